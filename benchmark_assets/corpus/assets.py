@@ -1,0 +1,106 @@
+"""Assets of the corpus: what the files say, passage by passage, and the job that looks at them."""
+
+import logging
+from collections.abc import Iterator, Sequence
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.corpus.registry import registered
+from benchmark_assets.corpus.scan import Scan, scan
+from benchmark_assets.lineage import KEYS, report, reported, reported_versions
+from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
+from benchmark_assets.reporting.tables import markdown
+from resources.warehouse import Replacement, Warehouse
+
+logger = logging.getLogger("variorum.corpus")
+
+CODE_VERSION = "1"
+ASSETS = {"source_text": "source", "segmented_reference": "reference"}
+
+
+@dg.multi_asset(
+    specs=[
+        dg.AssetSpec(
+            "source_text", group_name="corpus", code_version=CODE_VERSION, kinds={"duckdb"},
+            description="Source of each passage, in its segments, as the files of its corpus have it.",
+        ),
+        dg.AssetSpec(
+            "segmented_reference", group_name="corpus", code_version=CODE_VERSION, kinds={"duckdb"},
+            description="Human translations that come in the segments of the source, as the files have them.",
+        ),
+    ],
+    partitions_def=PASSAGE,
+    backfill_policy=SINGLE_RUN,
+    can_subset=False,
+)  # fmt: skip
+def corpus_text(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Iterator[dg.Output[None]]:
+    """Read the documents of the passages asked for again and report those passages."""
+    asked = pl.DataFrame({"passage": context.partition_keys})
+    corpora = {passage.partition("/")[0] for passage in asked["passage"]}
+    seen = scan(registered(warehouse, corpora))
+    found = seen._replace(versions=seen.versions.join(asked, on="passage", how="semi"))
+    _store(context, warehouse, found, report_all=True)
+    gone = asked.join(found.versions, on="passage", how="anti")
+    if len(gone) or seen.faults:
+        raise _failure(seen, gone["passage"].to_list())
+    yield from (reported(name) for name in ASSETS)
+
+
+@dg.op
+def look_at_files(context: dg.OpExecutionContext, warehouse: Warehouse) -> None:
+    """Read every imported corpus; add the passages that are new, store and report those that changed."""
+    seen = scan(registered(warehouse))
+    new = seen.versions["passage"].to_list()
+    known = set(context.instance.get_dynamic_partitions("passage"))
+    context.instance.add_dynamic_partitions("passage", [passage for passage in new if passage not in known])
+    changed = _store(context, warehouse, seen, report_all=False)
+    gone = len(known.difference(new))
+    logger.info("%d passages in the files, %d changed, %d known ones not found", len(new), changed, gone)
+    context.add_output_metadata({"passages": len(new), "changed": changed, "not found": gone})
+    if seen.faults:
+        raise _failure(seen, [])
+
+
+@dg.job(name="scan", description="Looks at the files of all corpora: new passages appear, changed ones are reported.")
+def scan_job() -> None:
+    """One look at the files; unchanged passages cost no event."""
+    look_at_files()
+
+
+def _store(
+    context: dg.AssetExecutionContext | dg.OpExecutionContext, warehouse: Warehouse, seen: Scan, report_all: bool
+) -> int:
+    """Write and report what differs from the warehouse and from Dagster; return how many passages did."""
+    changed: set[str] = set()
+    for asset, frame in ASSETS.items():
+        versions = seen.versions.select(pl.lit("").alias("model"), "passage", pl.col(asset).alias("version"))
+        asset_key = pl.DataFrame({"asset": [asset]})
+        stored = warehouse.read("materialization", asset_key, [*KEYS, "version"])
+        stale = versions.join(stored, on=[*KEYS, "version"], how="anti")
+        if len(stale):
+            rows = getattr(seen, frame).join(stale.select("passage"), on="passage", how="semi")
+            states = stale.with_columns(pl.lit(asset).alias("asset"), pl.col("version").alias("fingerprint"))
+            keys = states.select("asset", *KEYS)
+            warehouse.write(
+                [Replacement(asset, rows, stale.select("passage")), Replacement("materialization", states, keys)],
+                context.run_id,
+            )
+        reported = reported_versions(context.instance, dg.AssetKey(asset))
+        due = versions if report_all else versions.join(reported, on=["passage", "version"], how="anti")
+        report(context, dg.AssetKey(asset), due, [], CODE_VERSION, ["passage"])
+        changed.update(stale["passage"], due["passage"] if not report_all else [])
+    return len(changed)
+
+
+def _failure(seen: Scan, gone: Sequence[str]) -> dg.Failure:
+    faults = [(fault.where, fault.key, fault.problem, fault.remedy) for fault in seen.faults]
+    faults += [(passage, "", "is no longer in the files", "restore it, or look at all files") for passage in gone]
+    table = pl.DataFrame(faults, schema=["file", "key", "problem", "remedy"], orient="row")
+    first = "; ".join(str(value) for value in faults[0] if value)
+    return dg.Failure(
+        f"{len(faults)} faults in the corpora; their documents were left as they were, all others are up to date. "
+        f"First: {first}",
+        metadata={"faults": dg.MetadataValue.md(markdown(table, most=200))},
+        allow_retries=False,
+    )

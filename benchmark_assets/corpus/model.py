@@ -1,0 +1,68 @@
+"""What a corpus is made of. Plain values: readers make them, nothing here reads or stores."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Licence:
+    """Terms of a text; a restricted one enters no default export."""
+
+    terms: str
+    restricted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The smallest unit with an id. `text` is '' where an edition numbers a segment and leaves it empty."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One translator's rendering of a passage.
+
+    `segments` runs parallel to the passage's segments: None where one is untranslated, '' where there is nothing to
+    translate. `flag` is what the corpus
+    says of this text ('partial', …).
+    """
+
+    translator: str
+    segments: tuple[str | None, ...]
+    flag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The unit of translation and scoring. `language` is that of the source, as a BCP 47 or ISO 639 tag."""
+
+    id: str
+    language: str
+    segments: tuple[Segment, ...]
+    references: tuple[Reference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text as it is published: the unit in which passages are read and translations are aligned."""
+
+    id: str
+    passages: tuple[Passage, ...]
+
+
+def passage_of(segment_id: str) -> str | None:
+    """Id of the passage of a segment: the segment's id up to its last dot.
+
+    Where nothing after the colon has a dot (`dhp1:3`, a line of a verse), it is the part before the colon. None for an
+    id with neither.
+    """
+    head, colon, tail = segment_id.rpartition(":")
+    if "." in tail:
+        return f"{head}{colon}{tail.rpartition('.')[0]}"
+    return head or None
+
+
+def joined(segments: tuple[str | None, ...] | list[str | None] | list[str]) -> str:
+    """Text of a passage: its segments, stripped, joined by a space; empty and missing ones left out."""
+    return " ".join(stripped for segment in segments if segment and (stripped := segment.strip()))

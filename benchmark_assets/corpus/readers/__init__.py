@@ -1,0 +1,45 @@
+"""Readers: one module a layout, each a function from a description to documents.
+
+A reader yields a Document, or a BadInput for each fault of a document that it therefore leaves out: one that fails does
+not keep the others from loading. It raises BadInput only where nothing can be read at all.
+"""
+
+from collections.abc import Callable, Iterator
+
+from benchmark_assets.corpus.description import Description
+from benchmark_assets.corpus.model import Document
+from benchmark_assets.corpus.readers import bilara, jsonl
+from resources.errors import BadInput
+
+Reader = Callable[[Description], Iterator[Document | BadInput]]
+
+READERS: dict[str, Reader] = {"bilara": bilara.documents, "jsonl": jsonl.documents}
+
+
+def read(description: Description) -> Iterator[Document | BadInput]:
+    """Read a corpus by the reader of its layout; a passage that occurs in two documents fails in the second.
+
+    Raises
+    ------
+    BadInput
+        For a layout without a reader, or a root that does not exist.
+    """
+    if description.layout not in READERS:
+        raise BadInput(
+            description.name, "layout", f"no reader for {description.layout!r}", f"use one of {sorted(READERS)}"
+        )
+    if not description.root.exists():
+        raise BadInput(description.root, "", "does not exist", f"mend `root` in the description of {description.name}")
+    seen: dict[str, str] = {}
+    for document in READERS[description.layout](description):
+        if isinstance(document, BadInput):
+            yield document
+            continue
+        twice = [passage.id for passage in document.passages if passage.id in seen]
+        for passage_id in twice:
+            yield BadInput(
+                document.id, passage_id, f"the passage is also in document {seen[passage_id]}", "rename one of them"
+            )
+        if not twice:
+            seen.update((passage.id, document.id) for passage in document.passages)
+            yield document

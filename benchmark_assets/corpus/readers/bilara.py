@@ -1,0 +1,120 @@
+"""SuttaCentral's bilara layout: one JSON file a document and edition, an object of segment ids and texts.
+
+`root/<language>/<edition>/**/<document>_root-<language>-<edition>.json` and
+`translation/<language>/<translator>/**/<document>_translation-<language>-<translator>.json`. A segment that a
+translation leaves out is untranslated there; a translator without a file for a document has no reference in it. An
+edition may leave a segment of the source empty, as long as its passage has text.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmark_assets.corpus.description import Description
+from benchmark_assets.corpus.model import Document, Passage, Reference, Segment, passage_of
+from benchmark_assets.corpus.readers.strict_json import decode, parse
+from benchmark_assets.partitions import check_key
+from resources.errors import BadInput
+
+
+def documents(description: Description) -> Iterator[Document | BadInput]:
+    """Documents of a bilara tree in natural order of their names (sn1.2 before sn1.10).
+
+    Raises
+    ------
+    BadInput
+        Where the folder of the root edition holds no document.
+    """
+    source = description.source
+    sources = _files(
+        description.root / "root" / source.language / source.edition, f"_root-{source.language}-{source.edition}"
+    )
+    if not sources:
+        raise BadInput(
+            description.root, f"root/{source.language}/{source.edition}", "holds no source document",
+            "mend `root`, or `language` and `edition` of the source",
+        )  # fmt: skip
+    translations = {
+        translator: _files(
+            description.root / "translation" / text.language / translator, f"_translation-{text.language}-{translator}"
+        )
+        for translator, text in description.references.items()
+    }
+    for translator, files in translations.items():
+        for document in sorted(set(files) - set(sources)):
+            yield BadInput(
+                files[document], document, f"{translator} translates a document without a source", "add its source file"
+            )
+    for document, path in sources.items():
+        faults: list[BadInput] = []
+        segments = _texts(path, faults)
+        references = {
+            translator: (files[document], _texts(files[document], faults))
+            for translator, files in translations.items()
+            if document in files
+        }
+        faults += _faults(path, segments, references)
+        if faults:
+            yield from faults
+        else:
+            texts = {translator: content for translator, (_, content) in references.items()}
+            yield _document(document, source.language, segments, texts)
+
+
+def _files(folder: Path, suffix: str) -> dict[str, Path]:
+    found = {path.name.removesuffix(f"{suffix}.json"): path for path in folder.rglob(f"*{suffix}.json")}
+    return dict(
+        sorted(found.items(), key=lambda item: [int(p) if p.isdigit() else p for p in re.split(r"(\d+)", item[0])])
+    )
+
+
+def _texts(path: Path, faults: list[BadInput]) -> dict[str, str]:
+    try:
+        return parse(decode(path), path)
+    except BadInput as fault:
+        faults.append(fault)
+        return {}
+
+
+def _faults(
+    path: Path, segments: dict[str, str], references: dict[str, tuple[Path, dict[str, str]]]
+) -> Iterator[BadInput]:
+    passages: dict[str, bool] = {}
+    for key, text in segments.items():
+        passage = passage_of(key)
+        if passage is None:
+            yield BadInput(path, key, "does not name its passage", "write the id as document:passage.segment")
+        elif not isinstance(text, str):
+            yield BadInput(path, key, "is no text", "put the text in quotation marks")
+        else:
+            passages[passage] = passages.get(passage, False) or bool(text.strip())
+    for passage, has_text in passages.items():
+        if not has_text:
+            yield BadInput(path, passage, "the source of the passage is empty", "write its text, or drop its segments")
+        try:
+            check_key(passage, "passage", path)
+        except BadInput as fault:
+            yield fault
+    for file, texts in references.values():
+        for key, text in texts.items():
+            if key not in segments:
+                yield BadInput(file, key, f"has no source in {path.name}", "add the source segment or drop this one")
+            elif not isinstance(text, str) or not text.strip():
+                yield BadInput(file, key, "is empty", "write the text, or leave the key out where it is untranslated")
+
+
+def _document(name: str, language: str, segments: dict[str, str], references: dict[str, dict[str, str]]) -> Document:
+    groups: dict[str, list[str]] = defaultdict(list)
+    for key in segments:
+        groups[passage_of(key) or ""].append(key)
+    passages = []
+    for passage, keys in groups.items():
+        rendered = (
+            Reference(translator, tuple(texts.get(key, None if segments[key].strip() else "") for key in keys))
+            for translator, texts in references.items()
+            if any(key in texts for key in keys)
+        )
+        own = tuple(Segment(key, segments[key].strip()) for key in keys)
+        passages.append(Passage(passage, language, own, tuple(rendered)))
+    return Document(name, tuple(passages))

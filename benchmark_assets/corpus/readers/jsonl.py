@@ -1,0 +1,91 @@
+"""Passages with their references as JSON lines: the general layout.
+
+A line is `{"passage_id": …, "lang": …, "source": …, "references": {translator: text}, "flags": {translator: note}}`;
+`flags` and any further key may be there or not. The passage is one segment, whose id is the passage's. Its document is
+the part of the id before a colon or, without one, the name of the file.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmark_assets.corpus.description import Description
+from benchmark_assets.corpus.model import Document, Passage, Reference, Segment
+from benchmark_assets.corpus.readers.strict_json import decode, parse
+from benchmark_assets.partitions import check_key
+from resources.errors import BadInput
+
+
+def documents(description: Description) -> Iterator[Document | BadInput]:
+    """Documents of one .jsonl file, or of all in a folder, in the order in which they occur.
+
+    Raises
+    ------
+    BadInput
+        Where the folder holds no .jsonl file.
+    """
+    root = description.root
+    files = sorted(root.glob("*.jsonl")) if root.is_dir() else [root]
+    if not files:
+        raise BadInput(root, "", "holds no .jsonl file", f"mend `root` in the description of {description.name}")
+    for path in files:
+        yield from _file(path, description)
+
+
+def _file(path: Path, description: Description) -> Iterator[Document | BadInput]:
+    try:
+        lines = decode(path).splitlines()
+    except BadInput as fault:
+        yield fault
+        return
+    found: dict[str, list[Passage]] = {}
+    broken: set[str] = set()
+    seen: set[str] = set()
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        document = path.stem
+        try:
+            record = parse(line, path, number)
+            identity = str(record.get("passage_id", ""))
+            document = identity.rpartition(":")[0] or path.stem
+            if identity in seen:
+                raise BadInput(path, f"line {number} {identity}", "the passage occurs twice", "keep one of them")
+            seen.add(identity)
+            found.setdefault(document, []).append(_passage(record, path, number, description))
+        except BadInput as fault:
+            broken.add(document)
+            yield fault
+    yield from (Document(name, tuple(passages)) for name, passages in found.items() if name not in broken)
+
+
+def _passage(record: dict[str, Any], path: Path, number: int, description: Description) -> Passage:
+    where = f"line {number} {record.get('passage_id', '')}".strip()
+    identity = check_key(_text(record, "passage_id", path, where), "passage", path)
+    references, flags = record.get("references", {}), record.get("flags", {})
+    if not isinstance(references, dict) or not isinstance(flags, dict):
+        raise BadInput(
+            path, where, "`references` and `flags` are objects of translators", "see the layout's description"
+        )
+    if unknown := sorted(set(references) - set(description.references)):
+        raise BadInput(
+            path, f"{where} {unknown[0]}", "the corpus description does not name this translator",
+            "add it there with its language and licence",
+        )  # fmt: skip
+    return Passage(
+        id=identity,
+        language=_text(record, "lang", path, where),
+        segments=(Segment(identity, _text(record, "source", path, where)),),
+        references=tuple(
+            Reference(translator, (_text(references, translator, path, where),), flags.get(translator))
+            for translator in references
+        ),
+    )
+
+
+def _text(record: dict[str, Any], key: str, path: Path, where: str) -> str:
+    value = record.get(key)
+    if not isinstance(value, str) or not value.strip():
+        problem = "is missing" if value is None else "is empty" if isinstance(value, str) else "is no text"
+        raise BadInput(path, f"{where} {key}", problem, "write the text, or leave the entry out")
+    return value.strip()

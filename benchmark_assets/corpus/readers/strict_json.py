@@ -1,0 +1,45 @@
+"""JSON as the readers want it: UTF-8, and no key twice. Not here: what the keys mean."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from resources.errors import BadInput
+
+
+def decode(path: Path) -> str:
+    """Text of a UTF-8 file, with or without a byte order mark; BadInput names the byte that is none."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(path, f"byte {error.start}", "is not UTF-8", "save the file as UTF-8") from error
+
+
+def parse(text: str, path: Path, line: int = 0) -> dict[str, Any]:
+    """The JSON object in `text`; `line` is its line in the file, for a file of lines.
+
+    Raises
+    ------
+    BadInput
+        For malformed JSON, anything but an object, or a key that occurs twice.
+    """
+    where = f"line {line}" if line else ""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        content = dict(pairs)
+        if len(content) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise BadInput(path, f"{where} {twice}".strip(), "the key occurs twice", "keep one of them")
+        return content
+
+    try:
+        content = json.loads(text, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        position = where or f"line {error.lineno}"
+        raise BadInput(
+            path, f"{position} column {error.colno}", f"is no JSON ({error.msg})", "mend the file"
+        ) from error
+    if not isinstance(content, dict):
+        raise BadInput(path, where, "is no JSON object", "give an object of keys and values")
+    return content

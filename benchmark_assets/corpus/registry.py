@@ -1,0 +1,60 @@
+"""Which corpora this warehouse holds: descriptions that were imported, read anew at every look."""
+
+from pathlib import Path
+
+import polars as pl
+
+from benchmark_assets.corpus.description import Description, load
+from benchmark_assets.corpus.readers import READERS
+from benchmark_assets.lineage import digest
+from resources.errors import BadInput
+from resources.warehouse import Replacement, Warehouse
+
+
+def register(warehouse: Warehouse, path: Path) -> Description:
+    """Remember a corpus and the licences of its texts; its passages come with the next look at the files.
+
+    Raises
+    ------
+    BadInput
+        Where the description is unusable, or another description already has the name.
+    """
+    description = load(path)
+    if description.layout not in READERS:
+        raise BadInput(path, "layout", f"no reader for {description.layout!r}", f"use one of {sorted(READERS)}")
+    known = warehouse.read("corpus", pl.DataFrame({"corpus": [description.name]}))
+    if len(known) and known["description"][0] != str(path.resolve()):
+        raise BadInput(
+            path, "name", f"{description.name!r} is the corpus of {known['description'][0]}", "choose another"
+        )
+    key = pl.DataFrame({"corpus": [description.name]})
+    row = key.with_columns(description=pl.lit(str(path.resolve())), fingerprint=pl.lit(digest(description)))
+    texts = {"": description.source, **description.references}
+    licences = pl.DataFrame(
+        {
+            "corpus": description.name,
+            "translator": list(texts),
+            "licence": [text.licence for text in texts.values()],
+            "restricted": [text.restricted for text in texts.values()],
+            "fingerprint": digest(description),
+        }
+    )
+    warehouse.write([Replacement("corpus", row, key), Replacement("licence", licences, key)], run_id="import")
+    return description
+
+
+def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[Description]:
+    """Descriptions of the corpora named, by default of all.
+
+    Raises
+    ------
+    BadInput
+        For a corpus that was never imported, or a description that has become unusable.
+    """
+    rows = warehouse.read("corpus")
+    known = dict(zip(rows["corpus"], rows["description"], strict=True))
+    for name in sorted((corpora or set()) - set(known)):
+        raise BadInput(
+            name, "", "is no corpus of this warehouse", f"`variorum import corpus FILE` it (known: {sorted(known)})"
+        )
+    return [load(Path(path)) for name, path in known.items() if corpora is None or name in corpora]

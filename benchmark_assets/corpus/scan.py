@@ -1,0 +1,83 @@
+"""A look at the files of the corpora: what they say now, and which passages that changes.
+
+Here: documents as frames, and the comparison with what is stored and reported. Not here: the layouts
+(corpus.readers), what Dagster is told (corpus.assets).
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import polars as pl
+
+from benchmark_assets.corpus.description import Description
+from benchmark_assets.corpus.model import Document, joined
+from benchmark_assets.corpus.readers import read
+from benchmark_assets.lineage import digest
+from resources.errors import BadInput
+
+SOURCE = pl.Schema({
+    "passage": pl.String(), "corpus": pl.String(), "passage_id": pl.String(), "document": pl.String(),
+    "position": pl.Int32(), "language": pl.String(), "segment_ids": pl.List(pl.String), "segments": pl.List(pl.String),
+    "text": pl.String(), "fingerprint": pl.String(),
+})  # fmt: skip
+REFERENCE = pl.Schema({
+    "passage": pl.String(), "translator": pl.String(), "segments": pl.List(pl.String), "flag": pl.String(),
+    "fingerprint": pl.String(),
+})  # fmt: skip
+
+
+class Scan(NamedTuple):
+    """What the files say.
+
+    `source` and `reference` have the columns of the tables source_text and segmented_reference; `versions` has
+    `passage`, `source_text` and `segmented_reference`, the hash of what each of the two tables holds for it.
+    """
+
+    source: pl.DataFrame
+    reference: pl.DataFrame
+    versions: pl.DataFrame
+    faults: list[BadInput]
+
+
+def scan(descriptions: Iterable[Description]) -> Scan:
+    """Read the corpora; a fault of one document or corpus is returned and keeps nothing else from being read."""
+    sources: list[tuple[object, ...]] = []
+    references: list[tuple[object, ...]] = []
+    versions: list[tuple[str, str, str]] = []
+    faults: list[BadInput] = []
+    for description in descriptions:
+        try:
+            for document in read(description):
+                if isinstance(document, BadInput):
+                    faults.append(document)
+                else:
+                    _add(document, description.name, sources, references, versions)
+        except BadInput as fault:
+            faults.append(fault)
+    columns = ["passage", "source_text", "segmented_reference"]
+    return Scan(
+        pl.DataFrame(sources, schema=SOURCE, orient="row"),
+        pl.DataFrame(references, schema=REFERENCE, orient="row"),
+        pl.DataFrame(versions, schema=columns, orient="row", schema_overrides=dict.fromkeys(columns, pl.String)),
+        faults,
+    )
+
+
+def _add(
+    document: Document,
+    corpus: str,
+    sources: list[tuple[object, ...]],
+    references: list[tuple[object, ...]],
+    versions: list[tuple[str, str, str]],
+) -> None:
+    for position, passage in enumerate(document.passages):
+        key = f"{corpus}/{passage.id}"
+        ids = [segment.id for segment in passage.segments]
+        texts = [segment.text for segment in passage.segments]
+        own = (key, corpus, passage.id, document.id, position, passage.language, ids, texts, joined(texts))
+        source = digest(own)
+        rendered = [(each.translator, list(each.segments), each.flag) for each in passage.references]
+        reference = digest(ids, sorted(rendered, key=lambda each: each[0]))
+        sources.append((*own, source))
+        references += [(key, *each, reference) for each in rendered]
+        versions.append((key, source, reference))

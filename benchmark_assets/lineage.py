@@ -1,0 +1,274 @@
+"""How rows report themselves to Dagster: one materialization a partition, versioned by content.
+
+Here: which partitions are due, what they were made from, the events that tell Dagster. Every asset goes through
+`refresh`. Not here: what is computed. This is the one module of the code location that uses Dagster's internal names
+(batches of events, version tags, the storage's bulk queries); tests/test_lineage.py fails where an upgrade moves them.
+
+A partition has a fingerprint (hash of what went in: versions of its inputs, parameters, code version) and a version
+(hash of what came out). A partition whose fingerprint is current is not computed again; one that comes out the same
+leaves everything after it fresh.
+"""
+
+import logging
+import uuid
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+from typing import NamedTuple
+
+import dagster as dg
+import polars as pl
+from dagster._core.definitions.data_version import (
+    CODE_VERSION_TAG,
+    DATA_VERSION_IS_USER_PROVIDED_TAG,
+    DATA_VERSION_TAG,
+    NULL_EVENT_POINTER,
+    get_input_data_version_tag,
+    get_input_event_pointer_tag,
+)
+from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION
+from dagster._core.events import DagsterEvent, DagsterEventBatchMetadata
+from dagster._core.storage.tags import MULTIDIMENSIONAL_PARTITION_PREFIX
+
+from benchmark_assets.partitions import dimensions
+from benchmark_assets.reporting.tables import markdown
+from resources.warehouse import Replacement, Warehouse
+
+logger = logging.getLogger("variorum.lineage")
+
+KEYS = ["model", "passage"]
+
+
+class Computed(NamedTuple):
+    """What an asset computed for the partitions that were due.
+
+    `tables` holds rows by table name, with the asset's partition columns and without provenance. `failures` has the
+    partition columns and `error`, one row a partition that could not be computed; None where none failed.
+    """
+
+    tables: Mapping[str, pl.DataFrame]
+    failures: pl.DataFrame | None = None
+
+
+class Input(NamedTuple):
+    """An upstream asset as one partition of the asset in hand sees it: its version and the event that reported it."""
+
+    key: dg.AssetKey
+    on: list[str]  # the dimensions that both assets have
+    rows: pl.DataFrame  # columns: on, version, pointer; one row for each value of `on`
+
+
+def digest(*parts: object) -> str:
+    """Hash of values by their `repr`: equal for equal values in every process, 32 hexadecimal digits."""
+    return blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+
+
+def refresh(
+    context: dg.AssetExecutionContext,
+    warehouse: Warehouse,
+    compute: Callable[[pl.DataFrame], Computed],
+    parameters: str | pl.DataFrame = "",
+    describe: Callable[[], Mapping[str, dg.MetadataValue]] = dict,
+) -> dg.Output[None]:
+    """Bring the partitions of this run up to date: compute what is due, store it, report all that is good.
+
+    Parameters
+    ----------
+    compute
+        Called once with the partition columns of what is due (`model`, `passage` or both), unless nothing is. A
+        partition for which it returns neither rows nor a failure is stored as empty.
+    parameters
+        What determines the result besides the inputs and the code version: one string for all partitions, or a frame
+        of the partition columns and `parameters`. A partition missing from that frame does not apply: it is left
+        alone.
+    describe
+        Metadata for Dagster's UI, called once after the rows are stored and attached to every partition reported.
+
+    Returns
+    -------
+    The output of the asset, which tells Dagster to report nothing itself.
+
+    Raises
+    ------
+    dagster.Failure
+        After the good partitions are stored and reported, if some failed; or if of all partitions asked for none
+        applies and has its inputs.
+    """
+    asset = context.asset_key
+    name = asset.to_user_string()
+    dims = dimensions(context.assets_def.partitions_def)
+    asked = _asked(context, dims)
+    inputs = [_input(context, warehouse, key, dims) for key in sorted(context.assets_def.keys_by_input_name.values())]
+    code_version = context.assets_def.code_versions_by_key[asset] or ""
+
+    ready = _fingerprint(asked, inputs, parameters, f"{name} {code_version}")
+    stored = warehouse.read("materialization", pl.DataFrame({"asset": [name]}), [*KEYS, "fingerprint", "version"])
+    ready = ready.join(stored, on=KEYS, how="left", suffix="_stored", maintain_order="left")
+    current = pl.col("fingerprint") == pl.col("fingerprint_stored").fill_null("")
+    due = ready.filter(~current)
+    good = ready.filter(current)
+    logger.info("%s: %d asked for, %d can be computed, %d are due", name, len(asked), len(ready), len(due))
+
+    computed = compute(due.select(dims)) if len(due) else Computed({})
+    failures = computed.failures if computed.failures is not None else pl.DataFrame(schema={"error": pl.String})
+    if len(due):
+        done = due.join(failures, on=dims, how="anti") if len(failures) else due
+        done = done.drop("version").join(_versions(computed.tables, done, dims), on=KEYS, maintain_order="left")
+        warehouse.write(_replacements(computed.tables, done, dims, name), context.run_id)
+        good = pl.concat([good, done.select(good.columns)])
+    report(context, asset, good, inputs, code_version, dims, describe())
+
+    if len(failures):
+        raise dg.Failure(
+            f"{len(failures)} of {len(asked)} partitions of {name} failed, for instance {failures.row(0)}",
+            metadata={"failed": dg.MetadataValue.md(markdown(failures)), "succeeded": len(good)},
+        )
+    if ready.is_empty() and len(asked):
+        missing = [
+            i.key.to_user_string() for i in inputs if asked.join(i.rows, on=i.on, how="semi").is_empty() and i.on
+        ]
+        raise dg.Failure(
+            f"{name} has nothing to compute from for {asked.row(0)}"
+            + (f": materialize {', '.join(missing)} first" if missing else ": no model covers these passages")
+            + f" ({len(asked)} partitions asked for)"
+        )
+    return reported()
+
+
+def reported(output_name: str = "result") -> dg.Output[None]:
+    """The output of an asset whose partitions are reported already: Dagster adds no event, and steps after it run."""
+    return dg.Output(None, output_name=output_name, metadata={SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION: True})
+
+
+def report(
+    context: dg.AssetExecutionContext | dg.OpExecutionContext,
+    asset: dg.AssetKey,
+    rows: pl.DataFrame,
+    inputs: list[Input],
+    code_version: str,
+    dims: list[str],
+    metadata: Mapping[str, dg.MetadataValue] | None = None,
+) -> None:
+    """Store one AssetMaterialization a row, in batches, with the version of its content and of its inputs.
+
+    Parameters
+    ----------
+    rows
+        Columns `model`, `passage` ('' where the asset lacks the dimension) and `version`.
+    """
+    for each in inputs:
+        name = each.key.to_user_string()
+        seen = each.rows.rename({"version": f"version of {name}", "pointer": f"pointer of {name}"})
+        rows = (
+            rows.join(seen, on=each.on, how="left", maintain_order="left") if each.on else rows.join(seen, how="cross")
+        )
+    step, batch = context.get_step_execution_context(), str(uuid.uuid4())
+    for position, row in enumerate(rows.iter_rows(named=True), start=1):
+        tags = {
+            DATA_VERSION_TAG: row["version"],
+            CODE_VERSION_TAG: code_version,
+            DATA_VERSION_IS_USER_PROVIDED_TAG: "true",
+        }
+        for each in inputs:
+            name = each.key.to_user_string()
+            pointer = row[f"pointer of {name}"]
+            tags[get_input_data_version_tag(each.key)] = row[f"version of {name}"]
+            tags[get_input_event_pointer_tag(each.key)] = NULL_EVENT_POINTER if pointer is None else str(pointer)
+        if len(dims) > 1:
+            tags |= {MULTIDIMENSIONAL_PARTITION_PREFIX + dim: row[dim] for dim in dims}
+        partition = "|".join(row[dim] for dim in dims) or None
+        materialization = dg.AssetMaterialization(asset, partition=partition, tags=tags, metadata=metadata)
+        DagsterEvent.asset_materialization(
+            step, materialization, DagsterEventBatchMetadata(batch, position == len(rows))
+        )
+
+
+def reported_versions(instance: dg.DagsterInstance, asset: dg.AssetKey) -> pl.DataFrame:
+    """Columns `passage` and `version`: what Dagster last heard of each partition of an asset over passages."""
+    tags = instance.event_log_storage.get_latest_tags_by_partition(
+        asset, dg.DagsterEventType.ASSET_MATERIALIZATION, [DATA_VERSION_TAG]
+    )
+    pairs = [(passage, tag[DATA_VERSION_TAG]) for passage, tag in tags.items()]
+    return pl.DataFrame(pairs, schema={"passage": pl.String, "version": pl.String}, orient="row")
+
+
+def _asked(context: dg.AssetExecutionContext, dims: list[str]) -> pl.DataFrame:
+    """Partitions of the run, one a row; a dimension that the asset lacks is ''."""
+    if not dims:
+        return pl.DataFrame({name: [""] for name in KEYS})
+    parts = [str(key).split("|") for key in context.partition_keys]
+    columns = {dim: [part[i] for part in parts] for i, dim in enumerate(dims)}
+    return pl.DataFrame(
+        {name: columns.get(name, [""] * len(parts)) for name in KEYS}, schema=dict.fromkeys(KEYS, pl.String)
+    )
+
+
+def _input(context: dg.AssetExecutionContext, warehouse: Warehouse, key: dg.AssetKey, dims: list[str]) -> Input:
+    # The pointers first: a version newer than its pointer makes Dagster look again, the reverse would hide a change.
+    upstream = dimensions(context.job_def.asset_layer.get(key).partitions_def)
+    storage = context.instance.event_log_storage
+    latest = storage.get_latest_storage_id_by_partition(key, dg.DagsterEventType.ASSET_MATERIALIZATION)
+    parts = [partition.split("|") for partition in latest]
+    pointers = pl.DataFrame(
+        {dim: [part[i] for part in parts] for i, dim in enumerate(upstream)} | {"pointer": list(latest.values())},
+        schema=dict.fromkeys(upstream, pl.String) | {"pointer": pl.Int64},
+    )
+    versions = warehouse.read("materialization", pl.DataFrame({"asset": [key.to_user_string()]}), [*KEYS, "version"])
+    on = [dim for dim in upstream if dim in dims]
+    rows = versions.join(pointers, on=upstream, how="left") if upstream else versions.with_columns(pointer=None)
+    if on == upstream and upstream:
+        return Input(key, on, rows.select(*on, "version", "pointer"))
+    rows = rows.sort(KEYS)
+    grouped = (
+        rows.group_by(on, maintain_order=True) if on else rows.with_columns(pl.lit("").alias("all")).group_by("all")
+    )
+    summed = grouped.agg(pl.col("version").str.join(" "), pl.col("pointer").max())
+    hashed = pl.col("version").map_elements(digest, return_dtype=pl.String)
+    return Input(key, on, summed.with_columns(hashed).select(*on, "version", "pointer"))
+
+
+def _fingerprint(asked: pl.DataFrame, inputs: list[Input], parameters: str | pl.DataFrame, code: str) -> pl.DataFrame:
+    """The partitions that apply and have all inputs, with the hash of what goes into each."""
+    parts = []
+    for i, each in enumerate(inputs):
+        versions = each.rows.select(*each.on, pl.col("version").alias(f"input{i}"))
+        asked = (
+            asked.join(versions, on=each.on, maintain_order="left") if each.on else asked.join(versions, how="cross")
+        )
+        parts.append(f"input{i}")
+    if isinstance(parameters, str):
+        asked = asked.with_columns(parameters=pl.lit(parameters))
+    else:
+        on = [name for name in KEYS if name in parameters.columns]
+        asked = asked.join(parameters, on=on, maintain_order="left")
+    rows = asked.select("parameters", *parts).iter_rows()
+    fingerprints = pl.Series("fingerprint", [digest(code, *row) for row in rows], dtype=pl.String)
+    return asked.select(KEYS).with_columns(fingerprints)
+
+
+def _versions(tables: Mapping[str, pl.DataFrame], done: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
+    """Hash of the rows of each partition over all tables, whatever their order."""
+    partitions = list(done.select(dims).iter_rows()) if dims else [()]
+    hashes = {partition: blake2b(digest_size=16) for partition in partitions}
+    for table, rows in sorted(tables.items()):
+        columns = [*dims, *sorted(set(rows.columns) - set(dims))]
+        texts = [name for name in columns if rows.schema[name] == pl.String]
+        for row in rows.select(columns).sort(texts).iter_rows():
+            if row[: len(dims)] in hashes:
+                hashes[row[: len(dims)]].update(repr((table, row[len(dims) :])).encode())
+    versions = pl.Series("version", [each.hexdigest() for each in hashes.values()], dtype=pl.String)
+    return done.select(KEYS).with_columns(versions)
+
+
+def _replacements(
+    tables: Mapping[str, pl.DataFrame], done: pl.DataFrame, dims: list[str], name: str
+) -> list[Replacement]:
+    if not dims:
+        fingerprint = pl.lit(done["fingerprint"][0]).alias("fingerprint")
+        replacements = [Replacement(table, rows.with_columns(fingerprint), None) for table, rows in tables.items()]
+    else:
+        stamps = done.select(*dims, "fingerprint")
+        replacements = [
+            Replacement(table, rows.join(stamps, on=dims), done.select(dims)) for table, rows in tables.items()
+        ]
+    states = done.select(pl.lit(name).alias("asset"), *KEYS, "version", "fingerprint")
+    return [*replacements, Replacement("materialization", states, states.select("asset", *KEYS))]

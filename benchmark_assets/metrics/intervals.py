@@ -1,0 +1,61 @@
+"""Confidence intervals: bootstrap over passages, Wilson for proportions. Not here: comparisons of systems."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEVEL = 0.95
+RESAMPLES = 1000
+SEED = 20260101
+
+SIGNATURE = f"95 % intervals: {RESAMPLES} bootstrap resamples of passages, percentiles, seed {SEED}; rates: Wilson"
+
+
+def resampling_weights(passages: int) -> NDArray[np.int64]:
+    """How often each passage occurs in each resample, shape (RESAMPLES, passages); equal for equal arguments."""
+    draws = np.random.default_rng(SEED).integers(0, passages, size=(RESAMPLES, passages))
+    return np.stack([np.bincount(row, minlength=passages) for row in draws])
+
+
+def mean_interval(values: NDArray[np.float64], weights: NDArray[np.int64]) -> tuple[float, float]:
+    """Percentile interval of the mean of values, shape (passages,); NaN counts as absent, also from a resample."""
+    present = np.isfinite(values)
+    counts = weights[:, present].sum(axis=1)
+    sums = weights[:, present] @ values[present]
+    return percentile_interval(sums[counts > 0] / counts[counts > 0])
+
+
+def statistic_interval(
+    statistics: NDArray[np.int64], weights: NDArray[np.int64], score: Callable[[NDArray[np.int64]], float]
+) -> tuple[float, float]:
+    """Percentile interval of a score of summed statistics, shape (passages, statistics)."""
+    return percentile_interval(np.array([score(total) for total in weights @ statistics]))
+
+
+def percentile_interval(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The middle `LEVEL` of resampled values."""
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(values, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """Wilson score interval of a proportion at 95 %, within [0, 1].
+
+    Raises
+    ------
+    ZeroDivisionError
+        Without trials.
+
+    Notes
+    -----
+    Wilson 1927: (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n), z = 1.959964.
+    """
+    z = 1.959963984540054
+    p = successes / trials
+    middle = p + z * z / (2 * trials)
+    half = z * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials * trials))
+    scale = 1 + z * z / trials
+    return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)

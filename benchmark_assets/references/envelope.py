@@ -1,0 +1,62 @@
+"""The local reference envelope: where several translations of a passage lie, and how far apart.
+
+Here: geometry of reference embeddings. Not here: embedding (resources.embedders), scoring candidates against the
+envelope (metrics.drift), storage.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Envelope(NamedTuple):
+    """The envelope of one passage.
+
+    Attributes
+    ----------
+    centroid
+        Mean of the unit reference vectors, shape (dimensions,). Not normalized: its length m is what the spread is
+        made of.
+    spread
+        Mean over references of 1 - cos(reference, centroid), in [0, 1). Equal to 1 - m.
+    euclidean_spread
+        Mean over references of their Euclidean distance to the mean, in [0, 1).
+    similarities
+        Cosines of all pairs of references, shape (references, references).
+    """
+
+    centroid: NDArray[np.float64]
+    spread: float
+    euclidean_spread: float
+    similarities: NDArray[np.float64]
+
+
+def envelope(references: NDArray[np.floating]) -> Envelope:
+    """Centroid and spread of the references of a passage.
+
+    Parameters
+    ----------
+    references
+        Unit vectors, shape (references, dimensions), at least two references.
+
+    Raises
+    ------
+    ValueError
+        With fewer than two references, or where they cancel out (mean of length 0) and no direction is left.
+
+    Notes
+    -----
+    With m the length of the mean reference, spread = 1 - m. Source: PaliBench, section 3.5; the Euclidean spread: From
+    Outliers to Errors, section 3.3.
+    """
+    if len(references) < 2:
+        raise ValueError(f"an envelope needs two references or more, got {len(references)}")
+    exact = references.astype(np.float64)
+    mean = exact.mean(axis=0)
+    length = float(np.linalg.norm(mean))
+    if length < 1e-9:
+        raise ValueError("the references cancel out: their mean has no direction")
+    distances = np.linalg.norm(exact - mean, axis=1)
+    spread = 1 - float((exact @ mean).mean()) / length
+    return Envelope(mean, max(spread, 0.0), float(distances.mean()), exact @ exact.T)

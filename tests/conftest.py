@@ -1,0 +1,64 @@
+"""What tests share: a home of their own, a small corpus on disk, and the code location over both."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from benchmark_assets.definitions import build_definitions
+from resources.home import PROJECT, prepare
+from resources.warehouse import Warehouse
+from tests.support import LetterEmbedder, write_corpus
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home, named by VARIORUM_HOME and DAGSTER_HOME for this process and those that it starts."""
+    monkeypatch.setenv("VARIORUM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
+    return prepare()
+
+
+@pytest.fixture
+def warehouse(home: Path) -> Warehouse:
+    return Warehouse(path=str(home / "variorum.duckdb"))
+
+
+@pytest.fixture
+def instance(home: Path) -> Iterator[dg.DagsterInstance]:
+    """The instance that dagster.yaml describes, with its state in the home."""
+    with dg.DagsterInstance.get() as each:
+        yield each
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Description of a corpus of three passages in two documents with three translators, in the bilara layout."""
+    return write_corpus(tmp_path / "corpus")
+
+
+@pytest.fixture
+def definitions(warehouse: Warehouse) -> dg.Definitions:
+    """The code location on the test's warehouse, with an embedder that costs nothing."""
+    return build_definitions(resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()})
+
+
+@pytest.fixture(scope="session")
+def realdata() -> Path:
+    """The folder of real data; a test that asks for it is skipped where there is none."""
+    folder = Path(os.environ.get("VARIORUM_DATA", PROJECT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no real data at {folder}: set VARIORUM_DATA")
+    return folder
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Measurements and long proofs run only where `-m` asks for them."""
+    asked = config.getoption("-m")
+    for marker in ("bench", "proof"):
+        if marker not in asked:
+            for item in items:
+                if marker in item.keywords:
+                    item.add_marker(pytest.mark.skip(reason=f"runs in `make {marker.replace('proof', 'proofs')}`"))
