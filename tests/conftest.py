@@ -1,16 +1,25 @@
 """What tests share: a home of their own, a small corpus on disk, and the code location over both."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from hypothesis import settings
 
 from benchmark_assets.definitions import build_definitions
 from resources.home import PROJECT, prepare
 from resources.warehouse import Warehouse
 from tests.support import LetterEmbedder, write_corpus
+
+# A time limit on single examples fails on a busy machine, and says nothing about the code.
+settings.register_profile("variorum", deadline=None)
+settings.load_profile("variorum")
+
+
+EXIT_STATUS = pytest.StashKey[int]()
 
 
 @pytest.fixture
@@ -62,3 +71,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             for item in items:
                 if marker in item.keywords:
                     item.add_marker(pytest.mark.skip(reason=f"runs in `make {marker.replace('proof', 'proofs')}`"))
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    session.config.stash[EXIT_STATUS] = int(exitstatus)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Leave as the command line does (cli.console): DuckDB's bindings would end the output with a page of warnings."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(config.stash.get(EXIT_STATUS, 1))

@@ -42,7 +42,7 @@ def corpus_text(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Iter
     found = seen._replace(versions=seen.versions.join(asked, on="passage", how="semi"))
     _store(context, warehouse, found, report_all=True)
     gone = asked.join(found.versions, on="passage", how="anti")
-    if len(gone) or seen.faults:
+    if len(gone):  # faults of documents that were not asked for are the scan's business
         raise _failure(seen, gone["passage"].to_list())
     yield from (reported(name) for name in ASSETS)
 
@@ -74,17 +74,20 @@ def _store(
     """Write and report what differs from the warehouse and from Dagster; return how many passages did."""
     changed: set[str] = set()
     for asset, frame in ASSETS.items():
-        versions = seen.versions.select(pl.lit("").alias("model"), "passage", pl.col(asset).alias("version"))
+        versions = seen.versions.select(
+            pl.lit("").alias("model"), "passage", pl.col(asset).alias("version"),
+            pl.concat_str(asset, "place").alias("fingerprint"),
+        )  # fmt: skip
         asset_key = pl.DataFrame({"asset": [asset]})
-        stored = warehouse.read("materialization", asset_key, [*KEYS, "version"])
-        stale = versions.join(stored, on=[*KEYS, "version"], how="anti")
+        stored = warehouse.read("materialization", asset_key, [*KEYS, "version", "fingerprint"])
+        stale = versions.join(stored, on=stored.columns, how="anti")
         if len(stale):
             rows = getattr(seen, frame).join(stale.select("passage"), on="passage", how="semi")
-            states = stale.with_columns(pl.lit(asset).alias("asset"), pl.col("version").alias("fingerprint"))
+            states = stale.with_columns(pl.lit(asset).alias("asset"))
             keys = states.select("asset", *KEYS)
             warehouse.write(
                 [Replacement(asset, rows, stale.select("passage")), Replacement("materialization", states, keys)],
-                context.run_id,
+                context.run.run_id,
             )
         reported = reported_versions(context.instance, dg.AssetKey(asset))
         due = versions if report_all else versions.join(reported, on=["passage", "version"], how="anti")
@@ -99,7 +102,7 @@ def _failure(seen: Scan, gone: Sequence[str]) -> dg.Failure:
     table = pl.DataFrame(faults, schema=["file", "key", "problem", "remedy"], orient="row")
     first = "; ".join(str(value) for value in faults[0] if value)
     return dg.Failure(
-        f"{len(faults)} faults in the corpora; their documents were left as they were, all others are up to date. "
+        f"faults in the corpora: {len(faults)}. Their documents were left as they were, all others are up to date. "
         f"First: {first}",
         metadata={"faults": dg.MetadataValue.md(markdown(table, most=200))},
         allow_retries=False,

@@ -57,7 +57,9 @@ def load(path: Path) -> Description:
             path, "", f"cannot be read ({error.strerror})", "give the path of a corpus description"
         ) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BadInput(path, "", f"is no YAML in UTF-8 ({str(error).splitlines()[0]})", example) from error
+        mark = getattr(error, "problem_mark", None)
+        key = f"line {mark.line + 1}" if mark else ""
+        raise BadInput(path, key, f"is no YAML in UTF-8 ({str(error).splitlines()[0]})", example) from error
     try:
         description = Description.model_validate(content)
     except ValidationError as error:

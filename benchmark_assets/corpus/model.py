@@ -1,6 +1,7 @@
 """What a corpus is made of. Plain values: readers make them, nothing here reads or stores."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,7 @@ class Reference:
     """One translator's rendering of a passage.
 
     `segments` runs parallel to the passage's segments: None where one is untranslated, '' where there is nothing to
-    translate. `flag` is what the corpus
-    says of this text ('partial', …).
+    translate. `flag` is what the corpus says of this text ('partial', …).
     """
 
     translator: str
@@ -45,9 +45,13 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text as it is published: the unit in which passages are read and translations are aligned."""
+    """A text as it is published: the unit in which passages are read and translations are aligned.
+
+    `file` is the one that holds its source.
+    """
 
     id: str
+    file: Path
     passages: tuple[Passage, ...]
 
 
@@ -59,7 +63,7 @@ def passage_of(segment_id: str) -> str | None:
     """
     head, colon, tail = segment_id.rpartition(":")
     if "." in tail:
-        return f"{head}{colon}{tail.rpartition('.')[0]}"
+        return f"{head}{colon}{tail.rpartition('.')[0]}" or None
     return head or None
 
 

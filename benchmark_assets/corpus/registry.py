@@ -17,16 +17,50 @@ def register(warehouse: Warehouse, path: Path) -> Description:
     Raises
     ------
     BadInput
-        Where the description is unusable, or another description already has the name.
+        Where the description is unusable, or another description that still exists has the name.
     """
     description = load(path)
     if description.layout not in READERS:
         raise BadInput(path, "layout", f"no reader for {description.layout!r}", f"use one of {sorted(READERS)}")
     known = warehouse.read("corpus", pl.DataFrame({"corpus": [description.name]}))
-    if len(known) and known["description"][0] != str(path.resolve()):
+    if len(known) and (other := Path(known["description"][0])) != path.resolve() and other.exists():
+        raise BadInput(path, "name", f"{description.name!r} is the corpus of {other}", "choose another")
+    _remember(warehouse, description, path)
+    return description
+
+
+def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[Description | BadInput]:
+    """Descriptions of the corpora named, by default of all, and a BadInput for each that has become unusable.
+
+    Where a description changed, its licences are stored anew.
+
+    Raises
+    ------
+    BadInput
+        For a corpus that was never imported.
+    """
+    rows = warehouse.read("corpus")
+    known = dict(zip(rows["corpus"], rows["description"], strict=True))
+    for name in sorted((corpora or set()) - set(known)):
         raise BadInput(
-            path, "name", f"{description.name!r} is the corpus of {known['description'][0]}", "choose another"
+            name, "", "is no corpus of this warehouse", f"`variorum import corpus FILE` it (known: {sorted(known)})"
         )
+    return [_look(warehouse, name, Path(path)) for name, path in known.items() if corpora is None or name in corpora]
+
+
+def _look(warehouse: Warehouse, name: str, path: Path) -> Description | BadInput:
+    try:
+        description = load(path)
+    except BadInput as fault:
+        return fault
+    if description.name != name:
+        return BadInput(path, "name", f"is {description.name!r}, imported as {name!r}", f"change it back to {name!r}")
+    _remember(warehouse, description, path)
+    return description
+
+
+def _remember(warehouse: Warehouse, description: Description, path: Path) -> None:
+    """Store where the description lies and the licences that it gives, unless they are stored already."""
     key = pl.DataFrame({"corpus": [description.name]})
     row = key.with_columns(description=pl.lit(str(path.resolve())), fingerprint=pl.lit(digest(description)))
     texts = {"": description.source, **description.references}
@@ -39,22 +73,5 @@ def register(warehouse: Warehouse, path: Path) -> Description:
             "fingerprint": digest(description),
         }
     )
-    warehouse.write([Replacement("corpus", row, key), Replacement("licence", licences, key)], run_id="import")
-    return description
-
-
-def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[Description]:
-    """Descriptions of the corpora named, by default of all.
-
-    Raises
-    ------
-    BadInput
-        For a corpus that was never imported, or a description that has become unusable.
-    """
-    rows = warehouse.read("corpus")
-    known = dict(zip(rows["corpus"], rows["description"], strict=True))
-    for name in sorted((corpora or set()) - set(known)):
-        raise BadInput(
-            name, "", "is no corpus of this warehouse", f"`variorum import corpus FILE` it (known: {sorted(known)})"
-        )
-    return [load(Path(path)) for name, path in known.items() if corpora is None or name in corpora]
+    if warehouse.read("corpus", row).is_empty():
+        warehouse.write([Replacement("corpus", row, key), Replacement("licence", licences, key)], run_id="import")

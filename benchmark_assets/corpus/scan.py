@@ -30,7 +30,8 @@ class Scan(NamedTuple):
     """What the files say.
 
     `source` and `reference` have the columns of the tables source_text and segmented_reference; `versions` has
-    `passage`, `source_text` and `segmented_reference`, the hash of what each of the two tables holds for it.
+    `passage`; `source_text` and `segmented_reference`, the hash of the content of each; and `place`, the hash of the
+    passage's document and position. A passage that only moves keeps its versions, and with them what was made of it.
     """
 
     source: pl.DataFrame
@@ -39,13 +40,16 @@ class Scan(NamedTuple):
     faults: list[BadInput]
 
 
-def scan(descriptions: Iterable[Description]) -> Scan:
+def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
     """Read the corpora; a fault of one document or corpus is returned and keeps nothing else from being read."""
     sources: list[tuple[object, ...]] = []
     references: list[tuple[object, ...]] = []
-    versions: list[tuple[str, str, str]] = []
+    versions: list[tuple[str, str, str, str]] = []
     faults: list[BadInput] = []
     for description in descriptions:
+        if isinstance(description, BadInput):
+            faults.append(description)
+            continue
         try:
             for document in read(description):
                 if isinstance(document, BadInput):
@@ -54,7 +58,7 @@ def scan(descriptions: Iterable[Description]) -> Scan:
                     _add(document, description.name, sources, references, versions)
         except BadInput as fault:
             faults.append(fault)
-    columns = ["passage", "source_text", "segmented_reference"]
+    columns = ["passage", "source_text", "segmented_reference", "place"]
     return Scan(
         pl.DataFrame(sources, schema=SOURCE, orient="row"),
         pl.DataFrame(references, schema=REFERENCE, orient="row"),
@@ -68,16 +72,16 @@ def _add(
     corpus: str,
     sources: list[tuple[object, ...]],
     references: list[tuple[object, ...]],
-    versions: list[tuple[str, str, str]],
+    versions: list[tuple[str, str, str, str]],
 ) -> None:
     for position, passage in enumerate(document.passages):
         key = f"{corpus}/{passage.id}"
         ids = [segment.id for segment in passage.segments]
         texts = [segment.text for segment in passage.segments]
         own = (key, corpus, passage.id, document.id, position, passage.language, ids, texts, joined(texts))
-        source = digest(own)
         rendered = [(each.translator, list(each.segments), each.flag) for each in passage.references]
         reference = digest(ids, sorted(rendered, key=lambda each: each[0]))
-        sources.append((*own, source))
+        sources.append((*own, digest(own)))
         references += [(key, *each, reference) for each in rendered]
-        versions.append((key, source, reference))
+        source = digest(passage.language, ids, texts)
+        versions.append((key, source, reference, digest(document.id, position)))

@@ -32,7 +32,7 @@ def drift_score(context: dg.AssetExecutionContext, warehouse: Warehouse, embedde
         outputs = warehouse.read("model_output", due, ["model", "passage", "text"])
         references = warehouse.read("reference", due.select("passage"), ["passage", "translator", "text", "complete"])
         references = references.filter("complete")
-        vectors = embed_unique([*references["text"], *outputs["text"]], embedder, warehouse, context.run_id)
+        vectors = embed_unique([*references["text"], *outputs["text"]], embedder, warehouse, context.run.run_id)
         scores, similarities = semantic_scores(
             outputs.join(vectors, on="text", maintain_order="left"),
             references.join(vectors, on="text", maintain_order="left"),
@@ -71,7 +71,7 @@ def human_baseline(context: dg.AssetExecutionContext, warehouse: Warehouse, embe
 
     def compute(due: pl.DataFrame) -> Computed:
         references = warehouse.read("reference", due).filter("complete")
-        vectors = embed_unique(references["text"], embedder, warehouse, context.run_id)
+        vectors = embed_unique(references["text"], embedder, warehouse, context.run.run_id)
         return Computed({"human_baseline": leave_one_out(references.join(vectors, on="text", maintain_order="left"))})
 
     return refresh(context, warehouse, compute, parameters=f"{embedder.signature} {signatures()}")

@@ -8,6 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from benchmark_assets.references.envelope import PRECISION
+
 SCORE = ["sim_best", "closest_reference", "sim_centroid", "drift", "drift_euclidean", "cut"]
 SMOOTHING = 0.01  # in the denominator of the cosine form, as PaliBench publishes it
 
@@ -41,10 +43,12 @@ def euclidean_drift(
     candidates, means
         Unit vectors of the candidates and means of the vectors of their references, shape (items, dimensions).
     spread
-        Mean Euclidean distance of the references to their mean, shape (items,). Where it is 0 the drift is NaN.
+        Mean Euclidean distance of the references to their mean, shape (items,). Where it is 0, to the precision of
+        float32 vectors, the references coincide and the drift is NaN.
     """
     distances = np.linalg.norm(candidates - means, axis=1)
-    drift: NDArray[np.float64] = np.divide(distances, spread, out=np.full_like(distances, np.nan), where=spread > 0)
+    apart = spread > PRECISION
+    drift: NDArray[np.float64] = np.divide(distances, spread, out=np.full_like(distances, np.nan), where=apart)
     return drift
 
 
@@ -71,6 +75,7 @@ def semantic_scores(
     similarities
         Columns `on`, `translator`, `similarity`: cosine of each candidate and each reference of its item.
     """
+    candidates = candidates.select(*on, "vector", "cut")  # a candidate may have a translator of its own
     pairs = candidates.join(references, on=within, suffix="_reference", maintain_order="left")
     cosines = np.einsum("ij,ij->i", _matrix(pairs["vector"]), _matrix(pairs["vector_reference"]))
     similarities = pairs.select(*on, "translator").with_columns(similarity=pl.Series(cosines, dtype=pl.Float64))

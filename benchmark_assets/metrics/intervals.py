@@ -58,4 +58,6 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     middle = p + z * z / (2 * trials)
     half = z * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
-    return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
+    low = (middle - half) / scale if successes else 0.0
+    high = (middle + half) / scale if successes < trials else 1.0
+    return low, high

@@ -18,6 +18,15 @@ OUTLIER = 2.0
 
 MEANS = ["drift", "drift_euclidean", "sim_best", "sim_centroid", "length_ratio"]
 
+SUMMARY = pl.Schema({
+    "passages": pl.Int32(), "with_envelope": pl.Int32(), "outliers": pl.Int32(),
+    **{
+        f"{name}{bound}": pl.Float64()
+        for name in ("outlier_rate", *MEANS, "bleu", "chrf")
+        for bound in ("", "_low", "_high")
+    },
+})  # fmt: skip
+
 
 def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
     """Aggregate one system's scores over one corpus.
@@ -29,8 +38,8 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
 
     Returns
     -------
-    The columns of `model_summary` from `passages` to `length_ratio_high`. What rests on no passage is None: without
-    an envelope there is no drift, without references nothing but None and zero counts.
+    The columns of `SUMMARY`. What rests on no passage is None: without an envelope there is no drift, without
+    references nothing but None and zero counts.
     """
     scored, enveloped = scores.drop_nulls("sim_best"), scores.drop_nulls("drift")
     row: dict[str, float | int | None] = {"passages": len(scored), "with_envelope": len(enveloped)}

@@ -44,7 +44,7 @@ def reference_envelope(context: dg.AssetExecutionContext, warehouse: Warehouse, 
 
     def compute(due: pl.DataFrame) -> Computed:
         references = warehouse.read("reference", due).filter("complete")
-        vectors = embed_unique(references["text"], embedder, warehouse, context.run_id)
+        vectors = embed_unique(references["text"], embedder, warehouse, context.run.run_id)
         return Computed(envelope_rows(due, references.join(vectors, on="text", maintain_order="left")))
 
     return refresh(context, warehouse, compute, parameters=embedder.signature)

@@ -9,6 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+PRECISION = 1e-6
+"""Length below which a mean or a distance of float32 unit vectors is rounding and batch noise, not geometry."""
+
 
 class Envelope(NamedTuple):
     """The envelope of one passage.
@@ -55,7 +58,7 @@ def envelope(references: NDArray[np.floating]) -> Envelope:
     exact = references.astype(np.float64)
     mean = exact.mean(axis=0)
     length = float(np.linalg.norm(mean))
-    if length < 1e-9:
+    if length < PRECISION:
         raise ValueError("the references cancel out: their mean has no direction")
     distances = np.linalg.norm(exact - mean, axis=1)
     spread = 1 - float((exact @ mean).mean()) / length

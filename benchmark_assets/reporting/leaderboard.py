@@ -2,11 +2,11 @@
 
 import polars as pl
 
-from benchmark_assets.metrics.summary import summarize
+from benchmark_assets.metrics.summary import SUMMARY, summarize
 
 
 def summaries(scores: pl.DataFrame, system: str) -> pl.DataFrame:
-    """Summary rows, one for each system and corpus.
+    """Summary rows, one for each system and corpus; none where nothing was scored yet.
 
     Parameters
     ----------
@@ -20,12 +20,7 @@ def summaries(scores: pl.DataFrame, system: str) -> pl.DataFrame:
         {system: name, "corpus": corpus, **summarize(own)}
         for (name, corpus), own in groups.group_by([system, "corpus"], maintain_order=True)
     ]
-    counts = ("passages", "with_envelope", "outliers")
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    kinds = {
-        name: pl.Int32 if name in counts else pl.Float64 for name in frame.columns if name not in (system, "corpus")
-    }
-    return frame.cast(kinds)  # type: ignore[arg-type]
+    return pl.DataFrame(rows, schema={system: pl.String(), "corpus": pl.String(), **SUMMARY})
 
 
 def rank(models: pl.DataFrame, humans: pl.DataFrame) -> pl.DataFrame:

@@ -6,7 +6,7 @@ import polars as pl
 def markdown(frame: pl.DataFrame, most: int = 100) -> str:
     """A frame as a Markdown table of at most `most` rows, saying how many more there are."""
     rows = [frame.columns, ["---"] * frame.width, *frame.head(most).iter_rows()]
-    lines = ["| " + " | ".join(str(value).replace("|", "\\|") for value in row) + " |" for row in rows]
+    lines = ["| " + " | ".join(_line(value).replace("|", "\\|") for value in row) + " |" for row in rows]
     if len(frame) > most:
         lines.append(f"\nand {len(frame) - most} more rows")
     return "\n".join(lines)
@@ -14,7 +14,7 @@ def markdown(frame: pl.DataFrame, most: int = 100) -> str:
 
 def plain(frame: pl.DataFrame) -> str:
     """A frame as aligned columns, numbers to the right."""
-    cells = [frame.columns, *([str(value) for value in row] for row in frame.iter_rows())]
+    cells = [frame.columns, *([_line(value) for value in row] for row in frame.iter_rows())]
     widths = [max(len(row[i]) for row in cells) for i in range(frame.width)]
     right = [kind.is_numeric() for kind in frame.dtypes]
     lines = []
@@ -22,3 +22,7 @@ def plain(frame: pl.DataFrame) -> str:
         aligned = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)]
         lines.append("  ".join(aligned).rstrip())
     return "\n".join(lines)
+
+
+def _line(value: object) -> str:
+    return " ".join(str(value).splitlines())

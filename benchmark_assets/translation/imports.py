@@ -32,8 +32,10 @@ def read_results(path: Path) -> Outputs:
     """A PaliBench result file: an object of `metadata`, `translations` by passage id, and `usage`."""
     content = parse(decode(path), path)
     translations, settings = content.get("translations"), content.get("metadata", {})
-    if not isinstance(translations, dict) or not isinstance(settings, dict):
+    if not isinstance(translations, dict):
         raise BadInput(path, "translations", "is no object of texts by passage id", "give a result file of PaliBench")
+    if not isinstance(settings, dict):
+        raise BadInput(path, "metadata", "is no object of settings", "give a result file of PaliBench")
     model = settings.get("model")
     return Outputs(translations, model if isinstance(model, str) else None, settings, content.get("usage", {}))
 
@@ -41,7 +43,7 @@ def read_results(path: Path) -> Outputs:
 def read_lines(path: Path) -> Outputs:
     """JSON lines of `passage_id` and `translation`."""
     texts: dict[str, Any] = {}
-    for number, line in enumerate(decode(path).splitlines(), start=1):
+    for number, line in enumerate(decode(path).split("\n"), start=1):  # U+2028 may stand in a text
         if not line.strip():
             continue
         record = parse(line, path, number)
@@ -102,16 +104,15 @@ def import_outputs(warehouse: Warehouse, path: Path, corpus: str, model: str | N
 def _rows(warehouse: Warehouse, path: Path, corpus: str, model: str, texts: Mapping[str, Any]) -> pl.DataFrame:
     known = set(warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage_id"])["passage_id"])
     if not known:
-        raise BadInput(corpus, "", "is no corpus of this warehouse", "`variorum import corpus FILE` it first")
+        raise BadInput(corpus, "", "has no passages in this warehouse", "`variorum import corpus FILE` it first")
     if not texts:
         raise BadInput(path, "", "holds no outputs", "check the file")
     for identity, text in texts.items():
         if identity not in known:
             raise BadInput(path, identity, f"is no passage of {corpus}", "check the corpus, or drop the output")
         if not isinstance(text, str) or not text.strip():
-            raise BadInput(
-                path, identity, "the output is empty", "drop it, so that the passage counts as not translated"
-            )
+            problem = "the output is empty" if isinstance(text, str) else "the output is no text"
+            raise BadInput(path, identity, problem, "drop it, so that the passage counts as not translated")
     columns = {
         "model": model, "passage": [f"{corpus}/{identity}" for identity in texts], "text": list(texts.values()),
         "file": str(path.resolve()),

@@ -5,6 +5,7 @@ not keep the others from loading. It raises BadInput only where nothing can be r
 """
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
@@ -17,7 +18,9 @@ READERS: dict[str, Reader] = {"bilara": bilara.documents, "jsonl": jsonl.documen
 
 
 def read(description: Description) -> Iterator[Document | BadInput]:
-    """Read a corpus by the reader of its layout; a passage that occurs in two documents fails in the second.
+    """Read a corpus by the reader of its layout.
+
+    A passage that occurs in two documents fails in the second, as does a document that is spread over two files.
 
     Raises
     ------
@@ -30,16 +33,23 @@ def read(description: Description) -> Iterator[Document | BadInput]:
         )
     if not description.root.exists():
         raise BadInput(description.root, "", "does not exist", f"mend `root` in the description of {description.name}")
-    seen: dict[str, str] = {}
+    files: dict[str, Path] = {}
+    seen: dict[str, Path] = {}
     for document in READERS[description.layout](description):
         if isinstance(document, BadInput):
             yield document
             continue
+        if document.id in files:
+            yield BadInput(
+                document.file, document.id, f"the document is also in {files[document.id]}", "put it into one file"
+            )
+            continue
         twice = [passage.id for passage in document.passages if passage.id in seen]
         for passage_id in twice:
             yield BadInput(
-                document.id, passage_id, f"the passage is also in document {seen[passage_id]}", "rename one of them"
+                document.file, passage_id, f"the passage is also in {seen[passage_id]}", "rename one of them"
             )
         if not twice:
-            seen.update((passage.id, document.id) for passage in document.passages)
+            files[document.id] = document.file
+            seen.update((passage.id, document.file) for passage in document.passages)
             yield document

@@ -26,60 +26,83 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     BadInput
         Where the folder of the root edition holds no document.
     """
-    source = description.source
+    source, root = description.source, description.root
+    faults: dict[str, list[BadInput]] = defaultdict(list)
     sources = _files(
-        description.root / "root" / source.language / source.edition, f"_root-{source.language}-{source.edition}"
+        root / "root" / source.language / source.edition, f"_root-{source.language}-{source.edition}", faults
     )
     if not sources:
         raise BadInput(
-            description.root, f"root/{source.language}/{source.edition}", "holds no source document",
+            root, f"root/{source.language}/{source.edition}", "holds no source document",
             "mend `root`, or `language` and `edition` of the source",
         )  # fmt: skip
     translations = {
         translator: _files(
-            description.root / "translation" / text.language / translator, f"_translation-{text.language}-{translator}"
+            root / "translation" / text.language / translator, f"_translation-{text.language}-{translator}", faults
         )
         for translator, text in description.references.items()
     }
     for translator, files in translations.items():
-        for document in sorted(set(files) - set(sources)):
+        if not files:
+            folder = f"translation/{description.references[translator].language}/{translator}"
             yield BadInput(
-                files[document], document, f"{translator} translates a document without a source", "add its source file"
+                root, folder, "holds no translation", "mend the translator's name or language in the description"
             )
+        for document in set(files) - set(sources):
+            faults[document].append(
+                BadInput(
+                    files[document], document, f"{translator} translates a document without a source",
+                    "add its source file, or remove this one",
+                )
+            )  # fmt: skip
+    for document in sorted(set(faults) - set(sources)):
+        yield from faults[document]
     for document, path in sources.items():
-        faults: list[BadInput] = []
-        segments = _texts(path, faults)
+        own = faults[document]
+        segments = _texts(path, own)
         references = {
-            translator: (files[document], _texts(files[document], faults))
+            translator: (files[document], _texts(files[document], own) or {})
             for translator, files in translations.items()
             if document in files
         }
-        faults += _faults(path, segments, references)
-        if faults:
-            yield from faults
+        if segments is not None:
+            own += _faults(path, segments, references)
+        if own or segments is None:
+            yield from own
         else:
             texts = {translator: content for translator, (_, content) in references.items()}
-            yield _document(document, source.language, segments, texts)
+            yield Document(document, path, _passages(source.language, segments, texts))
 
 
-def _files(folder: Path, suffix: str) -> dict[str, Path]:
-    found = {path.name.removesuffix(f"{suffix}.json"): path for path in folder.rglob(f"*{suffix}.json")}
+def _files(folder: Path, suffix: str, faults: dict[str, list[BadInput]]) -> dict[str, Path]:
+    """Files by document, in natural order; a document that lies in the folder twice is a fault."""
+    found: dict[str, Path] = {}
+    for path in sorted(folder.rglob(f"*{suffix}.json")):
+        document = path.name.removesuffix(f"{suffix}.json")
+        if document in found:
+            faults[document].append(
+                BadInput(path, document, f"the document is also in {found[document]}", "remove one of them")
+            )
+        found[document] = path
     return dict(
-        sorted(found.items(), key=lambda item: [int(p) if p.isdigit() else p for p in re.split(r"(\d+)", item[0])])
+        sorted(found.items(), key=lambda item: [int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", item[0])])
     )
 
 
-def _texts(path: Path, faults: list[BadInput]) -> dict[str, str]:
+def _texts(path: Path, faults: list[BadInput]) -> dict[str, str] | None:
     try:
         return parse(decode(path), path)
     except BadInput as fault:
         faults.append(fault)
-        return {}
+        return None
 
 
 def _faults(
     path: Path, segments: dict[str, str], references: dict[str, tuple[Path, dict[str, str]]]
 ) -> Iterator[BadInput]:
+    if not segments:
+        yield BadInput(path, "", "holds no segment", "write its segments, or remove the file")
+        return
     passages: dict[str, bool] = {}
     for key, text in segments.items():
         passage = passage_of(key)
@@ -101,20 +124,27 @@ def _faults(
             if key not in segments:
                 yield BadInput(file, key, f"has no source in {path.name}", "add the source segment or drop this one")
             elif not isinstance(text, str) or not text.strip():
-                yield BadInput(file, key, "is empty", "write the text, or leave the key out where it is untranslated")
+                problem = "is empty" if isinstance(text, str) else "is no text"
+                yield BadInput(file, key, problem, "write the text, or leave the key out where it is untranslated")
 
 
-def _document(name: str, language: str, segments: dict[str, str], references: dict[str, dict[str, str]]) -> Document:
+def _passages(language: str, segments: dict[str, str], references: dict[str, dict[str, str]]) -> tuple[Passage, ...]:
     groups: dict[str, list[str]] = defaultdict(list)
     for key in segments:
         groups[passage_of(key) or ""].append(key)
     passages = []
     for passage, keys in groups.items():
         rendered = (
-            Reference(translator, tuple(texts.get(key, None if segments[key].strip() else "") for key in keys))
+            Reference(translator, tuple(_rendering(texts.get(key), segments[key]) for key in keys))
             for translator, texts in references.items()
             if any(key in texts for key in keys)
         )
         own = tuple(Segment(key, segments[key].strip()) for key in keys)
         passages.append(Passage(passage, language, own, tuple(rendered)))
-    return Document(name, tuple(passages))
+    return tuple(passages)
+
+
+def _rendering(text: str | None, source: str) -> str | None:
+    if text is None:
+        return None if source.strip() else ""
+    return text.strip()

@@ -2,7 +2,8 @@
 
 A line is `{"passage_id": …, "lang": …, "source": …, "references": {translator: text}, "flags": {translator: note}}`;
 `flags` and any further key may be there or not. The passage is one segment, whose id is the passage's. Its document is
-the part of the id before a colon or, without one, the name of the file.
+the part of the id before a colon or, without one, the name of the file. A line whose id cannot be read leaves the whole
+file out, for it could belong to any of its documents.
 """
 
 from collections.abc import Iterator
@@ -34,34 +35,37 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
 
 def _file(path: Path, description: Description) -> Iterator[Document | BadInput]:
     try:
-        lines = decode(path).splitlines()
+        lines = decode(path).split("\n")  # not splitlines: JSON lets U+2028 and U+0085 stand in a text
     except BadInput as fault:
         yield fault
         return
     found: dict[str, list[Passage]] = {}
-    broken: set[str] = set()
+    broken: set[str | None] = set()
     seen: set[str] = set()
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        document = path.stem
+        document = None
         try:
             record = parse(line, path, number)
-            identity = str(record.get("passage_id", ""))
+            identity = _text(record, "passage_id", path, f"line {number}")
             document = identity.rpartition(":")[0] or path.stem
             if identity in seen:
                 raise BadInput(path, f"line {number} {identity}", "the passage occurs twice", "keep one of them")
             seen.add(identity)
-            found.setdefault(document, []).append(_passage(record, path, number, description))
+            found.setdefault(document, []).append(_passage(identity, record, path, number, description))
         except BadInput as fault:
             broken.add(document)
             yield fault
-    yield from (Document(name, tuple(passages)) for name, passages in found.items() if name not in broken)
+    if None in broken:  # a line without an id could belong to any document of the file
+        return
+    if not found and not broken:
+        yield BadInput(path, "", "holds no passage", "write its passages, or remove the file")
+    yield from (Document(name, path, tuple(passages)) for name, passages in found.items() if name not in broken)
 
 
-def _passage(record: dict[str, Any], path: Path, number: int, description: Description) -> Passage:
-    where = f"line {number} {record.get('passage_id', '')}".strip()
-    identity = check_key(_text(record, "passage_id", path, where), "passage", path)
+def _passage(identity: str, record: dict[str, Any], path: Path, number: int, description: Description) -> Passage:
+    where = f"line {number} {identity}"
     references, flags = record.get("references", {}), record.get("flags", {})
     if not isinstance(references, dict) or not isinstance(flags, dict):
         raise BadInput(
@@ -72,8 +76,11 @@ def _passage(record: dict[str, Any], path: Path, number: int, description: Descr
             path, f"{where} {unknown[0]}", "the corpus description does not name this translator",
             "add it there with its language and licence",
         )  # fmt: skip
+    for translator, flag in flags.items():
+        if not isinstance(flag, str):
+            raise BadInput(path, f"{where} {translator}", "the flag is no text", "write a word or leave the flag out")
     return Passage(
-        id=identity,
+        id=check_key(identity, "passage", path),
         language=_text(record, "lang", path, where),
         segments=(Segment(identity, _text(record, "source", path, where)),),
         references=tuple(

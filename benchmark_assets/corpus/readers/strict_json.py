@@ -1,16 +1,21 @@
-"""JSON as the readers want it: UTF-8, and no key twice. Not here: what the keys mean."""
+"""JSON as the readers want it: UTF-8, whole characters, and no key twice. Not here: what the keys mean."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from resources.errors import BadInput
 
+_HALF = re.compile(r"[\ud800-\udfff]")
+
 
 def decode(path: Path) -> str:
-    """Text of a UTF-8 file, with or without a byte order mark; BadInput names the byte that is none."""
+    """Text of a UTF-8 file, with or without a byte order mark; BadInput where it has none."""
     try:
         return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadInput(path, "", f"cannot be read ({error.strerror})", "restore the file, or remove it") from error
     except UnicodeDecodeError as error:
         raise BadInput(path, f"byte {error.start}", "is not UTF-8", "save the file as UTF-8") from error
 
@@ -21,7 +26,8 @@ def parse(text: str, path: Path, line: int = 0) -> dict[str, Any]:
     Raises
     ------
     BadInput
-        For malformed JSON, anything but an object, or a key that occurs twice.
+        For malformed JSON, anything but an object, a key that occurs twice, or a text with half a character: an
+        escaped surrogate without its other half, which no file or table can hold.
     """
     where = f"line {line}" if line else ""
 
@@ -31,6 +37,10 @@ def parse(text: str, path: Path, line: int = 0) -> dict[str, Any]:
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
             raise BadInput(path, f"{where} {twice}".strip(), "the key occurs twice", "keep one of them")
+        for name, value in pairs:
+            if _HALF.search(name) or (isinstance(value, str) and _HALF.search(value)):
+                key = f"{where} {ascii(name)[1:-1]}".strip()
+                raise BadInput(path, key, "has half a character (a surrogate)", "write the character itself")
         return content
 
     try:

@@ -1,0 +1,38 @@
+# Everything works from a bare checkout: the first target that needs the environment makes it.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint bench proofs ui snapshot clean
+
+demo: .venv/installed
+	$(BIN)/variorum demo
+
+test: .venv/installed lint
+	$(BIN)/pytest
+
+lint: .venv/installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: .venv/installed
+	$(BIN)/pytest -m bench -s tests/bench
+
+proofs: .venv/installed
+	$(BIN)/pytest -m proof
+
+ui: .venv/installed
+	$(BIN)/variorum ui
+
+# Rewrites the snapshot that tests/test_definitions.py compares with; look at its diff before you commit it.
+snapshot: .venv/installed
+	$(BIN)/python -m tests.test_definitions
+
+.venv/installed: constraints.txt pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
+	touch $@
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache *.egg-info

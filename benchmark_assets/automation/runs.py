@@ -1,0 +1,133 @@
+"""Runs of the jobs over corpora and models, through Dagster's API. The command line and tests start runs here.
+
+Here: which job over which range of partitions. Not here: what a run does.
+"""
+
+import logging
+from collections.abc import Iterator
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.partitions import dimensions
+from resources.systems import Systems
+from resources.warehouse import Warehouse
+
+logger = logging.getLogger("variorum.runs")
+
+QUIET = {"loggers": {"console": {"config": {"level": "CRITICAL"}}}}
+
+
+class RunFailedError(Exception):
+    """A run that ended in failure; the message is that of its first failed step."""
+
+
+def look(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    """Look at the files of all corpora.
+
+    Raises
+    ------
+    RunFailedError
+        For faults in the files; what is sound has been taken in.
+    """
+    _run(definitions, instance, "scan")
+
+
+def build_references(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: str) -> None:
+    """Bring references, envelopes and human baselines of a corpus up to date."""
+    first, last = _ends(_passages(instance, corpus))
+    _run(definitions, instance, "references", (first, last))
+
+
+def evaluate(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, systems: Systems, model: str
+) -> None:
+    """Bring a model up to date: outputs and scores on every corpus that it covers, then summary and leaderboard.
+
+    Raises
+    ------
+    BadInput
+        For an unknown model.
+    RunFailedError
+        Where passages failed; those that did not are stored, and the next call computes the others only.
+    """
+    system = systems.system(model)
+    instance.add_dynamic_partitions("model", [model])
+    failure: RunFailedError | None = None
+    for corpus in warehouse.read("corpus")["corpus"]:
+        passages = _passages(instance, corpus)
+        if passages and system.fingerprints(passages):
+            first, last = _ends(passages)
+            try:
+                _run(definitions, instance, "evaluate", (f"{model}|{first}", f"{model}|{last}"))
+            except RunFailedError as error:
+                failure = error  # the passages that are good still make a row
+    _run(definitions, instance, "summary", model)
+    _run(definitions, instance, "leaderboard_table")
+    if failure:
+        raise failure
+
+
+def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.DataFrame:
+    """For each asset how many of its partitions are materialized, failed in their last run, or missing."""
+    rows = []
+    graph = definitions.resolve_asset_graph()
+    for key in graph.toposorted_asset_keys:
+        partitions_def = graph.get(key).partitions_def
+        if partitions_def is None:
+            statuses = ["MATERIALIZED" if instance.get_latest_materialization_event(key) else "MISSING"]
+        else:
+            keys = partitions_def.get_partition_keys(dynamic_partitions_store=instance)
+            found = instance.get_status_by_partition(key, list(keys), partitions_def) or {}
+            statuses = [each.value if (each := found.get(partition)) else "MISSING" for partition in keys]
+        done, failed = statuses.count("MATERIALIZED"), statuses.count("FAILED")
+        dims = " × ".join(dimensions(partitions_def)) or "-"
+        rows.append((key.to_user_string(), dims, len(statuses), done, failed, len(statuses) - done - failed))
+    columns = ["asset", "partitions", "total", "materialized", "failed", "missing"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def _passages(instance: dg.DagsterInstance, corpus: str) -> list[str]:
+    return [key for key in instance.get_dynamic_partitions("passage") if key.startswith(f"{corpus}/")]
+
+
+def _ends(passages: list[str]) -> tuple[str, str]:
+    """First and last partition of a corpus; rows of another corpus that lie between cost nothing."""
+    return passages[0], passages[-1]
+
+
+def _run(
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    job: str,
+    partitions: str | tuple[str, str] | None = None,
+) -> None:
+    """Run a job in this process, over one partition, a range given by its ends, or none."""
+    tags = {}
+    if isinstance(partitions, tuple):
+        tags = {
+            "dagster/asset_partition_range_start": partitions[0],
+            "dagster/asset_partition_range_end": partitions[1],
+        }
+    logger.info(
+        "%s%s", job, f" of {partitions[0] if isinstance(partitions, tuple) else partitions} …" if partitions else ""
+    )
+    result = definitions.resolve_job_def(job).execute_in_process(
+        instance=instance,
+        partition_key=partitions if isinstance(partitions, str) else None,
+        tags=tags,
+        run_config=QUIET,
+        raise_on_error=False,
+    )
+    if not result.success:
+        raise RunFailedError(next(_reasons(result), f"run {result.run_id} of {job} failed"))
+
+
+def _reasons(result: dg.ExecuteInProcessResult) -> Iterator[str]:
+    for event in result.all_events:
+        if event.is_step_failure:
+            failure = event.step_failure_data
+            if failure.user_failure_data and failure.user_failure_data.description:
+                yield failure.user_failure_data.description
+            elif failure.error:
+                yield (failure.error.cause or failure.error).message.strip()

@@ -1,0 +1,168 @@
+"""The command line: each command calls functions of the project or Dagster's API, and says what came of it."""
+
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import dagster as dg
+
+from benchmark_assets.automation import runs
+from benchmark_assets.corpus.registry import register
+from benchmark_assets.definitions import build_definitions
+from benchmark_assets.reporting.leaderboard import readable
+from benchmark_assets.reporting.tables import plain
+from benchmark_assets.translation.imports import import_outputs
+from resources.errors import BadInput
+from resources.home import PROJECT, home, prepare
+from resources.systems import Systems
+from resources.warehouse import Warehouse
+
+SAMPLE = PROJECT / "warehouse" / "sample"
+
+
+class Deployment:
+    """What the commands work on: the home's warehouse and Dagster instance, and the code location."""
+
+    def __init__(self) -> None:
+        prepare()
+        self.warehouse = Warehouse(path=str(home() / "variorum.duckdb"))
+        self.systems = Systems(warehouse=self.warehouse)
+        self.definitions = build_definitions(resource_overrides={"warehouse": self.warehouse})
+        self.instance = dg.DagsterInstance.get()
+
+
+class Commands(click.Group):
+    """Commands whose known errors end in one line and exit code 1 instead of a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except (BadInput, runs.RunFailedError) as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.group(cls=Commands)
+@click.option("--quiet", is_flag=True, help="No progress on standard error.")
+def main(quiet: bool) -> None:
+    """Evaluate translations of classical texts against several human ones."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))
+    logging.getLogger("variorum").addHandler(handler)
+    logging.getLogger("variorum").setLevel(logging.WARNING if quiet else logging.INFO)
+
+
+def console() -> None:
+    """Entry point of `variorum`.
+
+    Leaves without tearing the interpreter down: DuckDB 2.0's bindings then print a page of leak warnings once torch has
+    been loaded. Nothing is open at this point; warehouse and event log are closed after each use.
+    """
+    code: int | str | None = 0
+    try:
+        main()
+    except SystemExit as leave:
+        code = leave.code
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 1)
+
+
+@main.command()
+def demo() -> None:
+    """Run the main job on the sample corpus and print its leaderboard."""
+    each = Deployment()
+    register(each.warehouse, SAMPLE / "corpus.yaml")
+    runs.look(each.definitions, each.instance)
+    runs.build_references(each.definitions, each.instance, "sample")
+    for path in sorted((SAMPLE / "outputs").glob("*.jsonl")):
+        model, _ = import_outputs(each.warehouse, path, "sample", None)
+        runs.evaluate(each.definitions, each.instance, each.warehouse, each.systems, model)
+    board = each.warehouse.read("leaderboard")
+    click.echo("\nThe sample's systems beside its human translators, each of these scored against the other two:\n")
+    click.echo(plain(readable(board.filter(board["corpus"] == "sample"))))
+    click.echo(
+        "\nThe sample was composed for this project; its numbers say nothing of any real model. Where to look next:"
+    )
+    click.echo("  make ui                          the assets, their partitions and this table in Dagster")
+    click.echo("  .venv/bin/variorum status        what is materialized, failed or missing")
+    click.echo("  README.md                        your own corpus, your own models")
+
+
+@main.group(name="import")
+def import_() -> None:
+    """Bring a corpus, or outputs that were made elsewhere."""
+
+
+@import_.command(name="corpus")
+@click.argument("description", type=click.Path(path_type=Path))
+def import_corpus(description: Path) -> None:
+    """Take in the corpus that a YAML file describes, and build its references and envelopes."""
+    each = Deployment()
+    name = register(each.warehouse, description).name
+    runs.look(each.definitions, each.instance)
+    runs.build_references(each.definitions, each.instance, name)
+    click.echo(f"{name}: `variorum status` shows what it holds")
+
+
+@import_.command(name="outputs")
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--corpus", required=True, help="Name of the corpus that they translate.")
+@click.option("--model", help="Name of the model, where the file does not give the right one.")
+def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None) -> None:
+    """Take in outputs: PaliBench's result files (.json), or JSON lines of passage_id and translation (.jsonl)."""
+    if model and len(files) > 1:
+        raise click.UsageError("--model names the model of one file")
+    each = Deployment()
+    for path in files:
+        name, count = import_outputs(each.warehouse, path, corpus, model)
+        each.instance.add_dynamic_partitions("model", [name])
+        click.echo(f"{name}: {count} outputs; score them with `variorum evaluate {name}`")
+
+
+@main.command()
+def scan() -> None:
+    """Look at the files of all corpora for passages that are new or changed."""
+    each = Deployment()
+    runs.look(each.definitions, each.instance)
+
+
+@main.command()
+def models() -> None:
+    """List the models and where their outputs come from."""
+    rows = Deployment().warehouse.read("imported_file", columns=["model", "corpus", "outputs", "file"])
+    click.echo(plain(rows) if len(rows) else "no models yet: `variorum import outputs FILE --corpus NAME`")
+
+
+@main.command()
+@click.argument("model")
+def evaluate(model: str) -> None:
+    """Bring MODEL up to date, from its outputs to the leaderboard; what is current is not computed again."""
+    each = Deployment()
+    runs.evaluate(each.definitions, each.instance, each.warehouse, each.systems, model)
+    board = each.warehouse.read("leaderboard")
+    corpora = board.filter(board["system"] == model)["corpus"]
+    click.echo(plain(readable(board.filter(board["corpus"].is_in(corpora.to_list())))))
+
+
+@main.command()
+def status() -> None:
+    """Count the partitions of each asset that are materialized, failed or missing."""
+    each = Deployment()
+    corpora = each.warehouse.read("corpus", columns=["corpus", "description"])
+    click.echo(plain(corpora) if len(corpora) else "no corpora yet: `variorum demo` or `variorum import corpus FILE`")
+    click.echo()
+    click.echo(plain(runs.status(each.definitions, each.instance)))
+
+
+@main.command(context_settings={"ignore_unknown_options": True})
+@click.argument("arguments", nargs=-1)
+def ui(arguments: tuple[str, ...]) -> None:
+    """Start Dagster's UI and daemon on the warehouse; ARGUMENTS go to `dagster dev`."""
+    prepare()
+    os.chdir(PROJECT)
+    dagster = str(Path(sys.executable).with_name("dagster"))
+    os.execv(dagster, [dagster, "dev", "--workspace", "workspace.yaml", *arguments])

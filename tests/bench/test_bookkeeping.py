@@ -1,0 +1,101 @@
+"""What Dagster's bookkeeping costs: runs over rows that are current, with our event storage and with the stock one.
+
+Figures are printed beside their targets; only ratios measured in one run are asserted.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from resources.home import PROJECT, prepare
+from resources.warehouse import Warehouse
+from tests.bench.grid import grid, materialize
+from tests.support import run
+
+pytestmark = pytest.mark.bench
+
+STOCK = "telemetry:\n  enabled: false\n"
+
+
+def disk(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def rerun_cost(place: Path, models: int, patch: pytest.MonkeyPatch, instance_yaml: str | None) -> tuple[float, float]:
+    """Seconds and bytes a partition of running rows that are current: planned and materialized events, no work."""
+    patch.setenv("VARIORUM_HOME", str(place / "home"))
+    patch.setenv("DAGSTER_HOME", str(place / "home" / "dagster"))
+    patch.delenv("DAGSTER_EVENT_BATCH_SIZE", raising=False)
+    if instance_yaml:
+        (place / "home" / "dagster").mkdir(parents=True)
+        (place / "home" / "dagster" / "dagster.yaml").write_text(instance_yaml)
+    home = prepare()
+    with dg.DagsterInstance.get() as instance:
+        definitions = grid(place / "corpus", home, 1700, instance)
+        names = [f"m{i}" for i in range(models)]
+        instance.add_dynamic_partitions("model", names)
+        passages = instance.get_dynamic_partitions("passage")
+        first, last = f"{names[0]}|{passages[0]}", f"{names[-1]}|{passages[-1]}"
+        materialize(definitions, instance, "model_output", first, last)
+        before, begun = disk(home / "dagster"), time.perf_counter()
+        materialize(definitions, instance, "model_output", first, last)
+        took, grown = time.perf_counter() - begun, disk(home / "dagster") - before
+    return took / (1700 * models), grown / (1700 * models)
+
+
+def test_a_row_of_1700_passages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, ours_disk = rerun_cost(tmp_path / "ours", 1, monkeypatch, None)
+    stock, stock_disk = rerun_cost(tmp_path / "stock", 1, monkeypatch, STOCK)
+    print(f"\n1,700 partitions: {ours * 1e3:.2f} ms (target 2) and {ours_disk / 1e3:.1f} KB a partition;")
+    print(f"  stock storage: {stock * 1e3:.2f} ms and {stock_disk / 1e3:.1f} KB ({stock / ours:.1f} times)")
+    assert ours < stock / 4
+
+
+def test_ten_rows_in_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    each, each_disk = rerun_cost(tmp_path / "ours", 10, monkeypatch, None)
+    print(f"\n17,000 partitions in one run: {each * 17000:.1f} s (target 40), {each_disk * 17000 / 1e6:.0f} MB")
+
+
+def test_one_partition_by_dagsters_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the shell's point of view, Python's start included, in a grid of 1,700."""
+    monkeypatch.setenv("VARIORUM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
+    from benchmark_assets.translation.imports import import_outputs
+    from tests.support import write_outputs
+
+    home = prepare()
+    warehouse = Warehouse(path=str(home / "variorum.duckdb"))
+    with dg.DagsterInstance.get() as instance:
+        definitions = grid(tmp_path / "corpus", home, 1700, instance)
+        passages = instance.get_dynamic_partitions("passage")
+        texts = {passage.removeprefix("bench/"): "A short sentence." for passage in passages}
+        import_outputs(warehouse, write_outputs(tmp_path / "m.jsonl", texts), "bench", "m")
+        instance.add_dynamic_partitions("model", ["m"])
+        run(definitions, instance, "scan")
+    key = f"m|{passages[850]}"
+    begun = time.perf_counter()
+    subprocess.run(
+        [str(Path(sys.executable).with_name("dagster")), "asset", "materialize", "-m", "benchmark_assets.definitions",
+         "--select", "model_output", "--partition", key],
+        cwd=PROJECT, env=dict(os.environ), check=True, capture_output=True,
+    )  # fmt: skip
+    took = time.perf_counter() - begun
+    print(f"\none partition by `dagster asset materialize`: {took:.1f} s (target 6)")
+    assert len(warehouse.read("model_output")) == 1
+
+
+def test_a_look_at_4003_unchanged_passages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VARIORUM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
+    home = prepare()
+    with dg.DagsterInstance.get() as instance:
+        definitions = grid(tmp_path / "corpus", home, 4003, instance)
+        begun = time.perf_counter()
+        run(definitions, instance, "scan")
+        took = time.perf_counter() - begun
+    print(f"\na look at 4,003 unchanged passages: {took:.2f} s (target 3)")

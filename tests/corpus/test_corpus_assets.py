@@ -1,0 +1,245 @@
+"""The corpus in Dagster: the job that looks at the files, and passages that are read again by hand."""
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+import pytest
+
+from benchmark_assets.corpus.registry import register
+from benchmark_assets.definitions import build_definitions
+from resources.home import prepare
+from resources.warehouse import Warehouse
+from tests.corpus.support import edit
+from tests.support import PASSAGES, edit_segment, run, write_corpus
+
+ASSETS = ("source_text", "segmented_reference")
+SOURCE = "root/la/test/doc1_root-la-test.json"
+
+
+def reports(instance: dg.DagsterInstance) -> Counter[tuple[str, str]]:
+    """How often each asset of each passage was reported."""
+    return Counter(
+        (asset, str(record.partition_key))
+        for asset in ASSETS
+        for record in instance.fetch_materializations(dg.AssetKey(asset), limit=1000).records
+    )
+
+
+def once(*passages: str, assets: tuple[str, ...] = ASSETS) -> Counter[tuple[str, str]]:
+    return Counter((asset, passage) for asset in assets for passage in passages)
+
+
+def stored(warehouse: Warehouse) -> dict[str, pl.DataFrame]:
+    return {table: warehouse.read(table) for table in (*ASSETS, "materialization")}
+
+
+def unchanged(before: dict[str, pl.DataFrame], after: dict[str, pl.DataFrame]) -> bool:
+    """Whether no row was written, not even the same one again (rows carry the time)."""
+    return all(rows.equals(after[table]) for table, rows in before.items())
+
+
+def texts(warehouse: Warehouse) -> dict[str, str]:
+    return dict(warehouse.read("source_text", columns=["passage", "text"]).iter_rows())
+
+
+def fault_of(result: dg.ExecuteInProcessResult) -> tuple[str, str]:
+    """Message and table of faults of the one step that failed."""
+    (failure,) = [event for event in result.all_events if event.is_step_failure]
+    told = failure.step_failure_data.user_failure_data
+    assert told is not None
+    return str(told.description), str(told.metadata["faults"].value)
+
+
+def reread(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, passage: str, raise_on_error: bool = True
+) -> dg.ExecuteInProcessResult:
+    """Materialize one passage as the button of the UI does."""
+    return definitions.resolve_implicit_global_asset_job_def().execute_in_process(
+        instance=instance,
+        asset_selection=[dg.AssetKey(asset) for asset in ASSETS],
+        partition_key=passage,
+        raise_on_error=raise_on_error,
+    )
+
+
+@pytest.fixture(scope="module")
+def first_scan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A corpus and a home after the first scan, and a copy of both: each test starts from it, which saves a second."""
+    world, copy = tmp_path_factory.mktemp("scanned") / "world", tmp_path_factory.mktemp("copy") / "world"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VARIORUM_HOME", str(world / "home"))
+        patch.setenv("DAGSTER_HOME", str(world / "home" / "dagster"))
+        warehouse = Warehouse(path=str(prepare() / "variorum.duckdb"))
+        register(warehouse, write_corpus(world / "corpus"))
+        with dg.DagsterInstance.get() as instance:
+            run(build_definitions(resource_overrides={"warehouse": warehouse}), instance, "scan")
+    shutil.copytree(world, copy, symlinks=True)
+    return world, copy
+
+
+@pytest.fixture
+def home(first_scan: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    world, copy = first_scan
+    shutil.rmtree(world)
+    shutil.copytree(copy, world, symlinks=True)
+    monkeypatch.setenv("VARIORUM_HOME", str(world / "home"))
+    monkeypatch.setenv("DAGSTER_HOME", str(world / "home" / "dagster"))
+    return prepare()
+
+
+@pytest.fixture
+def scanned(home: Path) -> Path:
+    """Description of the corpus that was scanned."""
+    return home.parent / "corpus" / "corpus.yaml"
+
+
+def test_the_first_scan_adds_stores_and_reports_all_passages(
+    scanned: Path, warehouse: Warehouse, instance: dg.DagsterInstance
+) -> None:
+    assert sorted(instance.get_dynamic_partitions("passage")) == PASSAGES
+    assert warehouse.read("source_text")["passage"].to_list() == PASSAGES
+    assert len(warehouse.read("segmented_reference")) == 9
+    assert reports(instance) == once(*PASSAGES)
+
+
+def test_a_second_scan_of_the_same_files_writes_and_reports_nothing(
+    scanned: Path, warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    before = stored(warehouse)
+    run(definitions, instance, "scan")
+    assert reports(instance) == once(*PASSAGES)
+    assert unchanged(before, stored(warehouse))
+
+
+def test_an_edited_reference_is_reported_alone(
+    scanned: Path, warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    edit_segment(scanned, "ben", "doc1:1.2", "A cat is sitting still.")
+    run(definitions, instance, "scan")
+    assert reports(instance) - once(*PASSAGES) == once("tiny/doc1:1", assets=("segmented_reference",))
+    key = pl.DataFrame({"passage": ["tiny/doc1:1"], "translator": ["ben"]})
+    segments = warehouse.read("segmented_reference", key)["segments"].to_list()
+    assert segments == [["The mouse is running.", "A cat is sitting still."]]
+
+
+def test_an_edited_source_is_reported_alone(
+    scanned: Path, warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    edit(scanned.parent / SOURCE, {"doc1:2.1": "Luna oritur."})
+    run(definitions, instance, "scan")
+    assert reports(instance) - once(*PASSAGES) == once("tiny/doc1:2", assets=("source_text",))
+    assert texts(warehouse)["tiny/doc1:2"] == "Luna oritur."
+
+
+def test_a_passage_that_only_moves_is_stored_anew_and_not_reported(
+    scanned: Path, warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    path = scanned.parent / SOURCE
+    path.write_text('{"doc1:0.1": "Incipit.", ' + path.read_text()[1:])
+    run(definitions, instance, "scan")
+    assert reports(instance) - once(*PASSAGES) == once("tiny/doc1:0")
+    positions = dict(warehouse.read("source_text", columns=["passage", "position"]).iter_rows())
+    assert positions == {"tiny/doc1:0": 0, "tiny/doc1:1": 1, "tiny/doc1:2": 2, "tiny/doc2:1": 0}
+
+
+def test_a_translator_who_is_taken_out_leaves_no_rows(
+    scanned: Path, warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    shutil.rmtree(scanned.parent / "translation/en/cleo")
+    run(definitions, instance, "scan")
+    assert set(warehouse.read("segmented_reference")["translator"]) == {"ann", "ben"}
+
+
+def test_a_broken_document_fails_the_scan_keeps_its_rows_and_holds_up_no_other(
+    scanned: Path, warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    before = stored(warehouse)
+    broken = scanned.parent / SOURCE
+    broken.write_text('{"doc1:1.1": "Mus currit et')
+    edit(scanned.parent / "root/la/test/doc2_root-la-test.json", {"doc2:1.1": "Nova dicit."})
+    result = run(definitions, instance, "scan", raise_on_error=False)
+
+    assert not result.success
+    for told in fault_of(result):
+        assert str(broken) in told
+        assert "line 1 column 14" in told
+        assert "mend the file" in told
+    assert reports(instance) - once(*PASSAGES) == once("tiny/doc2:1", assets=("source_text",))
+    assert texts(warehouse) == {
+        "tiny/doc1:1": "Mus currit. Felis sedet.", "tiny/doc1:2": "Sol oritur.", "tiny/doc2:1": "Nova dicit.",
+    }  # fmt: skip
+    rows = warehouse.read("segmented_reference")
+    assert rows.equals(before["segmented_reference"])
+
+
+def test_a_description_that_disappears_fails_the_scan_and_holds_up_no_other_corpus(
+    scanned: Path, warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    other = write_corpus(tmp_path / "other", name="other")
+    register(warehouse, other)
+    scanned.unlink()
+    result = run(definitions, instance, "scan", raise_on_error=False)
+    assert not result.success
+    assert all(str(scanned) in told for told in fault_of(result))
+    assert len(texts(warehouse)) == 6
+
+
+def test_rows_that_were_stored_without_a_report_are_reported_at_the_next_scan(
+    home: Path, warehouse: Warehouse, definitions: dg.Definitions
+) -> None:
+    before = stored(warehouse)
+    shutil.rmtree(home / "dagster")  # as after a crash between the write and the report, for every passage
+    prepare()
+    with dg.DagsterInstance.get() as instance:
+        assert not reports(instance)
+        run(definitions, instance, "scan")
+        assert sorted(instance.get_dynamic_partitions("passage")) == PASSAGES
+        assert reports(instance) == once(*PASSAGES)
+    assert unchanged(before, stored(warehouse))
+
+
+def test_reading_one_passage_again_leaves_the_others_as_they_are(
+    scanned: Path, warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    edit(scanned.parent / SOURCE, {"doc1:1.1": "Mures currunt.", "doc1:2.1": "Luna oritur."})
+    reread(definitions, instance, "tiny/doc1:2")
+    assert reports(instance) - once(*PASSAGES) == once("tiny/doc1:2")
+    assert texts(warehouse) == {
+        "tiny/doc1:1": "Mus currit. Felis sedet.", "tiny/doc1:2": "Luna oritur.", "tiny/doc2:1": "Nihil novi dicit.",
+    }  # fmt: skip
+
+
+def test_a_passage_is_read_again_though_another_document_is_broken(
+    scanned: Path, warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    (scanned.parent / SOURCE).write_text("")
+    edit(scanned.parent / "root/la/test/doc2_root-la-test.json", {"doc2:1.1": "Nova dicit."})
+    assert reread(definitions, instance, "tiny/doc2:1").success
+    assert texts(warehouse)["tiny/doc2:1"] == "Nova dicit."
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [('{"doc1:1.1": "Mus currit."}', "no longer in the files"), ("{", "is no JSON")],
+    ids=["gone", "broken"],
+)
+def test_a_passage_that_cannot_be_read_again_fails_and_keeps_its_rows(
+    scanned: Path,
+    warehouse: Warehouse,
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    content: str,
+    told: str,
+) -> None:
+    (scanned.parent / SOURCE).write_text(content)
+    for translator in ("ann", "ben", "cleo"):
+        (scanned.parent / f"translation/en/{translator}/doc1_translation-en-{translator}.json").unlink()
+    before = stored(warehouse)
+    result = reread(definitions, instance, "tiny/doc1:2", raise_on_error=False)
+    assert not result.success
+    assert told in fault_of(result)[0]
+    assert reports(instance) == once(*PASSAGES)
+    assert unchanged(before, stored(warehouse))

@@ -1,0 +1,142 @@
+"""Descriptions of corpora, and the registry of those that were imported."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmark_assets.corpus.description import load
+from benchmark_assets.corpus.registry import register, registered
+from resources.errors import BadInput
+from resources.warehouse import Warehouse
+from tests.corpus.support import edit
+from tests.support import write_corpus
+
+TEXT = {"language": "la", "licence": "CC0-1.0"}
+GOOD: dict[str, Any] = {
+    "name": "tiny", "layout": "bilara", "root": "texts", "source": TEXT, "references": {"ann": TEXT},
+}  # fmt: skip
+
+
+def without(key: str) -> dict[str, Any]:
+    return {name: value for name, value in GOOD.items() if name != key}
+
+
+def test_the_root_lies_beside_the_description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "c.yaml").write_text(json.dumps(GOOD))
+    monkeypatch.chdir(tmp_path)
+    assert load(Path("c.yaml")).root == (tmp_path / "texts").resolve()
+
+
+@pytest.mark.parametrize(
+    ("content", "key", "problem"),
+    [
+        (b"", "", "valid dictionary"),
+        (b"- tiny", "", "valid dictionary"),
+        (b"name: tiny\nroot: [texts\nlayout: bilara\n", "line 3", "is no YAML"),
+        (b"name: tiny\n\troot: texts\n", "line 2", "is no YAML"),
+        ("name: f\u00e9lis".encode("latin-1"), "", "is no YAML in UTF-8"),
+        (GOOD | {"licence": "CC0-1.0"}, "licence", "not permitted"),
+        (GOOD | {"source": TEXT | {"license": "CC0-1.0"}}, "source.license", "not permitted"),
+        (without("root"), "root", "required"),
+        (GOOD | {"references": {"ann": {"language": "en"}}}, "references.ann.licence", "required"),
+        (GOOD | {"references": {}}, "references", "at least 1"),
+        (GOOD | {"references": None}, "references", "valid dictionary"),
+        (GOOD | {"name": 5}, "name", "valid string"),
+        (GOOD | {"name": "two words"}, "'two words'", "cannot be the key"),
+        (GOOD | {"name": ""}, "''", "cannot be the key"),
+        (GOOD | {"name": "pali/suttas"}, "name", "has a slash"),
+        (GOOD | {"references": {"ann|ben": TEXT}}, "'ann|ben'", "cannot be the key"),
+    ],
+)
+def test_a_faulty_description_is_told_by_file_and_key(
+    tmp_path: Path, content: bytes | dict[str, Any], key: str, problem: str
+) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    with pytest.raises(BadInput) as caught:
+        load(path)
+    assert (caught.value.where, caught.value.key) == (str(path), key)
+    assert problem in caught.value.problem
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("name", ["missing.yaml", "."])
+def test_a_description_that_cannot_be_opened_is_told_by_path(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadInput, match="cannot be read") as caught:
+        load(tmp_path / name)
+    assert caught.value.where == str(tmp_path / name)
+
+
+def licences(warehouse: Warehouse) -> list[tuple[Any, ...]]:
+    return warehouse.read("licence", columns=["corpus", "translator", "licence", "restricted"]).rows()
+
+
+def test_licences_of_source_and_references_are_stored(corpus: Path, warehouse: Warehouse) -> None:
+    edit(corpus, {"references": {"ann": TEXT, "ben": TEXT | {"licence": "CC BY-NC 4.0", "restricted": True}}})
+    register(warehouse, corpus)
+    assert licences(warehouse) == [
+        ("tiny", "", "CC0-1.0", False),
+        ("tiny", "ann", "CC0-1.0", False),
+        ("tiny", "ben", "CC BY-NC 4.0", True),
+    ]
+
+
+def test_a_licence_that_changes_in_the_description_counts_from_the_next_look(
+    corpus: Path, warehouse: Warehouse
+) -> None:
+    register(warehouse, corpus)
+    edit(corpus, {"references": {"ann": TEXT | {"restricted": True}}})
+    registered(warehouse)
+    assert licences(warehouse) == [("tiny", "", "CC0-1.0", False), ("tiny", "ann", "CC0-1.0", True)]
+
+
+def test_the_same_description_may_be_imported_again(corpus: Path, warehouse: Warehouse) -> None:
+    first = register(warehouse, corpus)
+    before = warehouse.read("corpus"), warehouse.read("licence")
+    assert register(warehouse, corpus) == first
+    after = warehouse.read("corpus"), warehouse.read("licence")
+    assert all(now.equals(then) for now, then in zip(after, before, strict=True))
+    assert registered(warehouse) == [first]
+
+
+def test_another_description_of_the_same_name_is_refused(corpus: Path, warehouse: Warehouse, tmp_path: Path) -> None:
+    register(warehouse, corpus)
+    other = write_corpus(tmp_path / "other")
+    with pytest.raises(BadInput) as caught:
+        register(warehouse, other)
+    assert (caught.value.where, caught.value.key) == (str(other), "name")
+    assert str(corpus) in caught.value.problem
+    assert [each.root for each in registered(warehouse) if not isinstance(each, BadInput)] == [corpus.parent]
+
+
+def test_a_layout_that_nobody_reads_is_refused_at_import(corpus: Path, warehouse: Warehouse) -> None:
+    edit(corpus, {"layout": "tei"})
+    with pytest.raises(BadInput, match=r"layout: no reader for 'tei'; use one of \['bilara', 'jsonl'\]") as caught:
+        register(warehouse, corpus)
+    assert caught.value.where == str(corpus)
+    assert warehouse.read("corpus").is_empty()
+
+
+def test_an_unknown_corpus_is_told_with_those_that_are_known(corpus: Path, warehouse: Warehouse) -> None:
+    register(warehouse, corpus)
+    with pytest.raises(BadInput, match=r"huge: is no corpus of this warehouse.*known: \['tiny'\]"):
+        registered(warehouse, {"huge", "tiny"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "problem"),
+    [({"root": 5}, "root", "path"), ({"name": "other"}, "name", "is 'other', imported as 'tiny'")],
+)
+def test_a_description_that_breaks_after_its_import_leaves_the_other_corpora_usable(
+    corpus: Path, warehouse: Warehouse, tmp_path: Path, changes: dict[str, Any], key: str, problem: str
+) -> None:
+    register(warehouse, corpus)
+    good = register(warehouse, write_corpus(tmp_path / "good", name="good"))
+    edit(corpus, changes)
+    usable, fault = registered(warehouse)
+    assert usable == good
+    assert isinstance(fault, BadInput)
+    assert (fault.where, fault.key) == (str(corpus), key)
+    assert problem in fault.problem

@@ -1,0 +1,73 @@
+import math
+from collections.abc import Sequence
+
+import polars as pl
+import pytest
+from sacrebleu.metrics.bleu import BLEU
+
+from benchmark_assets.metrics.lexical import signatures
+from benchmark_assets.metrics.summary import SUMMARY, signature, summarize
+from tests.metrics.scores import OUTPUTS, REFERENCES, scores
+
+
+def test_an_outlier_drifts_by_strictly_more_than_two() -> None:
+    row = summarize(scores([2.0, math.nextafter(2.0, 3.0), 1.0, 5.0]))
+    assert (row["outliers"], row["with_envelope"], row["outlier_rate"]) == (2, 4, 0.5)
+    assert [row["outlier_rate_low"], row["outlier_rate_high"]] == pytest.approx([0.15004, 0.84996], abs=1e-5)
+
+
+def test_means_lie_in_their_intervals_and_ignore_what_is_absent() -> None:
+    row = summarize(scores([1.0, None, 3.0], similarities=[0.9, 0.8, 0.7]))
+    assert (row["drift"], row["sim_best"], row["drift_euclidean"]) == pytest.approx((2.0, 0.8, 1.0))
+    assert (row["passages"], row["with_envelope"], row["outliers"], row["outlier_rate"]) == (3, 2, 1, 0.5)
+    for name in ("drift", "sim_best", "bleu", "chrf", "outlier_rate", "length_ratio"):
+        assert row[f"{name}_low"] <= row[name] <= row[f"{name}_high"]  # type: ignore[operator]
+
+
+def test_without_an_envelope_there_is_similarity_but_no_drift() -> None:
+    row = summarize(scores([None, None]))
+    named = ("outliers", "outlier_rate", "drift", "drift_euclidean", "sim_centroid")
+    without = [f"{name}{bound}" for name in named for bound in ("", "_low", "_high") if f"{name}{bound}" in row]
+    assert [row[name] for name in without] == [None] * 13
+    assert row["with_envelope"] == 0
+    assert all(row[name] is not None for name in row if name not in without)
+
+
+def test_without_references_there_is_nothing_to_report() -> None:
+    row = summarize(scores([None, None], similarities=[None, None]))
+    assert (row.pop("passages"), row.pop("with_envelope")) == (0, 0)
+    assert set(row.values()) == {None}
+
+
+@pytest.mark.parametrize("drifts", [[1.0], [1.0, None], [None]])
+def test_every_column_of_the_schema_has_a_value(drifts: Sequence[float | None]) -> None:
+    assert set(summarize(scores(drifts))) == set(SUMMARY)
+
+
+def test_one_passage_has_an_interval_without_width() -> None:
+    row = summarize(scores([1.5]))
+    for name in ("drift", "sim_best", "bleu", "chrf", "length_ratio"):
+        assert row[f"{name}_low"] == row[name] == row[f"{name}_high"]
+
+
+def test_bleu_is_of_the_corpus_and_not_a_mean_of_sentences() -> None:
+    row = summarize(scores([1.0] * len(OUTPUTS)))
+    assert row["bleu"] == BLEU().corpus_score(OUTPUTS, [REFERENCES]).score
+    mean = sum(
+        BLEU(effective_order=True).sentence_score(a, [b]).score for a, b in zip(OUTPUTS, REFERENCES, strict=True)
+    )
+    assert abs(row["bleu"] - mean / len(OUTPUTS)) > 1  # type: ignore[operator]
+
+
+def test_passages_without_references_leave_the_other_numbers_alone() -> None:
+    full = scores([1.0, 3.0, 2.5])
+    lacking = pl.concat([full, scores([None, None], similarities=[None, None])])
+    with_lacking, without = summarize(lacking), summarize(full)
+    for name in ("passages", "outliers", "drift", "sim_best", "bleu", "chrf", "length_ratio", "bleu_low", "chrf_high"):
+        assert with_lacking[name] == without[name]
+
+
+def test_a_signature_names_everything_that_a_number_rests_on() -> None:
+    text = signature("letters|v1")
+    for part in ("letters|v1", *signatures().values(), "drift > 2.0", "1000 bootstrap resamples", "seed", "Wilson"):
+        assert part in text

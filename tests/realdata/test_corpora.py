@@ -1,0 +1,70 @@
+"""The readers on real corpora."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmark_assets.corpus.description import load
+from benchmark_assets.corpus.scan import scan
+from resources.warehouse import Replacement, Warehouse
+from tests.corpus.support import describe, read_back
+
+pytestmark = pytest.mark.realdata
+
+
+@pytest.fixture(scope="module")
+def suttas(realdata: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root, folder = realdata / "suttacentral", tmp_path_factory.mktemp("suttas")
+    return describe(folder / "suttas.yaml", "bilara", root, ["sujato"], language="pli", edition="ms")
+
+
+def test_the_suttas_have_the_documents_passages_and_segments_that_palibench_counted(suttas: Path) -> None:
+    documents, faults = read_back(suttas)
+    assert not faults
+    passages = [passage for document in documents for passage in document.passages]
+    untranslated = sum(
+        passage.references[0].segments.count(None) if passage.references else len(passage.segments)
+        for passage in passages
+    )
+    assert (len(documents), len(passages), sum(len(each.segments) for each in passages)) == (380, 4003, 22384)
+    assert untranslated == 2752
+
+
+def test_the_passages_of_the_suttas_are_those_of_palibench(suttas: Path, realdata: Path) -> None:
+    known = {line.split(",")[0] for line in (realdata / "palibench/metadata/passage_manifest.csv").open()}
+    assert len(known) > 1700
+    seen = set(scan([load(suttas)]).source["passage_id"])
+    assert len(known - seen) == 1  # the heading of the column
+
+
+def test_the_suttas_are_stored_as_they_were_read(suttas: Path, warehouse: Warehouse) -> None:
+    seen = scan([load(suttas)])
+    warehouse.write(
+        [Replacement("source_text", seen.source, None), Replacement("segmented_reference", seen.reference, None)], "run"
+    )
+    assert warehouse.read("source_text", columns=seen.source.columns).equals(seen.source.sort("passage"))
+    references = warehouse.read("segmented_reference", columns=seen.reference.columns)
+    assert references.equals(seen.reference.sort("passage", "translator"))
+
+
+def test_the_daodejing_has_81_chapters_and_eight_translators(realdata: Path, tmp_path: Path) -> None:
+    translators = ["alexander", "balfour", "giles", "goddard", "gorn_old", "legge", "mears", "suzuki_carus"]
+    path = describe(tmp_path / "ddj.yaml", "jsonl", realdata / "daodejing/daodejing.jsonl", translators, language="lzh")
+    seen = scan([load(path)])
+    assert not seen.faults
+    assert seen.source["language"].unique().to_list() == ["lzh"]
+    assert seen.source["position"].to_list() == list(range(81))
+    counts = dict(seen.reference.group_by("translator").len().iter_rows())
+    assert counts == dict.fromkeys(translators, 81) | {"giles": 80}
+    flagged = seen.reference.drop_nulls("flag").group_by("translator").len()
+    assert dict(flagged.iter_rows()) == {"giles": 5, "balfour": 5}
+
+
+def test_the_dhammapada_has_412_units_in_three_translations(realdata: Path, tmp_path: Path) -> None:
+    translators = ["edmunds", "mueller", "sujato"]
+    root = realdata / "dhammapada/dhammapada_units.jsonl"
+    documents, faults = read_back(describe(tmp_path / "dhp.yaml", "jsonl", root, translators, language="pli"))
+    assert not faults
+    (document,) = documents
+    assert len(document.passages) == 412
+    assert all({each.translator for each in passage.references} == set(translators) for passage in document.passages)

@@ -1,0 +1,99 @@
+"""The platform on real texts: envelopes and human baselines of the Daodejing, imported outputs on the suttas."""
+
+import json
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+import pytest
+
+from benchmark_assets.automation import runs
+from benchmark_assets.corpus.registry import register
+from benchmark_assets.definitions import build_definitions
+from benchmark_assets.translation.imports import import_outputs
+from resources.systems import Systems
+from resources.warehouse import Warehouse
+from tests.support import LetterEmbedder
+
+pytestmark = pytest.mark.realdata
+
+TRANSLATORS = ["alexander", "balfour", "giles", "goddard", "gorn_old", "legge", "mears", "suzuki_carus"]
+
+
+def describe(path: Path, **content: object) -> Path:
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_eight_translators_of_the_daodejing_each_scored_against_the_other_seven(
+    realdata: Path, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    """With the real MiniLM: this table says how far apart people are."""
+    definitions = build_definitions(resource_overrides={"warehouse": warehouse})
+    terms = {"language": "en", "licence": "public domain in the USA"}
+    description = describe(
+        tmp_path / "daodejing.yaml",
+        name="daodejing",
+        layout="jsonl",
+        root=str(realdata / "daodejing" / "daodejing.jsonl"),
+        source={"language": "lzh", "licence": "public domain"},
+        references=dict.fromkeys(TRANSLATORS, terms),
+    )
+    register(warehouse, description)
+    runs.look(definitions, instance)
+    runs.build_references(definitions, instance, "daodejing")
+
+    envelopes = warehouse.read("reference_envelope")
+    assert envelopes["reference_count"].to_list().count(8) == 80  # Giles left chapter 6 out
+    assert envelopes["reference_count"].to_list().count(7) == 1
+    assert envelopes["human_spread"].null_count() == 0
+
+    baseline = warehouse.read("human_baseline")
+    assert dict(baseline.group_by("translator").len().iter_rows()) == dict.fromkeys(TRANSLATORS, 81) | {"giles": 80}
+    assert baseline["drift"].null_count() == 0
+    assert baseline.filter(pl.col("closest_reference") == pl.col("translator")).is_empty()
+    # A translator left out lies farther from the others' centroid than these do on average.
+    assert baseline.group_by("translator").agg(pl.col("drift").mean())["drift"].min() > 1  # type: ignore[operator]
+
+
+def test_seven_models_on_the_suttas_with_one_reference_have_no_envelope(
+    realdata: Path, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    definitions = build_definitions(resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()})
+    description = describe(
+        tmp_path / "suttas.yaml",
+        name="suttas",
+        layout="bilara",
+        root=str(realdata / "suttacentral"),
+        source={"language": "pli", "edition": "ms", "licence": "CC0-1.0"},
+        references={"sujato": {"language": "en", "licence": "CC0-1.0"}},
+    )
+    register(warehouse, description)
+    runs.look(definitions, instance)
+    before = instance.event_log_storage.get_maximum_record_id()
+    runs.look(definitions, instance)
+    planned_or_materialized = instance.event_log_storage.get_maximum_record_id()
+    assert planned_or_materialized is not None
+    assert before is not None
+    assert planned_or_materialized - before < 10  # the run's own events: none for any of the 4,003 passages
+    assert len(warehouse.read("source_text", columns=["passage"])) == 4003
+
+    files = sorted((realdata / "palibench/results/translations").glob("*.json"))
+    names = [import_outputs(warehouse, path, "suttas", None) for path in files]
+    assert [count for _, count in names] == [1700] * 7
+
+    runs.build_references(definitions, instance, "suttas")
+    model = "google/gemini-3-pro-preview"
+    runs.evaluate(definitions, instance, warehouse, Systems(warehouse=warehouse), model)
+    scores = warehouse.read("drift_score")
+    assert len(scores) == 1700
+    complete = warehouse.read("reference").filter("complete")["passage"]
+    for column in ("drift", "drift_euclidean", "sim_centroid"):
+        assert scores[column].null_count() == 1700
+    assert scores.filter(pl.col("sim_best").is_null())["passage"].is_in(complete.implode()).sum() == 0
+    assert scores.filter(pl.col("sim_best").is_not_null())["passage"].is_in(complete.implode()).all()
+    row = warehouse.read("leaderboard").filter(pl.col("system") == model).to_dicts()[0]
+    assert row["drift"] is None
+    assert row["outlier_rate"] is None
+    assert row["with_envelope"] == 0
+    assert row["passages"] == len(scores.drop_nulls("sim_best"))

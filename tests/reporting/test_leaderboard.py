@@ -1,0 +1,93 @@
+import polars as pl
+import pytest
+
+from benchmark_assets.metrics.summary import summarize
+from benchmark_assets.reporting.leaderboard import rank, readable, summaries
+from tests.metrics.scores import scores
+
+
+def board(models: list[pl.DataFrame], humans: list[pl.DataFrame] | None = None) -> pl.DataFrame:
+    """The leaderboard of these scores."""
+    empty = scores([])
+    human = pl.concat([empty, *(humans or [])]).rename({"model": "translator"})
+    return rank(summaries(pl.concat([empty, *models]), "model"), summaries(human, "translator"))
+
+
+def test_each_corpus_is_summarized_apart() -> None:
+    own = [scores([1.0, 5.0], corpus="x"), scores([3.0], corpus="y"), scores([0.5, 0.7], system="k", corpus="y")]
+    rows = summaries(pl.concat(own), "model").sort("model", "corpus")
+    assert rows.select("model", "corpus", "passages", "drift").rows() == [
+        ("k", "y", 2, 0.6), ("m", "x", 2, 3.0), ("m", "y", 1, 3.0),
+    ]  # fmt: skip
+    for row, part in zip(rows.sort("model", "corpus").iter_rows(named=True), (own[2], own[0], own[1]), strict=True):
+        assert {name: row[name] for name in summarize(part)} == summarize(part)
+
+
+def test_what_follows_the_first_slash_belongs_to_the_passage() -> None:
+    rows = summaries(scores([1.0]).with_columns(passage=pl.lit("x/book/1")), "model")
+    assert rows["corpus"].to_list() == ["x"]
+
+
+def test_the_most_similar_comes_first_and_what_has_no_score_last() -> None:
+    models = [
+        scores([None], [None], system="silent"),
+        scores([1.0], [0.8], system="middling"),
+        scores([None], [0.7], system="without envelope"),
+        scores([1.0], [0.95], system="best"),
+    ]
+    found = board(models, humans=[scores([2.0], [0.9], system="ann")])
+    assert found.select("rank", "kind", "system").rows() == [
+        (1, "model", "best"), (2, "human", "ann"), (3, "model", "middling"), (4, "model", "without envelope"),
+        (5, "model", "silent"),
+    ]  # fmt: skip
+
+
+def test_ranks_start_anew_in_each_corpus() -> None:
+    models = [scores([1.0], [s], system=name, corpus=c) for name, c, s in
+              [("a", "x", 0.8), ("b", "x", 0.9), ("a", "y", 0.7), ("b", "y", 0.6)]]  # fmt: skip
+    ranks = board(models).select("corpus", "rank", "system").rows()
+    assert ranks == [("x", 1, "b"), ("x", 2, "a"), ("y", 1, "a"), ("y", 2, "b")]
+
+
+def test_a_model_may_bear_the_name_of_a_translator() -> None:
+    found = board([scores([1.0], [0.9], system="ann")], humans=[scores([1.0], [0.8], system="ann")])
+    assert found.select("kind", "system").rows() == [("model", "ann"), ("human", "ann")]
+
+
+@pytest.mark.parametrize(
+    ("models", "humans", "systems"),
+    [
+        ([scores([1.0], system="m")], [], ["m"]),
+        ([], [scores([1.0], system="ann")], ["ann"]),
+        ([], [], []),
+    ],
+)
+def test_either_side_of_the_leaderboard_may_be_missing(
+    models: list[pl.DataFrame], humans: list[pl.DataFrame], systems: list[str]
+) -> None:
+    found = board(models, humans)
+    assert found["system"].to_list() == systems
+    assert readable(found)["system"].to_list() == systems
+
+
+def test_people_read_rounded_numbers_with_their_intervals() -> None:
+    row = readable(board([scores([1.0, 5.0, 1.0, 1.0], [0.91234] * 4)])).row(0, named=True)
+    assert (row["corpus"], row["rank"], row["kind"], row["system"], row["passages"]) == ("x", 1, "model", "m", 4)
+    assert row["sim_best"] == "0.912 [0.912, 0.912]"
+    assert row["drift"].startswith("2.00 [1.00, ")
+    assert row["outliers %"] == "25.0 [4.6, 69.9]"
+
+
+def test_people_read_a_dash_where_there_is_no_number() -> None:
+    row = readable(board([scores([None], [0.5])])).row(0, named=True)
+    assert (row["drift"], row["outliers %"]) == ("-", "-")
+    assert row["sim_best"] == "0.500 [0.500, 0.500]"
+    nothing = readable(board([scores([None], [None])])).row(0)
+    assert nothing[5:] == ("-",) * 6
+
+
+def test_summaries_without_ranks_are_readable_too() -> None:
+    rows = pl.concat([scores([1.0], system="b"), scores([1.0], system="a")])
+    found = readable(summaries(rows, "model").rename({"model": "system"}))
+    assert found.columns[:3] == ["corpus", "system", "passages"]
+    assert found["system"].to_list() == ["a", "b"]

@@ -1,0 +1,225 @@
+import string
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+from starlette.responses import Response
+from transformers import BertConfig, BertModel, BertTokenizer
+
+from resources.embedders import EndpointEmbedder, SentenceTransformerEmbedder
+from resources.errors import BadInput
+from tests.resources.endpoint import Answer, Endpoint, embedding, good, numbered, reply, serve
+from tests.support import LetterEmbedder
+
+WORDS = ["sun", "moon", "river", "stone", "king", "bird", "rain", "door"]  # each one token of MiniLM
+
+
+def words(count: int) -> str:
+    return " ".join(WORDS[i % len(WORDS)] for i in range(count))
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with serve() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sentence-transformers model of 16 dimensions that reads 12 letters, in a folder."""
+    folder = tmp_path_factory.mktemp("tiny")
+    letters = [*string.ascii_lowercase, *(f"##{letter}" for letter in string.ascii_lowercase)]
+    vocabulary = {token: i for i, token in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters])}
+    config = BertConfig(
+        vocab_size=len(vocabulary), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_position_embeddings=14,
+    )  # fmt: skip
+    BertModel(config).save_pretrained(folder / "bert")
+    BertTokenizer(vocab=vocabulary, model_max_length=14).save_pretrained(folder / "bert")
+    model = SentenceTransformer(modules=[Transformer(str(folder / "bert")), Pooling(16)], device="cpu")
+    model.save(str(folder / "model"))
+    return folder / "model"
+
+
+def test_minilm_places_near_texts_near() -> None:
+    vectors, cut = SentenceTransformerEmbedder().embed(
+        ["The mouse runs away.", "A mouse is fleeing.", "Interest rates rose in the third quarter."]
+    )
+    assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+    near, far = vectors[0] @ vectors[1], vectors[0] @ vectors[2]
+    assert near > 0.6 > 0.3 > far
+    assert cut == [False, False, False]
+
+
+def test_minilm_reads_the_beginning_of_a_long_text_and_says_so() -> None:
+    # 256 tokens, of which two mark beginning and end
+    vectors, cut = SentenceTransformerEmbedder().embed([words(400), words(254), words(255), words(100)])
+    assert cut == [True, False, True, False]
+    assert_allclose(vectors[:3] @ vectors[1], 1, atol=1e-5)
+    assert vectors[3] @ vectors[1] < 0.9999
+
+
+@pytest.mark.parametrize("budget", [1, 60, 8192])
+def test_vectors_do_not_depend_on_how_texts_are_batched(budget: int) -> None:
+    texts = [words(n) for n in (30, 1, 12, 290, 5, 2, 12, 45)] + ["", "道可道", "ā ī ū"]
+    embedder = SentenceTransformerEmbedder(token_budget=budget)
+    alone = np.concatenate([embedder.embed([text]).vectors for text in texts])
+    assert ((embedder.embed(texts).vectors * alone).sum(axis=1) >= 0.99999).all()
+
+
+def test_a_model_loads_from_its_folder(tiny_model: Path) -> None:
+    embedder = SentenceTransformerEmbedder(model=str(tiny_model))
+    vectors, cut = embedder.embed(["abc", "abcdefghijklmnop", "abcdefghijkl"])
+    assert vectors.shape == (3, 16)
+    assert cut == [False, True, False]
+    assert_allclose(vectors[1], vectors[2], atol=1e-5)
+    assert abs(vectors[0] @ vectors[2]) < 0.9999
+    assert embedder.signature != SentenceTransformerEmbedder().signature
+
+
+@pytest.mark.parametrize(("name", "place"), [("empty", "the folder"), ("absent", "the name")])
+def test_a_path_without_a_model_is_bad_input(tmp_path: Path, name: str, place: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadInput, match=f"{place} gives no sentence-transformers model.*check `model`") as caught:
+        SentenceTransformerEmbedder(model=str(tmp_path / name)).embed(["text"])
+    assert caught.value.where == str(tmp_path / name)
+
+
+def test_nothing_to_embed_gives_nothing(tiny_model: Path) -> None:
+    unreachable = EndpointEmbedder(base_url="http://127.0.0.1:9/v1", model="tiny")
+    for embedder in (SentenceTransformerEmbedder(model=str(tiny_model)), unreachable, LetterEmbedder()):
+        assert embedder.embed([]).vectors.shape[0] == 0
+
+
+def test_signatures_tell_apart_what_gives_other_vectors() -> None:
+    endpoint = {"base_url": "http://a/v1", "model": "m"}
+    changes: list[dict[str, Any]] = [{}, {"base_url": "http://b/v1"}, {"model": "n"}, {"dimensions": 8}]
+    assert len({EndpointEmbedder(**{**endpoint, **change}).signature for change in changes}) == 4
+    same: list[dict[str, Any]] = [{}, {"batch_size": 1}, {"timeout_seconds": 1.0}, {"key_variable": "OTHER"}]
+    assert len({EndpointEmbedder(**{**endpoint, **change}).signature for change in same}) == 1
+
+
+TEXTS = ["banana", "a", "abracadabra", "", "xyz"]
+
+
+def unit(texts: list[str]) -> NDArray[np.float64]:
+    vectors: NDArray[np.float64] = np.array([embedding(text) for text in texts])
+    norms: NDArray[np.float64] = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / norms
+
+
+def test_vectors_stand_in_the_order_of_the_texts_however_the_reply_lists_them(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda request: reply(numbered([embedding(text) for text in request["input"]])[::-1])
+    vectors, cut = EndpointEmbedder(base_url=endpoint.url, model="tiny").embed(TEXTS)
+    assert_allclose(vectors, unit(TEXTS), atol=1e-6)
+    assert cut == [None] * 5
+
+
+def test_texts_go_out_in_batches(endpoint: Endpoint) -> None:
+    vectors, _ = EndpointEmbedder(base_url=endpoint.url, model="tiny", batch_size=2).embed(TEXTS)
+    assert [request["input"] for request in endpoint.asked] == [TEXTS[:2], TEXTS[2:4], TEXTS[4:]]
+    assert_allclose(vectors, unit(TEXTS), atol=1e-6)
+
+
+@pytest.mark.parametrize(("dimensions", "asked"), [(0, {}), (3, {"dimensions": 3})])
+def test_dimensions_are_asked_for_only_where_they_are_set(
+    endpoint: Endpoint, dimensions: int, asked: dict[str, int]
+) -> None:
+    EndpointEmbedder(base_url=endpoint.url, model="tiny", dimensions=dimensions).embed(["a"])
+    assert endpoint.asked == [{"model": "tiny", "input": ["a"], "encoding_format": "float", **asked}]
+
+
+def test_the_key_comes_from_its_environment_variable(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TINY_KEY", "sk-very-secret")
+    embedder = EndpointEmbedder(base_url=endpoint.url, model="tiny", key_variable="TINY_KEY")
+    embedder.embed(["a"])
+    assert endpoint.keys == ["Bearer sk-very-secret"]
+    assert "sk-very-secret" not in embedder.signature
+
+
+def test_no_error_shows_the_key_even_where_the_server_repeats_it(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TINY_KEY", "sk-very-secret")
+    endpoint.answer = lambda _: Response('{"error": {"message": "no such key: sk-very-secret"}}', 401)
+    with pytest.raises(BadInput, match=r"401.*no such key: ….*check URL, model and key") as caught:
+        EndpointEmbedder(base_url=endpoint.url, model="tiny", key_variable="TINY_KEY").embed(["a"])
+    assert "sk-very-secret" not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_a_missing_key_is_named_before_anything_is_sent(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, value: str | None
+) -> None:
+    monkeypatch.setenv("TINY_KEY", "")
+    if value is None:
+        monkeypatch.delenv("TINY_KEY")
+    with pytest.raises(BadInput, match="TINY_KEY: is not set; export the key"):
+        EndpointEmbedder(base_url=endpoint.url, model="tiny", key_variable="TINY_KEY").embed(["a"])
+    assert endpoint.asked == []
+
+
+def in_trouble(_: dict[str, Any]) -> Response:
+    return Response("overloaded", 500, headers={"retry-after-ms": "1"})
+
+
+def test_a_server_in_trouble_is_asked_again(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda request: good(request) if len(endpoint.asked) > 2 else in_trouble(request)
+    vectors, _ = EndpointEmbedder(base_url=endpoint.url, model="tiny").embed(["banana"])
+    assert_allclose(vectors, unit(["banana"]), atol=1e-6)
+    assert len(endpoint.asked) == 3
+
+
+def test_a_server_that_stays_in_trouble_is_bad_input(endpoint: Endpoint) -> None:
+    endpoint.answer = in_trouble
+    with pytest.raises(BadInput, match=r"the endpoint failed.*500.*check URL, model and key") as caught:
+        EndpointEmbedder(base_url=endpoint.url, model="tiny").embed(["a"])
+    assert (caught.value.where, caught.value.key) == (endpoint.url, "tiny")
+    assert 2 <= len(endpoint.asked) <= 6
+
+
+def test_a_server_that_is_not_there_is_bad_input() -> None:
+    with serve() as gone:
+        pass
+    with pytest.raises(BadInput, match=r"Connection.*refused.*check URL"):
+        EndpointEmbedder(base_url=gone.url, model="tiny").embed(["a"])
+
+
+def second_batch_shorter(request: dict[str, Any]) -> Response:
+    return reply(numbered([[1.0] * (2 if "long" in text else 3) for text in request["input"]]))
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (lambda _: reply(numbered([[1.0, 2.0], [float("nan"), 1.0]])), "not finite.*check the model"),
+        (lambda _: reply(numbered([[1.0, 2.0], [float("inf"), 1.0]])), "not finite.*check the model"),
+        (lambda _: reply(numbered([[1.0, 2.0], [0.0, 0.0]])), "length 0.*check the model"),
+        (lambda _: reply(numbered([[1.0, 2.0], []])), "length 0.*check the model"),
+        (lambda _: reply(numbered([[1.0, 2.0], [1.0]])), "1 dimensions, but 2.*check the model"),
+        (second_batch_shorter, "2 dimensions, but 3.*check the model"),
+        (lambda _: reply(numbered([[1.0, 2.0]])), "1 vectors for 2 texts.*check the model"),
+        (lambda _: reply(numbered([[1.0, 2.0]] * 3)), "3 vectors for 2 texts.*check the model"),
+        (lambda _: reply([*numbered([[1.0], [2.0]]), *numbered([[3.0]])]), "3 vectors for 2 texts.*check the model"),
+        (lambda _: reply(numbered([[1.0]]) * 2), "numbered them wrong.*check the model"),
+        (lambda _: reply(numbered([[1.0, None], [1.0, 2.0]])), "holds no embeddings.*check URL and model"),
+        (lambda _: reply([{"embedding": [1.0]}] * 2), "holds no embeddings.*check URL and model"),
+        (lambda _: reply(None), "holds no embeddings.*check URL and model"),
+        (lambda _: Response('{"error": {"message": "busy"}}', media_type="application/json"), "busy.*check URL"),
+        (lambda _: Response("<html>Welcome</html>", media_type="text/html"), "<html>Welcome.*check URL and model"),
+        (lambda _: Response("", media_type="application/json"), "holds no embeddings.*check URL and model"),
+        (lambda _: Response('{"data": [{"ind', media_type="application/json"), "holds no embeddings.*check URL"),
+    ],
+)  # fmt: skip
+def test_an_unusable_reply_is_bad_input_with_a_remedy(endpoint: Endpoint, answer: Answer, problem: str) -> None:
+    endpoint.answer = answer
+    with pytest.raises(BadInput, match=problem) as caught:
+        EndpointEmbedder(base_url=endpoint.url, model="tiny", batch_size=2).embed(["a", "b", "a long text", "long"])
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,117 @@
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose
+from pydantic import PrivateAttr
+
+from resources.embedders import Embedder
+from resources.embedding_cache import embed_unique
+from resources.errors import BadInput
+from resources.warehouse import Warehouse
+
+MANY = [f"text {i}" for i in range(2500)]  # more than are stored at once
+
+
+class Recorder(Embedder):
+    """Embeds a text by its letters and remembers what it was asked; `breaks_after` texts it gives out."""
+
+    name: str = "recorder"
+    dimensions: int = 4
+    then_dimensions: int = 0
+    breaks_after: int = 1_000_000
+    _asked: list[str] = PrivateAttr(default_factory=list)
+
+    @property
+    def signature(self) -> str:
+        return self.name
+
+    @property
+    def asked(self) -> list[str]:
+        return self._asked
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
+        if len(self._asked) >= self.breaks_after:
+            raise BadInput(self.name, "", "out of order", "switch it on")
+        dimensions = self.then_dimensions if self._asked and self.then_dimensions else self.dimensions
+        self._asked.extend(texts)
+        raw = np.ones((len(texts), dimensions))
+        raw[:, 0] = [sum(map(ord, text)) % 97 for text in texts]
+        yield list(range(len(texts))), raw, [None if "?" in text else len(text) > 20 for text in texts]
+
+
+def stored(warehouse: Warehouse) -> pl.DataFrame:
+    return warehouse.read("embedding", columns=["embedder", "text_hash", "vector"])
+
+
+def test_every_distinct_text_is_embedded_once(warehouse: Warehouse) -> None:
+    embedder = Recorder()
+    vectors = embed_unique(["b", "a", "b", "", "a"], embedder, warehouse, "run")
+    assert sorted(embedder.asked) == ["", "a", "b"]
+    assert vectors["text"].to_list() == ["b", "a", ""]
+    assert vectors.schema["vector"] == pl.Array(pl.Float32, 4)
+    assert_allclose(vectors["vector"].to_numpy(), Recorder().embed(["b", "a", ""]).vectors)
+
+
+def test_known_texts_cost_nothing_also_when_the_warehouse_is_opened_anew(warehouse: Warehouse) -> None:
+    texts = ["one", "two", "a text that was cut by the model", "can it tell?"]
+    first = embed_unique(texts, Recorder(), warehouse, "run")
+    again = Recorder()
+    second = embed_unique(texts, again, Warehouse(path=warehouse.path), "another run")
+    assert again.asked == []
+    assert second.equals(first)
+    assert second["cut"].to_list() == [False, False, True, None]
+
+
+def test_only_new_texts_are_embedded(warehouse: Warehouse) -> None:
+    embed_unique(["one", "two"], Recorder(), warehouse, "run")
+    embedder = Recorder()
+    vectors = embed_unique(["three", "two", "one", "four"], embedder, warehouse, "run")
+    assert sorted(embedder.asked) == ["four", "three"]
+    assert_allclose(vectors["vector"].to_numpy(), Recorder().embed(["three", "two", "one", "four"]).vectors)
+
+
+def test_an_embedder_of_another_signature_embeds_anew_and_beside(warehouse: Warehouse) -> None:
+    embed_unique(["one"], Recorder(), warehouse, "run")
+    other = Recorder(name="other", dimensions=7)
+    assert embed_unique(["one"], other, warehouse, "run")["vector"].dtype.shape == (7,)  # type: ignore[attr-defined]
+    assert other.asked == ["one"]
+    assert sorted(stored(warehouse)["embedder"]) == ["other", "recorder"]
+
+
+@pytest.mark.parametrize("texts", [["one", "two"], ["two"]])
+def test_a_dimension_that_differs_from_the_stored_one_is_refused(warehouse: Warehouse, texts: list[str]) -> None:
+    embed_unique(["one"], Recorder(), warehouse, "run")
+    before = stored(warehouse)
+    with pytest.raises(BadInput, match="vectors of 5 dimensions, not 4; delete its rows"):
+        embed_unique(texts, Recorder(dimensions=5), warehouse, "run")
+    assert stored(warehouse).equals(before)
+
+
+def test_a_dimension_that_changes_on_the_way_is_refused(warehouse: Warehouse) -> None:
+    with pytest.raises(BadInput, match="vectors of 5 dimensions, not 4"):
+        embed_unique(MANY, Recorder(then_dimensions=5), warehouse, "run")
+    assert stored(warehouse)["vector"].list.len().unique().to_list() == [4]
+
+
+def test_what_was_embedded_before_a_failure_is_kept(warehouse: Warehouse) -> None:
+    broken = Recorder(breaks_after=1)
+    with pytest.raises(BadInput, match="out of order"):
+        embed_unique(MANY, broken, warehouse, "run")
+    mended = Recorder()
+    vectors = embed_unique(MANY, mended, warehouse, "run")
+    assert len(broken.asked) > 0
+    assert sorted(broken.asked + mended.asked) == sorted(MANY)
+    assert vectors["text"].to_list() == MANY
+    assert_allclose(vectors["vector"].to_numpy(), Recorder().embed(MANY).vectors)
+
+
+def test_nothing_to_embed_asks_nothing_and_stores_nothing(warehouse: Warehouse) -> None:
+    embedder = Recorder()
+    vectors = embed_unique([], embedder, warehouse, "run")
+    assert vectors.columns == ["text", "vector", "cut"]
+    assert vectors.is_empty()
+    assert embedder.asked == []
+    assert stored(warehouse).is_empty()

@@ -1,0 +1,408 @@
+"""The batching event storage held to the class that it replaces, through real runs on instances of a dagster.yaml."""
+
+import multiprocessing
+import os
+import re
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+import sqlalchemy as db
+from dagster._core.events import DagsterEventBatchMetadata
+from dagster._core.events.log import EventLogEntry
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
+
+from resources.event_storage import BatchingSqliteEventLogStorage
+from resources.home import PROJECT
+
+MATERIALIZATION = dg.DagsterEventType.ASSET_MATERIALIZATION
+PLANNED = dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED
+
+KEYS = ["a", "b", "c", "d", "e"]
+LETTERS = dg.StaticPartitionsDefinition(KEYS)
+GRID = dg.MultiPartitionsDefinition({"model": dg.StaticPartitionsDefinition(["m", "n"]), "passage": LETTERS})
+MANY = dg.StaticPartitionsDefinition([f"{i:03}" for i in range(30)])
+ROW = dg.BackfillPolicy.single_run()
+
+
+class Text(dg.Config):
+    """What the text of this run is; 'broken' has none, and 'half' breaks after two partitions."""
+
+    text: str = "first"
+
+
+@dg.asset(partitions_def=LETTERS, backfill_policy=ROW, code_version="1", dagster_type=dg.Nothing)  # type: ignore[call-overload,untyped-decorator]
+def source(context: dg.AssetExecutionContext, config: Text) -> Iterator[dg.Output[None] | dg.AssetMaterialization]:
+    if config.text == "half":
+        for key in context.partition_keys[:2]:
+            yield dg.AssetMaterialization("source", partition=key, tags={"dagster/data_version": "half"})
+    if config.text in ("half", "broken"):
+        raise dg.Failure(config.text, allow_retries=False)
+    yield dg.Output(None, data_version=dg.DataVersion(config.text))
+
+
+@dg.asset(partitions_def=GRID, backfill_policy=ROW, code_version="1", deps=[source])
+def outputs(context: dg.AssetExecutionContext) -> None:
+    context.log.info("outputs of %d partitions", len(context.partition_keys))
+
+
+@dg.asset(code_version="1", deps=[source])
+def total(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
+    for key in KEYS:
+        context.log_event(dg.AssetObservation("seen", partition=key, tags={"dagster/data_version": f"of {key}"}))
+    return dg.MaterializeResult(metadata={"rows": 5}, data_version=dg.DataVersion("t"))
+
+
+@dg.asset_check(asset=source)
+def source_is_good() -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(passed=True)
+
+
+@dg.asset(partitions_def=MANY, backfill_policy=ROW, code_version="1")
+def many() -> None: ...
+
+
+def run(
+    instance: dg.DagsterInstance, assets: Sequence[str], over: tuple[str, str] | None = None, text: str = "first"
+) -> dg.ExecuteInProcessResult:
+    """Run assets, and the checks of those, in this process over a range of partitions; a failure stays in the log."""
+    ends = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
+    return dg.materialize(
+        [source, outputs, total, many, source_is_good],
+        selection=dg.AssetSelection.assets(*assets),
+        instance=instance,
+        tags=dict(zip(ends, over, strict=True)) if over else None,
+        run_config=dg.RunConfig({"source": Text(text=text)}) if "source" in assets else None,
+        raise_on_error=False,
+    )
+
+
+class Home:
+    """An instance of its own, described by a dagster.yaml, and what can be asked of it without ids and times."""
+
+    def __init__(self, folder: Path, storage: type[SqliteEventLogStorage]) -> None:
+        self.folder = folder
+        self.events = folder / "events"
+        folder.mkdir()
+        (folder / "dagster.yaml").write_text(
+            f"telemetry: {{enabled: false}}\nevent_log_storage: {{module: {storage.__module__}, "
+            f"class: {storage.__name__}, config: {{base_dir: {self.events}}}}}\n",
+            encoding="utf-8",
+        )
+        self.instance = dg.DagsterInstance.from_config(str(folder))
+        self.storage = self.instance.event_log_storage
+        self.runs: list[str] = []
+
+    def plain(self, value: object) -> str:
+        """A value as text, without what differs between two homes: folder, run ids, uuids, times, durations."""
+        text = (value if isinstance(value, str) else repr(value)).replace(str(self.folder), "HOME")
+        for i, run_id in enumerate(self.runs):
+            text = text.replace(run_id, f"run {i}")
+        text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UUID", text)
+        text = re.sub(r'"(log_key|file_key)": "\w+"|"duration_ms": [\d.]+', "CHANCE", text)
+        return re.sub(r"\d{10}\.\d+|\d+(\.\d+)?(ms|s)\b", "TIME", text)
+
+    def rows(self, query: str, shard: str = "index") -> list[tuple[Any, ...]]:
+        with closing(sqlite3.connect(self.events / f"{shard}.db")) as connection:
+            return connection.execute(query).fetchall()
+
+    def log(self, run_id: str) -> list[str]:
+        records = self.storage.get_records_for_run(run_id).records
+        return [self.plain(dg.serialize_value(record.event_log_entry)) for record in records]
+
+    def stored(self, run_id: str, shard: str) -> Counter[tuple[str, str, str]]:
+        """How often each asset event of a run is in a shard."""
+        query = "SELECT dagster_event_type, asset_key, partition FROM event_logs WHERE partition NOT NULL AND run_id = "
+        return Counter(self.rows(f"{query}'{run_id}'", shard))
+
+
+SOURCE, OUTPUTS, TOTAL, SEEN = (dg.AssetKey(name) for name in ("source", "outputs", "total", "seen"))
+EVERY = [SOURCE, OUTPUTS, TOTAL, SEEN]
+TAGS = ["dagster/data_version"]
+QUESTIONS: dict[str, Callable[[Home], object]] = {
+    "log of each run": lambda home: [home.log(run_id) for run_id in home.runs],
+    "events in the index": lambda home: home.plain(
+        home.rows(
+            "SELECT id, run_id, dagster_event_type, step_key, asset_key, partition, event FROM event_logs ORDER BY id"
+        )
+    ),
+    "tags in the index": lambda home: home.rows(
+        "SELECT event_id, asset_key, key, value FROM asset_event_tags ORDER BY event_id, key"
+    ),
+    "asset keys": lambda home: sorted(home.storage.all_asset_keys()),
+    "asset entries": lambda home: home.plain(
+        home.rows(
+            "SELECT asset_key, last_run_id, last_materialization, asset_details IS NULL FROM asset_keys "
+            "ORDER BY asset_key"
+        )
+    ),
+    "latest materializations": lambda home: [
+        (key, event and home.plain(dg.serialize_value(event)))
+        for key, event in home.storage.get_latest_materialization_events(EVERY).items()
+    ],
+    "materialization records": lambda home: [
+        [(record.storage_id, record.partition_key) for record in home.storage.fetch_materializations(key, 100).records]
+        for key in EVERY
+    ],
+    "observation records": lambda home: [
+        (record.storage_id, record.partition_key) for record in home.storage.fetch_observations(SEEN, 100).records
+    ],
+    "materialized partitions": lambda home: [home.storage.get_materialized_partitions(key) for key in EVERY],
+    "latest ids": lambda home: [
+        home.storage.get_latest_storage_id_by_partition(key, kind)
+        for key in EVERY
+        for kind in (MATERIALIZATION, PLANNED)
+    ],
+    "latest tags": lambda home: [
+        home.storage.get_latest_tags_by_partition(key, MATERIALIZATION, TAGS) for key in EVERY
+    ],
+    "attempts without materializations": lambda home: home.plain(
+        [
+            home.storage.get_latest_asset_partition_materialization_attempts_without_materializations(key)
+            for key in EVERY
+        ]
+    ),
+    "check executions": lambda home: home.plain(
+        home.rows(
+            "SELECT asset_key, check_name, partition, run_id, execution_status FROM asset_check_executions ORDER BY id"
+        )
+    ),
+}
+
+
+def play(home: Home) -> None:
+    """A week of the platform: everything, one text mended, a run that fails, one that fails halfway, a wipe."""
+    for assets, over, text in (
+        (["source"], ("a", "e"), "first"),
+        (["outputs"], ("m|a", "n|e"), ""),
+        (["total"], None, ""),
+        (["source"], ("b", "b"), "second"),
+        (["source"], ("c", "d"), "broken"),
+        (["source"], ("a", "e"), "half"),
+        (["outputs"], ("n|a", "n|b"), ""),
+    ):
+        home.runs.append(run(home.instance, assets, over, text).run_id)
+    home.instance.wipe_assets([TOTAL])
+    home.instance.report_runless_asset_event(dg.AssetMaterialization("source", partition="e"))
+    home.runs.append(run(home.instance, ["source"], ("d", "e")).run_id)
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Home, Home]]:
+    """The same week in our storage and in Dagster's."""
+    folder = tmp_path_factory.mktemp("week")
+    ours, theirs = Home(folder / "ours", BatchingSqliteEventLogStorage), Home(folder / "theirs", SqliteEventLogStorage)
+    with ours.instance, theirs.instance:
+        play(ours)
+        play(theirs)
+        yield ours, theirs
+
+
+@pytest.fixture(scope="module")
+def replayed(homes: tuple[Home, Home], tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Home, Home]]:
+    """All events of that week in one batch: kinds mixed, runs interleaved."""
+    folder = tmp_path_factory.mktemp("replay")
+    ours, theirs = Home(folder / "ours", BatchingSqliteEventLogStorage), Home(folder / "theirs", SqliteEventLogStorage)
+    ours.runs = theirs.runs = homes[1].runs
+    logs = [homes[1].instance.all_logs(run_id) for run_id in ours.runs]
+    parts = [log[i : i + 4] for i in range(0, max(map(len, logs)), 4) for log in logs]
+    with ours.instance, theirs.instance:
+        for each in (ours, theirs):
+            each.storage.store_event_batch([event for part in parts for event in part])
+        yield ours, theirs
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("sequence", ["homes", "replayed"])
+def test_both_storages_give_the_same_answer(question: str, sequence: str, request: pytest.FixtureRequest) -> None:
+    ours, theirs = request.getfixturevalue(sequence)
+    answer = QUESTIONS[question](ours)
+    assert answer
+    assert answer == QUESTIONS[question](theirs)
+
+
+def test_a_failed_run_leaves_its_partitions_failed_and_no_others(homes: tuple[Home, Home]) -> None:
+    ours, _ = homes
+    attempts = ours.storage.get_latest_asset_partition_materialization_attempts_without_materializations(SOURCE)
+    assert {key: ours.runs.index(run_id) for key, (run_id, _) in attempts.items()} == {"c": 5}
+    assert ours.storage.get_materialized_partitions(SOURCE) == set(KEYS)
+    versions = ours.storage.get_latest_tags_by_partition(SOURCE, MATERIALIZATION, TAGS)
+    assert {key: tags[TAGS[0]] for key, tags in versions.items()} == {
+        "a": "half",
+        "b": "half",
+        "c": "first",
+        "d": "first",
+        "e": "first",
+    }
+
+
+def test_a_wiped_asset_is_gone_until_it_is_materialized_again(homes: tuple[Home, Home]) -> None:
+    for home in homes:
+        assert TOTAL not in home.storage.all_asset_keys()
+        assert not home.storage.fetch_materializations(TOTAL, 10).records
+
+
+# Transactions
+
+
+@contextmanager
+def commits() -> Iterator[list[str]]:
+    """The databases that commit meanwhile, one entry a transaction."""
+    seen: list[str] = []
+
+    def note(connection: db.Connection) -> None:
+        seen.append(Path(str(connection.engine.url.database)).stem)
+
+    db.event.listen(db.Engine, "commit", note)
+    try:
+        yield seen
+    finally:
+        db.event.remove(db.Engine, "commit", note)
+
+
+@pytest.fixture
+def batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DAGSTER_EVENT_BATCH_SIZE unset, and as it was after the test."""
+    monkeypatch.setenv("DAGSTER_EVENT_BATCH_SIZE", "")
+    monkeypatch.delenv("DAGSTER_EVENT_BATCH_SIZE")
+
+
+def transactions(instance: dg.DagsterInstance, last: str) -> int:
+    """Transactions of a run over the partitions up to this one, those of logs and steps included."""
+    with commits() as seen:
+        assert run(instance, ["many"], ("000", last)).success
+    return len(seen)
+
+
+def test_a_run_over_more_partitions_takes_no_more_transactions(batches: None, instance: dg.DagsterInstance) -> None:
+    run(instance, ["many"], ("000", "001"))
+    assert transactions(instance, "004") == transactions(instance, "029")
+
+
+def test_the_base_class_takes_more(batches: None, tmp_path: Path) -> None:
+    """Or else the test above would count nothing."""
+    home = Home(tmp_path / "theirs", SqliteEventLogStorage)
+    with home.instance:
+        assert transactions(home.instance, "004") + 50 < transactions(home.instance, "029")
+
+
+def test_a_batch_size_of_the_environment_wins(batches: None, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAGSTER_EVENT_BATCH_SIZE", "5")
+    with dg.DagsterInstance.get() as instance:
+        run(instance, ["many"], ("000", "001"))
+        one, six = transactions(instance, "004"), transactions(instance, "029")
+    assert os.environ["DAGSTER_EVENT_BATCH_SIZE"] == "5"
+    assert one < six < one + 50
+
+
+# Configuration
+
+
+def test_the_projects_dagster_yaml_names_this_storage(batches: None, home: Path) -> None:
+    with dg.DagsterInstance.get() as instance:
+        assert isinstance(instance.event_log_storage, BatchingSqliteEventLogStorage)
+        assert os.environ["DAGSTER_EVENT_BATCH_SIZE"] == "1000"
+
+
+def test_a_history_that_dagsters_own_storage_wrote_is_continued(home: Path) -> None:
+    settings = home / "dagster" / "dagster.yaml"
+    settings.unlink()
+    settings.write_text("telemetry: {enabled: false}\n", encoding="utf-8")
+    with dg.DagsterInstance.get() as before:
+        assert type(before.event_log_storage) is SqliteEventLogStorage
+        old = run(before, ["source"], ("a", "b")).run_id
+    settings.unlink()
+    settings.symlink_to(PROJECT / "dagster.yaml")
+    with dg.DagsterInstance.get() as after:
+        assert len(after.all_logs(old, of_type=MATERIALIZATION)) == 2
+        run(after, ["source"], ("c", "e"))
+        assert after.get_materialized_partitions(SOURCE) == set(KEYS)
+
+
+# Failures
+
+
+class Stumbling(BatchingSqliteEventLogStorage):
+    """SQLite refuses a statement at the end of its `at`-th batch."""
+
+    at, batch = 1, 0
+
+    def _store_asset_event_tags(self, conn: Any, events: Sequence[EventLogEntry], event_ids: Sequence[int]) -> None:
+        super()._store_asset_event_tags(conn, events, event_ids)
+        if len(events) > 1:
+            self.batch += 1
+            if self.batch == self.at:
+                conn.execute(db.text("INSERT INTO nowhere VALUES (1)"))
+
+
+class StumblingLater(Stumbling):
+    at = 2
+
+
+@pytest.mark.parametrize("storage", [Stumbling, StumblingLater], ids=["planned events", "materializations"])
+def test_events_of_a_batch_that_fails_are_stored_once_in_both_shards(storage: type[Stumbling], tmp_path: Path) -> None:
+    home = Home(tmp_path / "home", storage)
+    with home.instance:
+        result = run(home.instance, ["source"], ("a", "e"))
+    assert result.success
+    assert isinstance(home.storage, Stumbling)
+    assert home.storage.batch >= home.storage.at
+    once = {(kind.value, '["source"]', key): 1 for kind in (PLANNED, MATERIALIZATION) for key in KEYS}
+    assert home.stored(result.run_id, "index") == once
+    assert home.stored(result.run_id, result.run_id) == once
+
+
+@pytest.mark.parametrize("storage", [Stumbling, StumblingLater], ids=["first run", "second run"])
+def test_one_runs_events_are_not_repeated_because_anothers_in_the_same_batch_fail(
+    homes: tuple[Home, Home], storage: type[Stumbling], tmp_path: Path
+) -> None:
+    runs = homes[0].runs[:2]
+    events = [event for run_id in runs for event in homes[0].instance.all_logs(run_id, of_type=MATERIALIZATION)]
+    home = Home(tmp_path / "home", storage)
+    with home.instance:
+        for event in events:
+            batch = DagsterEventBatchMetadata("batch", event is events[-1])
+            home.instance.handle_new_event(event, batch_metadata=batch)
+    for run_id in runs:
+        once = {each: 1 for each in homes[0].stored(run_id, run_id) if each[0] == MATERIALIZATION.value}
+        assert home.stored(run_id, "index") == once
+        assert home.stored(run_id, run_id) == once
+
+
+# Several processes
+
+
+def run_twice(folder: str, runs: Any) -> None:
+    with dg.DagsterInstance.from_config(folder) as instance:
+        for _ in range(2):
+            runs.put(run(instance, ["many"], ("000", "019")).run_id)
+
+
+def test_processes_that_write_at_once_lose_and_double_nothing_and_readers_see_whole_batches(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home", BatchingSqliteEventLogStorage)
+    context = multiprocessing.get_context("spawn")
+    runs = context.Queue()
+    processes = [context.Process(target=run_twice, args=(str(home.folder), runs)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    seen, deadline = set(), time.monotonic() + 60
+    with home.instance:
+        while any(process.is_alive() for process in processes) and time.monotonic() < deadline:
+            seen.add(len(home.storage.fetch_materializations(dg.AssetKey("many"), 1000).records))
+            time.sleep(0.01)
+    for process in processes:
+        process.join(10)
+        assert process.exitcode == 0
+    assert {count % 20 for count in seen} == {0}
+    once = {(kind.value, '["many"]', f"{i:03}"): 1 for kind in (PLANNED, MATERIALIZATION) for i in range(20)}
+    for run_id in [runs.get(timeout=10) for _ in range(4)]:
+        assert home.stored(run_id, "index") == once
+        assert home.stored(run_id, run_id) == once
+        order = f"SELECT partition FROM event_logs WHERE run_id = '{run_id}' AND partition NOT NULL ORDER BY id"
+        assert home.rows(order) == home.rows(order, run_id)

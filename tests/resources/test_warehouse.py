@@ -1,0 +1,455 @@
+"""What the warehouse keeps: whole rows in their columns, whatever is written, whoever else writes, whatever breaks."""
+
+import multiprocessing
+import os
+import random
+import resource
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from multiprocessing.connection import Connection
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from resources.errors import BadInput
+from resources.warehouse import Replacement, Warehouse
+
+PROCESSES = multiprocessing.get_context("forkserver")  # fresh processes that need not import everything again
+PROCESSES.set_forkserver_preload(["dagster", "duckdb", "hypothesis"])
+
+
+def sources(*passages: str, **columns: Any) -> pl.DataFrame:
+    """Rows of `source_text`, whose many text columns could be swapped unseen; `columns` stand for the usual values."""
+    usual = {
+        "passage": list(passages),
+        "corpus": [passage.partition("/")[0] for passage in passages],
+        "passage_id": [passage.partition("/")[2] for passage in passages],
+        "document": "a document",
+        "position": range(len(passages)),
+        "language": "a language",
+        "segment_ids": [["s1", "s2"]] * len(passages),
+        "segments": [["one", "two"]] * len(passages),
+        "text": "a text",
+        "fingerprint": "a fingerprint",
+    }
+    return pl.DataFrame(usual | columns)
+
+
+def replace(warehouse: Warehouse, rows: pl.DataFrame, *passages: str, run_id: str = "run") -> None:
+    """Write rows in the place of what there is of these passages, or of the whole table where none is named."""
+    partitions = pl.DataFrame({"passage": passages}) if passages else None
+    warehouse.write([Replacement("source_text", rows, partitions)], run_id)
+
+
+def texts(warehouse: Warehouse) -> dict[str, str]:
+    return dict(warehouse.read("source_text", columns=["passage", "text"]).iter_rows())
+
+
+@pytest.fixture
+def stored(warehouse: Warehouse) -> pl.DataFrame:
+    """Three passages of two corpora, as they are before a test writes."""
+    replace(warehouse, sources("x/1", "x/2", "y/1"), run_id="before")
+    return warehouse.read("source_text")
+
+
+# One process, one file
+
+
+def test_columns_in_any_order_reach_their_own_names(warehouse: Warehouse) -> None:
+    rows = sources("x/1")
+    replace(warehouse, rows.select(reversed(rows.columns)))
+    assert warehouse.read("source_text", columns=rows.columns).equals(rows.cast({"position": pl.Int32}))
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        pytest.param(sources("x/1", translator="ann"), "translator: no such columns", id="unknown column"),
+        pytest.param(sources("x/1").drop("text", "corpus"), "corpus, text: columns are missing", id="missing columns"),
+        pytest.param(sources("x/1", text=None), 'NOT NULL constraint failed: source_text."text"', id="null"),
+        pytest.param(sources("x/1", "x/1"), r"\('x/1',\): the primary key occurs twice", id="same key twice"),
+        pytest.param(sources("x/1", "x/2", "x/3"), r"\('x/2',\): 2 rows lie outside", id="rows outside the partition"),
+        pytest.param(
+            sources("x/1", passage=pl.Series([None], dtype=pl.String)), "rows lie outside", id="row of no partition"
+        ),
+        pytest.param(sources("x/1", position=1.7), "position: is Float64, the schema says Int32", id="fraction"),
+        pytest.param(sources("x/1", position=2**40), "out of range", id="number too large"),
+        pytest.param(sources("x/1", text=5), "text: is Int32, the schema says String", id="number for text"),
+        pytest.param(sources("x/1", position="5"), "position: is String, the schema says Int32", id="text for number"),
+        pytest.param(sources("x/1", segments="one"), r"segments: is String, the schema says List", id="text for list"),
+        pytest.param(sources("x/1", segments=[[5]]), r"segments: is List\(Int64\)", id="numbers for a list of texts"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused_and_nothing_changes(
+    warehouse: Warehouse, stored: pl.DataFrame, rows: pl.DataFrame, problem: str
+) -> None:
+    with pytest.raises(BadInput, match=problem) as refused:
+        replace(warehouse, rows, "x/1")
+    assert refused.value.where == "source_text"
+    assert warehouse.read("source_text").equals(stored)
+
+
+def test_a_row_whose_key_another_partition_holds_is_refused(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    stolen = sources("x/1", corpus="y")
+    with pytest.raises(BadInput, match=r"[Dd]uplicate key"):
+        warehouse.write([Replacement("source_text", stolen, pl.DataFrame({"corpus": ["y"]}))], "run")
+    assert warehouse.read("source_text").equals(stored)
+
+
+def test_a_table_that_the_schema_does_not_know_is_refused(warehouse: Warehouse) -> None:
+    with pytest.raises(BadInput, match="translations: no such table"):
+        warehouse.write([Replacement("translations", sources("x/1"), None)], "run")
+
+
+def test_a_failure_halfway_leaves_all_tables_as_they_were(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    corpus = pl.DataFrame({"corpus": ["x"], "description": ["x.yaml"], "fingerprint": ["1"]})
+    warehouse.write([Replacement("corpus", corpus, None)], "before")
+    before = warehouse.read("corpus")
+    output = pl.DataFrame({"model": ["m"], "passage": ["x/1"], "text": ["new"], "fingerprint": [""]})
+    with pytest.raises(BadInput, match="NOT NULL"):
+        warehouse.write(
+            [
+                Replacement("source_text", sources("x/1", text="new"), None),
+                Replacement("corpus", corpus.clear(), None),
+                Replacement("model_output", output.with_columns(text=None), None),
+            ],
+            "run",
+        )  # fmt: skip
+    assert warehouse.read("source_text").equals(stored)
+    assert warehouse.read("corpus").equals(before)
+    assert warehouse.read("model_output").is_empty()
+
+
+def test_a_replacement_touches_its_own_partitions_only(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    replace(warehouse, sources("x/1", text="new"), "x/1", run_id="later")
+    after = warehouse.read("source_text")
+    assert after["text"].to_list() == ["new", "a text", "a text"]
+    assert after["run_id"].to_list() == ["later", "before", "before"]
+    assert after.tail(2).equals(stored.tail(2))
+
+
+def test_rows_that_a_partition_no_longer_has_are_gone(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    corpus = pl.DataFrame({"corpus": ["x"]})
+    warehouse.write([Replacement("source_text", sources("x/2", "x/3"), corpus)], "run")
+    assert list(texts(warehouse)) == ["x/2", "x/3", "y/1"]
+
+
+def test_a_partition_replaced_by_no_rows_is_empty(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    replace(warehouse, sources(), "x/1", "y/1")
+    assert list(texts(warehouse)) == ["x/2"]
+
+
+def test_a_partition_of_two_dimensions_is_their_combination(warehouse: Warehouse) -> None:
+    outputs = pl.DataFrame(
+        {"model": ["m", "m", "n", "n"], "passage": ["x/1", "x/2"] * 2, "text": "old", "fingerprint": ""}
+    )
+    warehouse.write([Replacement("model_output", outputs, None)], "run")
+    crossed = outputs.gather([0, 3]).with_columns(text=pl.lit("new"))
+    warehouse.write([Replacement("model_output", crossed, crossed.select("passage", "model"))], "run")
+    assert warehouse.read("model_output")["text"].to_list() == ["new", "old", "old", "new"]
+
+
+def test_without_partitions_the_whole_table_is_replaced(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    replace(warehouse, sources("z/1"))
+    assert list(texts(warehouse)) == ["z/1"]
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    segments=st.lists(st.lists(st.none() | st.text()), min_size=1, max_size=8),
+    flag=st.none() | st.text(),
+    spread=st.none() | st.floats(),
+    centroid=st.none() | st.lists(st.floats(width=32)),
+)
+def test_texts_lists_and_floats_come_back_exactly(
+    warehouse: Warehouse,
+    segments: list[list[str | None]],
+    flag: str | None,
+    spread: float | None,
+    centroid: list[float] | None,
+) -> None:
+    reference = pl.DataFrame(
+        {
+            "passage": [f"x/{i}" for i in range(len(segments))],
+            "translator": "ann",
+            "segments": pl.Series(segments, dtype=pl.List(pl.String)),
+            "flag": pl.Series([flag] * len(segments), dtype=pl.String),
+            "fingerprint": "",
+        }
+    )
+    envelope = pl.DataFrame(
+        {"passage": ["x/0"], "reference_count": [2], "cut_references": [None], "fingerprint": [""]}
+        | {"centroid": pl.Series([centroid], dtype=pl.List(pl.Float32))}
+        | {
+            name: pl.Series([spread], dtype=pl.Float64)
+            for name in ("human_spread", "euclidean_spread", "mean_similarity", "least_similarity")
+        }
+    )
+    warehouse.write(
+        [Replacement("segmented_reference", reference, None), Replacement("reference_envelope", envelope, None)], "run"
+    )
+    # By repr, because nan == nan and 0.0 == -0.0 are not what is asked.
+    for table, rows in (("segmented_reference", reference), ("reference_envelope", envelope)):
+        assert repr(warehouse.read(table, columns=rows.columns).rows()) == repr(rows.rows())
+
+
+def test_the_time_of_a_row_is_utc_wherever_it_was_written(warehouse: Warehouse) -> None:
+    with process(write_in_tokyo, warehouse.path) as (child, _):
+        child.join(60)
+    written = warehouse.read("source_text")["updated_at"][0].replace(tzinfo=UTC)
+    assert abs(datetime.now(UTC) - written) < timedelta(minutes=5)
+
+
+# Reading
+
+
+def test_rows_come_in_the_order_of_the_primary_key(warehouse: Warehouse) -> None:
+    passages = [f"x/{i}" for i in range(50)]
+    replace(warehouse, sources(*random.Random(0).sample(passages, 50)))
+    assert list(texts(warehouse)) == sorted(passages)
+    assert list(warehouse.read("source_text", columns=["passage_id"])["passage_id"]) == sorted(
+        str(i) for i in range(50)
+    )
+
+
+def test_keys_choose_rows_by_all_their_columns_and_each_row_once(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    keys = pl.DataFrame({"passage_id": ["1", "1", "2", None], "corpus": ["y", "y", "y", "x"]})
+    assert warehouse.read("source_text", keys)["passage"].to_list() == ["y/1"]
+
+
+def test_no_keys_choose_no_rows(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    assert warehouse.read("source_text", stored.select("passage").clear()).is_empty()
+
+
+def test_columns_come_in_the_order_asked_for(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    chosen = warehouse.read("source_text", pl.DataFrame({"corpus": ["x"]}), ["text", "passage"])
+    assert chosen.rows() == [("a text", "x/1"), ("a text", "x/2")]
+    assert chosen.columns == ["text", "passage"]
+
+
+# Files that are not as declared
+
+
+@pytest.mark.parametrize("content", [b"", b"a letter, not a database\n" * 1000, None], ids=["empty", "text", "damaged"])
+def test_a_file_that_is_no_warehouse_is_named_and_left_alone(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "blocks.duckdb"  # a word with "lock" in it: the file is not taken for a locked one
+    if content is None:
+        Warehouse(path=str(path)).read("corpus")
+        content = b"DAMAGED" * 1000 + path.read_bytes()[7000:]
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match="not a warehouse that can be opened") as refused:
+        Warehouse(path=str(path)).read("corpus")
+    assert refused.value.where == str(path)
+    assert path.read_bytes() == content
+
+
+OLD = "passage VARCHAR NOT NULL, translator VARCHAR NOT NULL, PRIMARY KEY (passage, translator)"
+PROVENANCE = "fingerprint VARCHAR NOT NULL, run_id VARCHAR NOT NULL, updated_at TIMESTAMP NOT NULL"
+
+
+def test_an_old_file_gets_a_new_nullable_column_and_keeps_its_rows(warehouse: Warehouse) -> None:
+    with duckdb.connect(warehouse.path) as connection:
+        connection.execute(
+            f"CREATE TABLE reference (text VARCHAR NOT NULL, complete BOOLEAN NOT NULL, {PROVENANCE}, {OLD})"
+        )
+        connection.execute("INSERT INTO reference VALUES ('a text', true, 'f', 'r', now()::TIMESTAMP, 'x/1', 'ann')")
+    named = ["passage", "translator", "text", "complete", "flag", "fingerprint"]
+    assert warehouse.read("reference", columns=named).rows() == [("x/1", "ann", "a text", True, None, "f")]
+    new = pl.DataFrame([("x/2", "ben", "new", False, "partial", "g")], schema=named, orient="row")
+    warehouse.write([Replacement("reference", new, pl.DataFrame({"passage": ["x/2"]}))], "run")
+    assert warehouse.read("reference", columns=named)["flag"].to_list() == [None, "partial"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ("text VARCHAR NOT NULL, complete INTEGER NOT NULL", "reference.complete: is INTEGER NOT NULL"),
+        ("text VARCHAR, complete BOOLEAN NOT NULL", "reference.text: is VARCHAR, the schema says VARCHAR NOT NULL"),
+        ("complete BOOLEAN NOT NULL", "reference.text: is missing, the schema says VARCHAR NOT NULL"),
+    ],
+    ids=["another type", "nulls allowed", "required column missing"],
+)
+def test_an_old_file_that_cannot_be_brought_up_to_date_is_refused_unchanged(
+    warehouse: Warehouse, columns: str, problem: str
+) -> None:
+    with duckdb.connect(warehouse.path) as connection:
+        connection.execute(f"CREATE TABLE reference ({OLD}, {columns}, {PROVENANCE})")
+        connection.execute("INSERT INTO reference (passage, translator, complete, fingerprint, run_id, updated_at"
+                           + (", text)" if "text" in columns else ")")
+                           + " SELECT 'x/1', 'ann', 1, 'f', 'r', now()::TIMESTAMP"
+                           + (", 'a text'" if "text" in columns else ""))  # fmt: skip
+        before = connection.sql("SELECT * FROM reference").fetchall()
+    with pytest.raises(BadInput, match=problem) as refused:
+        warehouse.read("reference")
+    assert refused.value.where == warehouse.path
+    with duckdb.connect(warehouse.path) as connection:
+        assert connection.sql("SELECT * FROM reference").fetchall() == before
+        assert connection.sql("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'corpus'").fetchall() == [(0,)]
+
+
+# Several writers
+
+
+@contextmanager
+def process(target: Any, *arguments: Any) -> Iterator[tuple[Any, Connection]]:
+    """Another Python process that runs a function of this module, and what it says; it does not outlive the test."""
+    here, there = PROCESSES.Pipe()
+    child = PROCESSES.Process(target=target, args=(*arguments, there))
+    child.start()
+    there.close()
+    try:
+        yield child, here
+    finally:
+        child.kill()
+        child.join(60)
+
+
+def said(connection: Connection) -> list[Any]:
+    """Everything that a process said before it ended."""
+    words = []
+    try:
+        while connection.poll(30):
+            words.append(connection.recv())
+    except EOFError:
+        return words
+    raise AssertionError(f"the process is silent after {words}")
+
+
+def write_in_tokyo(path: str, _: Connection) -> None:
+    os.environ["TZ"] = "Asia/Tokyo"
+    time.tzset()
+    replace(Warehouse(path=path), sources("x/1"))
+
+
+def write_many(path: str, corpus: str, rounds: int, tell: Connection) -> None:
+    warehouse = Warehouse(path=path)
+    tell.send("ready")
+    tell.recv()
+    for i in range(rounds):
+        replace(
+            warehouse,
+            sources(f"{corpus}/{i % 5}", f"{corpus}/{i % 5}+", text=str(i)),
+            f"{corpus}/{i % 5}",
+            f"{corpus}/{i % 5}+",
+        )
+
+
+def hold(path: str, tell: Connection) -> None:
+    """Keep the file until a word comes, then commit a row and let go."""
+    with duckdb.connect(path) as connection:
+        connection.begin()
+        connection.execute("INSERT INTO corpus VALUES ('x', 'x.yaml', 'f', 'r', now()::TIMESTAMP)")
+        tell.send("held")
+        tell.recv()
+        time.sleep(0.3)
+        connection.commit()
+
+
+def write_until_killed(path: str, passages: Sequence[str], first: int, tell: Connection) -> None:
+    warehouse = Warehouse(path=path)
+    for generation in range(first, first + 10_000):
+        replace(warehouse, sources(*passages, text=f"{generation}"), *passages)
+        tell.send(generation)
+
+
+def write_until_full(path: str, room: int, tell: Connection) -> None:
+    """Write ever new text with `room` bytes left for each file; say what was written, then the error."""
+    warehouse = Warehouse(path=path)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(path) + room, hard))
+    for generation in range(100):
+        noise = random.Random(generation).randbytes(60_000 * generation).hex()
+        try:
+            replace(warehouse, sources("x/1", "x/2", text=f"{generation} {noise}"), "x/1", "x/2")
+        except duckdb.Error as error:
+            tell.send(str(error))
+            break
+        tell.send(generation)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    replace(warehouse, sources("y/1", text="room again"), "y/1")
+
+
+def test_two_processes_that_write_at_once_lose_nothing(warehouse: Warehouse) -> None:
+    with (
+        process(write_many, warehouse.path, "x", 12) as (one, to_one),
+        process(write_many, warehouse.path, "y", 12) as (two, to_two),
+    ):
+        for each in (to_one, to_two):
+            assert each.recv() == "ready"
+        for each in (to_one, to_two):
+            each.send("go")
+        seen = [len(texts(warehouse)) for _ in range(10)]
+        one.join(60)
+        two.join(60)
+        assert (one.exitcode, two.exitcode) == (0, 0)
+    last = {0: "10", 1: "11", 2: "7", 3: "8", 4: "9"}
+    assert texts(warehouse) == {f"{corpus}/{i}{end}": last[i] for corpus in "xy" for i in range(5) for end in ("", "+")}
+    assert [count % 2 for count in seen] == [0] * len(seen)  # never half of a write
+
+
+def test_threads_that_write_at_once_lose_nothing(warehouse: Warehouse) -> None:
+    threads = [Thread(target=replace, args=(warehouse, sources(f"x/{i}"), f"x/{i}")) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert list(texts(warehouse)) == [f"x/{i}" for i in range(6)]
+
+
+def test_a_process_that_finds_the_file_taken_waits_its_turn(warehouse: Warehouse) -> None:
+    warehouse.read("corpus")
+    with process(hold, warehouse.path) as (_, holder):
+        assert holder.recv() == "held"
+        holder.send("let go")
+        assert warehouse.read("corpus")["corpus"].to_list() == ["x"]
+
+
+def test_after_the_wait_the_error_names_the_file_and_its_holder(warehouse: Warehouse) -> None:
+    warehouse.read("corpus")
+    with process(hold, warehouse.path) as (child, holder):
+        assert holder.recv() == "held"
+        with pytest.raises(BadInput, match=rf"another process holds it since 0\.1 s .*{child.pid}") as refused:
+            Warehouse(path=warehouse.path, wait_seconds=0.1).read("corpus")
+    assert refused.value.where == warehouse.path
+
+
+# Ends that nobody planned
+
+
+def test_a_killed_writer_leaves_whole_rows_and_all_that_it_had_committed(warehouse: Warehouse) -> None:
+    passages = [f"x/{i:03}" for i in range(300)]
+    chance, committed = random.Random(1), -1
+    for _ in range(3):
+        with process(write_until_killed, warehouse.path, passages, committed + 1) as (child, connection):
+            connection.recv()
+            time.sleep(chance.uniform(0.05, 0.3))
+            child.kill()
+            committed = said(connection)[-1]
+        found = texts(warehouse)
+        assert list(found) == passages
+        generations = {int(text) for text in found.values()}
+        assert generations in ({committed}, {committed + 1})  # killed before it could say so
+
+
+@pytest.mark.parametrize("room", [0, 100_000, 700_000])
+def test_a_full_disk_is_an_error_and_costs_nothing_that_was_there(warehouse: Warehouse, room: int) -> None:
+    replace(warehouse, sources("x/1", "x/2", "z/1", text="at first"))
+    with process(write_until_full, warehouse.path, room) as (child, connection):
+        *written, error = said(connection)
+        child.join(60)
+        assert child.exitcode == 0
+    assert "File too large" in error
+    last = str(written[-1]) if written else "at"
+    found = texts(warehouse)
+    assert [found[each].partition(" ")[0] for each in ("x/1", "x/2")] == [last, last]
+    assert (found["z/1"], found["y/1"]) == ("at first", "room again")

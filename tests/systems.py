@@ -1,0 +1,45 @@
+"""Systems that tests put on trial: they translate by rule, fail where a file says so, and note what they are asked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from resources.systems import Output, System, Systems
+
+
+class RuleSystem:
+    """Turns a source into `model: source`; the passages named in `failing` fail."""
+
+    def __init__(self, model: str, folder: Path) -> None:
+        self._model, self._folder = model, folder
+
+    def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
+        return dict.fromkeys(passages, self._model)
+
+    def translate(self, sources: Mapping[str, str]) -> Iterator[Output]:
+        failing = (self._folder / "failing").read_text().split() if (self._folder / "failing").exists() else []
+        with (self._folder / "asked").open("a") as asked:
+            for passage, text in sources.items():
+                asked.write(f"{self._model}|{passage}\n")
+                if passage in failing:
+                    yield Output(passage, None, "the provider said no")
+                else:
+                    yield Output(passage, f"{self._model}: {text}")
+
+
+class RuleSystems(Systems):
+    """A rule system for any name. What they were asked is in the file `asked` of `folder`, one line a passage."""
+
+    folder: str
+
+    def models(self) -> list[str]:
+        return ["any"]
+
+    def system(self, model: str) -> System:
+        return RuleSystem(model, Path(self.folder))
+
+    def asked(self) -> list[str]:
+        """What was asked since the last call."""
+        path = Path(self.folder) / "asked"
+        lines = path.read_text().split() if path.exists() else []
+        path.unlink(missing_ok=True)
+        return lines

@@ -1,0 +1,90 @@
+"""The command line, as processes on a home of their own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from resources.home import PROJECT
+from resources.warehouse import Warehouse
+from tests.support import TRANSLATIONS, write_corpus, write_outputs
+
+
+def variorum(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}
+    return subprocess.run(
+        [str(Path(sys.executable).with_name("variorum")), *arguments],
+        env=environment | {"VARIORUM_HOME": str(home)},
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+
+
+def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Path) -> None:
+    done = variorum("demo", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith("sample ")]
+    assert [row[1] for row in rows] == [str(rank) for rank in range(1, 9)]
+    systems = {row[3]: row[2] for row in rows}
+    assert {name for name, kind in systems.items() if kind == "human"} == {"harrow", "lindqvist", "okafor"}
+    assert {name for name, kind in systems.items() if kind == "model"} == {
+        "erring",
+        "free",
+        "literal",
+        "truncating",
+        "verbose",
+    }
+    # Drift is no error: the free and right system lies farther out than the fluent one with planted errors.
+    assert list(systems).index("free") > list(systems).index("erring")
+
+    again = variorum("demo", home=tmp_path)
+    assert again.stdout == done.stdout
+    counts = variorum("status", home=tmp_path)
+    assert [line.split()[-4:] for line in counts.stdout.splitlines() if line.startswith("drift_score")] == [
+        ["240", "240", "0", "0"]
+    ]
+
+
+def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    assert variorum("import", "corpus", str(write_corpus(tmp_path / "corpus")), home=home).returncode == 0
+    texts = {key.rpartition(".")[0]: f"{text} Yes." for key, text in TRANSLATIONS["ann"]["doc2"].items()}
+    outputs = write_outputs(tmp_path / "mine.jsonl", texts)
+    imported = variorum("import", "outputs", str(outputs), "--corpus", "tiny", home=home)
+    assert "mine: 1 outputs" in imported.stdout
+    assert "mine" in variorum("models", home=home).stdout
+    evaluated = variorum("evaluate", "mine", home=home)
+    assert evaluated.returncode == 0, evaluated.stderr
+    assert len(Warehouse(path=str(home / "variorum.duckdb")).read("drift_score")) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["import", "corpus", "nowhere.yaml"], ["nowhere.yaml", "cannot be read", "give the path"]),
+        (["import", "outputs", "nowhere.jsonl", "--corpus", "sample"], ["nowhere.jsonl", "is no file"]),
+        (["evaluate", "nobody"], ["nobody", "is no model of this warehouse", "variorum models"]),
+    ],
+)
+def test_a_mistake_ends_in_one_line_that_says_what_to_do(
+    arguments: list[str], words: list[str], tmp_path: Path
+) -> None:
+    done = variorum(*arguments, home=tmp_path)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert all(word in done.stderr.splitlines()[-1] for word in words), done.stderr
+
+
+def test_faults_in_the_files_are_named_and_the_rest_is_taken_in(tmp_path: Path) -> None:
+    description = write_corpus(tmp_path / "corpus")
+    broken = tmp_path / "corpus/root/la/test/doc2_root-la-test.json"
+    broken.write_text('{"doc2:1.1": "Nihil', encoding="utf-8")
+    done = variorum("import", "corpus", str(description), home=tmp_path / "home")
+    assert done.returncode == 1
+    assert "doc2_root-la-test.json" in done.stderr
+    assert "is no JSON" in done.stderr
+    assert len(Warehouse(path=str(tmp_path / "home" / "variorum.duckdb")).read("source_text")) == 2

@@ -1,0 +1,73 @@
+"""The code location as Dagster sees it, compared with a snapshot: a change of it is seen in review.
+
+`make snapshot` rewrites the snapshot.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from benchmark_assets.definitions import build_definitions
+from benchmark_assets.partitions import dimensions
+from resources.embedders import Embedder
+from resources.home import PROJECT
+from tests.support import LetterEmbedder
+
+SNAPSHOT = Path(__file__).with_name("definitions.json")
+
+
+def outline(definitions: dg.Definitions) -> dict[str, Any]:
+    """What a person who reads the UI relies on."""
+    graph = definitions.resolve_asset_graph()
+    assets = {
+        key.to_user_string(): {
+            "group": graph.get(key).group_name,
+            "partitions": dimensions(graph.get(key).partitions_def),
+            "depends on": sorted(parent.to_user_string() for parent in graph.get(key).parent_keys),
+            "code version": graph.get(key).code_version,
+            "kinds": sorted(graph.get(key).kinds),
+            "owners": list(graph.get(key).owners),
+            "description": graph.get(key).description,
+            "backfill": policy.policy_type.value if (policy := graph.get(key).backfill_policy) else None,
+        }
+        for key in sorted(graph.get_all_asset_keys())
+    }
+    repository = definitions.get_repository_def()
+    jobs = {name: repository.get_job(name).description for name in repository.job_names if not name.startswith("__")}
+    return {"assets": assets, "jobs": jobs, "resources": sorted(definitions.resources or {})}
+
+
+def test_the_code_location_is_the_one_in_the_snapshot() -> None:
+    assert outline(build_definitions()) == json.loads(SNAPSHOT.read_text(encoding="utf-8"))
+
+
+def test_every_asset_explains_itself() -> None:
+    for name, asset in outline(build_definitions())["assets"].items():
+        assert all(asset[field] for field in ("group", "code version", "kinds", "owners", "description")), name
+        assert asset["backfill"] == ("SINGLE_RUN" if asset["partitions"] else None), name
+
+
+def test_an_override_takes_the_place_of_a_resource() -> None:
+    embedder = LetterEmbedder()
+    resources = build_definitions(resource_overrides={"embedder": embedder}).resources or {}
+    assert resources["embedder"] is embedder
+    assert isinstance((build_definitions().resources or {})["embedder"], Embedder)
+
+
+def test_definitions_load_without_torch() -> None:
+    """A model library that loaded with the definitions would cost every process of Dagster seconds."""
+    code = (
+        "import sys; from benchmark_assets.definitions import build_definitions; "
+        "build_definitions().resolve_asset_graph(); "
+        "print([name for name in ('torch', 'transformers', 'sentence_transformers', 'openai') if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+if __name__ == "__main__":
+    SNAPSHOT.write_text(json.dumps(outline(build_definitions()), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

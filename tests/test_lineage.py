@@ -1,0 +1,236 @@
+"""What Dagster knows of the rows: which are fresh, stale, failed, and what each was made from.
+
+The chain is segmented_reference → reference → reference_envelope → drift_score → model_summary, as Dagster's own
+resolver sees it.
+"""
+
+import shutil
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+import pytest
+from dagster._core.definitions.data_version import (
+    CachingStaleStatusResolver,
+    StaleStatus,
+    extract_data_provenance_from_entry,
+    extract_data_version_from_entry,
+)
+from dagster._core.loader import LoadingContextForTest
+
+from benchmark_assets.corpus.registry import register
+from benchmark_assets.definitions import build_definitions
+from benchmark_assets.partitions import GRID
+from resources.home import prepare
+from resources.warehouse import Replacement, Warehouse
+from tests.support import PASSAGES, LetterEmbedder, edit_segment, run, write_corpus
+from tests.systems import RuleSystems
+
+MODELS = ["alpha", "beta"]
+ROW = {model: (f"{model}|{PASSAGES[0]}", f"{model}|{PASSAGES[-1]}") for model in MODELS}
+
+
+@pytest.fixture
+def systems(warehouse: Warehouse, tmp_path: Path) -> RuleSystems:
+    return RuleSystems(warehouse=warehouse, folder=str(tmp_path))
+
+
+@pytest.fixture
+def definitions(warehouse: Warehouse, systems: RuleSystems) -> dg.Definitions:
+    return build_definitions(
+        resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}
+    )
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a home in which everything is materialized for the small corpus and two models."""
+    folder = tmp_path_factory.mktemp("finished")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VARIORUM_HOME", str(folder / "home"))
+        patch.setenv("DAGSTER_HOME", str(folder / "home" / "dagster"))
+        warehouse = Warehouse(path=str(prepare() / "variorum.duckdb"))
+        systems = RuleSystems(warehouse=warehouse, folder=str(folder))
+        resources = {"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}
+        definitions = build_definitions(resource_overrides=resources)
+        register(warehouse, write_corpus(folder / "corpus"))
+        with dg.DagsterInstance.get() as instance:
+            run(definitions, instance, "scan")
+            instance.add_dynamic_partitions("model", MODELS)
+            run(definitions, instance, "references", (PASSAGES[0], PASSAGES[-1]))
+            for model in MODELS:
+                run(definitions, instance, "evaluate", ROW[model])
+                run(definitions, instance, "summary", model)
+            run(definitions, instance, "leaderboard_table")
+    return folder
+
+
+@pytest.fixture
+def built(
+    finished: Path, definitions: dg.Definitions, home: Path, warehouse: Warehouse, corpus: Path
+) -> dg.Definitions:
+    """The code location over a copy of the finished home, whose corpus lies where the test's corpus does."""
+    shutil.rmtree(home)
+    shutil.copytree(finished / "home", home, symlinks=True)
+    moved = warehouse.read("corpus").drop("run_id", "updated_at").with_columns(description=pl.lit(str(corpus)))
+    warehouse.write([Replacement("corpus", moved, None)], run_id="test")
+    return definitions
+
+
+def not_fresh(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[str, set[str]]:
+    """Partitions that Dagster calls stale or missing, by asset; assets without any are left out."""
+    graph = definitions.resolve_asset_graph()
+    resolver = CachingStaleStatusResolver(instance, graph, LoadingContextForTest(instance))
+    found: dict[str, set[str]] = {}
+    for key in graph.toposorted_asset_keys:
+        partitions_def = graph.get(key).partitions_def
+        keys = partitions_def.get_partition_keys(dynamic_partitions_store=instance) if partitions_def else [None]
+        stale = {str(each) for each in keys if resolver.get_status(key, each) != StaleStatus.FRESH}
+        if stale:
+            found[key.to_user_string()] = stale
+    return found
+
+
+def test_everything_is_fresh_once_built(built: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    assert not_fresh(built, instance) == {}
+
+
+def test_a_changed_segment_makes_stale_what_depends_on_it_and_nothing_else(
+    built: dg.Definitions, instance: dg.DagsterInstance, corpus: Path, systems: RuleSystems
+) -> None:
+    passage = PASSAGES[1]
+    edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
+    run(built, instance, "scan")
+    assert not_fresh(built, instance) == {"reference": {passage}}
+
+    run(built, instance, "references", (PASSAGES[0], PASSAGES[-1]))
+    grid = {f"{model}|{passage}" for model in MODELS}
+    assert not_fresh(built, instance) == {"drift_score": grid, "lexical_score": grid, "leaderboard": {"None"}}
+
+    systems.asked()
+    run(built, instance, "evaluate", ROW["alpha"])
+    assert not_fresh(built, instance) == {
+        "drift_score": {f"beta|{passage}"},
+        "lexical_score": {f"beta|{passage}"},
+        "model_summary": {"alpha"},
+        "leaderboard": {"None"},
+    }
+    assert systems.asked() == []  # a reference changed, not a source: no output is asked for again
+
+    run(built, instance, "summary", "alpha")
+    run(built, instance, "evaluate", ROW["beta"])
+    run(built, instance, "summary", "beta")
+    run(built, instance, "leaderboard_table")
+    assert not_fresh(built, instance) == {}
+
+
+def test_a_change_that_leaves_the_text_alone_stops_at_the_reference(
+    built: dg.Definitions, instance: dg.DagsterInstance, corpus: Path
+) -> None:
+    edit_segment(corpus, "ben", "doc1:2.1", " Up comes the sun. ")
+    run(built, instance, "scan")
+    run(built, instance, "references", (PASSAGES[0], PASSAGES[-1]))
+    assert not_fresh(built, instance) == {}
+
+
+def test_rows_that_are_run_again_unchanged_leave_everything_fresh(
+    built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, warehouse: Warehouse
+) -> None:
+    before = {table: warehouse.read(table) for table in ("reference_envelope", "drift_score", "model_summary")}
+    systems.asked()
+    run(built, instance, "scan")
+    run(built, instance, "references", (PASSAGES[0], PASSAGES[-1]))
+    run(built, instance, "evaluate", ROW["alpha"])
+    run(built, instance, "summary", "alpha")
+    assert not_fresh(built, instance) == {}
+    assert systems.asked() == []
+    for table, rows in before.items():
+        assert warehouse.read(table).equals(rows)  # run id and time of storing included
+
+
+def test_a_changed_source_asks_each_model_for_that_passage_again(
+    built: dg.Definitions, instance: dg.DagsterInstance, corpus: Path, systems: RuleSystems
+) -> None:
+    root = corpus.parent / "root/la/test/doc2_root-la-test.json"
+    root.write_text(root.read_text(encoding="utf-8").replace("Nihil", "Nil"), encoding="utf-8")
+    run(built, instance, "scan")
+    assert not_fresh(built, instance) == {"model_output": {f"{model}|{PASSAGES[2]}" for model in MODELS}}
+    systems.asked()
+    for model in MODELS:
+        run(built, instance, "evaluate", ROW[model])
+    assert systems.asked() == [f"{model}|{PASSAGES[2]}" for model in MODELS]
+
+
+def test_failed_passages_are_failed_the_others_materialized_and_a_rerun_computes_the_failed_only(
+    built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    instance.add_dynamic_partitions("model", ["gamma"])
+    (tmp_path / "failing").write_text(PASSAGES[1])
+    row = (f"gamma|{PASSAGES[0]}", f"gamma|{PASSAGES[-1]}")
+    result = run(built, instance, "evaluate", row, raise_on_error=False)
+    assert not result.success
+
+    keys = [f"gamma|{passage}" for passage in PASSAGES]
+    statuses = instance.get_status_by_partition(dg.AssetKey("model_output"), keys, GRID) or {}
+    assert [str(status) for status in statuses.values()] == [
+        "AssetPartitionStatus.MATERIALIZED",
+        "AssetPartitionStatus.FAILED",
+        "AssetPartitionStatus.MATERIALIZED",
+    ]
+    assert len(warehouse.read("model_output", pl.DataFrame({"model": ["gamma"]}))) == 2
+    reason = next(event for event in result.all_events if event.is_step_failure).step_failure_data.user_failure_data
+    assert reason is not None
+    assert "1 of 3 partitions of model_output failed" in (reason.description or "")
+
+    (tmp_path / "failing").unlink()
+    systems.asked()
+    run(built, instance, "evaluate", row)
+    assert systems.asked() == [f"gamma|{PASSAGES[1]}"]
+    assert len(warehouse.read("model_output", pl.DataFrame({"model": ["gamma"]}))) == 3
+
+
+def test_downstream_steps_of_the_same_run_see_the_rows_of_their_upstream(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    """One run from outputs to scores: no step is skipped although rows report themselves."""
+    instance.add_dynamic_partitions("model", ["delta"])
+    run(built, instance, "evaluate", (f"delta|{PASSAGES[0]}", f"delta|{PASSAGES[-1]}"))
+    for table in ("model_output", "drift_score", "lexical_score"):
+        assert len(warehouse.read(table, pl.DataFrame({"model": ["delta"]}))) == 3
+
+
+def test_the_event_of_a_row_says_what_it_was_made_from(built: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    partition = f"alpha|{PASSAGES[0]}"
+    upstream = {"model_output": partition, "reference": PASSAGES[0], "reference_envelope": PASSAGES[0]}
+
+    def latest(asset: str, key: str) -> dg.EventLogEntry:
+        records = instance.fetch_materializations(
+            dg.AssetRecordsFilter(dg.AssetKey(asset), asset_partitions=[key]), limit=1
+        ).records
+        return records[0].event_log_entry
+
+    event = latest("drift_score", partition)
+    provenance = extract_data_provenance_from_entry(event)
+    assert provenance is not None
+    assert provenance.code_version == "1"
+    assert provenance.input_data_versions == {
+        dg.AssetKey(asset): extract_data_version_from_entry(latest(asset, key)) for asset, key in upstream.items()
+    }
+    assert all(provenance.input_storage_ids.values())
+    materialization = event.asset_materialization
+    assert materialization is not None
+    assert materialization.tags is not None
+    assert materialization.tags["dagster/partition/model"] == "alpha"
+    assert materialization.tags["dagster/partition/passage"] == PASSAGES[0]
+
+
+def test_a_passage_without_its_inputs_says_what_to_materialize_first(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
+) -> None:
+    register(warehouse, corpus)
+    run(definitions, instance, "scan")
+    instance.add_dynamic_partitions("model", ["alpha"])
+    result = run(definitions, instance, "evaluate", ROW["alpha"], raise_on_error=False)
+    failures = [event.step_failure_data.user_failure_data for event in result.all_events if event.is_step_failure]
+    assert any("materialize reference" in (failure.description or "") for failure in failures if failure)
+    assert len(warehouse.read("model_output")) == 3  # the stage that had its inputs is stored

@@ -1,0 +1,61 @@
+"""Keys of partitions: what may stand in one, and what is proposed in place of one that may not."""
+
+import re
+
+import dagster as dg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark_assets.partitions import GRID, MODEL, PASSAGE, check_key, dimensions
+from resources.errors import BadInput
+
+ALLOWED = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:/-")
+
+
+@given(st.text() | st.text(alphabet="ab.-|, \n/"))
+def test_a_key_is_accepted_as_it_is_or_another_is_proposed_that_is_acceptable(key: str) -> None:
+    if key and set(key) <= ALLOWED and "..." not in key:
+        assert check_key(key, "model", "a file") == key
+        return
+    with pytest.raises(BadInput) as caught:
+        check_key(key, "model", "a file")
+    assert (caught.value.where, caught.value.key) == ("a file", repr(key))
+    proposal = re.search(r"to '(.*)'$", caught.value.remedy)
+    assert proposal
+    assert check_key(proposal[1], "model", "a file") == proposal[1]
+
+
+@pytest.mark.parametrize("key", ["dhp1", "sn1.2:3.4", "an1.1-10:1", "google/gemini-3-pro-preview", "A_b", "a..b"])
+def test_ids_of_passages_and_models_are_keys(key: str) -> None:
+    assert check_key(key, "passage", "a file") == key
+
+
+@pytest.mark.parametrize(
+    ("key", "proposal"),
+    [
+        ("", "a-name"),
+        ("...", "a-name"),
+        ("gpt 5", "gpt-5"),
+        ("a|b", "a-b"),
+        ("an1.1,an1.2", "an1.1-an1.2"),
+        ("an1.1...an1.9", "an1.1-an1.9"),
+        ("dhp1\n", "dhp1"),
+        ("dào/1", "d-o/1"),
+        ("٣", "a-name"),
+    ],
+)
+def test_what_dagster_would_read_otherwise_is_no_key(key: str, proposal: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(f"rename it, for instance to {proposal!r}")):
+        check_key(key, "passage", "a file")
+
+
+@pytest.mark.parametrize(
+    ("definition", "names"), [(None, []), (PASSAGE, ["passage"]), (MODEL, ["model"]), (GRID, ["model", "passage"])]
+)
+def test_dimensions_are_in_the_order_of_the_parts_of_a_key(
+    definition: dg.PartitionsDefinition[str] | None, names: list[str]
+) -> None:
+    assert dimensions(definition) == names
+    if len(names) > 1:
+        assert str(dg.MultiPartitionKey({name: name for name in reversed(names)})) == "|".join(names)

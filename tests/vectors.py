@@ -1,0 +1,45 @@
+"""Embedded references and candidates as tests write them: a name and a vector."""
+
+from collections.abc import Mapping, Sequence
+
+import hypothesis.extra.numpy as arrays
+import numpy as np
+import polars as pl
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+Vector = Sequence[float] | NDArray[np.floating]
+
+
+def unit_vectors(least: int, most: int = 9) -> st.SearchStrategy[NDArray[np.float64]]:
+    """Unit vectors, shape (least to most, 2 to 8 dimensions)."""
+    shapes = st.tuples(st.integers(least, most), st.integers(2, 8))
+    points = shapes.flatmap(lambda shape: arrays.arrays(np.float64, shape, elements=st.floats(-1, 1, width=32)))
+    far_enough = points.filter(lambda drawn: bool((np.linalg.norm(drawn, axis=1) > 0.01).all()))
+    return far_enough.map(lambda drawn: drawn / np.linalg.norm(drawn, axis=1, keepdims=True))
+
+
+def embedded(key: str, rows: Sequence[tuple[str, str, Vector, bool | None]]) -> pl.DataFrame:
+    """Columns `key`, `passage`, `vector`, `cut`, and a text for each row."""
+    width = len(rows[0][2]) if rows else 2
+    vectors = pl.Series("vector", [np.asarray(row[2]).tolist() for row in rows], dtype=pl.Array(pl.Float32, width))
+    return pl.DataFrame(
+        [(name, passage, f"{name} of {passage}", cut) for name, passage, _, cut in rows],
+        schema={key: pl.String, "passage": pl.String, "text": pl.String, "cut": pl.Boolean},
+        orient="row",
+    ).with_columns(vectors)
+
+
+def references(passages: Mapping[str, Mapping[str, Vector]]) -> pl.DataFrame:
+    """Embedded references of each passage by translator, none of them cut."""
+    return embedded(
+        "translator",
+        [(name, passage, vector, False) for passage, own in passages.items() for name, vector in own.items()],
+    )
+
+
+def candidates(passages: Mapping[str, Mapping[str, Vector]]) -> pl.DataFrame:
+    """Embedded candidates of each passage by model, none of them cut."""
+    return embedded(
+        "model", [(name, passage, vector, False) for passage, own in passages.items() for name, vector in own.items()]
+    )
