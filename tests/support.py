@@ -41,6 +41,7 @@ def write_corpus(
     for document, segments in sources.items():
         _write(folder / "root/la/test" / f"{document}_root-la-test.json", segments)
     for translator, documents in translations.items():
+        (folder / "translation/en" / translator).mkdir(parents=True, exist_ok=True)
         for document, segments in documents.items():
             _write(folder / f"translation/en/{translator}" / f"{document}_translation-en-{translator}.json", segments)
     description = {

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -75,6 +76,15 @@ def test_a_segment_that_is_not_translated_is_none_in_its_reference(tmp_path: Pat
     assert not faults
     assert document.passages[0].references == (Reference("ann", (None, "", "Cat.")),)
     assert document.passages[1].references == ()
+
+
+def test_a_translator_of_the_description_without_a_folder_is_a_fault_that_keeps_nothing_from_loading(
+    corpus: Path,
+) -> None:
+    shutil.rmtree(corpus.parent / "translation/en/cleo")
+    documents, faults = read_back(corpus)
+    assert [document.id for document in documents] == ["doc1", "doc2"]
+    assert [(fault.key, fault.problem) for fault in faults] == [("cleo", "is no folder")]
 
 
 def test_documents_come_in_natural_order(tmp_path: Path) -> None:

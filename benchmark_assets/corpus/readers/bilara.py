@@ -43,10 +43,10 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
         for translator, text in description.references.items()
     }
     for translator, files in translations.items():
-        if not files:
-            folder = f"translation/{description.references[translator].language}/{translator}"
+        folder = root / "translation" / description.references[translator].language / translator
+        if not folder.is_dir():
             yield BadInput(
-                root, folder, "holds no translation", "mend the translator's name or language in the description"
+                folder, translator, "is no folder", "mend the translator's name or language, or drop the entry"
             )
         for document in set(files) - set(sources):
             faults[document].append(
