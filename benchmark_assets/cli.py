@@ -162,7 +162,6 @@ def status() -> None:
 @click.argument("arguments", nargs=-1)
 def ui(arguments: tuple[str, ...]) -> None:
     """Start Dagster's UI and daemon on the warehouse; ARGUMENTS go to `dagster dev`."""
-    prepare()
-    os.chdir(PROJECT)
+    os.chdir(prepare())  # in the project Dagster would warn of the dagster.yaml there, to which the home's is a link
     dagster = str(Path(sys.executable).with_name("dagster"))
-    os.execv(dagster, [dagster, "dev", "--workspace", "workspace.yaml", *arguments])
+    os.execv(dagster, [dagster, "dev", "--workspace", str(PROJECT / "workspace.yaml"), *arguments])

@@ -18,11 +18,6 @@ from resources.warehouse import Warehouse
 
 OWNERS = ["team:variorum"]
 
-# Without its DEBUG lines, of which each event of each partition is one.
-CONSOLE = dg.colored_console_logger.configured(
-    lambda config: {"log_level": config["level"]}, config_schema={"level": dg.Field(str, default_value="INFO")}
-)
-
 
 def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     """Assemble the code location anew.
@@ -57,7 +52,6 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
         resources=resources | given,
         # One process a run: the embedder loads once, and one connection at a time asks for the warehouse.
         executor=dg.in_process_executor,
-        loggers={"console": CONSOLE},
     )
 
 

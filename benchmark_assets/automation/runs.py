@@ -15,7 +15,7 @@ from resources.warehouse import Warehouse
 
 logger = logging.getLogger("variorum.runs")
 
-QUIET = {"loggers": {"console": {"config": {"level": "CRITICAL"}}}}
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 class RunFailedError(Exception):

@@ -1,5 +1,7 @@
 """Assets of the translations: what each system made of each passage."""
 
+from collections import defaultdict
+
 import dagster as dg
 import polars as pl
 
@@ -17,8 +19,10 @@ OUTPUT = {"model": pl.String, "passage": pl.String, "text": pl.String, "error": 
 )  # fmt: skip
 def model_output(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
     """What a system made of a passage. An output is asked for again only when its source or the system changed."""
-    asked = [str(key).split("|") for key in context.partition_keys]
-    passages = {model: [passage for other, passage in asked if other == model] for model, _ in asked}
+    passages: dict[str, list[str]] = defaultdict(list)
+    for key in context.partition_keys:
+        model, passage = str(key).split("|")
+        passages[model].append(passage)
     fingerprints = [
         (model, passage, fingerprint)
         for model, keys in passages.items()
