@@ -19,7 +19,7 @@ bench: .venv/installed
 	$(BIN)/pytest -m bench -s tests/bench
 
 proofs: .venv/installed
-	$(BIN)/pytest -m proof
+	$(BIN)/pytest -m proof -s
 
 ui: .venv/installed
 	$(BIN)/variorum ui

@@ -45,7 +45,8 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
         jobs=[
             corpus.scan_job,
             jobs.references_job,
-            jobs.evaluate_job,
+            jobs.translate_job,
+            jobs.score_job,
             jobs.summary_job,
             jobs.leaderboard_job,
         ],

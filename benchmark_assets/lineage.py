@@ -129,7 +129,7 @@ def refresh(
         )
     if ready.is_empty() and len(asked):
         missing = [
-            i.key.to_user_string() for i in inputs if asked.join(i.rows, on=i.on, how="semi").is_empty() and i.on
+            i.key.to_user_string() for i in inputs if i.on and asked.join(i.rows, on=i.on, how="semi").is_empty()
         ]
         raise dg.Failure(
             f"{name} has nothing to compute from for {asked.row(0)}"
@@ -228,9 +228,7 @@ def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims:
     if on == upstream:
         return Input(key, on, rows.select(*on, "version", "pointer"))
     whole = pl.col("version").sort_by(KEYS).str.join(" "), pl.col("pointer").max()
-    summed = (
-        rows.group_by(on, maintain_order=True).agg(*whole) if on else rows.select(*whole).filter(pl.lit(len(rows) > 0))
-    )
+    summed = rows.group_by(on, maintain_order=True).agg(*whole) if on else rows.select(*whole)  # one row, if of nothing
     hashed = pl.col("version").map_elements(digest, return_dtype=pl.String)
     return Input(key, on, summed.with_columns(hashed).select(*on, "version", "pointer"))
 

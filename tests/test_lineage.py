@@ -18,6 +18,7 @@ from dagster._core.definitions.data_version import (
 )
 from dagster._core.loader import LoadingContextForTest
 
+from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import GRID
@@ -28,6 +29,11 @@ from tests.systems import RuleSystems
 
 MODELS = ["alpha", "beta"]
 ROW = {model: (f"{model}|{PASSAGES[0]}", f"{model}|{PASSAGES[-1]}") for model in MODELS}
+
+
+def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, row: tuple[str, str]) -> None:
+    run(definitions, instance, "translate", row)
+    run(definitions, instance, "score", row)
 
 
 @pytest.fixture
@@ -59,7 +65,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
             instance.add_dynamic_partitions("model", MODELS)
             run(definitions, instance, "references", (PASSAGES[0], PASSAGES[-1]))
             for model in MODELS:
-                run(definitions, instance, "evaluate", ROW[model])
+                evaluate(definitions, instance, ROW[model])
                 run(definitions, instance, "summary", model)
             run(definitions, instance, "leaderboard_table")
     return folder
@@ -108,7 +114,7 @@ def test_a_changed_segment_makes_stale_what_depends_on_it_and_nothing_else(
     assert not_fresh(built, instance) == {"drift_score": grid, "lexical_score": grid, "leaderboard": {"None"}}
 
     systems.asked()
-    run(built, instance, "evaluate", ROW["alpha"])
+    evaluate(built, instance, ROW["alpha"])
     assert not_fresh(built, instance) == {
         "drift_score": {f"beta|{passage}"},
         "lexical_score": {f"beta|{passage}"},
@@ -118,7 +124,7 @@ def test_a_changed_segment_makes_stale_what_depends_on_it_and_nothing_else(
     assert systems.asked() == []  # a reference changed, not a source: no output is asked for again
 
     run(built, instance, "summary", "alpha")
-    run(built, instance, "evaluate", ROW["beta"])
+    evaluate(built, instance, ROW["beta"])
     run(built, instance, "summary", "beta")
     run(built, instance, "leaderboard_table")
     assert not_fresh(built, instance) == {}
@@ -140,7 +146,7 @@ def test_rows_that_are_run_again_unchanged_leave_everything_fresh(
     systems.asked()
     run(built, instance, "scan")
     run(built, instance, "references", (PASSAGES[0], PASSAGES[-1]))
-    run(built, instance, "evaluate", ROW["alpha"])
+    evaluate(built, instance, ROW["alpha"])
     run(built, instance, "summary", "alpha")
     assert not_fresh(built, instance) == {}
     assert systems.asked() == []
@@ -157,7 +163,7 @@ def test_a_changed_source_asks_each_model_for_that_passage_again(
     assert not_fresh(built, instance) == {"model_output": {f"{model}|{PASSAGES[2]}" for model in MODELS}}
     systems.asked()
     for model in MODELS:
-        run(built, instance, "evaluate", ROW[model])
+        evaluate(built, instance, ROW[model])
     assert systems.asked() == [f"{model}|{PASSAGES[2]}" for model in MODELS]
 
 
@@ -167,7 +173,7 @@ def test_failed_passages_are_failed_the_others_materialized_and_a_rerun_computes
     instance.add_dynamic_partitions("model", ["gamma"])
     (tmp_path / "failing").write_text(PASSAGES[1])
     row = (f"gamma|{PASSAGES[0]}", f"gamma|{PASSAGES[-1]}")
-    result = run(built, instance, "evaluate", row, raise_on_error=False)
+    result = run(built, instance, "translate", row, raise_on_error=False)
     assert not result.success
 
     keys = [f"gamma|{passage}" for passage in PASSAGES]
@@ -184,7 +190,7 @@ def test_failed_passages_are_failed_the_others_materialized_and_a_rerun_computes
 
     (tmp_path / "failing").unlink()
     systems.asked()
-    run(built, instance, "evaluate", row)
+    evaluate(built, instance, row)
     assert systems.asked() == [f"gamma|{PASSAGES[1]}"]
     assert len(warehouse.read("model_output", pl.DataFrame({"model": ["gamma"]}))) == 3
 
@@ -192,11 +198,44 @@ def test_failed_passages_are_failed_the_others_materialized_and_a_rerun_computes
 def test_downstream_steps_of_the_same_run_see_the_rows_of_their_upstream(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:
-    """One run from outputs to scores: no step is skipped although rows report themselves."""
+    """One run from outputs to scores, as the UI starts it: no step is skipped though rows report themselves."""
     instance.add_dynamic_partitions("model", ["delta"])
-    run(built, instance, "evaluate", (f"delta|{PASSAGES[0]}", f"delta|{PASSAGES[-1]}"))
-    for table in ("model_output", "drift_score", "lexical_score"):
-        assert len(warehouse.read(table, pl.DataFrame({"model": ["delta"]}))) == 3
+    grid = {dg.AssetKey(name) for name in ("model_output", "drift_score", "lexical_score")}
+    job = built.resolve_implicit_global_asset_job_def().get_subset(asset_selection=grid)
+    ends = {"start": f"delta|{PASSAGES[0]}", "end": f"delta|{PASSAGES[-1]}"}
+    job.execute_in_process(
+        instance=instance, tags={f"dagster/asset_partition_range_{end}": key for end, key in ends.items()}
+    )
+    for key in grid:
+        assert len(warehouse.read(key.to_user_string(), pl.DataFrame({"model": ["delta"]}))) == 3
+
+
+def test_good_passages_of_a_row_with_failures_are_scored_and_make_a_leaderboard_row(
+    built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    (tmp_path / "failing").write_text(PASSAGES[1])
+    with pytest.raises(runs.RunFailedError, match="1 of 3 partitions of model_output failed"):
+        runs.evaluate(built, instance, warehouse, systems, "gamma")
+    row = warehouse.read("leaderboard").filter(pl.col("system") == "gamma")
+    assert row["passages"].to_list() == [2]
+    keys = [f"gamma|{passage}" for passage in PASSAGES]
+    statuses = instance.get_status_by_partition(dg.AssetKey("drift_score"), keys, GRID) or {}
+    assert [status.value if status else None for status in statuses.values()] == ["MATERIALIZED", None, "MATERIALIZED"]
+
+    (tmp_path / "failing").unlink()
+    systems.asked()
+    runs.evaluate(built, instance, warehouse, systems, "gamma")
+    assert systems.asked() == [f"gamma|{PASSAGES[1]}"]
+    assert warehouse.read("leaderboard").filter(pl.col("system") == "gamma")["passages"].to_list() == [3]
+
+
+def test_a_corpus_without_any_model_has_a_leaderboard_of_its_translators(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
+) -> None:
+    register(warehouse, corpus)
+    runs.look(definitions, instance)
+    runs.build_references(definitions, instance, "tiny")
+    assert set(warehouse.read("leaderboard")["system"]) == {"ann", "ben", "cleo"}
 
 
 def test_the_event_of_a_row_says_what_it_was_made_from(built: dg.Definitions, instance: dg.DagsterInstance) -> None:
@@ -230,7 +269,8 @@ def test_a_passage_without_its_inputs_says_what_to_materialize_first(
     register(warehouse, corpus)
     run(definitions, instance, "scan")
     instance.add_dynamic_partitions("model", ["alpha"])
-    result = run(definitions, instance, "evaluate", ROW["alpha"], raise_on_error=False)
+    run(definitions, instance, "translate", ROW["alpha"])
+    result = run(definitions, instance, "score", ROW["alpha"], raise_on_error=False)
     failures = [event.step_failure_data.user_failure_data for event in result.all_events if event.is_step_failure]
     assert any("materialize reference" in (failure.description or "") for failure in failures if failure)
     assert len(warehouse.read("model_output")) == 3  # the stage that had its inputs is stored

@@ -7,10 +7,15 @@ references_job = dg.define_asset_job(
     selection=["reference", "reference_envelope", "human_baseline"],
     description="References, envelopes and human baselines of a range of passages.",
 )
-evaluate_job = dg.define_asset_job(
-    "evaluate",
-    selection=["model_output", "drift_score", "lexical_score"],
-    description="A model's outputs and their scores over a range of passages; what is current is not computed again.",
+translate_job = dg.define_asset_job(
+    "translate",
+    selection=["model_output"],
+    description="A model's outputs over a range of passages; what is current is not asked for again.",
+)
+score_job = dg.define_asset_job(
+    "score",
+    selection=["drift_score", "lexical_score"],
+    description="Scores of the outputs that a model has over a range of passages.",
 )
 summary_job = dg.define_asset_job("summary", selection=["model_summary"], description="Aggregates of a model.")
 leaderboard_job = dg.define_asset_job(

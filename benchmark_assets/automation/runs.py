@@ -10,6 +10,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.partitions import dimensions
+from resources.errors import BadInput
 from resources.systems import Systems
 from resources.warehouse import Warehouse
 
@@ -34,38 +35,52 @@ def look(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
 
 
 def build_references(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: str) -> None:
-    """Bring references, envelopes and human baselines of a corpus up to date."""
-    first, last = _ends(_passages(instance, corpus))
-    _run(definitions, instance, "references", (first, last))
+    """Bring references, envelopes and human baselines of a corpus up to date, and the leaderboard with them.
+
+    Raises
+    ------
+    BadInput
+        Where the corpus has no passages yet.
+    RunFailedError
+        Where a stage failed.
+    """
+    passages = _passages(instance, corpus)
+    if not passages:
+        raise BadInput(corpus, "", "has no passages", "mend the faults in its files and look at them again")
+    _run(definitions, instance, "references", (passages[0], passages[-1]))
+    _run(definitions, instance, "leaderboard_table")
 
 
 def evaluate(
     definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, systems: Systems, model: str
 ) -> None:
-    """Bring a model up to date: outputs and scores on every corpus that it covers, then summary and leaderboard.
+    """Bring a model up to date, one run a stage: outputs and scores on each corpus that it covers, then the tables.
+
+    A stage that fails does not stop the next: passages that are good make their way to the leaderboard.
 
     Raises
     ------
     BadInput
         For an unknown model.
     RunFailedError
-        Where passages failed; those that did not are stored, and the next call computes the others only.
+        Where passages failed, after all stages; the next call computes those passages only.
     """
     system = systems.system(model)
     instance.add_dynamic_partitions("model", [model])
-    failure: RunFailedError | None = None
+    stages: list[tuple[str, str | tuple[str, str] | None]] = []
     for corpus in warehouse.read("corpus")["corpus"]:
         passages = _passages(instance, corpus)
         if passages and system.fingerprints(passages):
-            first, last = _ends(passages)
-            try:
-                _run(definitions, instance, "evaluate", (f"{model}|{first}", f"{model}|{last}"))
-            except RunFailedError as error:
-                failure = error  # the passages that are good still make a row
-    _run(definitions, instance, "summary", model)
-    _run(definitions, instance, "leaderboard_table")
-    if failure:
-        raise failure
+            row = (f"{model}|{passages[0]}", f"{model}|{passages[-1]}")
+            stages += [("translate", row), ("score", row)]
+    failures = []
+    for job, partitions in [*stages, ("summary", model), ("leaderboard_table", None)]:
+        try:
+            _run(definitions, instance, job, partitions)
+        except RunFailedError as failure:
+            failures.append(failure)
+    if failures:
+        raise failures[0]
 
 
 def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.DataFrame:
@@ -88,12 +103,8 @@ def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.Data
 
 
 def _passages(instance: dg.DagsterInstance, corpus: str) -> list[str]:
+    """Partitions of a corpus in Dagster's order. A range over them may hold another corpus's; those cost nothing."""
     return [key for key in instance.get_dynamic_partitions("passage") if key.startswith(f"{corpus}/")]
-
-
-def _ends(passages: list[str]) -> tuple[str, str]:
-    """First and last partition of a corpus; rows of another corpus that lie between cost nothing."""
-    return passages[0], passages[-1]
 
 
 def _run(
