@@ -9,7 +9,7 @@ import pytest
 
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
-from tests.support import TRANSLATIONS, write_corpus, write_outputs
+from tests.support import PASSAGES, TRANSLATIONS, write_corpus, write_outputs
 
 
 def variorum(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
@@ -60,6 +60,33 @@ def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
     evaluated = variorum("evaluate", "mine", home=home)
     assert evaluated.returncode == 0, evaluated.stderr
     assert len(Warehouse(path=str(home / "variorum.duckdb")).read("drift_score")) == 1
+
+
+def test_dagsters_own_command_line_brings_one_partition_up_to_date_and_no_other(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    variorum("import", "corpus", str(write_corpus(tmp_path / "corpus")), home=home)
+    texts = {passage.removeprefix("tiny/"): f"About {passage}." for passage in PASSAGES}
+    for version in ("first", "second"):
+        outputs = write_outputs(tmp_path / "mine.jsonl", {key: f"{text} {version}" for key, text in texts.items()})
+        variorum("import", "outputs", str(outputs), "--corpus", "tiny", home=home)
+        if version == "first":
+            variorum("evaluate", "mine", home=home)
+    warehouse = Warehouse(path=str(home / "variorum.duckdb"))
+    before = warehouse.read("model_output")
+    subprocess.run(
+        [
+            *(str(Path(sys.executable).with_name("dagster")), "asset", "materialize"),
+            *("-m", "benchmark_assets.definitions", "--select", "model_output", "--partition", f"mine|{PASSAGES[1]}"),
+        ],
+        env=os.environ | {"VARIORUM_HOME": str(home), "DAGSTER_HOME": str(home / "dagster")},
+        cwd=PROJECT,
+        check=True,
+        capture_output=True,
+    )
+    after = warehouse.read("model_output")
+    changed = after.join(before, on=after.columns, how="anti")
+    assert changed["passage"].to_list() == [PASSAGES[1]]
+    assert changed["text"].to_list() == [f"About {PASSAGES[1]}. second"]
 
 
 @pytest.mark.parametrize(
