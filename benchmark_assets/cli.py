@@ -50,9 +50,10 @@ class Commands(click.Group):
 def main(quiet: bool) -> None:
     """Evaluate translations of classical texts against several human ones."""
     handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(logging.WARNING if quiet else logging.INFO)  # Dagster sets the logger's own level
     handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))
     logging.getLogger("variorum").addHandler(handler)
-    logging.getLogger("variorum").setLevel(logging.WARNING if quiet else logging.INFO)
+    logging.getLogger("variorum").setLevel(logging.INFO)
 
 
 def console() -> None:
@@ -76,8 +77,7 @@ def demo() -> None:
     """Run the main job on the sample corpus and print its leaderboard."""
     each = Deployment()
     register(each.warehouse, SAMPLE / "corpus.yaml")
-    runs.look(each.definitions, each.instance)
-    runs.build_references(each.definitions, each.instance, "sample")
+    runs.take_in(each.definitions, each.instance, "sample")
     for path in sorted((SAMPLE / "outputs").glob("*.jsonl")):
         model, _ = import_outputs(each.warehouse, path, "sample", None)
         runs.evaluate(each.definitions, each.instance, each.warehouse, each.systems, model)
@@ -103,8 +103,7 @@ def import_corpus(description: Path) -> None:
     """Take in the corpus that a YAML file describes, and build its references and envelopes."""
     each = Deployment()
     name = register(each.warehouse, description).name
-    runs.look(each.definitions, each.instance)
-    runs.build_references(each.definitions, each.instance, name)
+    runs.take_in(each.definitions, each.instance, name)
     click.echo(f"{name}: `variorum status` shows what it holds")
 
 

@@ -11,7 +11,7 @@ leaves everything after it fresh.
 
 import logging
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -36,6 +36,11 @@ from resources.warehouse import Replacement, Warehouse
 logger = logging.getLogger("variorum.lineage")
 
 KEYS = ["model", "passage"]
+
+RETRACTED = "retracted"
+"""The version of a partition that has lost its rows."""
+
+NO_FAILURES = pl.DataFrame(schema={"error": pl.String})
 
 
 class Computed(NamedTuple):
@@ -68,8 +73,12 @@ def refresh(
     compute: Callable[[pl.DataFrame], Computed],
     parameters: str | pl.DataFrame = "",
     describe: Callable[[], Mapping[str, dg.MetadataValue]] = dict,
+    also: Sequence[str] = (),
 ) -> dg.Output[None]:
     """Bring the partitions of this run up to date: compute what is due, store it, report all that is good.
+
+    A partition that has rows but no longer applies, or lost an input, is retracted: its rows go, and it is reported
+    with a version of its own, so that what depends on it is stale and goes too.
 
     Parameters
     ----------
@@ -78,10 +87,11 @@ def refresh(
         partition for which it returns neither rows nor a failure is stored as empty.
     parameters
         What determines the result besides the inputs and the code version: one string for all partitions, or a frame
-        of the partition columns and `parameters`. A partition missing from that frame does not apply: it is left
-        alone.
+        of the partition columns and `parameters`. A partition missing from that frame does not apply.
     describe
         Metadata for Dagster's UI, called once after the rows are stored and attached to every partition reported.
+    also
+        Tables that `compute` fills besides the one that is named like the asset.
 
     Returns
     -------
@@ -98,28 +108,41 @@ def refresh(
     dims = dimensions(context.assets_def.partitions_def)
     asked = _asked(context, dims)
     upstream = sorted(context.assets_def.keys_by_input_name.values())
-    pointers = {key: _pointers(context, key) for key in upstream}
-    states = warehouse.read(
-        "materialization", pl.DataFrame({"asset": [name, *(key.to_user_string() for key in upstream)]})
-    )
-    inputs = [_input(key, pointers[key], states, dims) for key in upstream]
     code_version = context.assets_def.code_versions_by_key[asset] or ""
 
-    ready = _fingerprint(asked, inputs, parameters, f"{name} {code_version}")
-    stored = states.filter(asset=name).select(*KEYS, "fingerprint", "version")
+    def look() -> tuple[pl.DataFrame, list[Input], pl.DataFrame]:
+        pointers = {key: _pointers(context, key) for key in upstream}
+        names = [name, *(key.to_user_string() for key in upstream)]
+        states = warehouse.read("materialization", pl.DataFrame({"asset": names}))
+        inputs = [_input(key, pointers[key], states, dims) for key in upstream]
+        stored = states.filter(asset=name).select(*KEYS, "fingerprint", "version")
+        return stored, inputs, _fingerprint(asked, inputs, parameters, f"{name} {code_version}")
+
+    stored, inputs, ready = look()
+    gone = stored.join(asked, on=KEYS, how="semi").join(ready, on=KEYS, how="anti")
     ready = ready.join(stored, on=KEYS, how="left", suffix="_stored", maintain_order="left")
     current = pl.col("fingerprint") == pl.col("fingerprint_stored").fill_null("")
     due = ready.filter(~current)
-    good = ready.filter(current)
+    good = ready.filter(current).select(*KEYS, "version")
     logger.info("%s: %d asked for, %d can be computed, %d are due", name, len(asked), len(ready), len(due))
 
     computed = compute(due.select(dims)) if len(due) else Computed({})
-    failures = computed.failures if computed.failures is not None else pl.DataFrame(schema={"error": pl.String})
+    failures = computed.failures if computed.failures is not None else NO_FAILURES
     if len(due):
-        done = due.join(failures, on=dims, how="anti") if len(failures) else due
+        moved = due.join(look()[2], on=[*KEYS, "fingerprint"], how="anti")
+        changed = moved.with_columns(error=pl.lit("an input changed meanwhile; run it again")).select(*dims, "error")
+        failures = pl.concat([failures, changed], how="diagonal")
+        done = due if failures.is_empty() else due.join(failures, on=dims, how="anti") if dims else due.clear()
         done = done.drop("version").join(_versions(computed.tables, done, dims), on=KEYS, maintain_order="left")
-        warehouse.write(_replacements(computed.tables, done, dims, name), context.run.run_id)
+        warehouse.write(_replacements(computed.tables, done, failures, dims, name), context.run.run_id)
         good = pl.concat([good, done.select(good.columns)])
+    if len(gone):
+        logger.info("%s: %d no longer apply or lost an input; their rows are removed", name, len(gone))
+        states = gone.select(KEYS).with_columns(asset=pl.lit(name))
+        empty = [Replacement(table, warehouse.empty(table), gone.select(dims)) for table in (name, *also)]
+        forgotten = Replacement("materialization", warehouse.empty("materialization"), states)
+        warehouse.write([*empty, forgotten], context.run.run_id)
+        good = pl.concat([good, gone.select(*KEYS, version=pl.lit(RETRACTED))])
     report(context, asset, good, inputs, code_version, dims, describe())
 
     if len(failures):
@@ -127,15 +150,12 @@ def refresh(
             f"{len(failures)} of {len(asked)} partitions of {name} failed, for instance {failures.row(0)}",
             metadata={"failed": dg.MetadataValue.md(markdown(failures)), "succeeded": len(good)},
         )
-    if ready.is_empty() and len(asked):
+    if ready.is_empty() and gone.is_empty() and len(asked):
         missing = [
             i.key.to_user_string() for i in inputs if i.on and asked.join(i.rows, on=i.on, how="semi").is_empty()
         ]
-        raise dg.Failure(
-            f"{name} has nothing to compute from for {asked.row(0)}"
-            + (f": materialize {', '.join(missing)} first" if missing else ": no model covers these passages")
-            + f" ({len(asked)} partitions asked for)"
-        )
+        reason = f"materialize {', '.join(missing)} first" if missing else "nothing covers these partitions"
+        raise dg.Failure(f"{name} has nothing to compute from for {asked.row(0)} and {len(asked) - 1} others: {reason}")
     return reported()
 
 
@@ -176,7 +196,7 @@ def report(
         for each in inputs:
             name = each.key.to_user_string()
             pointer = row[f"pointer of {name}"]
-            tags[get_input_data_version_tag(each.key)] = row[f"version of {name}"]
+            tags[get_input_data_version_tag(each.key)] = row[f"version of {name}"] or RETRACTED
             tags[get_input_event_pointer_tag(each.key)] = NULL_EVENT_POINTER if pointer is None else str(pointer)
         if len(dims) > 1:
             tags |= {MULTIDIMENSIONAL_PARTITION_PREFIX + dim: row[dim] for dim in dims}
@@ -267,15 +287,17 @@ def _versions(tables: Mapping[str, pl.DataFrame], done: pl.DataFrame, dims: list
 
 
 def _replacements(
-    tables: Mapping[str, pl.DataFrame], done: pl.DataFrame, dims: list[str], name: str
+    tables: Mapping[str, pl.DataFrame], done: pl.DataFrame, failures: pl.DataFrame, dims: list[str], name: str
 ) -> list[Replacement]:
+    """What to write for the partitions that were computed; a row of any other partition is refused by the warehouse."""
     if not dims:
         fingerprint = pl.lit(done["fingerprint"][0]).alias("fingerprint")
         replacements = [Replacement(table, rows.with_columns(fingerprint), None) for table, rows in tables.items()]
     else:
-        stamps = done.select(*dims, "fingerprint")
+        stamps, partitions = done.select(*dims, "fingerprint"), done.select(dims)
+        sound = {t: rows.join(failures, on=dims, how="anti") if len(failures) else rows for t, rows in tables.items()}
         replacements = [
-            Replacement(table, rows.join(stamps, on=dims), done.select(dims)) for table, rows in tables.items()
+            Replacement(table, rows.join(stamps, on=dims, how="left"), partitions) for table, rows in sound.items()
         ]
     states = done.select(pl.lit(name).alias("asset"), *KEYS, "version", "fingerprint")
     return [*replacements, Replacement("materialization", states, states.select("asset", *KEYS))]

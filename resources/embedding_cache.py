@@ -10,7 +10,7 @@ from resources.embedders import Embedder
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 
-_STORED_AT_ONCE = 2048  # texts; what a killed run loses at most
+_STORED_AT_ONCE = 256  # texts; what a kill or an unusable vector loses at most
 
 
 def embed_unique(texts: Iterable[str], embedder: Embedder, warehouse: Warehouse, run_id: str) -> pl.DataFrame:
@@ -60,5 +60,5 @@ def embed_unique(texts: Iterable[str], embedder: Embedder, warehouse: Warehouse,
 def _stored_dimension(embedder: Embedder, warehouse: Warehouse) -> int | None:
     """Dimension of the vectors that the warehouse has under the embedder's signature; one of them is read."""
     own = pl.DataFrame({"embedder": [embedder.signature]})
-    first = own.join(warehouse.read("embedding", own, ["embedder", "text_hash"]).head(1), on="embedder")
-    return None if first.is_empty() else len(warehouse.read("embedding", first, ["vector"]).item())
+    first = warehouse.read("embedding", own, ["vector"], most=1)
+    return None if first.is_empty() else len(first["vector"][0])

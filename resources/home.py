@@ -17,6 +17,7 @@ def prepare() -> Path:
     Without `DAGSTER_HOME`, Dagster ignores dagster.yaml and forgets its state on exit.
     """
     place = home()
+    os.environ["VARIORUM_HOME"] = str(place)  # absolute, for processes that are started elsewhere
     dagster_home = Path(os.environ.setdefault("DAGSTER_HOME", str(place / "dagster")))
     dagster_home.mkdir(parents=True, exist_ok=True)
     instance = dagster_home / "dagster.yaml"

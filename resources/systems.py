@@ -50,8 +50,9 @@ class ImportedSystem:
 
     def _rows(self, passages: Sequence[str], column: str) -> pl.DataFrame:
         keys = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
-        rows = self._warehouse.read("imported_output", keys.with_columns(model=pl.lit(self._model)))
-        return rows.select("passage", column)
+        return self._warehouse.read(
+            "imported_output", keys.with_columns(model=pl.lit(self._model)), ["passage", column]
+        )
 
 
 class Systems(dg.ConfigurableResource):  # type: ignore[type-arg]

@@ -49,7 +49,17 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
     path: str
     wait_seconds: float = 60.0
 
-    def read(self, table: str, keys: pl.DataFrame | None = None, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    def empty(self, table: str) -> pl.DataFrame:
+        """No rows of a table, with the columns that `write` wants."""
+        return _types(table).to_frame().drop("run_id", "updated_at")
+
+    def read(
+        self,
+        table: str,
+        keys: pl.DataFrame | None = None,
+        columns: Sequence[str] | None = None,
+        most: int | None = None,
+    ) -> pl.DataFrame:
         """Rows of a table in the order of its primary key.
 
         Parameters
@@ -60,16 +70,20 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
             Only rows that agree with some row of this frame in all of its columns.
         columns
             Only these columns, in this order; by default all.
+        most
+            Only so many rows, the first ones.
         """
         chosen = ", ".join(f't."{name}"' for name in columns or _columns(table))
         condition = ""
         if keys is not None:
             condition = f"SEMI JOIN keys ON {_equal(keys.columns)}"
         order = ", ".join(f't."{name}"' for name in _primary_key(table))
+        limit = "" if most is None else f"LIMIT {most:d}"
         with self._connect() as connection:
             if keys is not None:
                 connection.register("keys", keys.unique().to_arrow())
-            rows: pl.DataFrame = connection.sql(f'SELECT {chosen} FROM "{table}" t {condition} ORDER BY {order}').pl()
+            query = f'SELECT {chosen} FROM "{table}" t {condition} ORDER BY {order} {limit}'
+            rows: pl.DataFrame = connection.sql(query).pl()
             return rows
 
     def write(self, replacements: Sequence[Replacement], run_id: str) -> None:

@@ -7,7 +7,7 @@ from resources.systems import Output, System, Systems
 
 
 class RuleSystem:
-    """Turns a source into `model: source`; the passages named in `failing` fail."""
+    """Turns a source into `model: source`; passages named in `failing` fail, for those in `silent` nothing comes."""
 
     def __init__(self, model: str, folder: Path) -> None:
         self._model, self._folder = model, folder
@@ -16,14 +16,20 @@ class RuleSystem:
         return dict.fromkeys(passages, self._model)
 
     def translate(self, sources: Mapping[str, str]) -> Iterator[Output]:
-        failing = (self._folder / "failing").read_text().split() if (self._folder / "failing").exists() else []
+        failing, silent = (self._named(file) for file in ("failing", "silent"))
         with (self._folder / "asked").open("a") as asked:
             for passage, text in sources.items():
                 asked.write(f"{self._model}|{passage}\n")
+                if passage in silent:
+                    continue
                 if passage in failing:
                     yield Output(passage, None, "the provider said no")
                 else:
                     yield Output(passage, f"{self._model}: {text}")
+
+    def _named(self, file: str) -> list[str]:
+        path = self._folder / file
+        return path.read_text().split() if path.exists() else []
 
 
 class RuleSystems(Systems):

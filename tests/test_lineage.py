@@ -5,7 +5,9 @@ resolver sees it.
 """
 
 import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import polars as pl
@@ -22,9 +24,11 @@ from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import GRID
+from benchmark_assets.translation.imports import import_outputs
 from resources.home import prepare
+from resources.systems import Systems
 from resources.warehouse import Replacement, Warehouse
-from tests.support import PASSAGES, LetterEmbedder, edit_segment, run, write_corpus
+from tests.support import PASSAGES, LetterEmbedder, edit_segment, run, write_corpus, write_outputs
 from tests.systems import RuleSystems
 
 MODELS = ["alpha", "beta"]
@@ -233,8 +237,7 @@ def test_a_corpus_without_any_model_has_a_leaderboard_of_its_translators(
     definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
 ) -> None:
     register(warehouse, corpus)
-    runs.look(definitions, instance)
-    runs.build_references(definitions, instance, "tiny")
+    runs.take_in(definitions, instance, "tiny")
     assert set(warehouse.read("leaderboard")["system"]) == {"ann", "ben", "cleo"}
 
 
@@ -274,3 +277,86 @@ def test_a_passage_without_its_inputs_says_what_to_materialize_first(
     failures = [event.step_failure_data.user_failure_data for event in result.all_events if event.is_step_failure]
     assert any("materialize reference" in (failure.description or "") for failure in failures if failure)
     assert len(warehouse.read("model_output")) == 3  # the stage that had its inputs is stored
+
+
+class MirroredEmbedder(LetterEmbedder):
+    """The same geometry in another basis: its vectors compare among themselves as the letter embedder's do."""
+
+    @property
+    def signature(self) -> str:
+        return "letter pairs, mirrored"
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
+        for positions, raw, cut in super()._batches(texts):
+            yield positions, [vector[::-1] for vector in raw], cut
+
+
+def test_another_embedder_remakes_the_envelopes_and_never_meets_old_vectors(
+    built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, warehouse: Warehouse
+) -> None:
+    before = warehouse.read("drift_score", pl.DataFrame({"model": ["alpha"]}))
+    other = build_definitions(
+        resource_overrides={"warehouse": warehouse, "embedder": MirroredEmbedder(), "systems": systems}
+    )
+    refused = run(other, instance, "score", ROW["alpha"], raise_on_error=False)
+    assert not refused.success
+    assert warehouse.read("drift_score", pl.DataFrame({"model": ["alpha"]})).equals(before)
+
+    runs.evaluate(other, instance, warehouse, systems, "alpha")
+    after = warehouse.read("drift_score", pl.DataFrame({"model": ["alpha"]}))
+    assert set(after["embedder"]) == {"letter pairs, mirrored"}
+    assert (after["drift"] - before["drift"]).abs().max() < 1e-5  # type: ignore[operator]
+
+
+def test_a_passage_that_leaves_the_files_leaves_every_table(
+    built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, warehouse: Warehouse, corpus: Path
+) -> None:
+    for file in corpus.parent.rglob("doc2_*.json"):
+        file.unlink()
+    runs.look(built, instance)
+    assert not_fresh(built, instance) == {
+        "model_output": {f"{model}|{PASSAGES[2]}" for model in MODELS},
+        "reference": {PASSAGES[2]},
+    }
+    for model in MODELS:
+        runs.evaluate(built, instance, warehouse, systems, model)
+    for table in ("source_text", "reference", "reference_envelope", "human_baseline", "model_output", "drift_score"):
+        assert PASSAGES[2] not in warehouse.read(table)["passage"].to_list(), table
+    assert set(warehouse.read("leaderboard")["passages"]) == {2}
+    assert not_fresh(built, instance) == {}
+
+
+def test_passages_that_only_a_fault_hides_keep_their_rows(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
+) -> None:
+    for file in corpus.parent.rglob("doc2_root*.json"):
+        file.write_text("{")
+    with pytest.raises(runs.RunFailedError):
+        runs.look(built, instance)
+    assert PASSAGES[2] in warehouse.read("source_text")["passage"].to_list()
+
+
+def test_outputs_that_a_new_import_leaves_out_are_scored_no_more(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path, tmp_path: Path
+) -> None:
+    imported = Systems(warehouse=warehouse)
+    own = build_definitions(resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()})
+    register(warehouse, corpus)
+    runs.take_in(own, instance, "tiny")
+    texts = {passage.removeprefix("tiny/"): "Something." for passage in PASSAGES}
+    for kept in (3, 1):
+        path = write_outputs(tmp_path / "mine.jsonl", dict(list(texts.items())[:kept]))
+        import_outputs(warehouse, path, "tiny", "mine")
+        runs.evaluate(own, instance, warehouse, imported, "mine")
+        assert warehouse.read("leaderboard").filter(pl.col("system") == "mine")["passages"].to_list() == [kept]
+        assert len(warehouse.read("model_output")) == kept
+    assert not_fresh(own, instance).get("drift_score", set()) == set()
+
+
+def test_a_passage_for_which_a_system_returns_nothing_has_failed(
+    built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    (tmp_path / "silent").write_text(PASSAGES[0])
+    with pytest.raises(runs.RunFailedError, match="the system returned nothing"):
+        runs.evaluate(built, instance, warehouse, systems, "gamma")
+    assert len(warehouse.read("model_output", pl.DataFrame({"model": ["gamma"]}))) == 2

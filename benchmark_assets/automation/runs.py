@@ -4,19 +4,23 @@ Here: which job over which range of partitions. Not here: what a run does.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 import dagster as dg
 import polars as pl
 
 from benchmark_assets.partitions import dimensions
-from resources.errors import BadInput
 from resources.systems import Systems
 from resources.warehouse import Warehouse
 
 logger = logging.getLogger("variorum.runs")
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+Stage = tuple[str, str | tuple[str, str] | None]
+"""A job and its partitions: one, the two ends of a range, or none."""
 
 
 class RunFailedError(Exception):
@@ -34,29 +38,31 @@ def look(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
     _run(definitions, instance, "scan")
 
 
-def build_references(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: str) -> None:
-    """Bring references, envelopes and human baselines of a corpus up to date, and the leaderboard with them.
+def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: str) -> None:
+    """Look at the files, then build what needs no model: references, envelopes, human baselines, leaderboard.
 
     Raises
     ------
-    BadInput
-        Where the corpus has no passages yet.
     RunFailedError
-        Where a stage failed.
+        For faults in the files or a stage that failed, after all stages: what is sound has been taken in.
     """
-    passages = _passages(instance, corpus)
-    if not passages:
-        raise BadInput(corpus, "", "has no passages", "mend the faults in its files and look at them again")
-    _run(definitions, instance, "references", (passages[0], passages[-1]))
-    _run(definitions, instance, "leaderboard_table")
+
+    def stages() -> Iterator[Stage]:
+        yield "scan", None
+        for ends in _ranges(instance, corpus):  # of the passages that the scan has found
+            yield "references", ends
+        yield "leaderboard_table", None
+
+    _run_all(definitions, instance, stages())
 
 
 def evaluate(
     definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, systems: Systems, model: str
 ) -> None:
-    """Bring a model up to date, one run a stage: outputs and scores on each corpus that it covers, then the tables.
+    """Bring a model up to date, one run a stage: references, outputs and scores of each corpus, then the tables.
 
-    A stage that fails does not stop the next: passages that are good make their way to the leaderboard.
+    Corpora that the model never covered are left out. A stage that fails does not stop the next: passages that are good
+    make their way to the leaderboard.
 
     Raises
     ------
@@ -67,20 +73,15 @@ def evaluate(
     """
     system = systems.system(model)
     instance.add_dynamic_partitions("model", [model])
-    stages: list[tuple[str, str | tuple[str, str] | None]] = []
-    for corpus in warehouse.read("corpus")["corpus"]:
-        passages = _passages(instance, corpus)
-        if passages and system.fingerprints(passages):
-            row = (f"{model}|{passages[0]}", f"{model}|{passages[-1]}")
-            stages += [("translate", row), ("score", row)]
-    failures = []
-    for job, partitions in [*stages, ("summary", model), ("leaderboard_table", None)]:
-        try:
-            _run(definitions, instance, job, partitions)
-        except RunFailedError as failure:
-            failures.append(failure)
-    if failures:
-        raise failures[0]
+    before = warehouse.read("model_output", pl.DataFrame({"model": [model]}), ["passage"])["passage"].to_list()
+    stages: list[Stage] = []
+    for corpus in warehouse.read("corpus", columns=["corpus"])["corpus"]:
+        passages = [key for key in instance.get_dynamic_partitions("passage") if key.startswith(f"{corpus}/")]
+        if system.fingerprints(passages) or any(passage.startswith(f"{corpus}/") for passage in before):
+            for first, last in _ranges(instance, corpus):
+                row = (f"{model}|{first}", f"{model}|{last}")
+                stages += [("references", (first, last)), ("translate", row), ("score", row)]
+    _run_all(definitions, instance, [*stages, ("summary", model), ("leaderboard_table", None)])
 
 
 def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.DataFrame:
@@ -102,9 +103,25 @@ def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.Data
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
-def _passages(instance: dg.DagsterInstance, corpus: str) -> list[str]:
-    """Partitions of a corpus in Dagster's order. A range over them may hold another corpus's; those cost nothing."""
-    return [key for key in instance.get_dynamic_partitions("passage") if key.startswith(f"{corpus}/")]
+def _ranges(instance: dg.DagsterInstance, corpus: str) -> Iterator[tuple[str, str]]:
+    """First and last partition of each stretch of a corpus's passages; another corpus may lie in between."""
+    passages = instance.get_dynamic_partitions("passage")
+    for own, stretch in groupby(passages, key=lambda passage: passage.startswith(f"{corpus}/")):
+        if own:
+            keys = list(stretch)
+            yield keys[0], keys[-1]
+
+
+def _run_all(definitions: dg.Definitions, instance: dg.DagsterInstance, stages: Iterable[Stage]) -> None:
+    """Run every stage, then raise the first failure, if there was one."""
+    failures = []
+    for job, partitions in stages:
+        try:
+            _run(definitions, instance, job, partitions)
+        except RunFailedError as failure:
+            failures.append(failure)
+    if failures:
+        raise failures[0]
 
 
 def _run(

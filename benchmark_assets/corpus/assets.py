@@ -8,7 +8,7 @@ import polars as pl
 
 from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.scan import Scan, scan
-from benchmark_assets.lineage import KEYS, report, reported, reported_versions
+from benchmark_assets.lineage import KEYS, RETRACTED, report, reported, reported_versions
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.reporting.tables import markdown
 from resources.warehouse import Replacement, Warehouse
@@ -55,9 +55,9 @@ def look_at_files(context: dg.OpExecutionContext, warehouse: Warehouse) -> None:
     known = set(context.instance.get_dynamic_partitions("passage"))
     context.instance.add_dynamic_partitions("passage", [passage for passage in new if passage not in known])
     changed = _store(context, warehouse, seen, report_all=False)
-    gone = len(known.difference(new))
-    logger.info("%d passages in the files, %d changed, %d known ones not found", len(new), changed, gone)
-    context.add_output_metadata({"passages": len(new), "changed": changed, "not found": gone})
+    gone = _retract(context, warehouse, seen)
+    logger.info("%d passages in the files, %d changed, %d gone", len(new), changed, gone)
+    context.add_output_metadata({"passages": len(new), "changed": changed, "gone": gone})
     if seen.faults:
         raise _failure(seen, [])
 
@@ -76,7 +76,7 @@ def _store(
     for asset, frame in ASSETS.items():
         versions = seen.versions.select(
             pl.lit("").alias("model"), "passage", pl.col(asset).alias("version"),
-            pl.concat_str(asset, "place").alias("fingerprint"),
+            pl.concat_str(pl.lit(CODE_VERSION), asset, "place").alias("fingerprint"),
         )  # fmt: skip
         asset_key = pl.DataFrame({"asset": [asset]})
         stored = warehouse.read("materialization", asset_key, [*KEYS, "version", "fingerprint"])
@@ -96,9 +96,29 @@ def _store(
     return len(changed)
 
 
+def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, seen: Scan) -> int:
+    """Remove passages that are in no file any more, and report it; return how many.
+
+    Where a corpus has a fault, its missing passages may only be hidden by it, and stay.
+    """
+    sound = pl.DataFrame({"corpus": seen.sound}, schema={"corpus": pl.String})
+    stored = warehouse.read("source_text", sound, ["passage"])
+    gone = stored.join(seen.versions, on="passage", how="anti").select("passage")
+    if len(gone):
+        assets = pl.DataFrame({"asset": list(ASSETS), "model": ""})
+        states = assets.join(gone, how="cross")
+        removed = [Replacement(asset, warehouse.empty(asset), gone) for asset in ASSETS]
+        forgotten = Replacement("materialization", warehouse.empty("materialization"), states)
+        warehouse.write([*removed, forgotten], context.run.run_id)
+        versions = gone.select(pl.lit("").alias("model"), "passage", pl.lit(RETRACTED).alias("version"))
+        for asset in ASSETS:
+            report(context, dg.AssetKey(asset), versions, [], CODE_VERSION, ["passage"])
+    return len(gone)
+
+
 def _failure(seen: Scan, gone: Sequence[str]) -> dg.Failure:
     faults = [(fault.where, fault.key, fault.problem, fault.remedy) for fault in seen.faults]
-    faults += [(passage, "", "is no longer in the files", "restore it, or look at all files") for passage in gone]
+    faults += [(passage, "", "cannot be read from the files", "mend them, or look at all files") for passage in gone]
     table = pl.DataFrame(faults, schema=["file", "key", "problem", "remedy"], orient="row")
     first = "; ".join(str(value) for value in faults[0] if value)
     return dg.Failure(

@@ -64,14 +64,15 @@ def _remember(warehouse: Warehouse, description: Description, path: Path) -> Non
     key = pl.DataFrame({"corpus": [description.name]})
     row = key.with_columns(description=pl.lit(str(path.resolve())), fingerprint=pl.lit(digest(description)))
     texts = {"": description.source, **description.references}
-    licences = pl.DataFrame(
+    licences = {translator: text.terms() for translator, text in texts.items()}
+    rows = pl.DataFrame(
         {
             "corpus": description.name,
-            "translator": list(texts),
-            "licence": [text.licence for text in texts.values()],
-            "restricted": [text.restricted for text in texts.values()],
+            "translator": list(licences),
+            "licence": [licence.terms for licence in licences.values()],
+            "restricted": [licence.restricted for licence in licences.values()],
             "fingerprint": digest(description),
         }
     )
     if warehouse.read("corpus", row).is_empty():
-        warehouse.write([Replacement("corpus", row, key), Replacement("licence", licences, key)], run_id="import")
+        warehouse.write([Replacement("corpus", row, key), Replacement("licence", rows, key)], run_id="import")

@@ -1,7 +1,7 @@
 """A look at the files of the corpora: what they say now, and which passages that changes.
 
-Here: documents as frames, and the comparison with what is stored and reported. Not here: the layouts
-(corpus.readers), what Dagster is told (corpus.assets).
+Here: documents as frames, and hashes of what they say. Not here: the layouts (corpus.readers), what is stored and what
+Dagster is told (corpus.assets).
 """
 
 from collections.abc import Iterable
@@ -32,12 +32,14 @@ class Scan(NamedTuple):
     `source` and `reference` have the columns of the tables source_text and segmented_reference; `versions` has
     `passage`; `source_text` and `segmented_reference`, the hash of the content of each; and `place`, the hash of the
     passage's document and position. A passage that only moves keeps its versions, and with them what was made of it.
+    `sound` names the corpora that were read without a fault.
     """
 
     source: pl.DataFrame
     reference: pl.DataFrame
     versions: pl.DataFrame
     faults: list[BadInput]
+    sound: list[str]
 
 
 def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
@@ -46,10 +48,12 @@ def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
     references: list[tuple[object, ...]] = []
     versions: list[tuple[str, str, str, str]] = []
     faults: list[BadInput] = []
+    sound: list[str] = []
     for description in descriptions:
         if isinstance(description, BadInput):
             faults.append(description)
             continue
+        before = len(faults)
         try:
             for document in read(description):
                 if isinstance(document, BadInput):
@@ -58,12 +62,15 @@ def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
                     _add(document, description.name, sources, references, versions)
         except BadInput as fault:
             faults.append(fault)
+        if len(faults) == before:
+            sound.append(description.name)
     columns = ["passage", "source_text", "segmented_reference", "place"]
     return Scan(
         pl.DataFrame(sources, schema=SOURCE, orient="row"),
         pl.DataFrame(references, schema=REFERENCE, orient="row"),
         pl.DataFrame(versions, schema=columns, orient="row", schema_overrides=dict.fromkeys(columns, pl.String)),
         faults,
+        sound,
     )
 
 
@@ -83,5 +90,5 @@ def _add(
         reference = digest(ids, sorted(rendered, key=lambda each: each[0]))
         sources.append((*own, digest(own)))
         references += [(key, *each, reference) for each in rendered]
-        source = digest(passage.language, ids, texts)
+        source = digest(passage.language, ids, texts, joined(texts))
         versions.append((key, source, reference, digest(document.id, position)))

@@ -32,17 +32,22 @@ def drift_score(context: dg.AssetExecutionContext, warehouse: Warehouse, embedde
         outputs = warehouse.read("model_output", due, ["model", "passage", "text"])
         references = warehouse.read("reference", due.select("passage"), ["passage", "translator", "text", "complete"])
         references = references.filter("complete")
+        envelopes = warehouse.read("reference_envelope", due.select("passage"))
+        foreign = due.join(envelopes.filter(pl.col("embedder") != embedder.signature), on="passage", how="semi")
         vectors = embed_unique([*references["text"], *outputs["text"]], embedder, warehouse, context.run.run_id)
         scores, similarities = semantic_scores(
             outputs.join(vectors, on="text", maintain_order="left"),
             references.join(vectors, on="text", maintain_order="left"),
-            warehouse.read("reference_envelope", due.select("passage")),
+            envelopes,
             on=["model", "passage"],
             within=["passage"],
         )
-        return Computed({"drift_score": scores, "output_similarity": similarities})
+        named = scores.with_columns(embedder=pl.lit(embedder.signature))
+        error = pl.lit("its envelope was made by another embedder: materialize reference_envelope")
+        tables = {"drift_score": named, "output_similarity": similarities}
+        return Computed(tables, foreign.with_columns(error=error) if len(foreign) else None)
 
-    return refresh(context, warehouse, compute, parameters=embedder.signature)
+    return refresh(context, warehouse, compute, embedder.signature, also=["output_similarity"])
 
 
 @dg.asset(
@@ -72,6 +77,7 @@ def human_baseline(context: dg.AssetExecutionContext, warehouse: Warehouse, embe
     def compute(due: pl.DataFrame) -> Computed:
         references = warehouse.read("reference", due).filter("complete")
         vectors = embed_unique(references["text"], embedder, warehouse, context.run.run_id)
-        return Computed({"human_baseline": leave_one_out(references.join(vectors, on="text", maintain_order="left"))})
+        rows = leave_one_out(references.join(vectors, on="text", maintain_order="left"))
+        return Computed({"human_baseline": rows.with_columns(embedder=pl.lit(embedder.signature))})
 
     return refresh(context, warehouse, compute, parameters=f"{embedder.signature} {signatures()}")

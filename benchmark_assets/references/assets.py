@@ -45,6 +45,8 @@ def reference_envelope(context: dg.AssetExecutionContext, warehouse: Warehouse, 
     def compute(due: pl.DataFrame) -> Computed:
         references = warehouse.read("reference", due).filter("complete")
         vectors = embed_unique(references["text"], embedder, warehouse, context.run.run_id)
-        return Computed(envelope_rows(due, references.join(vectors, on="text", maintain_order="left")))
+        tables = envelope_rows(due, references.join(vectors, on="text", maintain_order="left"))
+        named = tables["reference_envelope"].with_columns(embedder=pl.lit(embedder.signature))
+        return Computed(tables | {"reference_envelope": named})
 
-    return refresh(context, warehouse, compute, parameters=embedder.signature)
+    return refresh(context, warehouse, compute, embedder.signature, also=["reference_similarity"])

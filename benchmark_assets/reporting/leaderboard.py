@@ -2,7 +2,8 @@
 
 import polars as pl
 
-from benchmark_assets.metrics.summary import SUMMARY, summarize
+from benchmark_assets.metrics.summary import SUMMARY, signature, summarize
+from resources.errors import BadInput
 
 
 def summaries(scores: pl.DataFrame, system: str) -> pl.DataFrame:
@@ -14,13 +15,26 @@ def summaries(scores: pl.DataFrame, system: str) -> pl.DataFrame:
         Columns `system`'s, `passage` (`corpus/passage_id`) and those of `drift_score` and `lexical_score`.
     system
         Name of the column that names the system.
+
+    Raises
+    ------
+    BadInput
+        Where scores of two embedders would be averaged.
     """
     groups = scores.with_columns(corpus=pl.col("passage").str.split_exact("/", 1).struct.field("field_0"))
     rows = [
-        {system: name, "corpus": corpus, **summarize(own)}
+        {system: name, "corpus": corpus, **summarize(own), "signature": _signature(own, f"{name} on {corpus}")}
         for (name, corpus), own in groups.group_by([system, "corpus"], maintain_order=True)
     ]
-    return pl.DataFrame(rows, schema={system: pl.String(), "corpus": pl.String(), **SUMMARY})
+    return pl.DataFrame(rows, schema={system: pl.String(), "corpus": pl.String(), **SUMMARY, "signature": pl.String()})
+
+
+def _signature(scores: pl.DataFrame, row: str) -> str:
+    embedders = scores["embedder"].unique().sort().to_list()
+    if len(embedders) > 1:
+        remedy = "bring the references and all passages of the model up to date with one embedder"
+        raise BadInput("scores", row, f"were made by several embedders ({', '.join(embedders)})", remedy)
+    return signature(embedders[0])
 
 
 def rank(models: pl.DataFrame, humans: pl.DataFrame) -> pl.DataFrame:

@@ -38,6 +38,9 @@ def model_output(context: dg.AssetExecutionContext, warehouse: Warehouse, system
             for output in systems.system(str(model)).translate({key: texts[key] for key in own["passage"]})
         ]
         outputs = pl.DataFrame(rows, schema=OUTPUT, orient="row")
+        silent = due.join(outputs, on=["model", "passage"], how="anti")
+        nothing = silent.with_columns(text=pl.lit(None, pl.String), error=pl.lit("the system returned nothing"))
+        outputs = pl.concat([outputs, nothing])
         failed = pl.col("text").is_null()
         return Computed({"model_output": outputs.filter(~failed).drop("error")}, outputs.filter(failed).drop("text"))
 

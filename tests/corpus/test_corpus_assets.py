@@ -224,7 +224,7 @@ def test_a_passage_is_read_again_though_another_document_is_broken(
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [('{"doc1:1.1": "Mus currit."}', "no longer in the files"), ("{", "is no JSON")],
+    [('{"doc1:1.1": "Mus currit."}', "cannot be read from the files"), ("{", "is no JSON")],
     ids=["gone", "broken"],
 )
 def test_a_passage_that_cannot_be_read_again_fails_and_keeps_its_rows(

@@ -55,7 +55,7 @@ def reorder_segments(corpus: Path) -> None:
             set(),
         ),
         (
-            lambda corpus: shutil.rmtree(corpus.parent / "translation/en/cleo"),
+            lambda corpus: [file.unlink() for file in (corpus.parent / "translation/en/cleo").iterdir()],
             {("segmented_reference", passage) for passage in PASSAGES},
         ),
     ],

@@ -37,5 +37,6 @@ def scores(
     }
     return lexical_scores(outputs, references, on=["passage"], within=["passage"]).with_columns(
         pl.lit(system).alias("model"),
+        pl.lit("letter pairs").alias("embedder"),
         *(pl.Series(name, values, dtype=pl.Float64) for name, values in columns.items()),
     )

@@ -40,8 +40,7 @@ def test_eight_translators_of_the_daodejing_each_scored_against_the_other_seven(
         references=dict.fromkeys(TRANSLATORS, terms),
     )
     register(warehouse, description)
-    runs.look(definitions, instance)
-    runs.build_references(definitions, instance, "daodejing")
+    runs.take_in(definitions, instance, "daodejing")
 
     envelopes = warehouse.read("reference_envelope")
     assert envelopes["reference_count"].to_list().count(8) == 80  # Giles left chapter 6 out
@@ -82,7 +81,6 @@ def test_seven_models_on_the_suttas_with_one_reference_have_no_envelope(
     names = [import_outputs(warehouse, path, "suttas", None) for path in files]
     assert [count for _, count in names] == [1700] * 7
 
-    runs.build_references(definitions, instance, "suttas")
     model = "google/gemini-3-pro-preview"
     runs.evaluate(definitions, instance, warehouse, Systems(warehouse=warehouse), model)
     scores = warehouse.read("drift_score")

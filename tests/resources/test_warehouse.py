@@ -187,7 +187,7 @@ def test_texts_lists_and_floats_come_back_exactly(
         }
     )
     envelope = pl.DataFrame(
-        {"passage": ["x/0"], "reference_count": [2], "cut_references": [None], "fingerprint": [""]}
+        {"passage": ["x/0"], "embedder": "e", "reference_count": [2], "cut_references": [None], "fingerprint": [""]}
         | {"centroid": pl.Series([centroid], dtype=pl.List(pl.Float32))}
         | {
             name: pl.Series([spread], dtype=pl.Float64)
@@ -431,10 +431,10 @@ def test_a_killed_writer_leaves_whole_rows_and_all_that_it_had_committed(warehou
     chance, committed = random.Random(1), -1
     for _ in range(3):
         with process(write_until_killed, warehouse.path, passages, committed + 1) as (child, connection):
-            connection.recv()
+            first = connection.recv()
             time.sleep(chance.uniform(0.05, 0.3))
             child.kill()
-            committed = said(connection)[-1]
+            committed = [first, *said(connection)][-1]
         found = texts(warehouse)
         assert list(found) == passages
         generations = {int(text) for text in found.values()}

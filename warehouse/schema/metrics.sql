@@ -3,6 +3,7 @@
 CREATE TABLE IF NOT EXISTS drift_score (
     model VARCHAR NOT NULL,
     passage VARCHAR NOT NULL,
+    embedder VARCHAR NOT NULL,     -- signature of what made the vectors
     sim_best DOUBLE,
     closest_reference VARCHAR,
     sim_centroid DOUBLE,
@@ -45,6 +46,7 @@ CREATE TABLE IF NOT EXISTS lexical_score (
 CREATE TABLE IF NOT EXISTS human_baseline (
     passage VARCHAR NOT NULL,
     translator VARCHAR NOT NULL,
+    embedder VARCHAR NOT NULL,
     sim_best DOUBLE,
     closest_reference VARCHAR,
     sim_centroid DOUBLE,

@@ -14,6 +14,7 @@ CREATE TABLE IF NOT EXISTS reference (
 CREATE TABLE IF NOT EXISTS reference_envelope (
     passage VARCHAR NOT NULL,
     reference_count INTEGER NOT NULL,
+    embedder VARCHAR NOT NULL,     -- signature of what made the vectors
     human_spread DOUBLE,           -- mean of 1 - cos(reference, centroid)
     euclidean_spread DOUBLE,       -- mean distance of the references from their mean
     mean_similarity DOUBLE,        -- over the pairs of references

@@ -24,7 +24,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        Where the folder of the root edition holds no document.
+        Where the folder of the root edition holds no document, or a translator of the description has no folder.
     """
     source, root = description.source, description.root
     faults: dict[str, list[BadInput]] = defaultdict(list)
@@ -45,7 +45,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     for translator, files in translations.items():
         folder = root / "translation" / description.references[translator].language / translator
         if not folder.is_dir():
-            yield BadInput(
+            raise BadInput(
                 folder, translator, "is no folder", "mend the translator's name or language, or drop the entry"
             )
         for document in set(files) - set(sources):

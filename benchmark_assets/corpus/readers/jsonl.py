@@ -71,7 +71,7 @@ def _passage(identity: str, record: dict[str, Any], path: Path, number: int, des
         raise BadInput(
             path, where, "`references` and `flags` are objects of translators", "see the layout's description"
         )
-    if unknown := sorted(set(references) - set(description.references)):
+    if unknown := sorted({*references, *flags} - set(description.references)):
         raise BadInput(
             path, f"{where} {unknown[0]}", "the corpus description does not name this translator",
             "add it there with its language and licence",
