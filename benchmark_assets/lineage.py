@@ -247,8 +247,13 @@ def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims:
     on = [dim for dim in upstream if dim in dims]
     if on == upstream:
         return Input(key, on, rows.select(*on, "version", "pointer"))
-    whole = pl.col("version").sort_by(KEYS).str.join(" "), pl.col("pointer").max()
-    summed = rows.group_by(on, maintain_order=True).agg(*whole) if on else rows.select(*whole)  # one row, if of nothing
+    # Of the pointers also those of partitions that were retracted: they have no state any more, but an event.
+    whole, latest = pl.col("version").sort_by(KEYS).str.join(" "), pl.col("pointer").max()
+    if on:
+        summed = rows.group_by(on, maintain_order=True).agg(whole)
+        summed = summed.join(pointers.group_by(on).agg(latest), on=on, how="left", maintain_order="left")
+    else:  # one row, if of nothing
+        summed = rows.select(whole).with_columns(pointers.select(latest).to_series())
     hashed = pl.col("version").map_elements(digest, return_dtype=pl.String)
     return Input(key, on, summed.with_columns(hashed).select(*on, "version", "pointer"))
 
