@@ -76,10 +76,16 @@ class Embedder(dg.ConfigurableResource, ABC):  # type: ignore[type-arg]
         unit: NDArray[np.float32] = (array / length).astype(np.float32)
         return unit
 
-    def _fault(self, text: str, problem: str) -> BadInput:
-        return BadInput(
-            self.signature, f"text of {len(text)} characters", f"the embedder gave {problem}", "check the model"
-        )
+    def _fault(self, text: str, problem: str) -> "UnusableVector":
+        return UnusableVector(self.signature, text, f"the embedder gave {problem}")
+
+
+class UnusableVector(BadInput):
+    """What an embedder gave for one text; `text` is not in the message, for it may be restricted."""
+
+    def __init__(self, embedder: str, text: str, problem: str) -> None:
+        super().__init__(embedder, f"text of {len(text)} characters", problem, "check the model")
+        self.text = text
 
 
 class SentenceTransformerEmbedder(Embedder):

@@ -6,15 +6,22 @@ from hashlib import blake2b
 import numpy as np
 import polars as pl
 
-from resources.embedders import Embedder
+from resources.embedders import Embedder, UnusableVector
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 
 _STORED_AT_ONCE = 256  # texts; what a kill or an unusable vector loses at most
 
 
-def embed_unique(texts: Iterable[str], embedder: Embedder, warehouse: Warehouse, run_id: str) -> pl.DataFrame:
+def embed_unique(
+    texts: Iterable[str], embedder: Embedder, warehouse: Warehouse, run_id: str, names: Iterable[str] = ()
+) -> pl.DataFrame:
     """Vectors of the distinct texts, from the warehouse where it has them and otherwise from the embedder.
+
+    Parameters
+    ----------
+    names
+        What an error calls the texts, one for each in the same order.
 
     Returns
     -------
@@ -26,6 +33,8 @@ def embed_unique(texts: Iterable[str], embedder: Embedder, warehouse: Warehouse,
     BadInput
         Where the embedder gives unusable vectors, or of another dimension than those stored under its signature.
     """
+    texts = list(texts)
+    called = dict(zip(texts, names, strict=False))
     wanted = pl.DataFrame({"text": list(dict.fromkeys(texts))}, schema={"text": pl.String})
     hashes = [blake2b(text.encode(), digest_size=16).hexdigest() for text in wanted["text"]]
     wanted = wanted.with_columns(pl.Series("text_hash", hashes, dtype=pl.String))
@@ -35,7 +44,10 @@ def embed_unique(texts: Iterable[str], embedder: Embedder, warehouse: Warehouse,
     found = [stored]
     dimension = None if missing.is_empty() else _stored_dimension(embedder, warehouse)
     for part in missing.iter_slices(_STORED_AT_ONCE):
-        vectors, cut = embedder.embed(part["text"].to_list())
+        try:
+            vectors, cut = embedder.embed(part["text"].to_list())
+        except UnusableVector as fault:
+            raise BadInput(fault.where, called.get(fault.text, fault.key), fault.problem, fault.remedy) from None
         if vectors.shape[1] != (dimension or vectors.shape[1]):
             raise BadInput(
                 embedder.signature, "", f"the embedder gave vectors of {vectors.shape[1]} dimensions, not {dimension}",

@@ -25,6 +25,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import GRID
 from benchmark_assets.translation.imports import import_outputs
+from resources.errors import BadInput
 from resources.home import prepare
 from resources.systems import Systems
 from resources.warehouse import Replacement, Warehouse
@@ -360,3 +361,25 @@ def test_a_passage_for_which_a_system_returns_nothing_has_failed(
     with pytest.raises(runs.RunFailedError, match="the system returned nothing"):
         runs.evaluate(built, instance, warehouse, systems, "gamma")
     assert len(warehouse.read("model_output", pl.DataFrame({"model": ["gamma"]}))) == 2
+
+
+class BrokenEmbedder(LetterEmbedder):
+    """Gives no number for one text."""
+
+    @property
+    def signature(self) -> str:
+        return "broken"
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
+        for positions, raw, cut in super()._batches(texts):
+            yield positions, [vector * float("nan" if texts[positions[0]] == "Sunrise." else 1) for vector in raw], cut
+
+
+def test_an_embedder_that_returns_nan_is_told_with_the_passage_and_translator(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    before = warehouse.read("reference_envelope")
+    broken = build_definitions(resource_overrides={"warehouse": warehouse, "embedder": BrokenEmbedder()})
+    with pytest.raises(BadInput, match=r"broken: tiny/doc1:2 cleo: the embedder gave a vector that is not finite"):
+        run(broken, instance, "references", (PASSAGES[0], PASSAGES[-1]))
+    assert warehouse.read("reference_envelope").equals(before)

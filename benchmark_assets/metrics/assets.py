@@ -34,7 +34,11 @@ def drift_score(context: dg.AssetExecutionContext, warehouse: Warehouse, embedde
         references = references.filter("complete")
         envelopes = warehouse.read("reference_envelope", due.select("passage"))
         foreign = due.join(envelopes.filter(pl.col("embedder") != embedder.signature), on="passage", how="semi")
-        vectors = embed_unique([*references["text"], *outputs["text"]], embedder, warehouse, context.run.run_id)
+        named = pl.concat([
+            references.select("text", name=pl.format("{} {}", "passage", "translator")),
+            outputs.select("text", name=pl.format("{}|{}", "model", "passage")),
+        ])  # fmt: skip
+        vectors = embed_unique(named["text"], embedder, warehouse, context.run.run_id, named["name"])
         scores, similarities = semantic_scores(
             outputs.join(vectors, on="text", maintain_order="left"),
             references.join(vectors, on="text", maintain_order="left"),
@@ -42,9 +46,9 @@ def drift_score(context: dg.AssetExecutionContext, warehouse: Warehouse, embedde
             on=["model", "passage"],
             within=["passage"],
         )
-        named = scores.with_columns(embedder=pl.lit(embedder.signature))
+        scores = scores.with_columns(embedder=pl.lit(embedder.signature))
         error = pl.lit("its envelope was made by another embedder: materialize reference_envelope")
-        tables = {"drift_score": named, "output_similarity": similarities}
+        tables = {"drift_score": scores, "output_similarity": similarities}
         return Computed(tables, foreign.with_columns(error=error) if len(foreign) else None)
 
     return refresh(context, warehouse, compute, embedder.signature, also=["output_similarity"])
@@ -76,7 +80,8 @@ def human_baseline(context: dg.AssetExecutionContext, warehouse: Warehouse, embe
 
     def compute(due: pl.DataFrame) -> Computed:
         references = warehouse.read("reference", due).filter("complete")
-        vectors = embed_unique(references["text"], embedder, warehouse, context.run.run_id)
+        names = references.select(pl.format("{} {}", "passage", "translator")).to_series()
+        vectors = embed_unique(references["text"], embedder, warehouse, context.run.run_id, names)
         rows = leave_one_out(references.join(vectors, on="text", maintain_order="left"))
         return Computed({"human_baseline": rows.with_columns(embedder=pl.lit(embedder.signature))})
 

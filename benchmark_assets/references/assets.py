@@ -44,7 +44,8 @@ def reference_envelope(context: dg.AssetExecutionContext, warehouse: Warehouse, 
 
     def compute(due: pl.DataFrame) -> Computed:
         references = warehouse.read("reference", due).filter("complete")
-        vectors = embed_unique(references["text"], embedder, warehouse, context.run.run_id)
+        names = references.select(pl.format("{} {}", "passage", "translator")).to_series()
+        vectors = embed_unique(references["text"], embedder, warehouse, context.run.run_id, names)
         tables = envelope_rows(due, references.join(vectors, on="text", maintain_order="left"))
         named = tables["reference_envelope"].with_columns(embedder=pl.lit(embedder.signature))
         return Computed(tables | {"reference_envelope": named})
