@@ -134,14 +134,12 @@ def refresh(
         failures = pl.concat([failures, changed], how="diagonal")
         done = due if failures.is_empty() else due.join(failures, on=dims, how="anti") if dims else due.clear()
         done = done.drop("version").join(_versions(computed.tables, done, dims), on=KEYS, maintain_order="left")
-        warehouse.write(_replacements(computed.tables, done, failures, dims, name), context.run.run_id)
+        if len(done):
+            warehouse.write(_replacements(computed.tables, done, failures, dims, name), context.run.run_id)
         good = pl.concat([good, done.select(good.columns)])
     if len(gone):
         logger.info("%s: %d no longer apply or lost an input; their rows are removed", name, len(gone))
-        states = gone.select(KEYS).with_columns(asset=pl.lit(name))
-        empty = [Replacement(table, warehouse.empty(table), gone.select(dims)) for table in (name, *also)]
-        forgotten = Replacement("materialization", warehouse.empty("materialization"), states)
-        warehouse.write([*empty, forgotten], context.run.run_id)
+        warehouse.write(removals(warehouse, [name, *also], [name], gone, dims), context.run.run_id)
         good = pl.concat([good, gone.select(*KEYS, version=pl.lit(RETRACTED))])
     report(context, asset, good, inputs, code_version, dims, describe())
 
@@ -157,6 +155,17 @@ def refresh(
         reason = f"materialize {', '.join(missing)} first" if missing else "nothing covers these partitions"
         raise dg.Failure(f"{name} has nothing to compute from for {asked.row(0)} and {len(asked) - 1} others: {reason}")
     return reported()
+
+
+def removals(
+    warehouse: Warehouse, tables: Sequence[str], assets: Sequence[str], gone: pl.DataFrame, dims: list[str]
+) -> list[Replacement]:
+    """What to write so that partitions, one a row of `gone`, leave these tables and the states of these assets."""
+    states = pl.DataFrame({"asset": assets}).join(gone.select(KEYS), how="cross")
+    return [
+        *(Replacement(table, warehouse.empty(table), gone.select(dims)) for table in tables),
+        Replacement("materialization", warehouse.empty("materialization"), states),
+    ]
 
 
 def reported(output_name: str = "result") -> dg.Output[None]:

@@ -41,6 +41,11 @@ def check_key(key: str, kind: str, where: object) -> str:
     return key
 
 
+def range_tags(first: str, last: str) -> dict[str, str]:
+    """Tags of a run over all partitions from the first to the last, both included."""
+    return {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
+
+
 def dimensions(partitions_def: dg.PartitionsDefinition | None) -> list[str]:
     """Names of the dimensions, alphabetically: `[]`, `["passage"]`, `["model"]` or `["model", "passage"]`."""
     if isinstance(partitions_def, dg.MultiPartitionsDefinition):

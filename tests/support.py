@@ -8,6 +8,7 @@ from typing import Any
 import dagster as dg
 import numpy as np
 
+from benchmark_assets.partitions import range_tags
 from resources.embedders import Embedder
 
 SOURCES = {
@@ -79,9 +80,7 @@ def run(
     """Run a job in this process over one partition, a range given by its ends, or none."""
     definition = definitions.resolve_job_def(job)
     if isinstance(partitions, tuple):
-        tags = dict(
-            zip(("dagster/asset_partition_range_start", "dagster/asset_partition_range_end"), partitions, strict=True)
-        )
+        tags = range_tags(*partitions)
         return definition.execute_in_process(instance=instance, tags=tags, raise_on_error=raise_on_error)
     return definition.execute_in_process(instance=instance, partition_key=partitions, raise_on_error=raise_on_error)
 

@@ -23,7 +23,7 @@ from dagster._core.loader import LoadingContextForTest
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.partitions import GRID
+from benchmark_assets.partitions import GRID, range_tags
 from benchmark_assets.translation.imports import import_outputs
 from resources.errors import BadInput
 from resources.home import prepare
@@ -207,10 +207,7 @@ def test_downstream_steps_of_the_same_run_see_the_rows_of_their_upstream(
     instance.add_dynamic_partitions("model", ["delta"])
     grid = {dg.AssetKey(name) for name in ("model_output", "drift_score", "lexical_score")}
     job = built.resolve_implicit_global_asset_job_def().get_subset(asset_selection=grid)
-    ends = {"start": f"delta|{PASSAGES[0]}", "end": f"delta|{PASSAGES[-1]}"}
-    job.execute_in_process(
-        instance=instance, tags={f"dagster/asset_partition_range_{end}": key for end, key in ends.items()}
-    )
+    job.execute_in_process(instance=instance, tags=range_tags(f"delta|{PASSAGES[0]}", f"delta|{PASSAGES[-1]}"))
     for key in grid:
         assert len(warehouse.read(key.to_user_string(), pl.DataFrame({"model": ["delta"]}))) == 3
 

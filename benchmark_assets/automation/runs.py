@@ -10,7 +10,7 @@ from itertools import groupby
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.partitions import dimensions
+from benchmark_assets.partitions import dimensions, range_tags
 from resources.systems import Systems
 from resources.warehouse import Warehouse
 
@@ -131,18 +131,12 @@ def _run(
     partitions: str | tuple[str, str] | None = None,
 ) -> None:
     """Run a job in this process, over one partition, a range given by its ends, or none."""
-    tags = {}
-    if isinstance(partitions, tuple):
-        tags = {
-            "dagster/asset_partition_range_start": partitions[0],
-            "dagster/asset_partition_range_end": partitions[1],
-        }
     named = " … ".join([partitions] if isinstance(partitions, str) else partitions or ())
     logger.info("%s %s", job, named)
     result = definitions.resolve_job_def(job).execute_in_process(
         instance=instance,
         partition_key=partitions if isinstance(partitions, str) else None,
-        tags=tags,
+        tags=range_tags(*partitions) if isinstance(partitions, tuple) else None,
         run_config=QUIET,
         raise_on_error=False,
     )

@@ -8,7 +8,7 @@ import polars as pl
 
 from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.scan import Scan, scan
-from benchmark_assets.lineage import KEYS, RETRACTED, report, reported, reported_versions
+from benchmark_assets.lineage import KEYS, RETRACTED, removals, report, reported, reported_versions
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.reporting.tables import markdown
 from resources.warehouse import Replacement, Warehouse
@@ -103,16 +103,13 @@ def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, seen: Scan) -
     """
     sound = pl.DataFrame({"corpus": seen.sound}, schema={"corpus": pl.String})
     stored = warehouse.read("source_text", sound, ["passage"])
-    gone = stored.join(seen.versions, on="passage", how="anti").select("passage")
+    gone = stored.join(seen.versions, on="passage", how="anti").with_columns(
+        model=pl.lit(""), version=pl.lit(RETRACTED)
+    )
     if len(gone):
-        assets = pl.DataFrame({"asset": list(ASSETS), "model": ""})
-        states = assets.join(gone, how="cross")
-        removed = [Replacement(asset, warehouse.empty(asset), gone) for asset in ASSETS]
-        forgotten = Replacement("materialization", warehouse.empty("materialization"), states)
-        warehouse.write([*removed, forgotten], context.run.run_id)
-        versions = gone.select(pl.lit("").alias("model"), "passage", pl.lit(RETRACTED).alias("version"))
+        warehouse.write(removals(warehouse, [*ASSETS], [*ASSETS], gone, ["passage"]), context.run.run_id)
         for asset in ASSETS:
-            report(context, dg.AssetKey(asset), versions, [], CODE_VERSION, ["passage"])
+            report(context, dg.AssetKey(asset), gone, [], CODE_VERSION, ["passage"])
     return len(gone)
 
 

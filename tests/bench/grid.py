@@ -7,6 +7,7 @@ import dagster as dg
 
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.partitions import range_tags
 from resources.warehouse import Warehouse
 from tests.support import LetterEmbedder, run
 from tests.systems import RuleSystems
@@ -54,5 +55,4 @@ def materialize(
 ) -> dg.ExecuteInProcessResult:
     """One run of one asset over a range of partitions."""
     job = definitions.resolve_implicit_global_asset_job_def().get_subset(asset_selection={dg.AssetKey(asset)})
-    tags = {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
-    return job.execute_in_process(instance=instance, tags=tags)
+    return job.execute_in_process(instance=instance, tags=range_tags(first, last))
