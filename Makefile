@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench proofs ui snapshot clean
+.PHONY: demo test lint bench proofs ui snapshot recording clean
 
 demo: .venv/installed
 	$(BIN)/variorum demo
@@ -27,6 +27,10 @@ ui: .venv/installed
 # Rewrites the snapshot that tests/test_definitions.py compares with; look at its diff before you commit it.
 snapshot: .venv/installed
 	$(BIN)/python -m tests.test_definitions
+
+# Records the sample's systems anew, after the prompt or the sample's source has changed.
+recording: .venv/installed
+	$(BIN)/python -m tests.record_sample
 
 .venv/installed: constraints.txt pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -8,16 +8,20 @@ from typing import Any
 
 import click
 import dagster as dg
+import polars as pl
 
+from benchmark_assets.accounts.costs import costs
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.reporting.leaderboard import readable
 from benchmark_assets.reporting.tables import plain
 from benchmark_assets.translation.imports import import_outputs
+from benchmark_assets.translation.systems import Systems
 from resources.errors import BadInput
-from resources.home import PROJECT, home, prepare
-from resources.systems import Systems
+from resources.home import PROJECT, prepare
+from resources.provider import ledger, transport
+from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
 SAMPLE = PROJECT / "warehouse" / "sample"
@@ -28,10 +32,17 @@ class Deployment:
 
     def __init__(self) -> None:
         prepare()
-        self.warehouse = Warehouse(path=str(home() / "variorum.duckdb"))
-        self.systems = Systems(warehouse=self.warehouse)
-        self.definitions = build_definitions(resource_overrides={"warehouse": self.warehouse})
+        self.definitions = build_definitions()
+        resources = self.definitions.resources or {}
+        self.warehouse: Warehouse = resources["warehouse"]
+        self.provider: Provider = resources["provider"]
+        self.systems: Systems = resources["systems"]
         self.instance = dg.DagsterInstance.get()
+
+    @property
+    def ledger(self) -> Path:
+        """The file of what was asked and paid."""
+        return Path(self.provider.ledger_path)
 
 
 class Commands(click.Group):
@@ -78,9 +89,9 @@ def demo() -> None:
     each = Deployment()
     register(each.warehouse, SAMPLE / "corpus.yaml")
     runs.take_in(each.definitions, each.instance, "sample")
-    for path in sorted((SAMPLE / "outputs").glob("*.jsonl")):
-        model, _ = import_outputs(each.warehouse, path, "sample", None)
-        runs.evaluate(each.definitions, each.instance, each.warehouse, each.systems, model)
+    for model, settings in each.provider.registry().models.items():
+        if settings.corpora == ("sample",):
+            runs.evaluate(each.definitions, each.instance, each.warehouse, each.systems, model)
     board = each.warehouse.read("leaderboard")
     click.echo("\nThe sample's systems beside its human translators, each of these scored against the other two:\n")
     click.echo(plain(readable(board.filter(board["corpus"] == "sample"))))
@@ -131,9 +142,38 @@ def scan() -> None:
 
 @main.command()
 def models() -> None:
-    """List the models and where their outputs come from."""
-    rows = Deployment().warehouse.read("imported_file", columns=["model", "corpus", "outputs", "file"])
-    click.echo(plain(rows) if len(rows) else "no models yet: `variorum import outputs FILE --corpus NAME`")
+    """List the models: those of the registry, and those whose outputs were imported."""
+    each = Deployment()
+    registry = each.provider.registry()
+    called = [(name, registry.model(name).place, own.id, own.effort) for name, own in registry.models.items()]
+    columns = ["model", "from", "id", "effort"]
+    click.echo(plain(pl.DataFrame(called, schema=dict.fromkeys(columns, pl.String), orient="row").fill_null("-")))
+    if len(rows := each.warehouse.read("imported_file", columns=["model", "corpus", "outputs", "file"])):
+        click.echo(f"\n{plain(rows)}")
+
+
+@main.command(name="costs")
+def show_costs() -> None:
+    """Say what was paid, by day, model and purpose, in US dollars."""
+    rows = costs(ledger.attempts(Deployment().ledger))
+    paid, at_most = float(rows["paid"].sum()), float(rows["at_most"].sum())
+    click.echo(plain(rows.with_columns(pl.col("paid", "at_most").round(6))))
+    click.echo(f"\npaid: {paid:.4f} dollars; uncertain calls may add {at_most:.4f} at most")
+
+
+@main.command()
+@click.argument("model")
+@click.argument("file", type=click.Path(path_type=Path))
+def record(model: str, file: Path) -> None:
+    """Write what MODEL was asked and answered so far to FILE, from which an endpoint with `recording` replays it.
+
+    It holds texts: mind their licences before you share it.
+    """
+    lines = list(transport.record(Deployment().ledger, model))
+    if not lines:
+        raise BadInput(model, "", "has answered nothing yet", "`variorum evaluate` it first")
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    click.echo(f"{file}: {len(lines)} replies")
 
 
 @main.command()

@@ -5,15 +5,17 @@ from typing import Any
 
 import dagster as dg
 
+from benchmark_assets.accounts import assets as accounts
 from benchmark_assets.automation import jobs
 from benchmark_assets.corpus import assets as corpus
 from benchmark_assets.metrics import assets as metrics
 from benchmark_assets.references import assets as references
 from benchmark_assets.reporting import assets as reporting
 from benchmark_assets.translation import assets as translation
-from resources.embedders import SentenceTransformerEmbedder
+from benchmark_assets.translation.systems import Systems
 from resources.home import home
-from resources.systems import Systems
+from resources.provider.provider import Provider
+from resources.provider.registry import default_path, load
 from resources.warehouse import Warehouse
 
 OWNERS = ["team:variorum"]
@@ -25,19 +27,29 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
     Parameters
     ----------
     resource_overrides
-        Resources that take the place of those of the same key: `warehouse`, `embedder`, `systems`. An overridden
-        warehouse also serves the default `systems`.
+        Resources that take the place of those of the same key: `warehouse`, `provider`, `embedder`, `systems`. An
+        overridden warehouse or provider also serves the default `systems`.
+
+    Raises
+    ------
+    BadInput
+        For a fault in the registry, which names the default embedder.
     """
     given = dict(resource_overrides or {})
     warehouse = given.get("warehouse", Warehouse(path=str(home() / "variorum.duckdb")))
+    registry_path = default_path()
+    provider = given.get(
+        "provider", Provider(registry_path=str(registry_path), ledger_path=str(home() / "ledger.sqlite"))
+    )
     resources = {
         "warehouse": warehouse,
-        "embedder": SentenceTransformerEmbedder(),
-        "systems": Systems(warehouse=warehouse),
+        "provider": provider,
+        "embedder": load(registry_path).chosen_embedder(),
+        "systems": Systems(warehouse=warehouse, provider=provider),
     }
     assets = [
         definition
-        for definition in dg.load_assets_from_modules([corpus, references, translation, metrics, reporting])
+        for definition in dg.load_assets_from_modules([corpus, references, translation, accounts, metrics, reporting])
         if isinstance(definition, dg.AssetsDefinition)
     ]
     return dg.Definitions(
@@ -46,6 +58,7 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
             corpus.scan_job,
             jobs.references_job,
             jobs.translate_job,
+            jobs.accounts_job,
             jobs.score_job,
             jobs.summary_job,
             jobs.leaderboard_job,

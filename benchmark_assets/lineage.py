@@ -13,6 +13,7 @@ import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import NamedTuple
 
 import dagster as dg
@@ -47,11 +48,13 @@ class Computed(NamedTuple):
     """What an asset computed for the partitions that were due.
 
     `tables` holds rows by table name, with the asset's partition columns and without provenance. `failures` has the
-    partition columns and `error`, one row a partition that could not be computed; None where none failed.
+    partition columns and `error`, one row a partition that could not be computed; None where none failed. `notes` holds
+    rows that say how the partitions came about: stored like `tables`, without a part in the version of the content.
     """
 
     tables: Mapping[str, pl.DataFrame]
     failures: pl.DataFrame | None = None
+    notes: Mapping[str, pl.DataFrame] = MappingProxyType({})
 
 
 class Input(NamedTuple):
@@ -135,7 +138,8 @@ def refresh(
         done = due if failures.is_empty() else due.join(failures, on=dims, how="anti") if dims else due.clear()
         done = done.drop("version").join(_versions(computed.tables, done, dims), on=KEYS, maintain_order="left")
         if len(done):
-            warehouse.write(_replacements(computed.tables, done, failures, dims, name), context.run.run_id)
+            tables = {**computed.tables, **computed.notes}
+            warehouse.write(_replacements(tables, done, failures, dims, name), context.run.run_id)
         good = pl.concat([good, done.select(good.columns)])
     if len(gone):
         logger.info("%s: %d no longer apply or lost an input; their rows are removed", name, len(gone))

@@ -3,7 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from resources.systems import Output, System, Systems
+from benchmark_assets.translation.asking import Output
+from benchmark_assets.translation.systems import System, Systems
+from resources.provider.provider import Provider
+from resources.provider.registry import default_path
+from resources.warehouse import Warehouse
 
 
 class RuleSystem:
@@ -15,7 +19,7 @@ class RuleSystem:
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
         return dict.fromkeys(passages, self._model)
 
-    def translate(self, sources: Mapping[str, str]) -> Iterator[Output]:
+    def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
         failing, silent = (self._named(file) for file in ("failing", "silent"))
         with (self._folder / "asked").open("a") as asked:
             for passage, text in sources.items():
@@ -23,13 +27,23 @@ class RuleSystem:
                 if passage in silent:
                     continue
                 if passage in failing:
-                    yield Output(passage, None, "the provider said no")
+                    yield Output(passage, error="the provider said no")
                 else:
                     yield Output(passage, f"{self._model}: {text}")
 
     def _named(self, file: str) -> list[str]:
         path = self._folder / file
         return path.read_text().split() if path.exists() else []
+
+
+def provider(folder: Path) -> Provider:
+    """The project's registry, with a ledger in `folder`."""
+    return Provider(registry_path=str(default_path()), ledger_path=str(folder / "ledger.sqlite"))
+
+
+def rule_systems(warehouse: Warehouse, folder: Path) -> "RuleSystems":
+    """Rule systems that note in `folder` what they are asked."""
+    return RuleSystems(warehouse=warehouse, provider=provider(folder), folder=str(folder))
 
 
 class RuleSystems(Systems):

@@ -25,12 +25,12 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import GRID, range_tags
 from benchmark_assets.translation.imports import import_outputs
+from benchmark_assets.translation.systems import Systems
 from resources.errors import BadInput
 from resources.home import prepare
-from resources.systems import Systems
 from resources.warehouse import Replacement, Warehouse
 from tests.support import PASSAGES, LetterEmbedder, edit_segment, run, write_corpus, write_outputs
-from tests.systems import RuleSystems
+from tests.systems import RuleSystems, provider, rule_systems
 
 MODELS = ["alpha", "beta"]
 ROW = {model: (f"{model}|{PASSAGES[0]}", f"{model}|{PASSAGES[-1]}") for model in MODELS}
@@ -43,7 +43,7 @@ def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, row: tup
 
 @pytest.fixture
 def systems(warehouse: Warehouse, tmp_path: Path) -> RuleSystems:
-    return RuleSystems(warehouse=warehouse, folder=str(tmp_path))
+    return rule_systems(warehouse, tmp_path)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("VARIORUM_HOME", str(folder / "home"))
         patch.setenv("DAGSTER_HOME", str(folder / "home" / "dagster"))
         warehouse = Warehouse(path=str(prepare() / "variorum.duckdb"))
-        systems = RuleSystems(warehouse=warehouse, folder=str(folder))
+        systems = rule_systems(warehouse, folder)
         resources = {"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}
         definitions = build_definitions(resource_overrides=resources)
         register(warehouse, write_corpus(folder / "corpus"))
@@ -72,6 +72,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for model in MODELS:
                 evaluate(definitions, instance, ROW[model])
                 run(definitions, instance, "summary", model)
+            run(definitions, instance, "accounts")
             run(definitions, instance, "leaderboard_table")
     return folder
 
@@ -337,7 +338,7 @@ def test_passages_that_only_a_fault_hides_keep_their_rows(
 def test_outputs_that_a_new_import_leaves_out_are_scored_no_more(
     definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path, tmp_path: Path
 ) -> None:
-    imported = Systems(warehouse=warehouse)
+    imported = Systems(warehouse=warehouse, provider=provider(tmp_path))
     own = build_definitions(resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()})
     register(warehouse, corpus)
     runs.take_in(own, instance, "tiny")

@@ -8,10 +8,8 @@ import pytest
 from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.model import Document, joined
 from benchmark_assets.corpus.readers import read
-from benchmark_assets.translation.imports import read_lines
-from resources.home import PROJECT
+from tests.record_sample import SAMPLE, translations
 
-SAMPLE = PROJECT / "warehouse" / "sample"
 SYSTEMS = ["erring", "free", "literal", "truncating", "verbose"]
 
 # From Outliers to Errors, table 5.
@@ -51,9 +49,9 @@ def test_every_system_translates_every_passage_and_copies_no_reference(documents
         for document in documents
         for passage in document.passages
     }
-    assert sorted(path.stem for path in (SAMPLE / "outputs").iterdir()) == SYSTEMS
-    for system in SYSTEMS:
-        texts = read_lines(SAMPLE / "outputs" / f"{system}.jsonl").texts
+    recorded = translations()
+    assert sorted(recorded) == SYSTEMS
+    for texts in recorded.values():
         assert set(texts) == set(references)
         assert not [passage for passage, text in texts.items() if text in references[passage]]
 

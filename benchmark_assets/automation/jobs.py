@@ -17,6 +17,9 @@ score_job = dg.define_asset_job(
     selection=["drift_score", "lexical_score"],
     description="Scores of the outputs that a model has over a range of passages.",
 )
+accounts_job = dg.define_asset_job(
+    "accounts", selection=["model_call"], description="What was asked of models so far, and what it cost."
+)
 summary_job = dg.define_asset_job("summary", selection=["model_summary"], description="Aggregates of a model.")
 leaderboard_job = dg.define_asset_job(
     "leaderboard_table", selection=["leaderboard"], description="The table of all models and translators."

@@ -11,7 +11,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.partitions import dimensions, range_tags
-from resources.systems import Systems
+from benchmark_assets.translation.systems import Systems
 from resources.warehouse import Warehouse
 
 logger = logging.getLogger("variorum.runs")
@@ -81,7 +81,8 @@ def evaluate(
             for first, last in _ranges(instance, corpus):
                 row = (f"{model}|{first}", f"{model}|{last}")
                 stages += [("references", (first, last)), ("translate", row), ("score", row)]
-    _run_all(definitions, instance, [*stages, ("summary", model), ("leaderboard_table", None)])
+    tables: list[Stage] = [("accounts", None), ("summary", model), ("leaderboard_table", None)]
+    _run_all(definitions, instance, stages + tables)
 
 
 def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.DataFrame:

@@ -1,13 +1,12 @@
 """The description of a corpus: a YAML file that says what it is, where its files lie and under which terms."""
 
 from pathlib import Path
-from typing import Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from benchmark_assets.corpus.model import Licence
 from benchmark_assets.partitions import check_key
+from resources import yaml_files
 from resources.errors import BadInput
 
 
@@ -30,7 +29,10 @@ class Text(BaseModel):
 
 
 class Description(BaseModel):
-    """A corpus. `root` is the folder or file that the layout's reader reads, relative to the description's own file."""
+    """A corpus. `root` is the folder or file that the layout's reader reads, relative to the description's own file.
+
+    All references are in one language, that into which models translate.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -39,6 +41,11 @@ class Description(BaseModel):
     root: Path
     source: Text
     references: dict[str, Text] = Field(min_length=1)
+
+    @property
+    def target_language(self) -> str:
+        """Language of the references."""
+        return next(iter(self.references.values())).language
 
 
 def load(path: Path) -> Description:
@@ -49,25 +56,17 @@ def load(path: Path) -> Description:
     BadInput
         Where the file is missing, is no YAML mapping, has a wrong or unknown key, or a name that is no slug.
     """
-    example = "compare it with warehouse/sample/corpus.yaml"
-    try:
-        content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(
-            path, "", f"cannot be read ({error.strerror})", "give the path of a corpus description"
-        ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        key = f"line {mark.line + 1}" if mark else ""
-        raise BadInput(path, key, f"is no YAML in UTF-8 ({str(error).splitlines()[0]})", example) from error
-    try:
-        description = Description.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise BadInput(path, ".".join(str(part) for part in first["loc"]), first["msg"].lower(), example) from error
+    description = yaml_files.read(path, Description, "compare it with warehouse/sample/corpus.yaml")
     if "/" in description.name:
         raise BadInput(
             path, "name", f"{description.name!r} has a slash, which separates corpus and passage", "rename it"
+        )
+    if len(languages := {text.language for text in description.references.values()}) > 1:
+        raise BadInput(
+            path,
+            "references",
+            f"are in several languages ({', '.join(sorted(languages))})",
+            "describe a corpus for each",
         )
     for name in (description.name, *description.references):
         check_key(name, "corpus or translator", path)

@@ -62,7 +62,10 @@ def _look(warehouse: Warehouse, name: str, path: Path) -> Description | BadInput
 def _remember(warehouse: Warehouse, description: Description, path: Path) -> None:
     """Store where the description lies and the licences that it gives, unless they are stored already."""
     key = pl.DataFrame({"corpus": [description.name]})
-    row = key.with_columns(description=pl.lit(str(path.resolve())), fingerprint=pl.lit(digest(description)))
+    row = key.with_columns(
+        description=pl.lit(str(path.resolve())), target_language=pl.lit(description.target_language),
+        fingerprint=pl.lit(digest(description)),
+    )  # fmt: skip
     texts = {"": description.source, **description.references}
     licences = {translator: text.terms() for translator, text in texts.items()}
     rows = pl.DataFrame(

@@ -7,10 +7,9 @@ import polars as pl
 
 from benchmark_assets.lineage import Computed, refresh
 from benchmark_assets.partitions import BY_PASSAGE, GRID, SINGLE_RUN
-from resources.systems import Systems
+from benchmark_assets.translation.systems import Systems
+from benchmark_assets.translation.tables import tabulate
 from resources.warehouse import Warehouse
-
-OUTPUT = {"model": pl.String, "passage": pl.String, "text": pl.String, "error": pl.String}
 
 
 @dg.asset(
@@ -35,15 +34,12 @@ def model_output(context: dg.AssetExecutionContext, warehouse: Warehouse, system
         rows = [
             (model, *output)
             for (model,), own in due.group_by(["model"], maintain_order=True)
-            for output in systems.system(str(model)).translate({key: texts[key] for key in own["passage"]})
+            for output in systems.system(str(model)).translate(
+                {key: texts[key] for key in own["passage"]}, context.run.run_id
+            )
         ]
-        outputs = pl.DataFrame(rows, schema=OUTPUT, orient="row")
-        silent = due.join(outputs, on=["model", "passage"], how="anti")
-        nothing = silent.with_columns(text=pl.lit(None, pl.String), error=pl.lit("the system returned nothing"))
-        outputs = pl.concat([outputs, nothing])
-        failed = pl.col("text").is_null()
-        return Computed({"model_output": outputs.filter(~failed).drop("error")}, outputs.filter(failed).drop("text"))
+        return tabulate(rows, due)
 
     columns = ["model", "passage", "parameters"]
     parameters = pl.DataFrame(fingerprints, schema=dict.fromkeys(columns, pl.String), orient="row")
-    return refresh(context, warehouse, translate, parameters)
+    return refresh(context, warehouse, translate, parameters, also=["refusal", "translation_call"])

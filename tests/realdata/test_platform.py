@@ -11,9 +11,10 @@ from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.translation.imports import import_outputs
-from resources.systems import Systems
+from benchmark_assets.translation.systems import Systems
 from resources.warehouse import Warehouse
 from tests.support import LetterEmbedder
+from tests.systems import provider
 
 pytestmark = pytest.mark.realdata
 
@@ -82,7 +83,7 @@ def test_seven_models_on_the_suttas_with_one_reference_have_no_envelope(
     assert [count for _, count in names] == [1700] * 7
 
     model = "google/gemini-3-pro-preview"
-    runs.evaluate(definitions, instance, warehouse, Systems(warehouse=warehouse), model)
+    runs.evaluate(definitions, instance, warehouse, Systems(warehouse=warehouse, provider=provider(tmp_path)), model)
     scores = warehouse.read("drift_score")
     assert len(scores) == 1700
     complete = warehouse.read("reference").filter("complete")["passage"]

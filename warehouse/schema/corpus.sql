@@ -2,6 +2,7 @@
 CREATE TABLE IF NOT EXISTS corpus (
     corpus VARCHAR NOT NULL,
     description VARCHAR NOT NULL,  -- path of the YAML file
+    target_language VARCHAR,       -- that of the references
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,

@@ -1,0 +1,187 @@
+"""The client: asks questions, many at a time, each paid once.
+
+Here: what follows from each outcome: waiting, asking again, stopping. Not here: the wire (transport), what a reply
+means (reading), storage and money (ledger), how many at a time (lane), what the text should look like (structured).
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from resources.provider.lane import Lane
+from resources.provider.ledger import InFlightError, Ledger, OverBudgetError, UnwritableError
+from resources.provider.question import Question
+from resources.provider.reading import Policy, Raw, Reading, read, retry_after
+from resources.provider.registry import Endpoint, Model
+from resources.provider.transport import Transport, transport
+
+logger = logging.getLogger("variorum.provider")
+
+RETRIES = 5
+"""How often a question is asked again after outcomes that may have cost something."""
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
+"""Seconds of the first pause before asking again, doubled each time up to the longest; each is drawn between half and
+the whole, so that many callers do not return at once."""
+
+PATIENCE = 3600.0
+"""Seconds that one question waits in all for a server that is down or does not say how long; a wait that the server
+announces is kept, however long."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class CallFailed(Exception):  # noqa: N818 - the call failed; the program did not
+    """A question got no reply. `reading` says what came instead, None where nothing was sent."""
+
+    def __init__(self, reason: str, reading: Reading | None = None) -> None:
+        super().__init__(reason)
+        self.reading = reading
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer, complete or not (see `reading.outcome`). `recorded`: it was in the ledger and cost nothing now."""
+
+    key: str
+    reading: Reading
+    recorded: bool
+
+
+class Client:
+    """Asks within one event loop; open it with `opened`."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._transports: dict[Endpoint, tuple[Transport, asyncio.Semaphore]] = {}
+        self._lanes: dict[str, Lane] = {}
+        self._stopped: dict[str, str] = {}  # by model; '' stops all
+
+    async def ask(self, question: Question) -> Reply:
+        """The reply to a question, out of the ledger or from its model.
+
+        Raises
+        ------
+        CallFailed
+            Where no reply could be had, or a budget, a refused key, a missing credit or a full disk stopped all asking.
+        BadInput
+            Where the model cannot be called here: no key in the environment, no such recording.
+        """
+        retries, pause, waited = 0, FIRST_PAUSE, 0.0
+        while True:
+            stored = self._ledger.find(question.key)
+            if stored:
+                return Reply(question.key, read(stored.raw), recorded=True)
+            self._check(question.model)
+            try:
+                raw, reading = await self._call(question)
+            except InFlightError:
+                await asyncio.sleep(random.uniform(0.05, 0.2))
+                self._ledger.settle_the_dead()
+                continue
+            except (OverBudgetError, UnwritableError) as error:
+                self._stop("", str(error))
+                continue
+            policy = reading.policy
+            if policy is Policy.USE:
+                return Reply(question.key, reading, recorded=False)
+            reason = f"{reading.outcome}: {reading.detail}"
+            announced = retry_after(raw.headers) if policy is Policy.WAIT else None
+            retries += policy is Policy.RETRY
+            if policy is Policy.STOP:
+                self._stop("", f"{question.model.place}: {reason}")
+            elif policy is Policy.STOP_MODEL:
+                self._stop(question.model.name, f"{question.model.place}: {reason}")
+            elif policy is Policy.FAIL or retries > RETRIES or waited > PATIENCE:
+                raise CallFailed(reason, reading)
+            else:
+                delay = pause * random.uniform(0.5, 1) if announced is None else announced
+                waited += delay if announced is None else 0
+                pause = min(2 * pause, LONGEST_PAUSE)
+                await asyncio.sleep(delay)
+
+    def lane(self, model: Model) -> Lane:
+        """The lane of a model's calls."""
+        if model.name not in self._lanes:
+            self._lanes[model.name] = Lane(min(model.settings.in_flight, model.endpoint.in_flight))
+        return self._lanes[model.name]
+
+    async def close(self) -> None:
+        """Leave no connection open and nothing unwritten."""
+        await asyncio.gather(*(each.close() for each, _ in self._transports.values()), self._ledger.drained())
+
+    async def _call(self, question: Question) -> tuple[Raw, Reading]:
+        """One attempt."""
+        wire, places = self._wire(question.model.endpoint)
+        lane = self.lane(question.model)
+        entered = await lane.enter()
+        try:
+            self._check(question.model)
+            async with places:
+                attempt = await self._ledger.claim(question)
+                raw = await wire.send(question)
+                await self._ledger.receive(attempt, raw)
+            reading = read(raw)
+            self._ledger.settle(attempt, reading)
+            if reading.policy is Policy.USE:
+                lane.succeeded()
+            elif raw.status in (429, 503):
+                lane.throttled(entered, retry_after(raw.headers) or 0.0)
+        finally:
+            lane.leave()
+        return raw, reading
+
+    def _wire(self, endpoint: Endpoint) -> tuple[Transport, asyncio.Semaphore]:
+        if endpoint not in self._transports:
+            self._transports[endpoint] = transport(endpoint), asyncio.Semaphore(endpoint.in_flight)
+        return self._transports[endpoint]
+
+    def _check(self, model: Model) -> None:
+        for who in ("", model.name):
+            if who in self._stopped:
+                raise CallFailed(f"stopped: {self._stopped[who]}")
+
+    def _stop(self, who: str, reason: str) -> None:
+        if who not in self._stopped:
+            logger.error("%s: nothing more is asked; %s", who or "all models", reason)
+            self._stopped[who] = reason
+
+
+@asynccontextmanager
+async def opened(ledger: Ledger) -> AsyncIterator[Client]:
+    """A client on a ledger; when the block ends, by an error or a cancellation too, no call is running."""
+    with ledger:
+        client = Client(ledger)
+        try:
+            yield client
+        finally:
+            await asyncio.shield(client.close())
+
+
+async def each(work: Callable[[Item], Awaitable[Result]], items: Iterable[Item], width: int) -> AsyncIterator[Result]:
+    """Results of `work` on every item, as they come, at most `width` under way; items are taken when there is room.
+
+    An exception of `work` ends the rest.
+    """
+    source = iter(items)
+    running: set[asyncio.Task[Result]] = set()
+    try:
+        while True:
+            for item in source:
+                running.add(asyncio.ensure_future(work(item)))
+                if len(running) >= width:
+                    break
+            if not running:
+                return
+            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                yield task.result()
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)

@@ -1,0 +1,494 @@
+"""The ledger: every attempt before it is sent, every reply before it is read, and what all of it cost.
+
+The promise: no completed reply is ever lost or asked for twice; what was in flight at a crash is listed as uncertain
+and asked again. Here: everything that knows this SQLite file, its transactions, its sessions and its accounts. Not
+here: what a reply means (reading), when to ask (client).
+"""
+
+import asyncio
+import fcntl
+import json
+import logging
+import os
+import sqlite3
+import time
+import uuid
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from resources.errors import BadInput
+from resources.provider.question import Question
+from resources.provider.reading import REPLIES, UNKNOWN_COST, Raw, Reading, read
+from resources.provider.registry import NANO, Budget, Price
+
+logger = logging.getLogger("variorum.ledger")
+
+SCHEMA = Path(__file__).with_name("ledger.sql")
+
+BALLAST = 8 << 20
+"""Bytes that are set aside and given up when the disk is full, so that replies under way can still be stored."""
+
+PATIENCE = 600
+"""Seconds for which replies are kept in memory while they cannot be stored."""
+
+UNCERTAIN = "uncertain"
+"""Outcome of an attempt whose process ended before a reply was stored."""
+
+_REPLIES = ", ".join(f"'{outcome}'" for outcome in REPLIES)
+
+
+class Refusal(Exception):  # noqa: N818 - not an error: the question may be asked later, or was answered meanwhile
+    """The ledger does not let a question be sent now."""
+
+
+class InFlightError(Refusal):
+    """Somebody else is asking it, or the money that is left is reserved by calls in flight."""
+
+
+class OverBudgetError(Refusal):
+    """It would exceed a cap."""
+
+
+class UnwritableError(BadInput):
+    """Nothing can be stored any more, so nothing may be asked."""
+
+
+@dataclass
+class _Write:
+    """One change, carried out in the next transaction; `paid` ones are repeated until they are stored."""
+
+    change: Callable[[sqlite3.Connection], Any]
+    done: "asyncio.Future[Any]"
+    paid: bool
+
+
+class Stored(NamedTuple):
+    """A reply as the ledger holds it."""
+
+    attempt: int
+    raw: Raw
+
+
+class Ledger:
+    """One process's session with the ledger, for use within one event loop. Several sessions can share the file.
+
+    Parameters
+    ----------
+    path
+        The SQLite file; it is made where there is none.
+    run
+        Name of the run that pays.
+    budget
+        Caps in US dollars for the run and for the day.
+    """
+
+    def __init__(self, path: Path, run: str, budget: Budget) -> None:
+        self._path, self._run, self._budget = path, run, budget
+        self._session = uuid.uuid4().hex
+        self._writes: list[_Write] = []
+        self._flush: asyncio.Task[None] | None = None
+        self._full: UnwritableError | None = None
+        self._give_up = 0.0
+
+    def __enter__(self) -> "Ledger":
+        """Open the file, take the lock that shows this process alive, and settle what dead ones left."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._set_ballast()
+        self._locks = self._path.with_name(f"{self._path.name}.sessions")
+        self._locks.mkdir(exist_ok=True)
+        self._lock = os.open(self._locks / self._session, os.O_CREAT | os.O_RDWR)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._connection, self._reader = connect(self._path), connect(self._path)
+        # Commits wait for the disk; the event loop does not.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
+        with _transaction(self._connection) as connection:
+            connection.execute("INSERT INTO session VALUES (?, ?, ?)", (self._session, self._run, time.time()))
+        self.settle_the_dead()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close; what is still in flight becomes uncertain."""
+        self._thread.shutdown()
+        with suppress(sqlite3.Error), _transaction(self._connection) as connection:
+            _settle_session(connection, self._session)
+        self._connection.close()
+        self._reader.close()
+        (self._locks / self._session).unlink(missing_ok=True)
+        os.close(self._lock)
+
+    def find(self, key: str) -> Stored | None:
+        """The reply to a question, if there is one."""
+        row = self._reader.execute(
+            "SELECT a.id, r.status, r.headers, r.body, r.broken FROM attempt a JOIN reply r ON r.attempt = a.id "
+            f"WHERE a.key = ? AND a.outcome IN ({_REPLIES}) ORDER BY a.id LIMIT 1",
+            (key,),
+        ).fetchone()
+        return Stored(row[0], _raw(row[1:])) if row else None
+
+    async def claim(self, question: Question) -> int:
+        """Write an attempt, reserve its worst case, and return its id: from now on the question may be sent.
+
+        Raises
+        ------
+        InFlightError
+            Ask `find` and `claim` again later.
+        OverBudgetError
+            The worst case does not fit under a cap.
+        UnwritableError
+            The ledger cannot be written.
+        """
+        if self._full:
+            raise self._full
+        now = time.time()
+        attempt: int = await self._write(lambda connection: self._claim(connection, question, now), paid=False)
+        return attempt
+
+    async def receive(self, attempt: int, raw: Raw) -> None:
+        """Store what came back. When this returns, it is on the disk."""
+        row = (
+            attempt, time.time(), raw.status, json.dumps(dict(raw.headers)), zlib.compress(raw.body, 1), raw.broken,
+        )  # fmt: skip
+        insert = "INSERT INTO reply VALUES (?, ?, ?, ?, ?, ?)"
+        await self._write(lambda connection: connection.execute(insert, row), paid=True)
+
+    def settle(self, attempt: int, reading: Reading) -> None:
+        """Note what a stored reply says and move its money from reserved to paid; done with the next transaction.
+
+        Should the process end before, the next session reads the stored reply again.
+        """
+        self._queue(lambda connection: _settle(connection, attempt, reading), paid=True)
+
+    async def drained(self) -> None:
+        """Wait until everything that was queued is stored."""
+        while self._flush:
+            await asyncio.shield(self._flush)
+
+    def settle_the_dead(self) -> None:
+        """Close the attempts of sessions whose process is gone: replies are read, the rest becomes uncertain."""
+        sessions = self._reader.execute("SELECT DISTINCT session FROM attempt WHERE outcome IS NULL").fetchall()
+        for (session,) in sessions:
+            if session != self._session and self._is_dead(session):
+                with _transaction(self._connection) as connection:
+                    lost = _settle_session(connection, session)
+                logger.warning("%d calls were in flight when a run ended; they are asked again", lost)
+
+    def _is_dead(self, session: str) -> bool:
+        try:
+            lock = os.open(self._locks / session, os.O_RDWR)
+        except FileNotFoundError:
+            return True
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(lock)
+        (self._locks / session).unlink(missing_ok=True)
+        return True
+
+    def _claim(self, connection: sqlite3.Connection, question: Question, now: float) -> int:
+        key, model = question.key, question.model
+        if connection.execute(
+            f"SELECT 1 FROM attempt WHERE key = ? AND (outcome IS NULL OR outcome IN ({_REPLIES}))", (key,)
+        ).fetchone():
+            raise InFlightError
+        worst = question.worst_case or 0
+        day = datetime.fromtimestamp(now, UTC).date().isoformat()
+        caps = {
+            f"run {self._run}": self._budget.run, f"day {day}": self._budget.day,
+            f"model {model.name}": model.settings.budget,
+        }  # fmt: skip
+        for name, cap in caps.items():
+            _reserve(connection, name, worst, cap)
+        connection.execute(
+            "INSERT OR IGNORE INTO question VALUES (?, ?, ?, ?)",
+            (key, model.place, question.replicate, zlib.compress(question.canonical, 1)),
+        )
+        for name in caps:
+            connection.execute(
+                "INSERT INTO account (name, reserved) VALUES (?1, ?2) "
+                "ON CONFLICT DO UPDATE SET reserved = reserved + ?2",
+                (name, worst),
+            )
+        price = model.price and model.price.model_dump_json()
+        cursor = connection.execute(
+            "INSERT INTO attempt (key, session, run, model, purpose, effort, price, asked, reserved) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (key, self._session, self._run, model.name, question.purpose, model.settings.effort, price, now, worst),
+        )
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid
+
+    async def _write(self, change: Callable[[sqlite3.Connection], Any], paid: bool) -> Any:
+        # Shielded: a change that is under way is carried out even if nobody waits for it any more.
+        return await asyncio.shield(self._queue(change, paid))
+
+    def _queue(self, change: Callable[[sqlite3.Connection], Any], paid: bool) -> "asyncio.Future[Any]":
+        write = _Write(change, asyncio.get_running_loop().create_future(), paid)
+        write.done.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._writes.append(write)
+        if self._flush is None:
+            self._flush = asyncio.create_task(self._flush_all())
+        return write.done
+
+    async def _flush_all(self) -> None:
+        """Carry out what is queued, all that has come together in one transaction, until nothing is left."""
+        try:
+            while self._writes:
+                writes, self._writes = self._writes, []
+                await self._commit(writes)
+        finally:
+            self._flush = None
+
+    async def _commit(self, writes: list[_Write]) -> None:
+        while writes:
+            try:
+                results = await self._transact(writes)
+            except sqlite3.Error as error:
+                self._full = UnwritableError(
+                    self._path, "", f"cannot be written ({error})", "free space on its disk, then run again"
+                )
+                for write in writes:
+                    if not write.paid:
+                        write.done.set_exception(self._full)
+                writes = await self._make_room([write for write in writes if write.paid])
+            else:
+                for write, result in zip(writes, results, strict=True):
+                    if isinstance(result, Refusal):
+                        write.done.set_exception(result)
+                    else:
+                        write.done.set_result(result)
+                return
+
+    async def _transact(self, writes: list[_Write]) -> list[Any]:
+        results: list[Any] = []
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            for write in writes:
+                try:
+                    results.append(write.change(self._connection))
+                except Refusal as refusal:  # raised before anything was changed
+                    results.append(refusal)
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.execute, "COMMIT")
+        except sqlite3.Error:
+            with suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+            raise
+        return results
+
+    async def _make_room(self, paid: list[_Write]) -> list[_Write]:
+        """Give up the ballast, then wait for somebody to free space; return what is still worth storing."""
+        ballast = self._ballast()
+        if ballast.exists():
+            logger.error("%s; the space set aside takes the replies under way", self._full)
+            ballast.unlink()
+            self._give_up = time.monotonic() + PATIENCE
+            return paid
+        if time.monotonic() < self._give_up:
+            logger.error("%s; %d replies wait in memory", self._full, len(paid))
+            await asyncio.sleep(5)
+            return paid
+        for write in paid:
+            write.done.set_exception(self._full or OSError())
+        return []
+
+    def _ballast(self) -> Path:
+        return self._path.with_name(f"{self._path.name}.ballast")
+
+    def _set_ballast(self) -> None:
+        ballast = self._ballast()
+        if ballast.exists() and ballast.stat().st_size == BALLAST:
+            return
+        try:
+            with ballast.open("wb") as file:
+                os.posix_fallocate(file.fileno(), 0, BALLAST)
+        except OSError as error:
+            ballast.unlink(missing_ok=True)
+            raise UnwritableError(
+                self._path, "", f"no room beside it ({error.strerror})", f"free at least {2 * BALLAST >> 20} MB"
+            ) from error
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a ledger. A commit is on the disk when it returns.
+
+    Raises
+    ------
+    BadInput
+        Where the file is no ledger.
+    """
+    try:
+        connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.executescript(SCHEMA.read_text(encoding="utf-8"))
+    except sqlite3.Error as error:
+        raise BadInput(
+            path, "", f"cannot be used as a ledger ({error})", "move the file away, or free space"
+        ) from error
+    return connection
+
+
+def attempts(path: Path) -> pl.DataFrame:
+    """Every attempt with its status and times, one row each, oldest first; money in US dollars, times in UTC."""
+    with _closing(path) as connection:
+        cursor = connection.execute(
+            "SELECT a.*, q.place, q.replicate, r.status, r.received FROM attempt a JOIN question q USING (key) "
+            "LEFT JOIN reply r ON r.attempt = a.id ORDER BY a.id"
+        )
+        names = [column[0] for column in cursor.description]
+        frame = pl.DataFrame(
+            cursor.fetchall(), schema=[(name, _KINDS.get(name, pl.String)) for name in names], orient="row"
+        )
+    moments = [pl.from_epoch((pl.col(name) * 1e6).cast(pl.Int64), "us").alias(name) for name in ("asked", "received")]
+    money = [pl.col(name) / NANO for name in ("reserved", "reported_cost", "priced_cost", "cost")]
+    return frame.with_columns(*moments, *money)
+
+
+_KINDS: Mapping[str, Any] = {
+    **dict.fromkeys(["id", "replicate", "status"], pl.Int64),
+    **dict.fromkeys(["prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens"], pl.Int64),
+    **dict.fromkeys(["reserved", "reported_cost", "priced_cost", "cost"], pl.Int64),
+    **dict.fromkeys(["asked", "received"], pl.Float64),
+}
+
+
+def replies(path: Path, model: str) -> Iterator[tuple[int, bytes, Raw]]:
+    """Replicate, request body (JSON) and raw reply of every question that a model answered, in the order asked."""
+    with _closing(path) as connection:
+        for replicate, body, *raw in connection.execute(
+            "SELECT q.replicate, q.body, r.status, r.headers, r.body, r.broken FROM attempt a "
+            "JOIN question q USING (key) JOIN reply r ON r.attempt = a.id "
+            f"WHERE a.model = ? AND a.outcome IN ({_REPLIES}) ORDER BY a.id",
+            (model,),
+        ):
+            yield replicate, zlib.decompress(body), _raw(tuple(raw))
+
+
+def answered(path: Path, keys: Iterable[str]) -> set[str]:
+    """Those of the questions that have a reply."""
+    query = f"SELECT 1 FROM attempt WHERE key = ? AND outcome IN ({_REPLIES})"
+    with _closing(path) as connection:
+        return {key for key in keys if connection.execute(query, (key,)).fetchone()}
+
+
+def usage(path: Path, model: str, purpose: str) -> tuple[int, int] | None:
+    """Prompt and completion tokens of all replies of a model for a purpose, None before the first."""
+    with _closing(path) as connection:
+        prompt, completion = connection.execute(
+            "SELECT sum(prompt_tokens), sum(completion_tokens) FROM attempt WHERE model = ? AND purpose = ?",
+            (model, purpose),
+        ).fetchone()
+    return (prompt, completion) if prompt and completion else None
+
+
+def state(path: Path) -> str:
+    """Changes whenever an attempt is added or settled."""
+    with _closing(path) as connection:
+        return str(connection.execute("SELECT count(*), count(outcome) FROM attempt").fetchone())
+
+
+def _raw(row: tuple[Any, ...]) -> Raw:
+    status, headers, body, broken = row
+    return Raw(status, json.loads(headers), zlib.decompress(body), broken)
+
+
+def _reserve(connection: sqlite3.Connection, name: str, worst: int, cap: float | None) -> None:
+    if cap is None:
+        return
+    row = connection.execute("SELECT paid + uncertain, reserved FROM account WHERE name = ?", (name,)).fetchone()
+    spent, reserved = row or (0, 0)
+    if spent + worst > cap * NANO:
+        raise OverBudgetError(
+            f"the budget of {name} is {cap:g} dollars; {spent / NANO:.4f} are spent or uncertain, "
+            f"and this call may cost {worst / NANO:.4f}"
+        )
+    if spent + reserved + worst > cap * NANO:
+        raise InFlightError
+
+
+def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> None:
+    """Note what a reply says, and move its worst case from reserved to paid, or to uncertain where nobody knows."""
+    (price,) = connection.execute("SELECT price FROM attempt WHERE id = ?", (attempt,)).fetchone()
+    priced = reported = cost = None
+    if price and reading.prompt_tokens is not None and reading.completion_tokens is not None:
+        priced = Price.model_validate_json(price).cost(
+            reading.prompt_tokens, reading.completion_tokens, reading.cached_tokens or 0
+        )
+    if reading.cost is not None:
+        reported = round(reading.cost * NANO)
+    if reading.outcome not in UNKNOWN_COST:
+        cost = reported if reported is not None else priced
+        if cost is None and reading.outcome not in REPLIES:
+            cost = 0  # an error that says nothing of money costs nothing
+    connection.execute(
+        "UPDATE attempt SET outcome = ?, detail = ?, finish = ?, served_model = ?, served_provider = ?, "
+        "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?, reported_cost = ?, "
+        "priced_cost = ?, cost = ? WHERE id = ?",
+        (
+            reading.outcome, reading.detail[:2000], reading.finish, reading.served_model, reading.served_provider,
+            reading.prompt_tokens, reading.cached_tokens, reading.completion_tokens, reading.reasoning_tokens, reported,
+            priced, cost, attempt,
+        ),
+    )  # fmt: skip
+    _move_money(connection, attempt)
+
+
+def _settle_session(connection: sqlite3.Connection, session: str) -> int:
+    """Settle what a session left without an outcome; how many of these are uncertain."""
+    received = connection.execute(
+        "SELECT a.id, r.status, r.headers, r.body, r.broken FROM attempt a JOIN reply r ON r.attempt = a.id "
+        "WHERE a.session = ? AND a.outcome IS NULL",
+        (session,),
+    ).fetchall()
+    for attempt, *raw in received:
+        _settle(connection, attempt, read(_raw(tuple(raw))))
+    lost = connection.execute(
+        "UPDATE attempt SET outcome = ? WHERE session = ? AND outcome IS NULL RETURNING id", (UNCERTAIN, session)
+    ).fetchall()
+    for (attempt,) in lost:
+        _move_money(connection, attempt)
+    return len(lost)
+
+
+def _move_money(connection: sqlite3.Connection, attempt: int) -> None:
+    *accounts, reserved, cost = connection.execute(
+        "SELECT 'run ' || run, 'day ' || date(asked, 'unixepoch'), 'model ' || model, reserved, cost "
+        "FROM attempt WHERE id = ?",
+        (attempt,),
+    ).fetchone()
+    paid, uncertain = (0, reserved) if cost is None else (cost, 0)
+    connection.execute(
+        "UPDATE account SET reserved = reserved - ?, paid = paid + ?, uncertain = uncertain + ? "
+        "WHERE name IN (?, ?, ?)",
+        (reserved, paid, uncertain, *accounts),
+    )
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def _closing(path: Path) -> Iterator[sqlite3.Connection]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = connect(path)
+    try:
+        yield connection
+    finally:
+        connection.close()

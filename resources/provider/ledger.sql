@@ -1,0 +1,59 @@
+-- What was asked and paid. Replies are kept for good; the record of a deployment's money.
+CREATE TABLE IF NOT EXISTS session (
+    id TEXT PRIMARY KEY,          -- also the name of its lock file: the lock goes when the process does
+    run TEXT NOT NULL,
+    started REAL NOT NULL         -- Unix time
+);
+
+CREATE TABLE IF NOT EXISTS question (
+    key TEXT PRIMARY KEY,         -- hash of everything that determines the reply
+    place TEXT NOT NULL,          -- URL of the endpoint
+    replicate INTEGER NOT NULL,
+    body BLOB NOT NULL            -- request body as JSON, zlib
+) WITHOUT ROWID;
+
+-- Written before anything is sent. Without an outcome it is in flight, or was when its process died.
+CREATE TABLE IF NOT EXISTS attempt (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL REFERENCES question (key),
+    session TEXT NOT NULL REFERENCES session (id),
+    run TEXT NOT NULL,
+    model TEXT NOT NULL,          -- its name in the registry
+    purpose TEXT NOT NULL,
+    effort TEXT,                  -- reasoning effort that was asked for; what was served: reasoning_tokens
+    asked REAL NOT NULL,          -- Unix time
+    price TEXT,                   -- the registry's at that time, JSON
+    reserved INTEGER NOT NULL,    -- worst case, nanodollars
+    outcome TEXT,
+    detail TEXT,
+    finish TEXT,
+    served_model TEXT,
+    served_provider TEXT,
+    prompt_tokens INTEGER,
+    cached_tokens INTEGER,
+    completion_tokens INTEGER,
+    reasoning_tokens INTEGER,
+    reported_cost INTEGER,        -- nanodollars, as the endpoint says
+    priced_cost INTEGER,          -- nanodollars, by the registry's price
+    cost INTEGER                  -- what the accounts hold: reported, else by price; NULL where nobody knows
+);
+CREATE UNIQUE INDEX IF NOT EXISTS attempt_in_flight ON attempt (key) WHERE outcome IS NULL;
+CREATE INDEX IF NOT EXISTS attempt_key ON attempt (key);
+
+-- What came back, committed before it is read. A broken connection leaves a row, too.
+CREATE TABLE IF NOT EXISTS reply (
+    attempt INTEGER PRIMARY KEY REFERENCES attempt (id),
+    received REAL NOT NULL,       -- Unix time
+    status INTEGER,
+    headers TEXT NOT NULL,        -- JSON
+    body BLOB NOT NULL,           -- zlib
+    broken TEXT NOT NULL          -- how the connection ended, '' if well
+);
+
+-- Sums over attempts, in nanodollars, kept in their transactions: 'run …', 'day …', 'model …'.
+CREATE TABLE IF NOT EXISTS account (
+    name TEXT PRIMARY KEY,
+    paid INTEGER NOT NULL DEFAULT 0,
+    reserved INTEGER NOT NULL DEFAULT 0,   -- of calls in flight
+    uncertain INTEGER NOT NULL DEFAULT 0   -- worst case of calls that may have been charged: broken, or in flight at a crash
+) WITHOUT ROWID;

@@ -1,0 +1,76 @@
+"""A question to a model: what is sent, and the key under which its reply is kept.
+
+Not here: sending (client), what came back (reading), what to make of the text (structured).
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+from resources.provider.registry import Model
+from resources.provider.tokens import upper_bound
+
+Messages = tuple[Mapping[str, str], ...]
+
+TOKENS_OF_A_MESSAGE = 16
+"""More than any chat template puts around a message."""
+
+
+def hashed(place: str, replicate: int, body: bytes) -> str:
+    """Key of a question: 32 hexadecimal digits."""
+    return blake2b(f"{place}\0{replicate}\0".encode() + body, digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True)
+class Question:
+    """One request to one model.
+
+    `answer` is the JSON schema of the object that is wanted, None for free text. `replicate` tells apart samples of the
+    same request. `purpose` ('translate', …) is for the accounts only.
+    """
+
+    model: Model
+    messages: Messages
+    purpose: str
+    answer: Mapping[str, Any] | None = None
+    replicate: int = 0
+
+    @cached_property
+    def body(self) -> dict[str, Any]:
+        """What is sent. Every field of it determines the reply."""
+        return {**self.model.fields, "messages": list(self.messages), **self._form()}
+
+    @cached_property
+    def canonical(self) -> bytes:
+        """The body as JSON, equal for equal bodies."""
+        return json.dumps(self.body, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of everything that determines the reply and of nothing else: endpoint, body, replicate."""
+        return hashed(self.model.place, self.replicate, self.canonical)
+
+    @property
+    def worst_case(self) -> int | None:
+        """Nanodollars that the call cannot exceed by the registry's price; None without a price."""
+        # Byte-level tokenizers make at most a token of a byte; a schema is part of the prompt.
+        prompt = upper_bound(self.canonical.decode()) + TOKENS_OF_A_MESSAGE * len(self.messages)
+        price = self.model.price
+        return None if price is None else price.cost(prompt, self.model.settings.max_tokens)
+
+    @property
+    def recording_key(self) -> str:
+        """The key without the endpoint: a recording stands for the one that it was made at."""
+        return hashed("", self.replicate, self.canonical)
+
+    def _form(self) -> dict[str, Any]:
+        mode = self.model.endpoint.structured
+        if self.answer is None or mode == "text":
+            return {}
+        if mode == "json":
+            return {"response_format": {"type": "json_object"}}
+        schema = {"name": "answer", "strict": True, "schema": self.answer}
+        return {"response_format": {"type": "json_schema", "json_schema": schema}}

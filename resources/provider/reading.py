@@ -1,0 +1,225 @@
+"""Reading a raw reply: which of the named outcomes it is, what it says, what it used. Pure; never raises.
+
+Here: every way in which a call can end, and the policy for it. Not here: carrying the policy out (client), the form
+that an answer should have (structured).
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from enum import Enum, StrEnum
+from typing import Any, NamedTuple
+
+import jiter
+
+
+class Policy(Enum):
+    """What follows from an outcome."""
+
+    USE = "a reply: kept for good, never asked for again"
+    WAIT = "asked again for as long as patience lasts; costs nothing"
+    RETRY = "asked again a few times; may have cost something"
+    FAIL = "this question fails"
+    STOP_MODEL = "every question to this model fails"
+    STOP = "every question fails"
+
+
+class Outcome(StrEnum):
+    """How a call ended."""
+
+    ANSWERED = "answered"
+    LENGTH = "length"  # the model reached its limit of tokens
+    REFUSED = "refused"  # by the model, or by a filter of the provider
+    CUT = "cut"  # the connection broke within the text
+    RATE_LIMITED = "rate limited"
+    SERVER_ERROR = "server error"
+    UNREACHABLE = "unreachable"  # no connection, so nothing was asked
+    DROPPED = "dropped"  # the connection broke before any text
+    TIMEOUT = "timeout"
+    EMPTY = "empty"  # a reply without a choice or without a text
+    WEB_PAGE = "web page"
+    UNREADABLE = "unreadable"
+    TOO_LONG = "too long"  # for the model's context
+    REJECTED = "rejected"
+    UNAUTHORIZED = "unauthorized"
+    NOT_FOUND = "not found"
+    NO_CREDIT = "no credit"
+
+
+POLICY: Mapping[Outcome, Policy] = {
+    Outcome.ANSWERED: Policy.USE,
+    Outcome.LENGTH: Policy.USE,
+    Outcome.REFUSED: Policy.USE,
+    Outcome.CUT: Policy.USE,
+    Outcome.RATE_LIMITED: Policy.WAIT,
+    Outcome.SERVER_ERROR: Policy.WAIT,
+    Outcome.UNREACHABLE: Policy.WAIT,
+    Outcome.DROPPED: Policy.RETRY,
+    Outcome.TIMEOUT: Policy.RETRY,
+    Outcome.EMPTY: Policy.RETRY,
+    Outcome.WEB_PAGE: Policy.RETRY,
+    Outcome.UNREADABLE: Policy.RETRY,
+    Outcome.TOO_LONG: Policy.FAIL,
+    Outcome.REJECTED: Policy.FAIL,
+    Outcome.UNAUTHORIZED: Policy.STOP_MODEL,
+    Outcome.NOT_FOUND: Policy.STOP_MODEL,
+    Outcome.NO_CREDIT: Policy.STOP,
+}
+
+REPLIES = tuple(outcome for outcome, policy in POLICY.items() if policy is Policy.USE)
+
+UNKNOWN_COST = {Outcome.CUT, Outcome.DROPPED, Outcome.TIMEOUT, Outcome.UNREADABLE, Outcome.WEB_PAGE}
+"""The provider may have done the work, but nothing says what it charged."""
+
+_STATUS = {
+    401: Outcome.UNAUTHORIZED, 402: Outcome.NO_CREDIT, 403: Outcome.UNAUTHORIZED, 404: Outcome.NOT_FOUND,
+    408: Outcome.SERVER_ERROR, 409: Outcome.SERVER_ERROR, 413: Outcome.TOO_LONG, 425: Outcome.SERVER_ERROR,
+    429: Outcome.RATE_LIMITED,
+}  # fmt: skip
+
+_TOO_LONG = re.compile(r"context_length|context length|context window|too many tokens|prompt is too long", re.I)
+
+
+TIMEOUT, UNREACHABLE = "no reply in time", "no connection"
+
+
+class Raw(NamedTuple):
+    """What came over the wire.
+
+    `broken` says how the connection ended where it did not end well: TIMEOUT, UNREACHABLE or other words.
+    """
+
+    status: int | None
+    headers: Mapping[str, str]
+    body: bytes
+    broken: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a raw reply says. Tokens and `cost` (US dollars, as reported) are None where the endpoint does not say."""
+
+    outcome: Outcome
+    text: str = ""
+    detail: str = ""  # the error, or the words of a refusal
+    finish: str | None = None
+    served_model: str | None = None
+    served_provider: str | None = None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost: float | None = None
+
+    @property
+    def policy(self) -> Policy:
+        """What follows."""
+        return POLICY[self.outcome]
+
+
+def read(raw: Raw) -> Reading:
+    """Read a raw reply."""
+    try:
+        return _read(raw)
+    except Exception as error:  # whatever a server sends must end in a name, for it may have been paid
+        return Reading(Outcome.UNREADABLE, detail=f"{type(error).__name__}: {error}")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the server asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date; None if it does
+    not say.
+    """
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        value = headers["retry-after"]
+    except (KeyError, ValueError):
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def _read(raw: Raw) -> Reading:
+    if raw.status is None:
+        outcome = {TIMEOUT: Outcome.TIMEOUT, UNREACHABLE: Outcome.UNREACHABLE}.get(raw.broken, Outcome.DROPPED)
+        return Reading(outcome, detail=raw.broken)
+    if raw.status >= 300:
+        content = raw.body.decode(errors="replace")
+        return Reading(_of_status(raw.status, content), detail=_message(content) or f"status {raw.status}")
+    if raw.broken:
+        return _cut(raw)
+    if raw.body.lstrip()[:1] == b"<":
+        return Reading(Outcome.WEB_PAGE, detail=raw.body[:200].decode(errors="replace"))
+    if not raw.body.strip():
+        return Reading(Outcome.EMPTY, detail="a reply without a body")
+    try:
+        content = json.loads(raw.body)
+    except ValueError as error:
+        return _cut(raw) if raw.body.lstrip()[:1] == b"{" else Reading(Outcome.UNREADABLE, detail=str(error))
+    return _completion(content)
+
+
+def _completion(content: dict[str, Any]) -> Reading:
+    choice = (content.get("choices") or [{}])[0]
+    if error := content.get("error") or choice.get("error"):
+        return _error(error)
+    message = choice.get("message") or {}
+    text, refusal, finish = message.get("content") or "", message.get("refusal") or "", choice.get("finish_reason")
+    if refusal or finish == "content_filter":
+        outcome, detail = Outcome.REFUSED, refusal or "stopped by a content filter"
+    elif finish == "length":
+        outcome, detail = Outcome.LENGTH, ""
+    elif text:
+        outcome, detail = Outcome.ANSWERED, ""
+    else:
+        outcome, detail = Outcome.EMPTY, "a reply without a text"
+    usage = content.get("usage") or {}
+    return Reading(
+        outcome, text, detail, finish, content.get("model"), content.get("provider"),
+        usage.get("prompt_tokens"), (usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
+        usage.get("completion_tokens"), (usage.get("completion_tokens_details") or {}).get("reasoning_tokens"),
+        usage.get("cost"),
+    )  # fmt: skip
+
+
+def _cut(raw: Raw) -> Reading:
+    """A body that ends too early: the part of the text that arrived is complete up to its last character."""
+    content = jiter.from_json(raw.body, partial_mode="trailing-strings")
+    message = (content.get("choices") or [{}])[0].get("message") or {}
+    text = message.get("content") or ""
+    detail = raw.broken or "the body ends within the JSON"
+    return Reading(Outcome.CUT if text else Outcome.DROPPED, text, detail, served_model=content.get("model"))
+
+
+def _error(error: Any) -> Reading:
+    code = error.get("code") if isinstance(error, dict) else None
+    status = int(str(code)) if str(code).isdigit() else 500
+    content = json.dumps(error, ensure_ascii=False)
+    return Reading(_of_status(status, content), detail=_message(content) or content)
+
+
+def _of_status(status: int, content: str) -> Outcome:
+    if status >= 500:
+        return Outcome.SERVER_ERROR
+    if status == 400 and _TOO_LONG.search(content):
+        return Outcome.TOO_LONG
+    return _STATUS.get(status, Outcome.REJECTED)
+
+
+def _message(content: str) -> str:
+    """The message of an error body, at most 300 characters of it."""
+    try:
+        parsed = json.loads(content)
+        error = parsed.get("error", parsed)
+        return str(error["message"] if isinstance(error, dict) else error)[:300]
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return " ".join(content.split())[:300]

@@ -1,0 +1,236 @@
+"""The registry of what can be called: endpoints, models, judges, embedders, prices and caps, in one YAML file.
+
+Here: the form of `resources/models.yaml` and its faults. Not here: how a call is made (client),
+what may be spent (ledger).
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from resources import yaml_files
+from resources.embedders import Embedder, EndpointEmbedder, SentenceTransformerEmbedder
+from resources.errors import BadInput
+from resources.home import PROJECT
+from resources.provider.dialects import DIALECTS
+
+NANO = 1_000_000_000
+"""Money is counted in whole nanodollars: sums of many small prices then come out the same in any order."""
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Endpoint(_Entry):
+    """An OpenAI-compatible chat-completions API at `url`, or a file of recorded replies.
+
+    `key` names the environment variable that holds the API key, '' where none is needed. `dialect` is one of
+    `resources.provider.dialects`, `structured` what it can promise of a reply's form. `in_flight` bounds the calls at a
+    time, `timeout` (seconds) one call.
+    """
+
+    url: str = ""
+    recording: Path | None = None
+    key: str = ""
+    dialect: str = "plain"
+    structured: Literal["schema", "json", "text"] = "json"
+    in_flight: int = Field(64, ge=1)
+    timeout: float = Field(600, gt=0)
+
+    @model_validator(mode="after")
+    def _one_place(self) -> "Endpoint":
+        if bool(self.url) == (self.recording is not None):
+            raise ValueError("give either `url` or `recording`")
+        if self.dialect not in DIALECTS:
+            raise ValueError(f"no dialect {self.dialect!r}: use one of {sorted(DIALECTS)}")
+        return self
+
+
+class Price(_Entry):
+    """US dollars for a million tokens; reasoning counts as output. `cached` is the price of cached input, if lower."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+
+    def cost(self, prompt: int, completion: int, cached: int = 0) -> int:
+        """Nanodollars for so many tokens; `cached` is part of `prompt`."""
+        cheap = self.input if self.cached is None else self.cached
+        dollars = ((prompt - cached) * self.input + cached * cheap + completion * self.output) / 1e6
+        return round(dollars * NANO)
+
+
+class Settings(_Entry):
+    """A model or a judge, as the registry has it.
+
+    `max_tokens` bounds a reply, reasoning included. `batch_tokens` bounds the source tokens of one translation request
+    (audit, section 3.2). `pin` names upstream providers, where the endpoint has several. `in_flight` bounds the calls
+    at a time. `budget` is the most, in US dollars, that this model may ever cost. `corpora` are those that it
+    translates, by default all. `tokenizer` is a tokenizer.json that counts the source's tokens exactly.
+    """
+
+    endpoint: str
+    id: str
+    effort: str | None = None
+    temperature: float | None = Field(0, ge=0)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    seed: int | None = None
+    max_tokens: int = Field(8192, ge=1)
+    batch_tokens: int = Field(3000, ge=1)
+    pin: tuple[str, ...] = ()
+    price: Price | None = None
+    in_flight: int = Field(64, ge=1)
+    budget: float | None = Field(default=None, gt=0)
+    corpora: tuple[str, ...] | None = None
+    tokenizer: Path | None = None
+
+
+class Budget(_Entry):
+    """The most, in US dollars, that a run may cost, and all calls of a day (UTC)."""
+
+    run: float | None = Field(default=None, gt=0)
+    day: float | None = Field(default=None, gt=0)
+
+
+class EmbedderEntry(_Entry):
+    """An embedder: a model of an endpoint's /embeddings, or one that sentence-transformers loads ('' is MiniLM)."""
+
+    endpoint: str | None = None
+    model: str = ""
+    dimensions: int = Field(0, ge=0)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model or judge with its endpoint: everything that a call needs."""
+
+    name: str
+    settings: Settings
+    endpoint: Endpoint
+
+    @property
+    def place(self) -> str:
+        """The URL that is called, or the file that replies come from."""
+        return self.endpoint.url or f"recording {self.endpoint.recording.name if self.endpoint.recording else ''}"
+
+    @property
+    def price(self) -> Price | None:
+        """Price of a call; None where it is not known. A recording costs nothing."""
+        return Price(input=0, output=0) if self.endpoint.recording else self.settings.price
+
+    @cached_property
+    def fields(self) -> Mapping[str, Any]:
+        """What goes into the body of every request and determines the reply, besides the messages."""
+        own, dialect = self.settings, DIALECTS[self.endpoint.dialect]
+        sampling = {"temperature": own.temperature, "top_p": own.top_p, "seed": own.seed}
+        return {
+            "model": own.id,
+            dialect.most_tokens: own.max_tokens,
+            **{name: value for name, value in sampling.items() if value is not None},
+            **(dialect.efforts[own.effort] if own.effort else {}),
+            **(dialect.pin(own.pin) if own.pin and dialect.pin else {}),
+        }
+
+
+class Registry(_Entry):
+    """The file as a whole. `embedder` names the one that scores are made with."""
+
+    endpoints: dict[str, Endpoint] = {}
+    models: dict[str, Settings] = {}
+    judges: dict[str, Settings] = {}
+    embedders: dict[str, EmbedderEntry] = {}
+    embedder: str
+    budget: Budget = Budget()
+
+    def model(self, name: str) -> Model:
+        """A model or judge by its name.
+
+        Raises
+        ------
+        KeyError
+            For a name that is not in the registry.
+        """
+        settings = self.models[name] if name in self.models else self.judges[name]
+        return Model(name, settings, self.endpoints[settings.endpoint])
+
+    def chosen_embedder(self) -> Embedder:
+        """The embedder that scores are made with."""
+        entry = self.embedders[self.embedder]
+        if entry.endpoint is None:
+            return SentenceTransformerEmbedder(model=entry.model)
+        endpoint = self.endpoints[entry.endpoint]
+        return EndpointEmbedder(
+            base_url=endpoint.url, model=entry.model, key_variable=endpoint.key, dimensions=entry.dimensions
+        )
+
+
+def default_path() -> Path:
+    """The registry's file: `VARIORUM_MODELS`, by default `resources/models.yaml` of the project."""
+    return Path(os.environ.get("VARIORUM_MODELS", PROJECT / "resources" / "models.yaml"))
+
+
+def load(path: Path) -> Registry:
+    """Read the registry; paths in it come back absolute.
+
+    Raises
+    ------
+    BadInput
+        For a fault of the file: a wrong or unknown key, an endpoint that is not there, a setting that the endpoint's
+        dialect does not have, a budget over a model without a price.
+    """
+    registry = yaml_files.read(path, Registry, "README.md, Models and providers, has the keys")
+    if twice := sorted(set(registry.models) & set(registry.judges)):
+        raise BadInput(path, f"judges.{twice[0]}", "is the name of a model, too", "give one of them another name")
+    for kind, entries in (("models", registry.models), ("judges", registry.judges)):
+        for name, settings in entries.items():
+            _check(registry, settings, path, f"{kind}.{name}")
+    for name, entry in registry.embedders.items():
+        if entry.endpoint is not None and not (entry.endpoint in registry.endpoints and entry.model):
+            raise BadInput(path, f"embedders.{name}", "needs a known `endpoint` and a `model`", "give both")
+    if registry.embedder not in registry.embedders:
+        raise BadInput(path, "embedder", f"{registry.embedder!r} is not one of `embedders`", "name one of them")
+    return _absolute(registry, path.resolve().parent)
+
+
+def _check(registry: Registry, settings: Settings, path: Path, key: str) -> None:
+    endpoint = registry.endpoints.get(settings.endpoint)
+    if endpoint is None:
+        raise BadInput(
+            path, f"{key}.endpoint", f"no endpoint {settings.endpoint!r}", f"use one of {sorted(registry.endpoints)}"
+        )
+    dialect = DIALECTS[endpoint.dialect]
+    if settings.effort and settings.effort not in dialect.efforts:
+        choice = f"use one of {sorted(dialect.efforts)}" if dialect.efforts else "leave it out"
+        raise BadInput(path, f"{key}.effort", f"{endpoint.dialect!r} has no effort {settings.effort!r}", choice)
+    if settings.pin and dialect.pin is None:
+        raise BadInput(path, f"{key}.pin", f"{endpoint.dialect!r} has no upstream providers to pin", "leave it out")
+    capped = settings.budget or registry.budget.run or registry.budget.day
+    if capped and settings.price is None and endpoint.url:
+        raise BadInput(
+            path, f"{key}.price", "is missing, so that no budget can hold",
+            "give dollars for a million tokens as {input: …, output: …}, 0 for a server of your own",
+        )  # fmt: skip
+
+
+def _absolute(registry: Registry, folder: Path) -> Registry:
+    """Paths in the file are relative to it."""
+
+    def settled(settings: Settings) -> Settings:
+        return settings.model_copy(update={"tokenizer": settings.tokenizer and folder / settings.tokenizer})
+
+    return registry.model_copy(
+        update={
+            "endpoints": {
+                name: each.model_copy(update={"recording": each.recording and folder / each.recording})
+                for name, each in registry.endpoints.items()
+            },
+            "models": {name: settled(each) for name, each in registry.models.items()},
+            "judges": {name: settled(each) for name, each in registry.judges.items()},
+        }
+    )

@@ -1,0 +1,157 @@
+"""How a question reaches its model and a raw reply comes back: over HTTP, or out of a file of recorded replies.
+
+Here: the wire. A transport returns whatever came, broken or not, and judges nothing. Not here: what a reply means
+(reading), whether it is kept (ledger), whether it is asked for again (client).
+"""
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from resources.errors import BadInput
+from resources.provider.ledger import replies
+from resources.provider.question import Question, hashed
+from resources.provider.reading import TIMEOUT, UNREACHABLE, Raw
+from resources.provider.registry import Endpoint
+
+
+class Transport(Protocol):
+    """One endpoint."""
+
+    async def send(self, question: Question) -> Raw:
+        """Ask once; return what came back."""
+
+    async def close(self) -> None:
+        """Leave no connection open."""
+
+
+def transport(endpoint: Endpoint) -> Transport:
+    """The transport of an endpoint."""
+    return Recording(endpoint.recording) if endpoint.recording else Http(endpoint)
+
+
+class Http:
+    """An OpenAI-compatible endpoint, through the SDK.
+
+    Raises
+    ------
+    BadInput
+        Where the environment lacks the endpoint's key.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        import httpx2
+        from openai import AsyncOpenAI, DefaultAioHttpClient
+
+        key = os.environ.get(endpoint.key) if endpoint.key else "none"
+        if not key:
+            raise BadInput(endpoint.url, endpoint.key, "is not set", "export the API key of the endpoint")
+        # Of the SDK's HTTP clients, the one on aiohttp takes half the time at 64 connections.
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.in_flight)
+        self._client = AsyncOpenAI(
+            base_url=endpoint.url, api_key=key, max_retries=0,
+            http_client=DefaultAioHttpClient(timeout=endpoint.timeout, limits=limits),
+        )  # fmt: skip
+        self._timeout, self._key = endpoint.timeout, key
+
+    async def send(self, question: Question) -> Raw:
+        """Ask once; a key that the server repeats in its reply is blotted out."""
+        from openai import APIStatusError
+
+        status, headers, parts = None, {}, []
+        broken = ""
+        try:
+            async with asyncio.timeout(self._timeout):
+                # The body goes in whole: the SDK would walk through every message to convert what needs no conversion.
+                async with self._client.chat.completions.with_streaming_response.create(
+                    model=question.model.settings.id, messages=[], extra_body=question.body
+                ) as response:
+                    status, headers = response.status_code, dict(response.headers)
+                    async for part in response.iter_bytes():
+                        parts.append(part)
+        except APIStatusError as error:
+            status, headers, parts = error.status_code, dict(error.response.headers), [error.response.content]
+        except Exception as error:  # the SDK's own, and within a body those of its HTTP client
+            broken = _how(error)
+        body = b"".join(parts)
+        return Raw(status, headers, body.replace(self._key.encode(), b"...") if len(self._key) > 8 else body, broken)
+
+    async def close(self) -> None:
+        """Leave no connection open."""
+        await self._client.close()
+
+
+class Recording:
+    """Replies that were recorded earlier: JSON lines of `key`, `status` and `body`, as `record` writes them.
+
+    The file is read whole when it is first needed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._replies: dict[str, Raw] | None = None
+
+    async def send(self, question: Question) -> Raw:
+        """The recorded reply.
+
+        Raises
+        ------
+        BadInput
+            Where this question was never recorded, or the file is no recording.
+        """
+        if self._replies is None:
+            self._replies = dict(self._read())
+        if question.recording_key not in self._replies:
+            raise BadInput(
+                self._path, question.model.name, f"holds no reply to this question ({question.recording_key})",
+                "its prompt, settings or passages changed since; record it again, or ask a model that can be called",
+            )  # fmt: skip
+        return self._replies[question.recording_key]
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+    def _read(self) -> list[tuple[str, Raw]]:
+        try:
+            lines = self._path.read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(self._path, "", f"cannot be read ({error})", "give the path of a recording") from error
+        replies = []
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                try:
+                    each: Any = json.loads(line)
+                    replies.append((str(each["key"]), Raw(int(each["status"]), {}, str(each["body"]).encode())))
+                except (ValueError, KeyError, TypeError) as error:
+                    raise BadInput(
+                        self._path, f"line {number}", "is no recorded reply", "give JSON of key, status and body"
+                    ) from error
+        return replies
+
+
+def record(ledger: Path, model: str) -> Iterator[str]:
+    """Lines of a recording: every question that a model answered, and its reply, as the ledger has them.
+
+    They serve a registry entry of the same settings whose endpoint is the recording.
+    """
+    for replicate, body, raw in replies(ledger, model):
+        if raw.status == 200 and not raw.broken:
+            key, content = hashed("", replicate, body), raw.body.decode(errors="replace")
+            yield json.dumps({"key": key, "model": model, "status": raw.status, "body": content}, ensure_ascii=False)
+
+
+def _how(error: Exception) -> str:
+    """How a connection ended, by the first cause: the SDK reports a connection that was dropped as a timeout, too."""
+    import aiohttp
+
+    causes: list[BaseException] = [error]
+    while cause := causes[-1].__cause__ or causes[-1].__context__:
+        causes.append(cause)
+    if any(isinstance(each, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError) for each in causes):
+        return UNREACHABLE
+    if isinstance(error, TimeoutError) or any(isinstance(each, aiohttp.ServerTimeoutError) for each in causes):
+        return TIMEOUT
+    return f"the connection broke ({type(causes[-1]).__name__}: {causes[-1]})"[:300]
