@@ -30,7 +30,7 @@ def read(path: Path, kind: type[Content], remedy: str) -> Content:
         content: Any = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except OSError as error:
         raise BadInput(path, "", f"cannot be read ({error.strerror})", remedy) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, AttributeError, RecursionError) as error:  # PyYAML lets most of these through
         mark = getattr(error, "problem_mark", None)
         key = f"line {mark.line + 1}" if mark else ""
         reason = getattr(error, "problem", None) or str(error).splitlines()[0]
@@ -46,8 +46,9 @@ class _Loader(yaml.SafeLoader):
     """YAML's safe loader keeps the last of two equal keys; a mistake should not win silently."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for (at, _), key in zip(node.value, keys, strict=True):
+        given = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+        keys = [self.construct_object(key, deep=True) for key in given]
+        for at, key in zip(given, keys, strict=True):
             if keys.count(key) > 1:
                 raise yaml.constructor.ConstructorError(None, None, f"{key!r} occurs twice", at.start_mark)
         return super().construct_mapping(node, deep)

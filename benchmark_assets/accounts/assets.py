@@ -20,7 +20,7 @@ def model_call(context: dg.AssetExecutionContext, warehouse: Warehouse, provider
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = ledger.attempts(path).rename({"id": "attempt", "key": "call"})
-        return Computed({"model_call": rows.drop("session", "price")})
+        return Computed({"model_call": rows.drop("session", "price", "question")})
 
     def describe() -> dict[str, dg.MetadataValue]:
         return {"costs": dg.MetadataValue.md(markdown(costs(ledger.attempts(path))))}

@@ -93,7 +93,9 @@ async def translate(
         answer = parse(reply.reading, part)
         texts = {key: value for key, value in answer.values.items() if isinstance(value, str) and value.strip()}
         outputs += [
-            Output(key, text.strip(), batch=batch, call=reply.key, parsing=answer.how) for key, text in texts.items()
+            # JSON can spell half of a surrogate pair, which cannot be stored.
+            Output(key, text.strip().encode(errors="replace").decode(), batch=batch, call=reply.key, parsing=answer.how)
+            for key, text in texts.items()
         ]
         rest = {key: source for key, source in part.items() if key not in texts}
         if not rest:
@@ -106,7 +108,7 @@ async def translate(
             (key,) = part
             if reply.reading.outcome is Outcome.REFUSED:
                 outputs.append(Output(key, refusal=reply.reading.detail, batch=batch, call=reply.key))
-            elif reply.reading.outcome is Outcome.LENGTH or replicate + 1 == TRIES:
+            elif replicate + 1 == TRIES:
                 problem = answer.problem or "the translation is empty or no text"
                 outputs.append(Output(key, error=problem, batch=batch, call=reply.key))
             else:

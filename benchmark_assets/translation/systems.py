@@ -107,7 +107,7 @@ class CalledSystem:
                         for output in outputs
                     ]
 
-                async for some in each(one, work, client.lane(self._model).most):
+                async for some in each(one, work, client.width(self._model)):
                     outputs += some
                     logger.info("%s: %d of %d passages", self._model.name, len(outputs), len(sources))
             return outputs

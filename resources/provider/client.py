@@ -16,7 +16,7 @@ from resources.provider.lane import Lane
 from resources.provider.ledger import InFlightError, Ledger, OverBudgetError, UnwritableError
 from resources.provider.question import Question
 from resources.provider.reading import Policy, Raw, Reading, read, retry_after
-from resources.provider.registry import Endpoint, Model
+from resources.provider.registry import Model
 from resources.provider.transport import Transport, transport
 
 logger = logging.getLogger("variorum.provider")
@@ -58,7 +58,7 @@ class Client:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._transports: dict[Endpoint, tuple[Transport, asyncio.Semaphore]] = {}
+        self._transports: dict[tuple[str, str], tuple[Transport, asyncio.Semaphore]] = {}
         self._lanes: dict[str, Lane] = {}
         self._stopped: dict[str, str] = {}  # by model; '' stops all
 
@@ -82,27 +82,23 @@ class Client:
                 raw, reading = await self._call(question)
             except InFlightError:
                 await asyncio.sleep(random.uniform(0.05, 0.2))
-                self._ledger.settle_the_dead()
+                await self._ledger.settle_the_dead()
                 continue
             except (OverBudgetError, UnwritableError) as error:
                 self._stop("", str(error))
                 continue
-            policy = reading.policy
-            if policy is Policy.USE:
+            if reading.policy is Policy.USE:
                 return Reply(question.key, reading, recorded=False)
-            reason = f"{reading.outcome}: {reading.detail}"
-            announced = retry_after(raw.headers) if policy is Policy.WAIT else None
-            retries += policy is Policy.RETRY
-            if policy is Policy.STOP:
-                self._stop("", f"{question.model.place}: {reason}")
-            elif policy is Policy.STOP_MODEL:
-                self._stop(question.model.name, f"{question.model.place}: {reason}")
-            elif policy is Policy.FAIL or retries > RETRIES or waited > PATIENCE:
-                raise CallFailed(reason, reading)
+            self._check(question.model)
+            retries += reading.policy is Policy.RETRY
+            if reading.policy is Policy.FAIL or retries > RETRIES or waited > PATIENCE:
+                raise CallFailed(_words(reading), reading)
+            announced = retry_after(raw.headers) if reading.policy is Policy.WAIT else None
+            if announced:
+                await asyncio.sleep(announced)
             else:
-                delay = pause * random.uniform(0.5, 1) if announced is None else announced
-                waited += delay if announced is None else 0
-                pause = min(2 * pause, LONGEST_PAUSE)
+                delay = pause * random.uniform(0.5, 1)
+                waited, pause = waited + delay, min(2 * pause, LONGEST_PAUSE)
                 await asyncio.sleep(delay)
 
     def lane(self, model: Model) -> Lane:
@@ -111,35 +107,53 @@ class Client:
             self._lanes[model.name] = Lane(min(model.settings.in_flight, model.endpoint.in_flight))
         return self._lanes[model.name]
 
+    def width(self, model: Model) -> int:
+        """How many questions to a model are worth having under way: those that wait for the ledger keep no place."""
+        return 2 * self.lane(model).most
+
     async def close(self) -> None:
         """Leave no connection open and nothing unwritten."""
         await asyncio.gather(*(each.close() for each, _ in self._transports.values()), self._ledger.drained())
 
     async def _call(self, question: Question) -> tuple[Raw, Reading]:
         """One attempt."""
-        wire, places = self._wire(question.model.endpoint)
+        wire, places = self._wire(question.model)
         lane = self.lane(question.model)
-        entered = await lane.enter()
+        await lane.enter()
+        inside = True
         try:
             self._check(question.model)
-            async with places:
-                attempt = await self._ledger.claim(question)
-                raw = await wire.send(question)
+            attempt = await self._ledger.claim(question)
+            try:
+                async with places:
+                    raw = await wire.send(question)
+                if raw.status == 200:  # to be stored it needs no place; an error may say that nobody should follow
+                    lane.leave()
+                    inside = False
                 await self._ledger.receive(attempt, raw)
+            except BaseException:
+                self._ledger.abandon(attempt)
+                raise
             reading = read(raw)
             self._ledger.settle(attempt, reading)
             if reading.policy is Policy.USE:
                 lane.succeeded()
             elif raw.status in (429, 503):
-                lane.throttled(entered, retry_after(raw.headers) or 0.0)
+                lane.throttled(retry_after(raw.headers) or 0.0)
+            elif reading.policy in (Policy.STOP, Policy.STOP_MODEL):
+                who = "" if reading.policy is Policy.STOP else question.model.name
+                self._stop(who, f"{question.model.place}: {_words(reading)}")
         finally:
-            lane.leave()
+            if inside:
+                lane.leave()
         return raw, reading
 
-    def _wire(self, endpoint: Endpoint) -> tuple[Transport, asyncio.Semaphore]:
-        if endpoint not in self._transports:
-            self._transports[endpoint] = transport(endpoint), asyncio.Semaphore(endpoint.in_flight)
-        return self._transports[endpoint]
+    def _wire(self, model: Model) -> tuple[Transport, asyncio.Semaphore]:
+        endpoint = model.endpoint
+        name = model.place, endpoint.key
+        if name not in self._transports:
+            self._transports[name] = transport(endpoint), asyncio.Semaphore(endpoint.in_flight)
+        return self._transports[name]
 
     def _check(self, model: Model) -> None:
         for who in ("", model.name):
@@ -150,6 +164,10 @@ class Client:
         if who not in self._stopped:
             logger.error("%s: nothing more is asked; %s", who or "all models", reason)
             self._stopped[who] = reason
+
+
+def _words(reading: Reading) -> str:
+    return f"{reading.outcome}: {reading.detail}"
 
 
 @asynccontextmanager

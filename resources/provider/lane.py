@@ -12,11 +12,12 @@ START = 8
 
 
 class Lane:
-    """Admission of calls, by additive increase and multiplicative decrease as in TCP's congestion control.
+    """Admission of calls, by additive increase and proportional decrease as in Data Center TCP (RFC 8257).
 
-    The limit doubles each time as many calls succeed as it allows, until the server throttles for the first time; then
-    it is halved, and from there grows by one for as many successes as it allows. Calls that were under way when it was
-    last halved do not halve it again, for they say nothing about the new limit.
+    After as many calls as the limit allows, the limit is set anew: it doubles as long as the server has never
+    throttled; from then on it loses half of the share that was throttled, and gains the share that succeeded, as one
+    call. So it halves where everything is throttled, and stands still near 5 where three calls in ten are, whatever
+    the reason.
 
     Parameters
     ----------
@@ -25,30 +26,35 @@ class Lane:
     """
 
     def __init__(self, most: int) -> None:
-        self.most, self.limit = most, min(START, most)
+        self.most = most
         self.in_flight = 0
-        self._successes = 0
-        self._throttled = False
-        self._last_cut = self._open_at = 0.0
+        self._limit = float(min(START, most))
+        self._succeeded = self._throttled = 0  # since the limit was set
+        self._ever_throttled = False
+        self._open_at = 0.0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
-    async def enter(self) -> float:
-        """Wait for admission; return its time, for `throttled`. Every `enter` is followed by one `leave`."""
-        while True:
-            if (pause := self._open_at - time.monotonic()) > 0:
-                await asyncio.sleep(pause)
-            elif self.in_flight < self.limit:
-                self.in_flight += 1
-                return time.monotonic()
-            else:
-                turn = asyncio.get_running_loop().create_future()
-                self._waiting.append(turn)
-                try:
+    @property
+    def limit(self) -> int:
+        """Calls that may be in flight now."""
+        return int(self._limit)
+
+    async def enter(self) -> None:
+        """Wait for admission. Every `enter` is followed by one `leave`."""
+        try:
+            while True:
+                if (pause := self._open_at - time.monotonic()) > 0:
+                    await asyncio.sleep(pause)
+                elif self.in_flight < self.limit:
+                    self.in_flight += 1
+                    return
+                else:
+                    turn = asyncio.get_running_loop().create_future()
+                    self._waiting.append(turn)
                     await turn
-                except asyncio.CancelledError:
-                    if turn.done() and not turn.cancelled():
-                        self._wake()  # the place that this one was given goes to the next
-                    raise
+        except asyncio.CancelledError:
+            self._wake()  # the place that this one may have been given goes to the next
+            raise
 
     def leave(self) -> None:
         """Give the place to the next."""
@@ -57,19 +63,25 @@ class Lane:
 
     def succeeded(self) -> None:
         """A call was answered."""
-        self._successes += 1
-        if self._successes >= self.limit:
-            self._successes = 0
-            self.limit = min(self.most, self.limit + 1 if self._throttled else self.limit * 2)
-            self._wake()
+        self._succeeded += 1
+        self._set_limit()
 
-    def throttled(self, entered: float, pause: float) -> None:
-        """The server asks for fewer calls: none is admitted for `pause` seconds, afterwards half as many."""
-        now = time.monotonic()
-        self._open_at = max(self._open_at, now + pause)
-        if entered >= self._last_cut:
-            self._throttled, self._successes, self._last_cut = True, 0, now
-            self.limit = max(1, self.limit // 2)
+    def throttled(self, pause: float) -> None:
+        """The server asks for fewer calls, and for none within `pause` seconds."""
+        self._throttled += 1
+        self._ever_throttled = True
+        self._open_at = max(self._open_at, time.monotonic() + pause)
+        self._set_limit()
+
+    def _set_limit(self) -> None:
+        finished = self._succeeded + self._throttled
+        if finished < self.limit:
+            return
+        share = self._throttled / finished
+        limit = self._limit * (1 - share / 2) + (1 - share) if self._ever_throttled else 2 * self._limit
+        self._limit = min(float(self.most), max(1.0, limit))
+        self._succeeded = self._throttled = 0
+        self._wake()
 
     def _wake(self) -> None:
         free = self.limit - self.in_flight

@@ -26,7 +26,7 @@ import polars as pl
 
 from resources.errors import BadInput
 from resources.provider.question import Question
-from resources.provider.reading import REPLIES, UNKNOWN_COST, Raw, Reading, read
+from resources.provider.reading import REPLIES, Outcome, Policy, Raw, Reading, read
 from resources.provider.registry import NANO, Budget, Price
 
 logger = logging.getLogger("variorum.ledger")
@@ -43,6 +43,12 @@ UNCERTAIN = "uncertain"
 """Outcome of an attempt whose process ended before a reply was stored."""
 
 _REPLIES = ", ".join(f"'{outcome}'" for outcome in REPLIES)
+
+_REPLY_TO = (
+    "SELECT a.id, r.status, r.headers, r.body, r.broken FROM attempt a JOIN reply r ON r.attempt = a.id "
+    f"WHERE a.question = ? AND a.outcome IN ({_REPLIES}) ORDER BY a.id LIMIT 1"
+)
+_TAKEN = f"SELECT 1 FROM attempt WHERE question = ? AND (outcome IS NULL OR outcome IN ({_REPLIES}))"
 
 
 class Refusal(Exception):  # noqa: N818 - not an error: the question may be asked later, or was answered meanwhile
@@ -66,8 +72,22 @@ class _Write:
     """One change, carried out in the next transaction; `paid` ones are repeated until they are stored."""
 
     change: Callable[[sqlite3.Connection], Any]
-    done: "asyncio.Future[Any]"
+    done: "asyncio.Future[Any] | None"  # None where nobody waits
     paid: bool
+    undo: Callable[[Any], None] | None = None  # for one that was carried out after who waited was cancelled
+
+    def end(self, result: Any) -> None:
+        """Tell who waits, unless they were cancelled: what is under way is carried out nevertheless."""
+        if self.done is None or self.done.cancelled():
+            if isinstance(result, Exception):
+                if not isinstance(result, Refusal):
+                    logger.error("%s", result)
+            elif self.undo:
+                self.undo(result)
+        elif isinstance(result, Exception):
+            self.done.set_exception(result)
+        else:
+            self.done.set_result(result)
 
 
 class Stored(NamedTuple):
@@ -101,24 +121,30 @@ class Ledger:
     def __enter__(self) -> "Ledger":
         """Open the file, take the lock that shows this process alive, and settle what dead ones left."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
+        had_ballast = self._ballast().exists()
         self._set_ballast()
+        try:
+            self._connection, self._reader = connect(self._path), connect(self._path)
+        except BadInput:
+            if not had_ballast:
+                self._ballast().unlink()
+            raise
         self._locks = self._path.with_name(f"{self._path.name}.sessions")
         self._locks.mkdir(exist_ok=True)
         self._lock = os.open(self._locks / self._session, os.O_CREAT | os.O_RDWR)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        self._connection, self._reader = connect(self._path), connect(self._path)
         # Commits wait for the disk; the event loop does not.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         with _transaction(self._connection) as connection:
             connection.execute("INSERT INTO session VALUES (?, ?, ?)", (self._session, self._run, time.time()))
-        self.settle_the_dead()
+            self._settle_the_dead(connection)
         return self
 
     def __exit__(self, *_: object) -> None:
         """Close; what is still in flight becomes uncertain."""
         self._thread.shutdown()
         with suppress(sqlite3.Error), _transaction(self._connection) as connection:
-            _settle_session(connection, self._session)
+            _close(connection, "session = ?", self._session)
         self._connection.close()
         self._reader.close()
         (self._locks / self._session).unlink(missing_ok=True)
@@ -126,11 +152,9 @@ class Ledger:
 
     def find(self, key: str) -> Stored | None:
         """The reply to a question, if there is one."""
-        row = self._reader.execute(
-            "SELECT a.id, r.status, r.headers, r.body, r.broken FROM attempt a JOIN reply r ON r.attempt = a.id "
-            f"WHERE a.key = ? AND a.outcome IN ({_REPLIES}) ORDER BY a.id LIMIT 1",
-            (key,),
-        ).fetchone()
+        # Most questions are new, and this is asked before each: the short way out comes first.
+        question = self._reader.execute("SELECT id FROM question WHERE key = ?", (key,)).fetchone()
+        row = question and self._reader.execute(_REPLY_TO, question).fetchone()
         return Stored(row[0], _raw(row[1:])) if row else None
 
     async def claim(self, question: Question) -> int:
@@ -148,7 +172,9 @@ class Ledger:
         if self._full:
             raise self._full
         now = time.time()
-        attempt: int = await self._write(lambda connection: self._claim(connection, question, now), paid=False)
+        attempt: int = await self._write(
+            lambda connection: self._claim(connection, question, now), paid=False, undo=self.abandon
+        )
         return attempt
 
     async def receive(self, attempt: int, raw: Raw) -> None:
@@ -164,20 +190,25 @@ class Ledger:
 
         Should the process end before, the next session reads the stored reply again.
         """
-        self._queue(lambda connection: _settle(connection, attempt, reading), paid=True)
+        self._queue(_Write(lambda connection: _settle(connection, attempt, reading), None, paid=True))
 
     async def drained(self) -> None:
         """Wait until everything that was queued is stored."""
         while self._flush:
             await asyncio.shield(self._flush)
 
-    def settle_the_dead(self) -> None:
+    def abandon(self, attempt: int) -> None:
+        """Close an attempt for whose reply nobody waits any more; unless it is stored already, it is uncertain."""
+        self._queue(_Write(lambda connection: _close(connection, "id = ?", attempt), None, paid=True))
+
+    async def settle_the_dead(self) -> None:
         """Close the attempts of sessions whose process is gone: replies are read, the rest becomes uncertain."""
-        sessions = self._reader.execute("SELECT DISTINCT session FROM attempt WHERE outcome IS NULL").fetchall()
-        for (session,) in sessions:
+        await self._write(self._settle_the_dead, paid=False)
+
+    def _settle_the_dead(self, connection: sqlite3.Connection) -> None:
+        for (session,) in connection.execute("SELECT DISTINCT session FROM attempt WHERE outcome IS NULL").fetchall():
             if session != self._session and self._is_dead(session):
-                with _transaction(self._connection) as connection:
-                    lost = _settle_session(connection, session)
+                lost = _close(connection, "session = ?", session)
                 logger.warning("%d calls were in flight when a run ended; they are asked again", lost)
 
     def _is_dead(self, session: str) -> bool:
@@ -195,60 +226,60 @@ class Ledger:
         return True
 
     def _claim(self, connection: sqlite3.Connection, question: Question, now: float) -> int:
-        key, model = question.key, question.model
-        if connection.execute(
-            f"SELECT 1 FROM attempt WHERE key = ? AND (outcome IS NULL OR outcome IN ({_REPLIES}))", (key,)
-        ).fetchone():
+        model = question.model
+        row = connection.execute("SELECT id FROM question WHERE key = ?", (question.key,)).fetchone()
+        if row and connection.execute(_TAKEN, row).fetchone():
             raise InFlightError
         worst = question.worst_case or 0
-        day = datetime.fromtimestamp(now, UTC).date().isoformat()
-        caps = {
-            f"run {self._run}": self._budget.run, f"day {day}": self._budget.day,
-            f"model {model.name}": model.settings.budget,
-        }  # fmt: skip
-        for name, cap in caps.items():
+        accounts = f"run {self._run}", f"day {datetime.fromtimestamp(now, UTC):%Y-%m-%d}", f"model {model.name}"
+        caps = self._budget.run, self._budget.day, model.settings.budget
+        for name, cap in zip(accounts, caps, strict=True):
             _reserve(connection, name, worst, cap)
+        asked = row[0] if row else None
+        if asked is None:
+            asked = connection.execute(
+                "INSERT INTO question (key, place, replicate, body) VALUES (?, ?, ?, ?)",
+                (question.key, model.place, question.replicate, zlib.compress(question.canonical, 1)),
+            ).lastrowid
         connection.execute(
-            "INSERT OR IGNORE INTO question VALUES (?, ?, ?, ?)",
-            (key, model.place, question.replicate, zlib.compress(question.canonical, 1)),
+            "INSERT INTO account (name, reserved) VALUES (?1, ?4), (?2, ?4), (?3, ?4) "
+            "ON CONFLICT DO UPDATE SET reserved = reserved + excluded.reserved",
+            (*accounts, worst),
         )
-        for name in caps:
-            connection.execute(
-                "INSERT INTO account (name, reserved) VALUES (?1, ?2) "
-                "ON CONFLICT DO UPDATE SET reserved = reserved + ?2",
-                (name, worst),
-            )
         price = model.price and model.price.model_dump_json()
-        cursor = connection.execute(
-            "INSERT INTO attempt (key, session, run, model, purpose, effort, price, asked, reserved) "
+        attempt = connection.execute(
+            "INSERT INTO attempt (question, session, run, model, purpose, effort, price, asked, reserved) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (key, self._session, self._run, model.name, question.purpose, model.settings.effort, price, now, worst),
-        )
-        assert cursor.lastrowid is not None
-        return cursor.lastrowid
+            (asked, self._session, self._run, model.name, question.purpose, model.settings.effort, price, now, worst),
+        ).lastrowid
+        assert attempt is not None
+        return attempt
 
-    async def _write(self, change: Callable[[sqlite3.Connection], Any], paid: bool) -> Any:
-        # Shielded: a change that is under way is carried out even if nobody waits for it any more.
-        return await asyncio.shield(self._queue(change, paid))
+    async def _write(
+        self, change: Callable[[sqlite3.Connection], Any], paid: bool, undo: Callable[[Any], None] | None = None
+    ) -> Any:
+        done = asyncio.get_running_loop().create_future()
+        self._queue(_Write(change, done, paid, undo))
+        return await done
 
-    def _queue(self, change: Callable[[sqlite3.Connection], Any], paid: bool) -> "asyncio.Future[Any]":
-        write = _Write(change, asyncio.get_running_loop().create_future(), paid)
-        write.done.add_done_callback(lambda done: done.cancelled() or done.exception())
+    def _queue(self, write: _Write) -> None:
         self._writes.append(write)
         if self._flush is None:
             self._flush = asyncio.create_task(self._flush_all())
-        return write.done
 
     async def _flush_all(self) -> None:
         """Carry out what is queued, all that has come together in one transaction, until nothing is left."""
         try:
             while self._writes:
+                await asyncio.sleep(0)  # what other tasks have to write in this turn goes along
                 writes, self._writes = self._writes, []
                 await self._commit(writes)
         finally:
             self._flush = None
 
     async def _commit(self, writes: list[_Write]) -> None:
+        if self._full:
+            writes = self._only_paid(writes)
         while writes:
             try:
                 results = await self._transact(writes)
@@ -256,16 +287,10 @@ class Ledger:
                 self._full = UnwritableError(
                     self._path, "", f"cannot be written ({error})", "free space on its disk, then run again"
                 )
-                for write in writes:
-                    if not write.paid:
-                        write.done.set_exception(self._full)
-                writes = await self._make_room([write for write in writes if write.paid])
+                writes = await self._make_room(self._only_paid(writes))
             else:
                 for write, result in zip(writes, results, strict=True):
-                    if isinstance(result, Refusal):
-                        write.done.set_exception(result)
-                    else:
-                        write.done.set_result(result)
+                    write.end(result)
                 return
 
     async def _transact(self, writes: list[_Write]) -> list[Any]:
@@ -275,8 +300,10 @@ class Ledger:
             for write in writes:
                 try:
                     results.append(write.change(self._connection))
-                except Refusal as refusal:  # raised before anything was changed
-                    results.append(refusal)
+                except sqlite3.Error:
+                    raise
+                except Exception as error:  # raised before anything was changed: its own matter
+                    results.append(error)
             await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.execute, "COMMIT")
         except sqlite3.Error:
             with suppress(sqlite3.Error):
@@ -284,20 +311,27 @@ class Ledger:
             raise
         return results
 
+    def _only_paid(self, writes: list[_Write]) -> list[_Write]:
+        """Refuse what is not paid yet."""
+        for write in writes:
+            if not write.paid:
+                write.end(self._full)
+        return [write for write in writes if write.paid]
+
     async def _make_room(self, paid: list[_Write]) -> list[_Write]:
         """Give up the ballast, then wait for somebody to free space; return what is still worth storing."""
         ballast = self._ballast()
+        self._give_up = self._give_up or time.monotonic() + PATIENCE
         if ballast.exists():
             logger.error("%s; the space set aside takes the replies under way", self._full)
-            ballast.unlink()
-            self._give_up = time.monotonic() + PATIENCE
+            ballast.unlink(missing_ok=True)
             return paid
         if time.monotonic() < self._give_up:
             logger.error("%s; %d replies wait in memory", self._full, len(paid))
             await asyncio.sleep(5)
             return paid
         for write in paid:
-            write.done.set_exception(self._full or OSError())
+            write.end(self._full)
         return []
 
     def _ballast(self) -> Path:
@@ -341,8 +375,8 @@ def attempts(path: Path) -> pl.DataFrame:
     """Every attempt with its status and times, one row each, oldest first; money in US dollars, times in UTC."""
     with _closing(path) as connection:
         cursor = connection.execute(
-            "SELECT a.*, q.place, q.replicate, r.status, r.received FROM attempt a JOIN question q USING (key) "
-            "LEFT JOIN reply r ON r.attempt = a.id ORDER BY a.id"
+            "SELECT a.*, q.key, q.place, q.replicate, r.status, r.received "
+            "FROM attempt a JOIN question q ON q.id = a.question LEFT JOIN reply r ON r.attempt = a.id ORDER BY a.id"
         )
         names = [column[0] for column in cursor.description]
         frame = pl.DataFrame(
@@ -354,7 +388,7 @@ def attempts(path: Path) -> pl.DataFrame:
 
 
 _KINDS: Mapping[str, Any] = {
-    **dict.fromkeys(["id", "replicate", "status"], pl.Int64),
+    **dict.fromkeys(["id", "question", "replicate", "status"], pl.Int64),
     **dict.fromkeys(["prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens"], pl.Int64),
     **dict.fromkeys(["reserved", "reported_cost", "priced_cost", "cost"], pl.Int64),
     **dict.fromkeys(["asked", "received"], pl.Float64),
@@ -366,7 +400,7 @@ def replies(path: Path, model: str) -> Iterator[tuple[int, bytes, Raw]]:
     with _closing(path) as connection:
         for replicate, body, *raw in connection.execute(
             "SELECT q.replicate, q.body, r.status, r.headers, r.body, r.broken FROM attempt a "
-            "JOIN question q USING (key) JOIN reply r ON r.attempt = a.id "
+            "JOIN question q ON q.id = a.question JOIN reply r ON r.attempt = a.id "
             f"WHERE a.model = ? AND a.outcome IN ({_REPLIES}) ORDER BY a.id",
             (model,),
         ):
@@ -375,7 +409,9 @@ def replies(path: Path, model: str) -> Iterator[tuple[int, bytes, Raw]]:
 
 def answered(path: Path, keys: Iterable[str]) -> set[str]:
     """Those of the questions that have a reply."""
-    query = f"SELECT 1 FROM attempt WHERE key = ? AND outcome IN ({_REPLIES})"
+    query = (
+        f"SELECT 1 FROM question q JOIN attempt a ON a.question = q.id WHERE q.key = ? AND a.outcome IN ({_REPLIES})"
+    )
     with _closing(path) as connection:
         return {key for key in keys if connection.execute(query, (key,)).fetchone()}
 
@@ -418,53 +454,60 @@ def _reserve(connection: sqlite3.Connection, name: str, worst: int, cap: float |
 def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> None:
     """Note what a reply says, and move its worst case from reserved to paid, or to uncertain where nobody knows."""
     (price,) = connection.execute("SELECT price FROM attempt WHERE id = ?", (attempt,)).fetchone()
-    priced = reported = cost = None
+    priced = reported = None
     if price and reading.prompt_tokens is not None and reading.completion_tokens is not None:
         priced = Price.model_validate_json(price).cost(
             reading.prompt_tokens, reading.completion_tokens, reading.cached_tokens or 0
         )
     if reading.cost is not None:
         reported = round(reading.cost * NANO)
-    if reading.outcome not in UNKNOWN_COST:
-        cost = reported if reported is not None else priced
-        if cost is None and reading.outcome not in REPLIES:
-            cost = 0  # an error that says nothing of money costs nothing
-    connection.execute(
+    cost = reported if reported is not None else priced
+    if cost is None and reading.policy not in (Policy.USE, Policy.RETRY):
+        cost = 0  # nothing was done; of all other calls that say nothing, nobody knows
+    row = connection.execute(
         "UPDATE attempt SET outcome = ?, detail = ?, finish = ?, served_model = ?, served_provider = ?, "
         "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?, reported_cost = ?, "
-        "priced_cost = ?, cost = ? WHERE id = ?",
+        f"priced_cost = ?, cost = ? WHERE id = ? RETURNING {_MONEY}",
         (
             reading.outcome, reading.detail[:2000], reading.finish, reading.served_model, reading.served_provider,
             reading.prompt_tokens, reading.cached_tokens, reading.completion_tokens, reading.reasoning_tokens, reported,
             priced, cost, attempt,
         ),
-    )  # fmt: skip
-    _move_money(connection, attempt)
+    ).fetchone()  # fmt: skip
+    _move_money(connection, row)
 
 
-def _settle_session(connection: sqlite3.Connection, session: str) -> int:
-    """Settle what a session left without an outcome; how many of these are uncertain."""
+def _close(connection: sqlite3.Connection, which: str, value: int | str) -> int:
+    """Close attempts that nobody waits for: a reply that was stored is read, the rest is uncertain; how many these are.
+
+    `which` picks them by the columns of `attempt`.
+    """
     received = connection.execute(
-        "SELECT a.id, r.status, r.headers, r.body, r.broken FROM attempt a JOIN reply r ON r.attempt = a.id "
-        "WHERE a.session = ? AND a.outcome IS NULL",
-        (session,),
+        "SELECT id, status, headers, body, broken FROM attempt JOIN reply ON attempt = id "
+        f"WHERE {which} AND outcome IS NULL",
+        (value,),
     ).fetchall()
     for attempt, *raw in received:
-        _settle(connection, attempt, read(_raw(tuple(raw))))
+        try:
+            _settle(connection, attempt, read(_raw(tuple(raw))))
+        except sqlite3.Error:
+            raise
+        except Exception as error:  # one reply must not lock everybody out
+            _settle(connection, attempt, Reading(Outcome.UNREADABLE, detail=type(error).__name__))
     lost = connection.execute(
-        "UPDATE attempt SET outcome = ? WHERE session = ? AND outcome IS NULL RETURNING id", (UNCERTAIN, session)
+        f"UPDATE attempt SET outcome = ? WHERE {which} AND outcome IS NULL RETURNING {_MONEY}", (UNCERTAIN, value)
     ).fetchall()
-    for (attempt,) in lost:
-        _move_money(connection, attempt)
+    for row in lost:
+        _move_money(connection, row)
     return len(lost)
 
 
-def _move_money(connection: sqlite3.Connection, attempt: int) -> None:
-    *accounts, reserved, cost = connection.execute(
-        "SELECT 'run ' || run, 'day ' || date(asked, 'unixepoch'), 'model ' || model, reserved, cost "
-        "FROM attempt WHERE id = ?",
-        (attempt,),
-    ).fetchone()
+_MONEY = "reserved, cost, 'run ' || run, 'day ' || date(asked, 'unixepoch'), 'model ' || model"
+
+
+def _move_money(connection: sqlite3.Connection, row: tuple[Any, ...]) -> None:
+    """Account for a settled attempt, given as _MONEY."""
+    reserved, cost, *accounts = row
     paid, uncertain = (0, reserved) if cost is None else (cost, 0)
     connection.execute(
         "UPDATE account SET reserved = reserved - ?, paid = paid + ?, uncertain = uncertain + ? "

@@ -6,16 +6,17 @@ CREATE TABLE IF NOT EXISTS session (
 );
 
 CREATE TABLE IF NOT EXISTS question (
-    key TEXT PRIMARY KEY,         -- hash of everything that determines the reply
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,     -- hash of everything that determines the reply
     place TEXT NOT NULL,          -- URL of the endpoint
     replicate INTEGER NOT NULL,
     body BLOB NOT NULL            -- request body as JSON, zlib
-) WITHOUT ROWID;
+);
 
 -- Written before anything is sent. Without an outcome it is in flight, or was when its process died.
 CREATE TABLE IF NOT EXISTS attempt (
     id INTEGER PRIMARY KEY,
-    key TEXT NOT NULL REFERENCES question (key),
+    question INTEGER NOT NULL REFERENCES question (id),
     session TEXT NOT NULL REFERENCES session (id),
     run TEXT NOT NULL,
     model TEXT NOT NULL,          -- its name in the registry
@@ -37,8 +38,8 @@ CREATE TABLE IF NOT EXISTS attempt (
     priced_cost INTEGER,          -- nanodollars, by the registry's price
     cost INTEGER                  -- what the accounts hold: reported, else by price; NULL where nobody knows
 );
-CREATE UNIQUE INDEX IF NOT EXISTS attempt_in_flight ON attempt (key) WHERE outcome IS NULL;
-CREATE INDEX IF NOT EXISTS attempt_key ON attempt (key);
+CREATE UNIQUE INDEX IF NOT EXISTS attempt_in_flight ON attempt (question) WHERE outcome IS NULL;
+CREATE INDEX IF NOT EXISTS attempt_question ON attempt (question);
 
 -- What came back, committed before it is read. A broken connection leaves a row, too.
 CREATE TABLE IF NOT EXISTS reply (

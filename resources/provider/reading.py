@@ -5,6 +5,7 @@ that an answer should have (structured).
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -71,16 +72,19 @@ POLICY: Mapping[Outcome, Policy] = {
 
 REPLIES = tuple(outcome for outcome, policy in POLICY.items() if policy is Policy.USE)
 
-UNKNOWN_COST = {Outcome.CUT, Outcome.DROPPED, Outcome.TIMEOUT, Outcome.UNREADABLE, Outcome.WEB_PAGE}
-"""The provider may have done the work, but nothing says what it charged."""
-
 _STATUS = {
     401: Outcome.UNAUTHORIZED, 402: Outcome.NO_CREDIT, 403: Outcome.UNAUTHORIZED, 404: Outcome.NOT_FOUND,
     408: Outcome.SERVER_ERROR, 409: Outcome.SERVER_ERROR, 413: Outcome.TOO_LONG, 425: Outcome.SERVER_ERROR,
     429: Outcome.RATE_LIMITED,
 }  # fmt: skip
 
-_TOO_LONG = re.compile(r"context_length|context length|context window|too many tokens|prompt is too long", re.I)
+_TOO_LONG = re.compile(
+    r"context_length|context_size|context (length|size|window)|too many tokens|prompt is too long", re.I
+)
+_NO_CREDIT = re.compile(r"insufficient_quota|insufficient credit|billing_hard_limit", re.I)
+
+MOST_TOKENS, MOST_DOLLARS = 1 << 40, 1e6
+"""No call uses so many tokens or costs so much: a reply that says so is not believed."""
 
 
 TIMEOUT, UNREACHABLE = "no reply in time", "no connection"
@@ -100,14 +104,17 @@ class Raw(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """What a raw reply says. Tokens and `cost` (US dollars, as reported) are None where the endpoint does not say."""
+    """What a raw reply says.
+
+    Tokens and `cost` (US dollars, as reported) are None, words '', where the endpoint does not say.
+    """
 
     outcome: Outcome
     text: str = ""
     detail: str = ""  # the error, or the words of a refusal
-    finish: str | None = None
-    served_model: str | None = None
-    served_provider: str | None = None
+    finish: str = ""
+    served_model: str = ""
+    served_provider: str = ""
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     completion_tokens: int | None = None
@@ -125,26 +132,32 @@ def read(raw: Raw) -> Reading:
     try:
         return _read(raw)
     except Exception as error:  # whatever a server sends must end in a name, for it may have been paid
-        return Reading(Outcome.UNREADABLE, detail=f"{type(error).__name__}: {error}")
+        return Reading(Outcome.UNREADABLE, detail=_text(f"{type(error).__name__}: {error}"))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that the server asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date; None if it does
     not say.
     """
+    waits = (
+        _seconds(headers.get("retry-after-ms"), 1000), _seconds(headers.get("retry-after"), 1),
+        _until(headers.get("retry-after")),
+    )  # fmt: skip
+    return next((max(0.0, wait) for wait in waits if wait is not None), None)
+
+
+def _seconds(value: str | None, parts: int) -> float | None:
     try:
-        if "retry-after-ms" in headers:
-            return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        value = headers["retry-after"]
-    except (KeyError, ValueError):
-        return None
-    try:
-        return max(0.0, float(value))
+        seconds = float(value or "") / parts
     except ValueError:
-        pass
+        return None
+    return seconds if math.isfinite(seconds) else None
+
+
+def _until(value: str | None) -> float | None:
     try:
-        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError):
+        return (parsedate_to_datetime(value or "") - datetime.now(UTC)).total_seconds()
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -173,7 +186,9 @@ def _completion(content: dict[str, Any]) -> Reading:
     if error := content.get("error") or choice.get("error"):
         return _error(error)
     message = choice.get("message") or {}
-    text, refusal, finish = message.get("content") or "", message.get("refusal") or "", choice.get("finish_reason")
+    text, refusal, finish = (
+        _text(each) for each in (message.get("content"), message.get("refusal"), choice.get("finish_reason"))
+    )
     if refusal or finish == "content_filter":
         outcome, detail = Outcome.REFUSED, refusal or "stopped by a content filter"
     elif finish == "length":
@@ -183,35 +198,52 @@ def _completion(content: dict[str, Any]) -> Reading:
     else:
         outcome, detail = Outcome.EMPTY, "a reply without a text"
     usage = content.get("usage") or {}
+    asked, replied = usage.get("prompt_tokens_details") or {}, usage.get("completion_tokens_details") or {}
+    cost = usage.get("cost")
     return Reading(
-        outcome, text, detail, finish, content.get("model"), content.get("provider"),
-        usage.get("prompt_tokens"), (usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
-        usage.get("completion_tokens"), (usage.get("completion_tokens_details") or {}).get("reasoning_tokens"),
-        usage.get("cost"),
+        outcome, text, detail, finish, _text(content.get("model")), _text(content.get("provider")),
+        _count(usage.get("prompt_tokens")), _count(asked.get("cached_tokens")),
+        _count(usage.get("completion_tokens")), _count(replied.get("reasoning_tokens")),
+        float(cost) if isinstance(cost, int | float) and cost is not True and 0 <= cost < MOST_DOLLARS else None,
     )  # fmt: skip
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):  # a content in parts
+        return "".join(_text(part.get("text")) for part in value if isinstance(part, dict))
+    # JSON can spell half of a surrogate pair, which nothing after us can store.
+    return value.encode(errors="replace").decode() if isinstance(value, str) else ""
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and 0 <= value < MOST_TOKENS else None
 
 
 def _cut(raw: Raw) -> Reading:
     """A body that ends too early: the part of the text that arrived is complete up to its last character."""
+    if raw.body.lstrip()[:1] != b"{":
+        return Reading(Outcome.DROPPED, detail=raw.broken)
     content = jiter.from_json(raw.body, partial_mode="trailing-strings")
     message = (content.get("choices") or [{}])[0].get("message") or {}
-    text = message.get("content") or ""
+    text = _text(message.get("content"))
     detail = raw.broken or "the body ends within the JSON"
-    return Reading(Outcome.CUT if text else Outcome.DROPPED, text, detail, served_model=content.get("model"))
+    return Reading(Outcome.CUT if text else Outcome.DROPPED, text, detail, served_model=_text(content.get("model")))
 
 
 def _error(error: Any) -> Reading:
     code = error.get("code") if isinstance(error, dict) else None
-    status = int(str(code)) if str(code).isdigit() else 500
-    content = json.dumps(error, ensure_ascii=False)
+    status = int(str(code)) if re.fullmatch(r"[1-5][0-9]{2}", str(code)) else 500
+    content = json.dumps(error)
     return Reading(_of_status(status, content), detail=_message(content) or content)
 
 
 def _of_status(status: int, content: str) -> Outcome:
+    if _NO_CREDIT.search(content):
+        return Outcome.NO_CREDIT
+    if status != 429 and _TOO_LONG.search(content):
+        return Outcome.TOO_LONG
     if status >= 500:
         return Outcome.SERVER_ERROR
-    if status == 400 and _TOO_LONG.search(content):
-        return Outcome.TOO_LONG
     return _STATUS.get(status, Outcome.REJECTED)
 
 
@@ -220,6 +252,6 @@ def _message(content: str) -> str:
     try:
         parsed = json.loads(content)
         error = parsed.get("error", parsed)
-        return str(error["message"] if isinstance(error, dict) else error)[:300]
-    except (ValueError, AttributeError, KeyError, TypeError):
+        return _text(str(error["message"] if isinstance(error, dict) else error))[:300]
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
         return " ".join(content.split())[:300]

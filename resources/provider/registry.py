@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
@@ -59,6 +60,12 @@ class Price(_Entry):
     output: float = Field(ge=0)
     cached: float | None = Field(default=None, ge=0)
 
+    @model_validator(mode="after")
+    def _cached_is_cheaper(self) -> "Price":
+        if self.cached is not None and self.cached > self.input:
+            raise ValueError("`cached` is above `input`: give the lower price of cached input, or leave it out")
+        return self
+
     def cost(self, prompt: int, completion: int, cached: int = 0) -> int:
         """Nanodollars for so many tokens; `cached` is part of `prompt`."""
         cheap = self.input if self.cached is None else self.cached
@@ -78,7 +85,7 @@ class Settings(_Entry):
     endpoint: str
     id: str
     effort: str | None = None
-    temperature: float | None = Field(0, ge=0)
+    temperature: float | None = Field(default=0.0, ge=0)
     top_p: float | None = Field(default=None, gt=0, le=1)
     seed: int | None = None
     max_tokens: int = Field(8192, ge=1)
@@ -114,10 +121,14 @@ class Model:
     settings: Settings
     endpoint: Endpoint
 
-    @property
+    @cached_property
     def place(self) -> str:
-        """The URL that is called, or the file that replies come from."""
-        return self.endpoint.url or f"recording {self.endpoint.recording.name if self.endpoint.recording else ''}"
+        """The URL that is called, or name and hash of the file that replies come from."""
+        recording = self.endpoint.recording
+        if recording is None:
+            return self.endpoint.url
+        content = recording.read_bytes() if recording.is_file() else b""  # the transport says what is wrong
+        return f"recording {recording.name} {blake2b(content, digest_size=4).hexdigest()}"
 
     @property
     def price(self) -> Price | None:
@@ -191,8 +202,9 @@ def load(path: Path) -> Registry:
         for name, settings in entries.items():
             _check(registry, settings, path, f"{kind}.{name}")
     for name, entry in registry.embedders.items():
-        if entry.endpoint is not None and not (entry.endpoint in registry.endpoints and entry.model):
-            raise BadInput(path, f"embedders.{name}", "needs a known `endpoint` and a `model`", "give both")
+        endpoint = registry.endpoints.get(entry.endpoint or "")
+        if entry.endpoint is not None and not (endpoint and endpoint.url and entry.model):
+            raise BadInput(path, f"embedders.{name}", "needs an `endpoint` with a `url` and a `model`", "give both")
     if registry.embedder not in registry.embedders:
         raise BadInput(path, "embedder", f"{registry.embedder!r} is not one of `embedders`", "name one of them")
     return _absolute(registry, path.resolve().parent)

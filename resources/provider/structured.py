@@ -45,8 +45,12 @@ def parse(reading: Reading, keys: Collection[str]) -> Answer:
         return Answer({}, "strict", f"refused: {reading.detail}")
     text = reading.text.strip()
     if reading.outcome is not Outcome.ANSWERED:
-        pairs = {key: value for key, value in _complete_pairs(text) if key in keys}
-        return Answer(pairs, "prefix", f"the reply was cut off ({reading.outcome})")
+        pairs = _without_doubles(list(_complete_pairs(text)))
+        return Answer(
+            {key: value for key, value in pairs.items() if key in keys},
+            "prefix",
+            f"the reply was cut off ({reading.outcome})",
+        )
     try:
         content = json.loads(text, object_pairs_hook=_without_doubles)
     except (ValueError, RecursionError) as error:
@@ -60,13 +64,38 @@ def parse(reading: Reading, keys: Collection[str]) -> Answer:
 
 
 def _repair(reading: Reading, text: str, keys: Collection[str], problem: str) -> Answer:
-    # The object has to be closed: braces may stand in a value that was cut off.
-    found = re.search(r"\{.*\}(?=\s*(?:```)?\s*$)", text, re.DOTALL)
-    if reading.finish == "stop" and found:
-        content = json_repair.loads(found.group())
+    found = _closed_object(text)
+    doubled = any(len(re.findall(re.escape(json.dumps(key, ensure_ascii=False)) + r"\s*:", found)) > 1 for key in keys)
+    if reading.finish == "stop" and found and not doubled:
+        try:
+            content = json_repair.loads(found)
+        except RecursionError:
+            content = None
         if isinstance(content, dict) and content.keys() == set(keys):
             return Answer(content, "repaired", "")
     return Answer({}, "strict", problem)
+
+
+def _closed_object(text: str) -> str:
+    """The text from its first brace to the one that closes it, if nothing but a fence follows, else ''.
+
+    A text that was cut off is not closed: it ends within a string or within braces.
+    """
+    start = text.find("{")
+    depth, in_string, escaped = 0, False, False
+    for position in range(max(start, 0), len(text)):
+        letter = text[position]
+        if in_string:
+            in_string = escaped or letter != '"'
+            escaped = letter == "\\" and not escaped
+        elif letter == '"':
+            in_string = True
+        elif letter in "{}":
+            depth += 1 if letter == "{" else -1
+            if depth == 0:
+                closed = text[position + 1 :].strip() in ("", "```")
+                return text[start : position + 1] if closed else ""
+    return ""
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

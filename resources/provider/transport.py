@@ -77,7 +77,10 @@ class Http:
         except Exception as error:  # the SDK's own, and within a body those of its HTTP client
             broken = _how(error)
         body = b"".join(parts)
-        return Raw(status, headers, body.replace(self._key.encode(), b"...") if len(self._key) > 8 else body, broken)
+        if len(self._key) > 8:
+            headers = {name: value.replace(self._key, "...") for name, value in headers.items()}
+            body = body.replace(self._key.encode(), b"...")
+        return Raw(status, headers, body, broken)
 
     async def close(self) -> None:
         """Leave no connection open."""

@@ -1,0 +1,24 @@
+"""A process that asks questions until it is done or killed: `tests.provider.asker URL LEDGER COUNT TIMEOUT`."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from resources.provider.client import each, opened
+from resources.provider.ledger import Ledger
+from tests.provider.support import NO_BUDGET, model, question
+
+
+async def ask_all(url: str, ledger: Path, count: int, timeout: float) -> int:
+    """Ask `count` questions, 64 at a time; return how many were answered."""
+    asked = model(url, {"timeout": timeout})
+    async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+        answered = 0
+        async for _ in each(lambda number: client.ask(question(asked, number)), range(count), 64):
+            answered += 1
+    return answered
+
+
+if __name__ == "__main__":
+    url, ledger, count, timeout = sys.argv[1:]
+    print(asyncio.run(ask_all(url, Path(ledger), int(count), float(timeout))))

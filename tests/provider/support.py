@@ -1,0 +1,52 @@
+"""What tests of the provider share: a registry over the test server, questions, and a client without a ledger."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from resources.provider.question import Question
+from resources.provider.reading import Raw, Reading
+from resources.provider.registry import Budget, Endpoint, Model, Price, Settings
+
+
+def model(url: str, endpoint: Mapping[str, Any] | None = None, **settings: Any) -> Model:
+    """A model at a server, at a dollar for a million tokens of either kind."""
+    own = {"endpoint": "server", "id": "m", "price": Price(input=1, output=1), "max_tokens": 1000} | settings
+    return Model(
+        "m", Settings.model_validate(own), Endpoint.model_validate({"url": url, "timeout": 5} | dict(endpoint or {}))
+    )
+
+
+def question(model: Model, number: int, passages: int = 1, filler: str = "") -> Question:
+    """A request for the translation of some passages, different for each number."""
+    texts = {f"d{number}:{i}": f"Sententia {number} {i}. {filler}" for i in range(passages)}
+    messages = ({"role": "system", "content": "Translate."}, {"role": "user", "content": json.dumps(texts)})
+    return Question(model, messages, "translate")
+
+
+NO_BUDGET = Budget()
+
+
+class NoLedger:
+    """In place of a ledger where a measurement wants none: remembers nothing."""
+
+    def __enter__(self) -> "NoLedger":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def find(self, key: str) -> None:
+        return None
+
+    async def claim(self, question: Question) -> int:
+        return 0
+
+    async def receive(self, attempt: int, raw: Raw) -> None:
+        pass
+
+    def settle(self, attempt: int, reading: Reading) -> None:
+        pass
+
+    async def drained(self) -> None:
+        pass

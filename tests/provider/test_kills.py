@@ -1,0 +1,95 @@
+"""Runs that are killed, two at once: no completed reply is lost or asked for twice."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from resources.home import PROJECT
+from resources.provider.ledger import UNCERTAIN, attempts
+from resources.provider.reading import REPLIES
+from tests.provider.server import Server, serve
+
+ON_THE_WAY = 0.1
+"""Seconds that a reply may need from the server into the ledger: one that was sent so shortly before a kill was in
+flight."""
+
+
+def start(server: Server, ledger: Path, count: int) -> subprocess.Popen[str]:
+    arguments = [sys.executable, "-m", "tests.provider.asker", server.url, str(ledger), str(count), "30"]
+    return subprocess.Popen(arguments, cwd=PROJECT, stdout=subprocess.PIPE, text=True)
+
+
+def kill_soon(server: Server, process: subprocess.Popen[str], after: float) -> float:
+    """Kill a process some time after its first request; return when (time.monotonic)."""
+    before = len(server.log())
+    while len(server.log()) == before and process.poll() is None:
+        time.sleep(0.01)
+    time.sleep(after)
+    process.send_signal(signal.SIGKILL)
+    killed = time.monotonic()
+    process.wait()
+    return killed
+
+
+def check(server: Server, ledger: Path, count: int, kills: list[float]) -> str:
+    """Compare what the server saw with what the ledger holds."""
+    rows = attempts(ledger)
+    replies = rows.filter(pl.col("outcome").is_in(REPLIES))
+    assert replies["key"].n_unique() == len(replies) == count
+    others = rows.filter(~pl.col("outcome").is_in(REPLIES))
+    assert set(others["outcome"]) <= {UNCERTAIN}
+    assert rows["outcome"].null_count() == 0
+
+    seen = server.log()
+    latest = {each.digest: each.arrived for each in seen}
+    assert len(latest) == count
+    # An attempt is written before it is sent, so more may be uncertain than the server ever saw.
+    again = len(seen) - count
+    assert again <= len(others)
+    undisturbed = [each for each in seen if not any(each.arrived <= kill <= each.ended + ON_THE_WAY for kill in kills)]
+    assert [each for each in undisturbed if latest[each.digest] > each.arrived] == []
+    return f"{len(kills)} kills, {count} questions: {len(seen)} requests, {again} asked again, {len(others)} uncertain"
+
+
+def test_replies_survive_kills_and_only_what_was_in_flight_is_asked_again(tmp_path: Path) -> None:
+    ledger, dice = tmp_path / "ledger.sqlite", random.Random(1)
+    with serve(latency=0.2) as server:
+        kills = [kill_soon(server, start(server, ledger, 300), dice.uniform(0, 0.4)) for _ in range(3)]
+        assert start(server, ledger, 300).communicate()[0] == "300\n"
+        check(server, ledger, 300, kills)
+
+
+def test_two_runs_at_once_ask_nothing_twice_though_one_is_killed(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    with serve(latency=0.2) as server:
+        other, killed = start(server, ledger, 300), start(server, ledger, 300)
+        kills = [kill_soon(server, killed, 0.3)]
+        assert other.communicate()[0] == "300\n"
+        check(server, ledger, 300, kills)
+
+
+@pytest.mark.proof
+def test_twenty_kills_over_2000_calls_of_a_second(tmp_path: Path) -> None:
+    ledger, dice = tmp_path / "ledger.sqlite", random.Random(2)
+    with serve(latency=1) as server:
+        kills = [kill_soon(server, start(server, ledger, 2000), dice.uniform(0, 3)) for _ in range(20)]
+        assert start(server, ledger, 2000).communicate()[0] == "2000\n"
+        print("\n" + check(server, ledger, 2000, kills))
+
+
+@pytest.mark.proof
+def test_two_runs_at_once_over_2000_calls_of_a_second_of_which_one_is_killed_again_and_again(tmp_path: Path) -> None:
+    ledger, dice = tmp_path / "ledger.sqlite", random.Random(3)
+    with serve(latency=1) as server:
+        steady = start(server, ledger, 2000)
+        kills: list[float] = []
+        while steady.poll() is None and len(kills) < 10:
+            kills.append(kill_soon(server, start(server, ledger, 2000), dice.uniform(0, 2)))
+        assert steady.communicate()[0] == "2000\n"
+        print("\n" + check(server, ledger, 2000, kills))

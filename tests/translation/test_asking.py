@@ -1,0 +1,287 @@
+"""Batches of passages put to a model that answers badly: every passage ends with its own text, or with the reason why
+not.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from benchmark_assets.translation.asking import TRIES, Output, Task, translate
+from resources import prompts
+from resources.provider.client import opened
+from resources.provider.ledger import Ledger, attempts
+from tests.provider.server import Server, serve
+from tests.provider.support import NO_BUDGET, model
+
+PASSAGES = {
+    "mn1:1": 'Evaṁ me sutaṁ: "ekaṁ samayaṁ".',
+    "mn1:2": "Arma {virumque} cano,\nTroiae.",
+    "mn1:3": "學而時習之,不亦說乎?",
+    "mn1:4": "Mus currit \\ felis sedet.",
+}
+FIRST, SECOND, THIRD, LAST = PASSAGES
+ALL = list(PASSAGES)
+RIGHT = {key: f"EN: {text}" for key, text in PASSAGES.items()}
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Server]:
+    with serve() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: Server) -> Server:
+    running.configure()
+    running.clear()
+    return running
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.sqlite"
+
+
+def translated(server: Server, ledger: Path, passages: Mapping[str, str] = PASSAGES) -> dict[str, Output]:
+    """Outputs of one batch, by passage; there is exactly one for each."""
+    task = Task(model(server.url), prompts.load("translate"), "Latin", "English")
+
+    async def ask() -> list[Output]:
+        async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+            return await translate(client.ask, task, passages)
+
+    outputs = asyncio.run(ask())
+    assert sorted(output.passage for output in outputs) == sorted(passages)
+    assert {output.batch for output in outputs} == {next(iter(passages))}
+    return {output.passage: output for output in outputs}
+
+
+def texts(outputs: Mapping[str, Output]) -> dict[str, str | None]:
+    return {key: output.text for key, output in outputs.items()}
+
+
+def parsings(outputs: Mapping[str, Output]) -> list[str | None]:
+    return [outputs[key].parsing for key in ALL]
+
+
+def asked(server: Server) -> list[list[str]]:
+    """The keys of each request."""
+    return [seen.keys for seen in server.log()]
+
+
+def test_a_good_reply_is_taken_as_it_stands(server: Server, ledger: Path) -> None:
+    outputs = translated(server, ledger)
+    assert texts(outputs) == RIGHT
+    assert parsings(outputs) == ["strict"] * 4
+    assert asked(server) == [ALL]
+    (key,) = attempts(ledger)["key"]
+    assert {output.call for output in outputs.values()} == {key}
+
+
+def test_a_good_reply_is_asked_for_once_in_all_runs(server: Server, ledger: Path) -> None:
+    assert translated(server, ledger) == translated(server, ledger)
+    assert asked(server) == [ALL]
+
+
+@pytest.mark.parametrize("fault", ["missing_key", "renamed_key", "wrong_type", "null_value", "duplicate_key"])
+def test_of_a_reply_that_spoils_one_key_only_this_one_is_asked_for_again(
+    server: Server, ledger: Path, fault: str
+) -> None:
+    server.configure(script=[fault])
+    outputs = translated(server, ledger)
+    assert texts(outputs) == RIGHT
+    assert parsings(outputs) == ["strict"] * 4
+    assert asked(server) == [ALL, [LAST]]
+
+
+def test_a_key_that_nobody_asked_for_is_left_out(server: Server, ledger: Path) -> None:
+    server.configure(script=["extra_key"])
+    outputs = translated(server, ledger)
+    assert texts(outputs) == RIGHT
+    assert parsings(outputs) == ["strict"] * 4
+    assert asked(server) == [ALL]
+
+
+@pytest.mark.parametrize("fault", ["fenced", "trailing_comma"])
+def test_a_whole_object_that_is_no_strict_json_is_repaired_and_marked(server: Server, ledger: Path, fault: str) -> None:
+    server.configure(script=[fault])
+    outputs = translated(server, ledger)
+    assert texts(outputs) == RIGHT
+    assert parsings(outputs) == ["repaired"] * 4
+    assert asked(server) == [ALL]
+
+
+def test_bare_quotes_are_part_of_the_text(server: Server, ledger: Path) -> None:
+    server.configure(script=["bare_quotes"])
+    outputs = translated(server, ledger)
+    assert texts(outputs) == {**RIGHT, LAST: f'{RIGHT[LAST]} and he said "so be it" and left'}
+    assert parsings(outputs) == ["repaired"] * 4
+    assert asked(server) == [ALL]
+
+
+@pytest.mark.parametrize("fault", ["prose", "cut_with_stop"])
+def test_a_reply_of_which_nothing_can_be_taken_is_asked_for_in_halves(server: Server, ledger: Path, fault: str) -> None:
+    server.configure(script=[fault])
+    outputs = translated(server, ledger)
+    assert texts(outputs) == RIGHT
+    assert parsings(outputs) == ["strict"] * 4
+    assert asked(server) == [ALL, [FIRST, SECOND], [THIRD, LAST]]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_reply_that_ends_early_behind_a_brace_is_not_taken_for_whole(
+    server: Server, ledger: Path, number: int
+) -> None:
+    passages = {f"mn1:{each}": "Arma virumque {sic} cano, Troiae qui primus ab oris." for each in range(number)}
+    right = {key: f"EN: {text}" for key, text in passages.items()}
+    whole = json.dumps(right)
+    server.configure(script=["cut_with_stop"], cut_at=(whole.rindex("sic}") + 4.5) / len(whole))
+    assert texts(translated(server, ledger, passages)) == right
+
+
+def test_a_key_that_occurs_twice_counts_as_missing_in_a_fenced_reply_too(ledger: Path) -> None:
+    recording = ledger.with_name("recording.jsonl")
+    task = Task(model("", {"recording": recording}), prompts.load("translate"), "Latin", "English")
+    passages = {"mn1:1": "Arma"}
+    lines = []
+    for replicate, content in enumerate(
+        ['```json\n{"mn1:1": "Arms", "mn1:1": "Weapons"}\n```', '{"mn1:1": "Of arms"}']
+    ):
+        choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+        key = task.question(passages, replicate).recording_key
+        lines.append(json.dumps({"key": key, "status": 200, "body": json.dumps({"choices": [choice]})}))
+    recording.write_text("\n".join(lines), encoding="utf-8")
+
+    async def ask() -> list[Output]:
+        async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+            return await translate(client.ask, task, passages)
+
+    assert [output.text for output in asyncio.run(ask())] == ["Of arms"]
+
+
+@pytest.mark.parametrize("cut_at", [0.35, 0.5, 0.65, 0.8, 0.95])
+@pytest.mark.parametrize("fault", ["length", "cut", "cut_chunked"])
+def test_of_a_reply_that_breaks_off_what_was_complete_is_taken_and_the_rest_asked_for(
+    server: Server, ledger: Path, fault: str, cut_at: float
+) -> None:
+    server.configure(script=[fault], cut_at=cut_at)
+    outputs = translated(server, ledger)
+    assert texts(outputs) == RIGHT
+    whole = parsings(outputs).count("prefix")
+    assert parsings(outputs) == ["prefix"] * whole + ["strict"] * (4 - whole)
+    if whole:
+        assert asked(server) == [ALL, ALL[whole:]] if whole < 4 else [ALL]
+
+
+def test_where_several_replies_break_off_nothing_is_asked_for_twice(server: Server, ledger: Path) -> None:
+    passages = {f"mn1:{number}": f"Sententia {number}." for number in range(16)}
+    server.configure(script=["length", "cut", "length"], cut_at=0.55)
+    outputs = translated(server, ledger, passages)
+    assert texts(outputs) == {key: f"EN: {text}" for key, text in passages.items()}
+    parts = asked(server)
+    assert len(parts) == 4
+    for before, after in pairwise(parts):
+        assert after == before[-len(after) :]
+        assert len(after) < len(before)
+
+
+@pytest.mark.parametrize("fault", ["refusal", "content_filter"])
+def test_a_passage_that_is_refused_alone_is_a_refusal_and_the_others_have_their_texts(
+    server: Server, ledger: Path, fault: str
+) -> None:
+    server.configure(by_key={THIRD: fault})
+    outputs = translated(server, ledger)
+    assert texts(outputs) == {**RIGHT, THIRD: None}
+    words = "I cannot help with that." if fault == "refusal" else "stopped by a content filter"
+    assert (outputs[THIRD].refusal, outputs[THIRD].error) == (words, None)
+    assert asked(server) == [ALL, [FIRST, SECOND], [THIRD, LAST], [THIRD], [LAST]]
+
+
+def test_a_refusal_is_kept_as_the_reply_that_it_is(server: Server, ledger: Path) -> None:
+    server.configure(by_key={THIRD: "refusal"})
+    first = translated(server, ledger)
+    server.configure()
+    assert translated(server, ledger) == first
+    assert len(asked(server)) == 5
+
+
+def test_a_batch_that_is_too_long_for_the_model_is_asked_for_in_halves(server: Server, ledger: Path) -> None:
+    server.configure(script=["context_length"])
+    assert texts(translated(server, ledger)) == RIGHT
+    assert asked(server) == [ALL, [FIRST, SECOND], [THIRD, LAST]]
+
+
+def test_a_passage_that_is_too_long_for_the_model_is_an_error_that_says_so(server: Server, ledger: Path) -> None:
+    server.configure(by_key={THIRD: "context_length"})
+    outputs = translated(server, ledger)
+    assert texts(outputs) == {**RIGHT, THIRD: None}
+    assert outputs[THIRD].refusal is None
+    assert "maximum context length" in str(outputs[THIRD].error)
+    assert asked(server).count([THIRD]) == 1
+
+
+def test_a_passage_whose_translation_exceeds_the_limit_is_an_error_that_says_so(server: Server, ledger: Path) -> None:
+    server.configure(by_key={FIRST: "length"}, cut_at=0.2)
+    outputs = translated(server, ledger)
+    assert texts(outputs) == {**RIGHT, FIRST: None}
+    assert outputs[FIRST].refusal is None
+    assert "cut off (length)" in str(outputs[FIRST].error)
+    assert asked(server).count([FIRST]) == TRIES
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("prose", "no JSON"),
+        ("cut_with_stop", "no JSON"),
+        ("renamed_key", "keys missing: ['mn1:4'], keys not asked for: ['mn1:4_en']"),
+        ("duplicate_key", "keys missing: ['mn1:4']"),
+        ("wrong_type", "no text"),
+        ("null_value", "no text"),
+    ],
+)
+def test_a_passage_that_is_never_translated_is_asked_for_a_few_times_and_is_an_error_with_the_reason(
+    server: Server, ledger: Path, fault: str, reason: str
+) -> None:
+    server.configure(by_key={LAST: fault})
+    outputs = translated(server, ledger)
+    assert texts(outputs) == {**RIGHT, LAST: None}
+    assert outputs[LAST].refusal is None
+    assert reason in str(outputs[LAST].error)
+    assert asked(server).count([LAST]) == TRIES
+
+
+def test_an_empty_translation_is_none(server: Server, ledger: Path) -> None:
+    server.configure(answers={SECOND: " \n"})
+    outputs = translated(server, ledger)
+    assert texts(outputs) == {**RIGHT, SECOND: None}
+    assert "empty" in str(outputs[SECOND].error)
+    assert asked(server) == [ALL, *[[SECOND]] * TRIES]
+
+
+def test_a_passage_that_is_translated_at_the_last_try_has_its_text(server: Server, ledger: Path) -> None:
+    server.configure(by_key={LAST: "null_value"}, by_key_times=TRIES)
+    assert texts(translated(server, ledger)) == RIGHT
+
+
+def test_a_rejected_batch_is_an_error_of_each_passage(server: Server, ledger: Path) -> None:
+    server.configure(script=["bad_request"])
+    outputs = translated(server, ledger)
+    assert all("The request is not valid." in str(output.error) for output in outputs.values())
+    assert {(output.text, output.refusal) for output in outputs.values()} == {(None, None)}
+    assert asked(server) == [ALL]
+
+
+def test_a_stop_amid_a_batch_keeps_what_was_translated_before(server: Server, ledger: Path) -> None:
+    server.configure(script=["missing_key", "no_credit"])
+    outputs = translated(server, ledger)
+    assert texts(outputs) == {**RIGHT, LAST: None}
+    assert "no credit" in str(outputs[LAST].error)
+    assert asked(server) == [ALL, [LAST]]
+    server.configure()
+    assert texts(translated(server, ledger)) == RIGHT
+    assert asked(server) == [ALL, [LAST], [LAST]]

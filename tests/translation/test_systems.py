@@ -1,0 +1,216 @@
+"""Models of the registry on the grid, asked of a real server: what is stored, what is asked again, what it costs."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from benchmark_assets.automation import runs
+from benchmark_assets.corpus.registry import register
+from benchmark_assets.definitions import build_definitions
+from benchmark_assets.translation.imports import import_outputs
+from benchmark_assets.translation.systems import Systems, language_name
+from resources.errors import BadInput
+from resources.home import PROJECT
+from resources.provider.ledger import UNCERTAIN, attempts
+from resources.warehouse import Warehouse
+from tests.provider.server import Server, serve
+from tests.support import PASSAGES, SOURCES, LetterEmbedder, run, write_corpus, write_outputs
+
+IDS = [passage.removeprefix("tiny/") for passage in PASSAGES]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Server]:
+    with serve() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: Server) -> Server:
+    running.configure()
+    running.clear()
+    return running
+
+
+class Deployment:
+    """A home with the small corpus, and a registry of one model at the server."""
+
+    def __init__(self, folder: Path, warehouse: Warehouse, instance: dg.DagsterInstance, url: str) -> None:
+        self.folder, self.warehouse, self.instance, self.url = folder, warehouse, instance, url
+        self.registry()
+        register(warehouse, write_corpus(folder / "corpus"))
+        runs.look(self.code_location()[0], instance)
+
+    def registry(self, *, budget: dict[str, float] | None = None, **settings: Any) -> None:
+        """Write the registry; each passage is a request of its own unless `batch_tokens` says otherwise."""
+        model = {"endpoint": "server", "id": "m", "price": {"input": 1, "output": 2}, "batch_tokens": 1, **settings}
+        content = {
+            "endpoints": {"server": {"url": self.url}}, "models": {"ours": model}, "embedders": {"minilm": {}},
+            "embedder": "minilm", "budget": budget or {},
+        }  # fmt: skip
+        (self.folder / "models.yaml").write_text(json.dumps(content), encoding="utf-8")
+
+    def code_location(self) -> tuple[dg.Definitions, Systems]:
+        definitions = build_definitions(resource_overrides={"warehouse": self.warehouse, "embedder": LetterEmbedder()})
+        return definitions, (definitions.resources or {})["systems"]
+
+    def translate(self) -> None:
+        """Bring the model's outputs up to date, and nothing else."""
+        self.instance.add_dynamic_partitions("model", ["ours"])
+        run(self.code_location()[0], self.instance, "translate", (f"ours|{PASSAGES[0]}", f"ours|{PASSAGES[-1]}"))
+
+    def evaluate(self) -> None:
+        """Bring the model up to date, to the leaderboard."""
+        definitions, systems = self.code_location()
+        runs.evaluate(definitions, self.instance, self.warehouse, systems, "ours")
+
+    def texts(self) -> dict[str, str]:
+        return dict(self.warehouse.read("model_output", columns=["passage", "text"]).iter_rows())
+
+    @property
+    def ledger(self) -> Path:
+        return Path(self.warehouse.path).with_name("ledger.sqlite")
+
+
+@pytest.fixture
+def deployment(
+    tmp_path: Path, warehouse: Warehouse, instance: dg.DagsterInstance, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> Deployment:
+    monkeypatch.setenv("VARIORUM_MODELS", str(tmp_path / "models.yaml"))
+    return Deployment(tmp_path, warehouse, instance, server.url)
+
+
+def asked(server: Server) -> list[str]:
+    return sorted(key for seen in server.log() for key in seen.keys)
+
+
+def test_a_model_is_translated_scored_and_never_paid_twice(deployment: Deployment, server: Server) -> None:
+    server.configure(by_key={IDS[0]: "refusal"})
+    deployment.evaluate()
+    assert deployment.texts() == {PASSAGES[1]: "EN: Sol oritur.", PASSAGES[2]: "EN: Nihil novi dicit."}
+    assert asked(server) == sorted(IDS)
+    board = deployment.warehouse.read("leaderboard")
+    assert board.filter(system="ours")["passages"].to_list() == [2]
+    # A refusal is a result: stored, not scored, not asked for again.
+    assert deployment.warehouse.read("refusal")["passage"].to_list() == [PASSAGES[0]]
+    manifest, calls = deployment.warehouse.read("translation_call"), deployment.warehouse.read("model_call")
+    assert set(manifest["call"]) == set(calls["call"])
+    assert manifest["parsing"].to_list() == [None, "strict", "strict"]
+    assert (calls["cost"] > 0).all()
+    done = runs.status(deployment.code_location()[0], deployment.instance).filter(asset="model_output")
+    assert done.select("materialized", "failed").row(0) == (3, 0)
+
+    Path(deployment.warehouse.path).unlink()  # a warehouse that is lost is built again from the ledger, for nothing
+    register(deployment.warehouse, deployment.folder / "corpus" / "corpus.yaml")
+    runs.look(deployment.code_location()[0], deployment.instance)
+    deployment.translate()
+    assert len(deployment.texts()) == 2
+    assert len(server.log()) == 3
+
+
+def test_settings_that_determine_the_reply_ask_again_and_others_do_not(deployment: Deployment, server: Server) -> None:
+    deployment.translate()
+    deployment.registry(price={"input": 5, "output": 5}, in_flight=2, budget={"day": 100})
+    deployment.translate()
+    assert len(server.log()) == 3
+    deployment.registry(temperature=0.3)
+    deployment.translate()
+    assert len(server.log()) == 6
+
+
+def test_an_edited_source_is_asked_for_alone(deployment: Deployment, server: Server) -> None:
+    deployment.registry(batch_tokens=3000)
+    deployment.translate()
+    assert [seen.keys for seen in server.log()] == [IDS]
+    server.clear()
+    sources = {document: dict(segments) for document, segments in SOURCES.items()}
+    sources["doc1"]["doc1:2.1"] = "Sol occidit."
+    write_corpus(deployment.folder / "corpus", sources=sources)
+    runs.look(deployment.code_location()[0], deployment.instance)
+    deployment.translate()
+    assert asked(server) == ["doc1:2"]
+    assert deployment.texts()[PASSAGES[1]] == "EN: Sol occidit."
+
+
+def test_a_passage_that_fails_leaves_the_others_and_is_the_only_one_asked_again(
+    deployment: Deployment, server: Server
+) -> None:
+    server.configure(by_key={IDS[1]: "bad_request"})
+    with pytest.raises(dg.Failure, match="rejected"):
+        deployment.translate()
+    assert set(deployment.texts()) == {PASSAGES[0], PASSAGES[2]}
+    server.configure()
+    server.clear()
+    deployment.translate()
+    assert asked(server) == [IDS[1]]
+    assert set(deployment.texts()) == set(PASSAGES)
+
+
+def test_a_budget_stops_the_run_and_a_larger_one_pays_for_the_rest_only(deployment: Deployment, server: Server) -> None:
+    deployment.registry(max_tokens=1000, in_flight=1, budget={"run": 0.0034})
+    with pytest.raises(dg.Failure, match=r"the budget of run .* is 0.0034 dollars"):
+        deployment.translate()
+    assert len(server.log()) == 1
+    deployment.registry(max_tokens=1000, in_flight=1, budget={"run": 1})
+    deployment.translate()
+    assert asked(server) == sorted(IDS)
+
+
+def test_a_model_of_other_corpora_covers_none_of_this_one(deployment: Deployment) -> None:
+    deployment.registry(corpora=["other"])
+    assert deployment.code_location()[1].system("ours").fingerprints(PASSAGES) == {}
+
+
+def test_a_name_cannot_be_called_and_imported(deployment: Deployment) -> None:
+    outputs = write_outputs(deployment.folder / "ours.jsonl", {IDS[0]: "Something."})
+    import_outputs(deployment.warehouse, outputs, "tiny", None)
+    with pytest.raises(BadInput, match="rename it in the registry"):
+        deployment.code_location()[1].system("ours")
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_is_ended_leaves_no_call_and_goes_on_where_it_stopped(
+    deployment: Deployment, server: Server, ending: signal.Signals
+) -> None:
+    tools = Path(sys.executable).parent
+    deployment.registry(in_flight=1)
+    deployment.instance.add_dynamic_partitions("model", ["ours"])
+    server.configure(latency=1)
+    row = f"ours|{PASSAGES[0]}...ours|{PASSAGES[-1]}"
+    what = ["-m", "benchmark_assets.definitions", "--select", "model_output", "--partition-range", row]
+    process = subprocess.Popen(
+        [tools / "dagster", "asset", "materialize", *what], cwd=PROJECT, stderr=subprocess.PIPE, text=True
+    )
+    while len(server.log()) < 2:
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        time.sleep(0.05)
+    time.sleep(0.2)
+    process.send_signal(ending)
+    words = process.communicate(timeout=30)[1]
+    assert "3 calls, 0 of them answered in the ledger; the others cost about 0.0" in words
+    time.sleep(0.3)
+    assert server.in_flight() == 0
+
+    server.configure()
+    server.clear()
+    deployment.translate()
+    assert len(server.log()) == 2
+    assert set(deployment.texts()) == set(PASSAGES)
+    assert attempts(deployment.ledger)["outcome"].to_list().count(UNCERTAIN) == 1
+    if ending is signal.SIGKILL:
+        costs = subprocess.run(
+            [tools / "variorum", "costs"], cwd=PROJECT, capture_output=True, text=True, check=True
+        ).stdout
+        assert "ours   translate      4        3          1" in costs
+
+
+def test_languages_have_names() -> None:
+    assert [language_name(tag) for tag in ("pi", "lzh", "bo", "xct")] == ["Pali", "Literary Chinese", "Tibetan", "xct"]
