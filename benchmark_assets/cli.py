@@ -89,9 +89,9 @@ def demo() -> None:
     each = Deployment()
     register(each.warehouse, SAMPLE / "corpus.yaml")
     runs.take_in(each.definitions, each.instance, "sample")
-    for model, settings in each.provider.registry().models.items():
-        if settings.corpora == ("sample",):
-            runs.evaluate(each.definitions, each.instance, each.warehouse, each.systems, model)
+    registry = each.provider.registry()
+    sample = [model for model, settings in registry.models.items() if settings.corpora == ("sample",)]
+    runs.evaluate(each.definitions, each.instance, each.warehouse, each.systems, *sample)
     board = each.warehouse.read("leaderboard")
     click.echo("\nThe sample's systems beside its human translators, each of these scored against the other two:\n")
     click.echo(plain(readable(board.filter(board["corpus"] == "sample"))))
@@ -177,13 +177,13 @@ def record(model: str, file: Path) -> None:
 
 
 @main.command()
-@click.argument("model")
-def evaluate(model: str) -> None:
-    """Bring MODEL up to date, from its outputs to the leaderboard; what is current is not computed again."""
+@click.argument("models", nargs=-1, required=True)
+def evaluate(models: tuple[str, ...]) -> None:
+    """Bring MODELS up to date, from their outputs to the leaderboard; what is current is not computed again."""
     each = Deployment()
-    runs.evaluate(each.definitions, each.instance, each.warehouse, each.systems, model)
+    runs.evaluate(each.definitions, each.instance, each.warehouse, each.systems, *models)
     board = each.warehouse.read("leaderboard")
-    corpora = board.filter(board["system"] == model)["corpus"]
+    corpora = board.filter(board["system"].is_in(models))["corpus"]
     click.echo(plain(readable(board.filter(board["corpus"].is_in(corpora.to_list())))))
 
 

@@ -57,11 +57,11 @@ def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: s
 
 
 def evaluate(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, systems: Systems, model: str
+    definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, systems: Systems, *models: str
 ) -> None:
-    """Bring a model up to date, one run a stage: references, outputs and scores of each corpus, then the tables.
+    """Bring models up to date, one run a stage: references of each corpus, then outputs and scores, then the tables.
 
-    Corpora that the model never covered are left out. A stage that fails does not stop the next: passages that are good
+    Corpora that a model never covered are left out. A stage that fails does not stop the next: passages that are good
     make their way to the leaderboard.
 
     Raises
@@ -71,18 +71,22 @@ def evaluate(
     RunFailedError
         Where passages failed, after all stages; the next call computes those passages only.
     """
-    system = systems.system(model)
-    instance.add_dynamic_partitions("model", [model])
-    before = warehouse.read("model_output", pl.DataFrame({"model": [model]}), ["passage"])["passage"].to_list()
-    stages: list[Stage] = []
+    each = {model: systems.system(model) for model in models}
+    instance.add_dynamic_partitions("model", list(models))
+    references: list[Stage] = []
+    rows: list[Stage] = []
     for corpus in warehouse.read("corpus", columns=["corpus"])["corpus"]:
         passages = [key for key in instance.get_dynamic_partitions("passage") if key.startswith(f"{corpus}/")]
-        if system.fingerprints(passages) or any(passage.startswith(f"{corpus}/") for passage in before):
-            for first, last in _ranges(instance, corpus):
+        ranges = list(_ranges(instance, corpus))
+        before = warehouse.read("model_output", pl.DataFrame({"passage": passages}), ["model"])["model"].unique()
+        covering = [model for model in models if model in before or each[model].fingerprints(passages)]
+        references += [("references", ends) for ends in ranges if covering]
+        for model in covering:
+            for first, last in ranges:
                 row = (f"{model}|{first}", f"{model}|{last}")
-                stages += [("references", (first, last)), ("translate", row), ("score", row)]
-    tables: list[Stage] = [("accounts", None), ("summary", model), ("leaderboard_table", None)]
-    _run_all(definitions, instance, stages + tables)
+                rows += [("translate", row), ("score", row)]
+    tables: list[Stage] = [("accounts", None), *(("summary", model) for model in models), ("leaderboard_table", None)]
+    _run_all(definitions, instance, [*references, *rows, *tables])
 
 
 def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.DataFrame:

@@ -9,7 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from itertools import count, pairwise
 from pathlib import Path
@@ -208,7 +208,7 @@ def test_a_connection_that_breaks_after_good_calls_is_not_taken_up_behind_the_le
     server: Server, ledger: Path
 ) -> None:
     # HTTP clients repeat a request of themselves where a connection that they kept turns out to be dead.
-    server.configure(script=["ok", "ok", "dropped", "dropped"])
+    server.configure(script=["ok", "ok", "dropped"])
     asked = model(server.url)
 
     async def ask_in_turn() -> list[Result]:
@@ -216,8 +216,8 @@ def test_a_connection_that_breaks_after_good_calls_is_not_taken_up_behind_the_le
             return [await outcome(client, question(asked, number)) for number in range(3)]
 
     assert all("EN: " in text(result) for result in asyncio.run(ask_in_turn()))
-    assert [seen.fault for seen in server.log()] == ["ok", "ok", "dropped", "dropped", "ok"]
-    assert len(attempts(ledger)) == 5
+    assert [seen.fault for seen in server.log()] == ["ok", "ok", "dropped", "ok"]
+    assert len(attempts(ledger)) == 4
 
 
 @pytest.mark.parametrize("retry_after", [{"seconds": 0.6}, {"ms": 600}, {"date": 0.6}])
@@ -270,7 +270,7 @@ def test_a_server_that_announces_no_wait_and_stays_busy_is_not_stormed(
     async def ask_a_while() -> None:
         async with asking(ledger) as client:
             asked = asyncio.create_task(client.ask(question(model(server.url), 0)))
-            await asyncio.sleep(0.7)
+            await asyncio.sleep(0.5)
             asked.cancel()
 
     asyncio.run(ask_a_while())
@@ -312,6 +312,7 @@ def test_those_that_wait_for_a_place_are_stopped_too(server: Server, ledger: Pat
     assert len(server.log()) == 1
 
 
+# BUG: who waits for a place at the endpoint is past the last look at what is stopped.
 def test_a_missing_credit_stops_other_models_that_wait_for_a_place_at_the_endpoint(
     server: Server, ledger: Path
 ) -> None:
@@ -458,7 +459,7 @@ def test_calls_in_flight_grow_to_the_limit_and_not_beyond(server: Server, ledger
 
     async def ask_all() -> None:
         async with asking(ledger) as client:
-            async for _ in each(lambda n: client.ask(question(asked, n)), range(350), client.width(asked)):
+            async for _ in each(lambda n: client.ask(question(asked, n)), range(220), client.width(asked)):
                 pass
 
     asyncio.run(ask_all())
@@ -574,19 +575,24 @@ def test_a_question_whose_asking_was_cancelled_can_be_asked_again(server: Server
     assert attempts(ledger)["outcome"].to_list() == [UNCERTAIN, Outcome.ANSWERED]
 
 
-def test_a_question_cancelled_at_any_step_before_it_is_sent_can_be_asked_again(server: Server, ledger: Path) -> None:
+# BUG: where the cancellation comes between the end of a write and the waking of who waits, nobody undoes the claim.
+@pytest.mark.parametrize("written", [False, True])
+def test_a_question_cancelled_at_any_step_can_be_asked_again(server: Server, ledger: Path, written: bool) -> None:
     asked = model(server.url)
 
     async def cancel_and_ask_again() -> None:
         async with asking(ledger) as client:
-            await client.ask(question(asked, 99))
-            for turns in range(12):
-                first = asyncio.create_task(client.ask(question(asked, turns)))
-                for _ in range(turns):  # of the event loop: the call has come a step further with each
-                    await asyncio.sleep(0)
-                first.cancel()
-                async with asyncio.timeout(2):
-                    assert "EN: " in (await client.ask(question(asked, turns))).reading.text
+            with closing(sqlite3.connect(ledger)) as connection:
+                for turns in range(8):
+                    (before,) = connection.execute("SELECT max(id) FROM attempt").fetchone()
+                    first = asyncio.create_task(client.ask(question(asked, turns)))
+                    while written and connection.execute("SELECT max(id) FROM attempt").fetchone() == (before,):
+                        await asyncio.sleep(0)
+                    for _ in range(turns):  # of the event loop: the call has come a step further with each
+                        await asyncio.sleep(0)
+                    first.cancel()
+                    async with asyncio.timeout(2):
+                        assert "EN: " in (await client.ask(question(asked, turns))).reading.text
 
     asyncio.run(cancel_and_ask_again())
 

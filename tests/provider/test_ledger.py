@@ -171,7 +171,7 @@ def start_asker(server: Server, ledger: Path, count: int) -> subprocess.Popen[st
 
 
 def test_two_processes_that_ask_the_same_send_each_question_once(server: Server, ledger: Path) -> None:
-    server.configure(latency=0.2)
+    server.configure(latency=0.1)
     processes = [start_asker(server, ledger, 40) for _ in range(2)]
     assert [process.communicate()[0] for process in processes] == ["40\n", "40\n"]
     log = server.log()
@@ -603,7 +603,8 @@ def test_replies_wait_for_space_though_another_session_gave_the_ballast_up(serve
     assert len(server.log()) == 4
 
 
-def test_a_question_that_waits_for_another_fails_like_the_rest_on_a_full_disk(server: Server, small_disk: Path) -> None:
+# BUG: `ask` raises UnwritableError, not CallFailed, out of `settle_the_dead`, which is a write now.
+def test_a_question_that_waits_for_money_fails_like_the_rest_on_a_full_disk(server: Server, small_disk: Path) -> None:
     ledger = small_disk / "ledger.sqlite"
     server.configure(latency=0.5)
     asked = model(server.url)
