@@ -8,14 +8,14 @@ import asyncio
 import logging
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
 from resources.provider.lane import Lane
 from resources.provider.ledger import InFlightError, Ledger, OverBudgetError, UnwritableError
 from resources.provider.question import Question
-from resources.provider.reading import Policy, Raw, Reading, read, retry_after
+from resources.provider.reading import Outcome, Policy, Raw, Reading, read, retry_after
 from resources.provider.registry import Model
 from resources.provider.transport import Transport, transport
 
@@ -82,9 +82,13 @@ class Client:
                 raw, reading = await self._call(question)
             except InFlightError:
                 await asyncio.sleep(random.uniform(0.05, 0.2))
-                await self._ledger.settle_the_dead()
+                with suppress(UnwritableError):  # which the next claim will say
+                    await self._ledger.settle_the_dead()
                 continue
-            except (OverBudgetError, UnwritableError) as error:
+            except OverBudgetError as error:
+                self._stop(error.model, str(error))
+                continue
+            except UnwritableError as error:
                 self._stop("", str(error))
                 continue
             if reading.policy is Policy.USE:
@@ -119,38 +123,38 @@ class Client:
         """One attempt."""
         wire, places = self._wire(question.model)
         lane = self.lane(question.model)
-        await lane.enter()
-        inside = True
-        try:
+        async with AsyncExitStack() as held:
+            await lane.enter()
+            held.callback(lane.leave)
+            await held.enter_async_context(places)
             self._check(question.model)
             attempt = await self._ledger.claim(question)
             try:
-                async with places:
-                    raw = await wire.send(question)
-                if raw.status == 200:  # to be stored it needs no place; an error may say that nobody should follow
-                    lane.leave()
-                    inside = False
+                raw = await wire.send(question)
+                if raw.status == 200:  # needs no place to be stored; an error may say that nobody should follow
+                    await held.aclose()
                 await self._ledger.receive(attempt, raw)
             except BaseException:
                 self._ledger.abandon(attempt)
                 raise
             reading = read(raw)
             self._ledger.settle(attempt, reading)
-            if reading.policy is Policy.USE:
-                lane.succeeded()
-            elif raw.status in (429, 503):
-                lane.throttled(retry_after(raw.headers) or 0.0)
-            elif reading.policy in (Policy.STOP, Policy.STOP_MODEL):
-                who = "" if reading.policy is Policy.STOP else question.model.name
-                self._stop(who, f"{question.model.place}: {_words(reading)}")
-        finally:
-            if inside:
-                lane.leave()
+            self._heed(question.model, raw, reading)
         return raw, reading
+
+    def _heed(self, model: Model, raw: Raw, reading: Reading) -> None:
+        """Adjust the lane, or stop, as a reply demands."""
+        if reading.policy is Policy.USE:
+            self.lane(model).succeeded()
+        elif reading.outcome is Outcome.RATE_LIMITED or raw.status == 503:
+            self.lane(model).throttled(retry_after(raw.headers) or 0.0)
+        elif reading.policy in (Policy.STOP, Policy.STOP_MODEL):
+            who = "" if reading.policy is Policy.STOP else model.name
+            self._stop(who, f"{model.place}: {_words(reading)}")
 
     def _wire(self, model: Model) -> tuple[Transport, asyncio.Semaphore]:
         endpoint = model.endpoint
-        name = model.place, endpoint.key
+        name = model.settings.endpoint, model.place
         if name not in self._transports:
             self._transports[name] = transport(endpoint), asyncio.Semaphore(endpoint.in_flight)
         return self._transports[name]

@@ -60,7 +60,11 @@ class InFlightError(Refusal):
 
 
 class OverBudgetError(Refusal):
-    """It would exceed a cap."""
+    """It would exceed a cap: that of `model`, or of all where this is ''."""
+
+    def __init__(self, reason: str, model: str) -> None:
+        super().__init__(reason)
+        self.model = model
 
 
 class UnwritableError(BadInput):
@@ -260,7 +264,12 @@ class Ledger:
     ) -> Any:
         done = asyncio.get_running_loop().create_future()
         self._queue(_Write(change, done, paid, undo))
-        return await done
+        try:
+            return await done
+        except asyncio.CancelledError:
+            if undo and done.done() and not done.cancelled() and not done.exception():
+                undo(done.result())
+            raise
 
     def _queue(self, write: _Write) -> None:
         self._writes.append(write)
@@ -321,14 +330,14 @@ class Ledger:
     async def _make_room(self, paid: list[_Write]) -> list[_Write]:
         """Give up the ballast, then wait for somebody to free space; return what is still worth storing."""
         ballast = self._ballast()
-        self._give_up = self._give_up or time.monotonic() + PATIENCE
         if ballast.exists():
-            logger.error("%s; the space set aside takes the replies under way", self._full)
             ballast.unlink(missing_ok=True)
-            return paid
+        elif time.monotonic() < self._give_up:
+            await asyncio.sleep(1)
+        if not self._give_up:
+            self._give_up = time.monotonic() + PATIENCE
+            logger.error("%s; replies under way use the space set aside, or wait for more in memory", self._full)
         if time.monotonic() < self._give_up:
-            logger.error("%s; %d replies wait in memory", self._full, len(paid))
-            await asyncio.sleep(5)
             return paid
         for write in paid:
             write.end(self._full)
@@ -445,7 +454,8 @@ def _reserve(connection: sqlite3.Connection, name: str, worst: int, cap: float |
     if spent + worst > cap * NANO:
         raise OverBudgetError(
             f"the budget of {name} is {cap:g} dollars; {spent / NANO:.4f} are spent or uncertain, "
-            f"and this call may cost {worst / NANO:.4f}"
+            f"and this call may cost {worst / NANO:.4f}",
+            name.removeprefix("model ") if name.startswith("model ") else "",
         )
     if spent + reserved + worst > cap * NANO:
         raise InFlightError
