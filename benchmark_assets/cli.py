@@ -156,9 +156,15 @@ def models() -> None:
 def show_costs() -> None:
     """Say what was paid, by day, model and purpose, in US dollars."""
     rows = costs(ledger.attempts(Deployment().ledger))
+    money = rows.select(pl.col("paid", "at_most").round(6).cast(pl.String).fill_null("unknown"))
+    click.echo(plain(rows.with_columns(money)))
+    unknown = (
+        "; what models without a price cost is unknown"
+        if rows["paid", "at_most"].null_count().sum_horizontal()[0]
+        else ""
+    )
     paid, at_most = float(rows["paid"].sum()), float(rows["at_most"].sum())
-    click.echo(plain(rows.with_columns(pl.col("paid", "at_most").round(6))))
-    click.echo(f"\npaid: {paid:.4f} dollars; uncertain calls may add {at_most:.4f} at most")
+    click.echo(f"\npaid: {paid:.4f} dollars; uncertain calls may add {at_most:.4f} at most{unknown}")
 
 
 @main.command()
@@ -172,7 +178,10 @@ def record(model: str, file: Path) -> None:
     lines = list(transport.record(Deployment().ledger, model))
     if not lines:
         raise BadInput(model, "", "has answered nothing yet", "`variorum evaluate` it first")
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    try:
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise BadInput(file, "", f"cannot be written ({error.strerror})", "give the path of a file") from error
     click.echo(f"{file}: {len(lines)} replies")
 
 
@@ -201,6 +210,8 @@ def status() -> None:
 @click.argument("arguments", nargs=-1)
 def ui(arguments: tuple[str, ...]) -> None:
     """Start Dagster's UI and daemon on the warehouse; ARGUMENTS go to `dagster dev`."""
+    each = Deployment()
+    each.instance.add_dynamic_partitions("model", each.systems.models())
     os.chdir(prepare())  # in the project Dagster would warn of the dagster.yaml there, to which the home's is a link
     dagster = str(Path(sys.executable).with_name("dagster"))
     os.execv(dagster, [dagster, "dev", "--workspace", str(PROJECT / "workspace.yaml"), *arguments])

@@ -29,7 +29,7 @@ def read(path: Path, kind: type[Content], remedy: str) -> Content:
     try:
         content: Any = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", remedy) from error
+        raise BadInput(path, "", f"cannot be read ({error.strerror})", "check the path") from error
     except (yaml.YAMLError, ValueError, AttributeError, RecursionError) as error:  # PyYAML lets most of these through
         mark = getattr(error, "problem_mark", None)
         key = f"line {mark.line + 1}" if mark else ""

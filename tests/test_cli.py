@@ -47,6 +47,16 @@ def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Pat
     assert [line.split()[-4:] for line in counts.stdout.splitlines() if line.startswith("drift_score")] == [
         ["240", "240", "0", "0"]
     ]
+    # Its translations came out of recorded replies, by the way that calls take.
+    assert "recording recording.jsonl" in variorum("models", home=tmp_path).stdout
+    costs = variorum("costs", home=tmp_path).stdout.splitlines()
+    assert [line.split()[1:5] for line in costs if "translate" in line] == [
+        [name, "translate", "2", "2"] for name in ("erring", "free", "literal", "truncating", "verbose")
+    ]
+    again = variorum("record", "free", str(tmp_path / "free.jsonl"), home=tmp_path)
+    assert again.returncode == 0, again.stderr
+    recorded = (PROJECT / "warehouse" / "sample" / "recording.jsonl").read_text(encoding="utf-8").splitlines()
+    assert set((tmp_path / "free.jsonl").read_text(encoding="utf-8").splitlines()) <= set(recorded)
 
 
 def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
@@ -92,9 +102,10 @@ def test_dagsters_own_command_line_brings_one_partition_up_to_date_and_no_other(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["import", "corpus", "nowhere.yaml"], ["nowhere.yaml", "cannot be read", "give the path"]),
+        (["import", "corpus", "nowhere.yaml"], ["nowhere.yaml", "cannot be read", "check the path"]),
         (["import", "outputs", "nowhere.jsonl", "--corpus", "sample"], ["nowhere.jsonl", "is no file"]),
         (["evaluate", "nobody"], ["nobody", "is no model of this warehouse", "variorum models"]),
+        (["record", "nobody", "file"], ["nobody", "has answered nothing yet", "variorum evaluate"]),
     ],
 )
 def test_a_mistake_ends_in_one_line_that_says_what_to_do(

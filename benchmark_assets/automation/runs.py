@@ -4,17 +4,24 @@ Here: which job over which range of partitions. Not here: what a run does.
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
+from types import MappingProxyType
+from uuid import uuid4
 
 import dagster as dg
 import polars as pl
 
 from benchmark_assets.partitions import dimensions, range_tags
+from benchmark_assets.translation.assets import PAYER
 from benchmark_assets.translation.systems import Systems
 from resources.warehouse import Warehouse
 
 logger = logging.getLogger("variorum.runs")
+
+INTERRUPTED = dg.DagsterExecutionInterruptedError.__name__
+
+NO_TAGS: Mapping[str, str] = MappingProxyType({})
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -86,7 +93,7 @@ def evaluate(
                 row = (f"{model}|{first}", f"{model}|{last}")
                 rows += [("translate", row), ("score", row)]
     tables: list[Stage] = [("accounts", None), *(("summary", model) for model in models), ("leaderboard_table", None)]
-    _run_all(definitions, instance, [*references, *rows, *tables])
+    _run_all(definitions, instance, [*references, *rows, *tables], {PAYER: str(uuid4())})
 
 
 def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.DataFrame:
@@ -117,12 +124,17 @@ def _ranges(instance: dg.DagsterInstance, corpus: str) -> Iterator[tuple[str, st
             yield keys[0], keys[-1]
 
 
-def _run_all(definitions: dg.Definitions, instance: dg.DagsterInstance, stages: Iterable[Stage]) -> None:
+def _run_all(
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    stages: Iterable[Stage],
+    tags: Mapping[str, str] = NO_TAGS,
+) -> None:
     """Run every stage, then raise the first failure, if there was one."""
     failures = []
     for job, partitions in stages:
         try:
-            _run(definitions, instance, job, partitions)
+            _run(definitions, instance, job, partitions, tags)
         except RunFailedError as failure:
             failures.append(failure)
     if failures:
@@ -134,6 +146,7 @@ def _run(
     instance: dg.DagsterInstance,
     job: str,
     partitions: str | tuple[str, str] | None = None,
+    tags: Mapping[str, str] = NO_TAGS,
 ) -> None:
     """Run a job in this process, over one partition, a range given by its ends, or none."""
     named = " … ".join([partitions] if isinstance(partitions, str) else partitions or ())
@@ -141,12 +154,20 @@ def _run(
     result = definitions.resolve_job_def(job).execute_in_process(
         instance=instance,
         partition_key=partitions if isinstance(partitions, str) else None,
-        tags=range_tags(*partitions) if isinstance(partitions, tuple) else None,
+        tags={**tags, **(range_tags(*partitions) if isinstance(partitions, tuple) else {})},
         run_config=QUIET,
         raise_on_error=False,
     )
+    if INTERRUPTED in _kinds(result):
+        raise KeyboardInterrupt
     if not result.success:
         raise RunFailedError(next(_reasons(result), f"run {result.run_id} of {job} failed"))
+
+
+def _kinds(result: dg.ExecuteInProcessResult) -> set[str | None]:
+    """Names of the exceptions that ended steps."""
+    ends = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
+    return {error.cls_name for error in ends if error}
 
 
 def _reasons(result: dg.ExecuteInProcessResult) -> Iterator[str]:

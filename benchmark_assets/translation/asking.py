@@ -21,6 +21,9 @@ PURPOSE = "translate"
 TRIES = 3
 """How often a single passage is asked for when its replies hold no translation of it."""
 
+TRIES_OF_LENGTH = 2
+"""The same for a passage whose replies reach the limit of tokens: these cost the most, and rarely end otherwise."""
+
 TEXT: Mapping[str, Any] = {"type": "string"}
 
 
@@ -85,7 +88,7 @@ async def translate(
         try:
             reply = await ask(question)
         except CallFailed as failure:
-            if failure.reading and failure.reading.outcome is Outcome.TOO_LONG and len(part) > 1:
+            if failure.reading and len(part) > 1:  # without a reading, asking was stopped
                 waiting += [(half, 0) for half in _halves(part)]
             else:
                 outputs += [Output(key, error=str(failure), batch=batch, call=question.key) for key in part]
@@ -108,7 +111,7 @@ async def translate(
             (key,) = part
             if reply.reading.outcome is Outcome.REFUSED:
                 outputs.append(Output(key, refusal=reply.reading.detail, batch=batch, call=reply.key))
-            elif replicate + 1 == TRIES:
+            elif replicate + 1 == (TRIES_OF_LENGTH if reply.reading.outcome is Outcome.LENGTH else TRIES):
                 problem = answer.problem or "the translation is empty or no text"
                 outputs.append(Output(key, error=problem, batch=batch, call=reply.key))
             else:

@@ -11,6 +11,9 @@ from benchmark_assets.translation.systems import Systems
 from benchmark_assets.translation.tables import tabulate
 from resources.warehouse import Warehouse
 
+PAYER = "variorum/payer"
+"""Tag of runs that share one budget, by default the run's own: several corpora make several runs of one evaluation."""
+
 
 @dg.asset(
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="translation", code_version="1", kinds={"duckdb"},
@@ -28,15 +31,15 @@ def model_output(context: dg.AssetExecutionContext, warehouse: Warehouse, system
         for passage, fingerprint in systems.system(model).fingerprints(keys).items()
     ]
 
+    payer = context.run.tags.get(PAYER, context.run.run_id)
+
     def translate(due: pl.DataFrame) -> Computed:
         sources = warehouse.read("source_text", due.select("passage"))
         texts = dict(sources.select("passage", "text").iter_rows())
         rows = [
             (model, *output)
             for (model,), own in due.group_by(["model"], maintain_order=True)
-            for output in systems.system(str(model)).translate(
-                {key: texts[key] for key in own["passage"]}, context.run.run_id
-            )
+            for output in systems.system(str(model)).translate({key: texts[key] for key in own["passage"]}, payer)
         ]
         return tabulate(rows, due)
 

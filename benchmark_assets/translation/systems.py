@@ -4,8 +4,8 @@ Here: the interface that every system fills, outputs that were made elsewhere, m
 of imported files (translation.imports), the protocol of a request (translation.asking), calls (resources.provider).
 """
 
-import asyncio
 import logging
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -21,13 +21,16 @@ from benchmark_assets.translation.batches import batches
 from resources import prompts
 from resources.errors import BadInput
 from resources.provider import estimate
-from resources.provider.client import each
+from resources.provider.client import complete, each
 from resources.provider.provider import Provider
 from resources.provider.registry import Model
 from resources.provider.tokens import counter
 from resources.warehouse import Warehouse
 
 logger = logging.getLogger("variorum.translation")
+
+SECONDS_BETWEEN_WORDS = 5.0
+"""How often progress is reported."""
 
 
 class System(Protocol):
@@ -71,19 +74,17 @@ class CalledSystem:
         self._prompt = prompts.load("translate")
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
-        """Hash of endpoint, settings and prompt; passages of corpora that the registry leaves out are not covered."""
+        """Hash of endpoint, settings and prompt; passages of corpora that the registry leaves out are not covered.
+
+        How passages are batched is no part of it: they are independent items, and the manifest says how each was asked.
+        """
+        settings = (self._model.place, sorted(self._model.fields.items()), self._model.endpoint.structured)
         hashes: dict[tuple[str, str], str] = {}
-        for corpus, source, target in (
-            self._passages(passages).select("corpus", "language", "target_language").unique().rows()
-        ):
-            task = self._task(source, target)
-            asked = self._prompt.digest(source_language=task.source_language, target_language=task.target_language)
-            settings = (self._model.place, sorted(self._model.fields.items()), self._model.endpoint.structured)
-            hashes[corpus, source] = digest(asked, *settings, self._model.settings.batch_tokens)
-        return {
-            passage: hashes[corpus, language]
-            for passage, corpus, language in self._passages(passages).select("passage", "corpus", "language").rows()
-        }
+        covered = self._passages(passages).select("passage", "language", "target_language")
+        for source, target in covered.select("language", "target_language").unique().iter_rows():
+            names = {"source_language": language_name(source), "target_language": language_name(target)}
+            hashes[source, target] = digest(self._prompt.digest(**names), *settings)
+        return {passage: hashes[source, target] for passage, source, target in covered.iter_rows()}
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
         """Ask for the passages in batches, after saying how many calls that is and about what it will cost."""
@@ -96,7 +97,8 @@ class CalledSystem:
         logger.info("%s: %s", self._model.name, estimate.estimate(questions, Path(self._provider.ledger_path)))
 
         async def ask_all() -> list[Output]:
-            outputs = []
+            outputs: list[Output] = []
+            said = time.monotonic()
             async with self._provider.opened(run) as client:
 
                 async def one(item: tuple[Task, Mapping[str, str], Mapping[str, str]]) -> list[Output]:
@@ -109,10 +111,12 @@ class CalledSystem:
 
                 async for some in each(one, work, client.width(self._model)):
                     outputs += some
-                    logger.info("%s: %d of %d passages", self._model.name, len(outputs), len(sources))
+                    if time.monotonic() > said + SECONDS_BETWEEN_WORDS or len(outputs) == len(sources):
+                        logger.info("%s: %d of %d passages", self._model.name, len(outputs), len(sources))
+                        said = time.monotonic()
             return outputs
 
-        yield from asyncio.run(ask_all())
+        yield from complete(ask_all())
 
     def _batches(self, texts: Mapping[str, str]) -> list[list[str]]:
         return batches(texts, self._model.settings.batch_tokens, counter(self._model.settings.tokenizer))

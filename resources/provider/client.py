@@ -7,10 +7,12 @@ means (reading), storage and money (ledger), how many at a time (lane), what the
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+import signal
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from resources.provider.lane import Lane
 from resources.provider.ledger import InFlightError, Ledger, OverBudgetError, UnwritableError
@@ -28,9 +30,12 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 """Seconds of the first pause before asking again, doubled each time up to the longest; each is drawn between half and
 the whole, so that many callers do not return at once."""
 
+QUIET = 20.0
+"""Seconds that a question waits without a word."""
+
 PATIENCE = 3600.0
-"""Seconds that one question waits in all for a server that is down or does not say how long; a wait that the server
-announces is kept, however long."""
+"""Seconds that one question waits in all for a server that is down or does not say how long, before its model is given
+up; a wait that the server announces is kept, however long."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -95,15 +100,18 @@ class Client:
                 return Reply(question.key, reading, recorded=False)
             self._check(question.model)
             retries += reading.policy is Policy.RETRY
-            if reading.policy is Policy.FAIL or retries > RETRIES or waited > PATIENCE:
+            if waited > PATIENCE:
+                self._stop(question.model.name, f"{question.model.place}: {_words(reading)}, for an hour")
+                continue
+            if reading.policy is Policy.FAIL or retries > RETRIES:
                 raise CallFailed(_words(reading), reading)
             announced = retry_after(raw.headers) if reading.policy is Policy.WAIT else None
-            if announced:
-                await asyncio.sleep(announced)
-            else:
-                delay = pause * random.uniform(0.5, 1)
+            delay = announced or pause * random.uniform(0.5, 1)
+            if not announced:
                 waited, pause = waited + delay, min(2 * pause, LONGEST_PAUSE)
-                await asyncio.sleep(delay)
+            if waited > QUIET or (announced or 0) > QUIET:
+                logger.warning("%s: %s; asking again in %.0f s", question.model.name, _words(reading), delay)
+            await asyncio.sleep(delay)
 
     def lane(self, model: Model) -> Lane:
         """The lane of a model's calls."""
@@ -183,6 +191,39 @@ async def opened(ledger: Ledger) -> AsyncIterator[Client]:
             yield client
         finally:
             await asyncio.shield(client.close())
+
+
+def complete(main: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine to its end in an event loop of its own.
+
+    A signal to interrupt or terminate cancels it: what is under way is closed in order, and then the signal is raised
+    again for whoever handled it before. Dagster's own handler raises an exception wherever it strikes, be it in the
+    midst of a transaction.
+    """
+    with asyncio.Runner() as runner:
+        if threading.current_thread() is not threading.main_thread():
+            return runner.run(main)
+        loop = runner.get_loop()
+        task = loop.create_task(main)
+        caught: list[signal.Signals] = []
+
+        def cancel(number: signal.Signals) -> None:
+            if not caught:
+                task.cancel()
+            caught.append(number)
+
+        signals = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.getsignal(number) for number in signals}
+        for number in signals:
+            loop.add_signal_handler(number, cancel, number)
+        try:
+            return loop.run_until_complete(task)
+        finally:
+            for number in signals:
+                loop.remove_signal_handler(number)
+                signal.signal(number, before[number])
+            if caught:
+                signal.raise_signal(caught[0])
 
 
 async def each(work: Callable[[Item], Awaitable[Result]], items: Iterable[Item], width: int) -> AsyncIterator[Result]:

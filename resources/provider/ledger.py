@@ -26,7 +26,7 @@ import polars as pl
 
 from resources.errors import BadInput
 from resources.provider.question import Question
-from resources.provider.reading import REPLIES, Outcome, Policy, Raw, Reading, read
+from resources.provider.reading import POLICY, REPLIES, Outcome, Policy, Raw, Reading, read
 from resources.provider.registry import NANO, Budget, Price
 
 logger = logging.getLogger("variorum.ledger")
@@ -142,6 +142,7 @@ class Ledger:
         with _transaction(self._connection) as connection:
             connection.execute("INSERT INTO session VALUES (?, ?, ?)", (self._session, self._run, time.time()))
             self._settle_the_dead(connection)
+        self._connection.execute("PRAGMA busy_timeout = 1000")  # from here on it is the event loop that would wait
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -293,6 +294,10 @@ class Ledger:
             try:
                 results = await self._transact(writes)
             except sqlite3.Error as error:
+                if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                    logger.warning("%s: another process holds it; trying again", self._path)
+                    await asyncio.sleep(1)
+                    continue
                 self._full = UnwritableError(
                     self._path, "", f"cannot be written ({error})", "free space on its disk, then run again"
                 )
@@ -314,7 +319,7 @@ class Ledger:
                 except Exception as error:  # raised before anything was changed: its own matter
                     results.append(error)
             await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.execute, "COMMIT")
-        except sqlite3.Error:
+        except BaseException:
             with suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
             raise
@@ -351,8 +356,7 @@ class Ledger:
         if ballast.exists() and ballast.stat().st_size == BALLAST:
             return
         try:
-            with ballast.open("wb") as file:
-                os.posix_fallocate(file.fileno(), 0, BALLAST)
+            ballast.write_bytes(os.urandom(BALLAST))  # what cannot be compressed takes its space everywhere
         except OSError as error:
             ballast.unlink(missing_ok=True)
             raise UnwritableError(
@@ -405,12 +409,16 @@ _KINDS: Mapping[str, Any] = {
 
 
 def replies(path: Path, model: str) -> Iterator[tuple[int, bytes, Raw]]:
-    """Replicate, request body (JSON) and raw reply of every question that a model answered, in the order asked."""
+    """Replicate, request body (JSON) and raw reply of every question of a model that came to an end, in their order.
+
+    An end is a reply, or an error that asking again would not change.
+    """
+    ends = ", ".join(f"'{outcome}'" for outcome, policy in POLICY.items() if policy in (Policy.USE, Policy.FAIL))
     with _closing(path) as connection:
         for replicate, body, *raw in connection.execute(
             "SELECT q.replicate, q.body, r.status, r.headers, r.body, r.broken FROM attempt a "
             "JOIN question q ON q.id = a.question JOIN reply r ON r.attempt = a.id "
-            f"WHERE a.model = ? AND a.outcome IN ({_REPLIES}) ORDER BY a.id",
+            f"WHERE a.model = ? AND a.outcome IN ({ends}) ORDER BY a.id",
             (model,),
         ):
             yield replicate, zlib.decompress(body), _raw(tuple(raw))

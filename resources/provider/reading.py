@@ -40,6 +40,7 @@ class Outcome(StrEnum):
     UNREACHABLE = "unreachable"  # no connection, so nothing was asked
     DROPPED = "dropped"  # the connection broke before any text
     TIMEOUT = "timeout"
+    BROKEN_OFF = "broken off"  # an error of the server in the midst of its work
     EMPTY = "empty"  # a reply without a choice or without a text
     WEB_PAGE = "web page"
     UNREADABLE = "unreadable"
@@ -60,6 +61,7 @@ POLICY: Mapping[Outcome, Policy] = {
     Outcome.UNREACHABLE: Policy.WAIT,
     Outcome.DROPPED: Policy.RETRY,
     Outcome.TIMEOUT: Policy.RETRY,
+    Outcome.BROKEN_OFF: Policy.RETRY,
     Outcome.EMPTY: Policy.RETRY,
     Outcome.WEB_PAGE: Policy.RETRY,
     Outcome.UNREADABLE: Policy.RETRY,
@@ -74,13 +76,14 @@ REPLIES = tuple(outcome for outcome, policy in POLICY.items() if policy is Polic
 
 _STATUS = {
     401: Outcome.UNAUTHORIZED, 402: Outcome.NO_CREDIT, 403: Outcome.UNAUTHORIZED, 404: Outcome.NOT_FOUND,
-    408: Outcome.SERVER_ERROR, 409: Outcome.SERVER_ERROR, 413: Outcome.TOO_LONG, 425: Outcome.SERVER_ERROR,
-    429: Outcome.RATE_LIMITED,
+    408: Outcome.TIMEOUT, 409: Outcome.SERVER_ERROR, 413: Outcome.TOO_LONG, 425: Outcome.SERVER_ERROR,
+    429: Outcome.RATE_LIMITED, 504: Outcome.TIMEOUT, 524: Outcome.TIMEOUT,
 }  # fmt: skip
 
 _TOO_LONG = re.compile(
     r"context_length|context_size|context (length|size|window)|too many tokens|prompt is too long", re.I
 )
+_REFUSED = re.compile(r"content_filter|content_policy|content management policy|requires moderation|flagged", re.I)
 _NO_CREDIT = re.compile(r"insufficient_quota|insufficient credit|billing_hard_limit", re.I)
 
 MOST_TOKENS, MOST_DOLLARS = 1 << 40, 1e6
@@ -183,13 +186,19 @@ def _read(raw: Raw) -> Reading:
 
 def _completion(content: dict[str, Any]) -> Reading:
     choice = (content.get("choices") or [{}])[0]
-    if error := content.get("error") or choice.get("error"):
-        return _error(error)
     message = choice.get("message") or {}
     text, refusal, finish = (
         _text(each) for each in (message.get("content"), message.get("refusal"), choice.get("finish_reason"))
     )
-    if refusal or finish == "content_filter":
+    usage = content.get("usage") or {}
+    asked, replied = usage.get("prompt_tokens_details") or {}, usage.get("completion_tokens_details") or {}
+    cost = usage.get("cost")
+    if error := content.get("error") or choice.get("error"):
+        outcome, detail = _error(error)
+        if POLICY[outcome] is Policy.WAIT and (text or usage):
+            outcome = Outcome.BROKEN_OFF
+        text = ""
+    elif refusal or finish == "content_filter":
         outcome, detail = Outcome.REFUSED, refusal or "stopped by a content filter"
     elif finish == "length":
         outcome, detail = Outcome.LENGTH, ""
@@ -197,9 +206,6 @@ def _completion(content: dict[str, Any]) -> Reading:
         outcome, detail = Outcome.ANSWERED, ""
     else:
         outcome, detail = Outcome.EMPTY, "a reply without a text"
-    usage = content.get("usage") or {}
-    asked, replied = usage.get("prompt_tokens_details") or {}, usage.get("completion_tokens_details") or {}
-    cost = usage.get("cost")
     return Reading(
         outcome, text, detail, finish, _text(content.get("model")), _text(content.get("provider")),
         _count(usage.get("prompt_tokens")), _count(asked.get("cached_tokens")),
@@ -230,21 +236,21 @@ def _cut(raw: Raw) -> Reading:
     return Reading(Outcome.CUT if text else Outcome.DROPPED, text, detail, served_model=_text(content.get("model")))
 
 
-def _error(error: Any) -> Reading:
+def _error(error: Any) -> tuple[Outcome, str]:
     code = error.get("code") if isinstance(error, dict) else None
-    status = int(str(code)) if re.fullmatch(r"[1-5][0-9]{2}", str(code)) else 500
     content = json.dumps(error)
-    return Reading(_of_status(status, content), detail=_message(content) or content)
+    status = int(str(code)) if re.fullmatch(r"[1-5][0-9]{2}", str(code)) else 400 if "invalid" in str(code) else 500
+    return _of_status(status, content), _message(content) or content
 
 
 def _of_status(status: int, content: str) -> Outcome:
+    if status < 500 and _REFUSED.search(content):
+        return Outcome.REFUSED
     if _NO_CREDIT.search(content):
         return Outcome.NO_CREDIT
     if status != 429 and _TOO_LONG.search(content):
         return Outcome.TOO_LONG
-    if status >= 500:
-        return Outcome.SERVER_ERROR
-    return _STATUS.get(status, Outcome.REJECTED)
+    return _STATUS.get(status, Outcome.SERVER_ERROR if status >= 500 else Outcome.REJECTED)
 
 
 def _message(content: str) -> str:

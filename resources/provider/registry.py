@@ -5,6 +5,7 @@ what may be spent (ledger).
 """
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,6 +49,10 @@ class Endpoint(_Entry):
     def _one_place(self) -> "Endpoint":
         if bool(self.url) == (self.recording is not None):
             raise ValueError("give either `url` or `recording`")
+        if self.url and not re.match(r"https?://[^/]+", self.url):
+            raise ValueError("`url` must begin with http:// or https://")
+        if self.url.rstrip("/").endswith("/chat/completions"):
+            raise ValueError("leave /chat/completions off the `url`")
         if self.dialect not in DIALECTS:
             raise ValueError(f"no dialect {self.dialect!r}: use one of {sorted(DIALECTS)}")
         return self
@@ -68,6 +73,7 @@ class Price(_Entry):
 
     def cost(self, prompt: int, completion: int, cached: int = 0) -> int:
         """Nanodollars for so many tokens; `cached` is part of `prompt`."""
+        cached = min(cached, prompt)  # some endpoints count it beside the prompt
         cheap = self.input if self.cached is None else self.cached
         dollars = ((prompt - cached) * self.input + cached * cheap + completion * self.output) / 1e6
         return round(dollars * NANO)

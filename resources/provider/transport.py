@@ -49,12 +49,16 @@ class Http:
         key = os.environ.get(endpoint.key) if endpoint.key else "none"
         if not key:
             raise BadInput(endpoint.url, endpoint.key, "is not set", "export the API key of the endpoint")
+        if not (key.isascii() and key.isprintable() and " " not in key):
+            raise BadInput(endpoint.url, endpoint.key, "holds a space, a line end or the like", "export the key alone")
         # Of the SDK's HTTP clients, the one on aiohttp takes half the time at 64 connections.
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.in_flight)
         self._client = AsyncOpenAI(
             base_url=endpoint.url, api_key=key, max_retries=0,
             http_client=DefaultAioHttpClient(timeout=endpoint.timeout, limits=limits),
         )  # fmt: skip
+        if endpoint.dialect != "openai":  # the SDK reads these from OPENAI_…, and they are nobody else's business
+            self._client.organization = self._client.project = None
         self._timeout, self._key = endpoint.timeout, key
 
     async def send(self, question: Question) -> Raw:
@@ -127,7 +131,12 @@ class Recording:
             if line.strip():
                 try:
                     each: Any = json.loads(line)
-                    replies.append((str(each["key"]), Raw(int(each["status"]), {}, str(each["body"]).encode())))
+                    replies.append(
+                        (
+                            str(each["key"]),
+                            Raw(int(each["status"]), {}, str(each["body"]).encode(), str(each.get("broken", ""))),
+                        )
+                    )
                 except (ValueError, KeyError, TypeError) as error:
                     raise BadInput(
                         self._path, f"line {number}", "is no recorded reply", "give JSON of key, status and body"
@@ -141,9 +150,11 @@ def record(ledger: Path, model: str) -> Iterator[str]:
     They serve a registry entry of the same settings whose endpoint is the recording.
     """
     for replicate, body, raw in replies(ledger, model):
-        if raw.status == 200 and not raw.broken:
-            key, content = hashed("", replicate, body), raw.body.decode(errors="replace")
-            yield json.dumps({"key": key, "model": model, "status": raw.status, "body": content}, ensure_ascii=False)
+        line = {
+            "key": hashed("", replicate, body), "model": model, "status": raw.status,
+            "body": raw.body.decode(errors="replace"), **({"broken": raw.broken} if raw.broken else {}),
+        }  # fmt: skip
+        yield json.dumps(line, ensure_ascii=False)
 
 
 def _how(error: Exception) -> str:

@@ -108,7 +108,6 @@ def test_a_call_under_way_is_counted_and_not_yet_uncertain(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("raw", [CUT, SILENT], ids=["cut", "without usage"])
 def test_paid_and_at_most_hold_all_that_the_ledger_holds(tmp_path: Path, raw: Raw) -> None:
-    # BUG: a reply whose cost nobody knows holds its worst case in the ledger's account, and appears in neither sum
     frame = asked(tmp_path / "ledger", [(question(PRICED, 1), PAID), (question(PRICED, 2), raw)])
     row = only(frame)
     assert row["replies"] == 2
@@ -116,7 +115,6 @@ def test_paid_and_at_most_hold_all_that_the_ledger_holds(tmp_path: Path, raw: Ra
 
 
 def test_where_no_price_is_known_nothing_is_said_of_money(tmp_path: Path) -> None:
-    # BUG: the sum of nothing known is 0
     calls = [(question(UNPRICED, number), raw) for number, raw in enumerate([PAID, LATE])]
     row = only(asked(tmp_path / "ledger", calls))
     assert (row["calls"], row["replies"], row["uncertain"], row["prompt_tokens"]) == (2, 1, 2, 100)

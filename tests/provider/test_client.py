@@ -312,7 +312,6 @@ def test_those_that_wait_for_a_place_are_stopped_too(server: Server, ledger: Pat
     assert len(server.log()) == 1
 
 
-# BUG: who waits for a place at the endpoint is past the last look at what is stopped.
 def test_a_missing_credit_stops_other_models_that_wait_for_a_place_at_the_endpoint(
     server: Server, ledger: Path
 ) -> None:
@@ -575,7 +574,6 @@ def test_a_question_whose_asking_was_cancelled_can_be_asked_again(server: Server
     assert attempts(ledger)["outcome"].to_list() == [UNCERTAIN, Outcome.ANSWERED]
 
 
-# BUG: where the cancellation comes between the end of a write and the waking of who waits, nobody undoes the claim.
 @pytest.mark.parametrize("written", [False, True])
 def test_a_question_cancelled_at_any_step_can_be_asked_again(server: Server, ledger: Path, written: bool) -> None:
     asked = model(server.url)

@@ -205,7 +205,6 @@ def test_a_waiter_that_is_cancelled_leaves_its_place_to_the_next(given_the_place
 
 
 def test_a_waiter_that_is_cancelled_in_a_pause_leaves_its_place_to_the_next() -> None:
-    # BUG: the place was given to the one that sleeps; nobody wakes the next
     async def main() -> None:
         lane = Lane(1)
         await lane.enter()

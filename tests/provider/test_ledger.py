@@ -603,7 +603,6 @@ def test_replies_wait_for_space_though_another_session_gave_the_ballast_up(serve
     assert len(server.log()) == 4
 
 
-# BUG: `ask` raises UnwritableError, not CallFailed, out of `settle_the_dead`, which is a write now.
 def test_a_question_that_waits_for_money_fails_like_the_rest_on_a_full_disk(server: Server, small_disk: Path) -> None:
     ledger = small_disk / "ledger.sqlite"
     server.configure(latency=0.5)

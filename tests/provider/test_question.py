@@ -78,7 +78,6 @@ def test_what_does_not_determine_the_reply_leaves_the_key(name: str) -> None:
 
 
 def test_the_default_temperature_written_out_leaves_the_key() -> None:
-    # BUG: 0 is sent where it is left out, 0.0 where the registry says 0: everything is paid twice
     assert asked(temperature=0).key == BASE.key
 
 

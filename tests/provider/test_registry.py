@@ -133,7 +133,6 @@ def test_a_fault_of_one_entry_is_told_with_file_key_and_remedy(
         (b"", "", "valid dictionary"),
         (b"- embedder", "", "valid dictionary"),
         (b"{}", "embedder", "required"),
-        # BUG: scalars that YAML's constructors choke on raise ValueError or AttributeError, nesting RecursionError
         (b"embedder: 2024-13-45", "", "no YAML"),
         (b"embedder: 2024-01-01T99:00:00Z", "", "no YAML"),
         (b"embedder: !!float x", "", "no YAML"),
@@ -161,14 +160,12 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 def test_an_embedder_cannot_be_a_recording(tmp_path: Path) -> None:
-    # BUG: accepted, with an empty URL as its address
     path = written(tmp_path / "models.yaml", embedders={"minilm": {"endpoint": "tape", "model": "m"}})
     with pytest.raises(BadInput, match=r"embedders\.minilm"):
         load(path)
 
 
 def test_a_key_that_merges_an_anchor_is_yaml_like_any_other(tmp_path: Path) -> None:
-    # BUG: `<<` is told as "could not determine a constructor"
     path = tmp_path / "models.yaml"
     common = "models:\n  a: &a {endpoint: t, id: x}\n  b: {<<: *a, id: y}\n"
     path.write_text(f"endpoints: {{t: {{recording: r}}}}\n{common}embedders: {{m: {{}}}}\nembedder: m\n")

@@ -80,16 +80,21 @@ def test_a_replayed_reply_costs_nothing_and_is_kept_apart_from_the_one_that_was_
     assert free == 0 < paid
 
 
-def test_only_complete_replies_of_the_model_are_recorded(server: Server, ledger: Path) -> None:
+def test_every_end_is_recorded_and_replayed_but_no_passing_error(server: Server, ledger: Path) -> None:
     server.configure(script=["server_error", "ok", "cut", "bad_request"])
     asked = model(server.url)
     ask(ledger, *(question(asked, number, 8) for number in range(2)))
     with pytest.raises(CallFailed):
         ask(ledger, question(asked, 2))
     assert len(attempts(ledger)) == 4
-    (line,) = record(ledger, "m")
-    assert "d0:0" in json.loads(line)["body"]
+    assert sorted(json.loads(line)["status"] for line in record(ledger, "m")) == [200, 200, 400]
     assert list(record(ledger, "another")) == []
+    replay = replaying(recorded(ledger))
+    live = ask(ledger, *(question(asked, number, 8) for number in range(2)))
+    again = ask(ledger, *(question(replay, number, 8) for number in range(2)))
+    assert [reply.reading for reply in again] == [reply.reading for reply in live]
+    with pytest.raises(CallFailed, match="rejected"):
+        ask(ledger, question(replay, 2))
 
 
 def test_replicates_are_recorded_apart(server: Server, ledger: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmark_assets.translation.asking import TRIES, Output, Task, translate
+from benchmark_assets.translation.asking import TRIES, TRIES_OF_LENGTH, Output, Task, translate
 from resources import prompts
 from resources.provider.client import opened
 from resources.provider.ledger import Ledger, attempts
@@ -230,7 +230,7 @@ def test_a_passage_whose_translation_exceeds_the_limit_is_an_error_that_says_so(
     assert texts(outputs) == {**RIGHT, FIRST: None}
     assert outputs[FIRST].refusal is None
     assert "cut off (length)" in str(outputs[FIRST].error)
-    assert asked(server).count([FIRST]) == TRIES
+    assert asked(server).count([FIRST]) == TRIES_OF_LENGTH
 
 
 @pytest.mark.parametrize(
@@ -268,12 +268,11 @@ def test_a_passage_that_is_translated_at_the_last_try_has_its_text(server: Serve
     assert texts(translated(server, ledger)) == RIGHT
 
 
-def test_a_rejected_batch_is_an_error_of_each_passage(server: Server, ledger: Path) -> None:
-    server.configure(script=["bad_request"])
+def test_a_passage_for_which_calls_fail_fails_alone(server: Server, ledger: Path) -> None:
+    server.configure(by_key={FIRST: "bad_request"})
     outputs = translated(server, ledger)
-    assert all("The request is not valid." in str(output.error) for output in outputs.values())
-    assert {(output.text, output.refusal) for output in outputs.values()} == {(None, None)}
-    assert asked(server) == [ALL]
+    assert texts(outputs) == {**RIGHT, FIRST: None}
+    assert "rejected" in str(outputs[FIRST].error)
 
 
 def test_a_stop_amid_a_batch_keeps_what_was_translated_before(server: Server, ledger: Path) -> None:
