@@ -111,7 +111,7 @@ def test_a_table_that_the_schema_does_not_know_is_refused(warehouse: Warehouse) 
 
 
 def test_a_failure_halfway_leaves_all_tables_as_they_were(warehouse: Warehouse, stored: pl.DataFrame) -> None:
-    corpus = pl.DataFrame({"corpus": ["x"], "description": ["x.yaml"], "fingerprint": ["1"]})
+    corpus = pl.DataFrame({"corpus": ["x"], "description": ["x.yaml"], "target_language": ["en"], "fingerprint": ["1"]})
     warehouse.write([Replacement("corpus", corpus, None)], "before")
     before = warehouse.read("corpus")
     output = pl.DataFrame({"model": ["m"], "passage": ["x/1"], "text": ["new"], "fingerprint": [""]})
@@ -347,7 +347,7 @@ def hold(path: str, tell: Connection) -> None:
     """Keep the file until a word comes, then commit a row and let go."""
     with duckdb.connect(path) as connection:
         connection.begin()
-        connection.execute("INSERT INTO corpus VALUES ('x', 'x.yaml', 'f', 'r', now()::TIMESTAMP)")
+        connection.execute("INSERT INTO corpus VALUES ('x', 'x.yaml', 'en', 'f', 'r', now()::TIMESTAMP)")
         tell.send("held")
         tell.recv()
         time.sleep(0.3)
