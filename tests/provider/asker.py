@@ -1,10 +1,9 @@
 """A process that asks questions until it is done or killed: `tests.provider.asker URL LEDGER COUNT TIMEOUT`."""
 
-import asyncio
 import sys
 from pathlib import Path
 
-from resources.provider.client import each, opened
+from resources.provider.client import complete, each, opened
 from resources.provider.ledger import Ledger
 from tests.provider.support import NO_BUDGET, model, question
 
@@ -21,4 +20,4 @@ async def ask_all(url: str, ledger: Path, count: int, timeout: float) -> int:
 
 if __name__ == "__main__":
     url, ledger, count, timeout = sys.argv[1:]
-    print(asyncio.run(ask_all(url, Path(ledger), int(count), float(timeout))))
+    print(complete(ask_all(url, Path(ledger), int(count), float(timeout))))

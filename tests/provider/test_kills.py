@@ -74,6 +74,36 @@ def test_two_runs_at_once_ask_nothing_twice_though_one_is_killed(tmp_path: Path)
         check(server, ledger, 300, kills)
 
 
+def interrupted(server: Server, ledger: Path, after: float) -> None:
+    """Interrupt a run, and see that it ends at once with everything stored that had arrived."""
+    server.clear()
+    process = start(server, ledger, 100_000)
+    while not server.log():
+        time.sleep(0.01)
+    time.sleep(after)
+    process.send_signal(signal.SIGINT)
+    interrupt = time.monotonic()
+    assert process.wait(timeout=20) == -signal.SIGINT
+    rows = attempts(ledger)
+    assert rows["outcome"].null_count() == 0
+    arrived = sum(each.finished and each.ended < interrupt - ON_THE_WAY for each in server.log())
+    assert len(rows.filter(pl.col("outcome").is_in(REPLIES))) >= arrived
+    assert server.in_flight() == 0
+
+
+def test_an_interrupted_run_ends_with_all_that_arrived_stored(tmp_path: Path) -> None:
+    with serve(latency=0.1, jitter=0.1) as server:
+        interrupted(server, tmp_path / "ledger.sqlite", 0.7)
+
+
+@pytest.mark.proof
+def test_interrupts_at_thirty_random_moments(tmp_path: Path) -> None:
+    dice = random.Random(4)
+    with serve(latency=0.1, jitter=0.1) as server:
+        for turn in range(30):
+            interrupted(server, tmp_path / f"{turn}.sqlite", dice.uniform(0.1, 1.5))
+
+
 @pytest.mark.proof
 def test_twenty_kills_over_2000_calls_of_a_second(tmp_path: Path) -> None:
     ledger, dice = tmp_path / "ledger.sqlite", random.Random(2)
