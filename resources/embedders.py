@@ -4,7 +4,6 @@ Models load at the first text, so that definitions load without torch.
 """
 
 import logging
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
+from resources.api_keys import api_key
 from resources.errors import BadInput
 
 logger = logging.getLogger("variorum.embedders")
@@ -148,9 +148,7 @@ class EndpointEmbedder(Embedder):
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
         from openai import OpenAI
 
-        key = os.environ.get(self.key_variable) if self.key_variable else "none"
-        if not key:
-            raise BadInput(self.signature, self.key_variable, "is not set", "export the key of the endpoint")
+        key = api_key(self.signature, self.key_variable)
         client = OpenAI(base_url=self.base_url, api_key=key, timeout=self.timeout_seconds, max_retries=3)
         for start in range(0, len(texts), self.batch_size):
             batch = list(range(start, min(start + self.batch_size, len(texts))))

@@ -12,6 +12,7 @@ from hypothesis import settings
 from benchmark_assets.definitions import build_definitions
 from resources.home import PROJECT, prepare
 from resources.warehouse import Warehouse
+from tests.provider.server import Server, serve
 from tests.support import LetterEmbedder, write_corpus
 
 # A time limit on single examples fails on a busy machine, and says nothing about the code.
@@ -52,6 +53,27 @@ def corpus(tmp_path: Path) -> Path:
 def definitions(warehouse: Warehouse) -> dg.Definitions:
     """The code location on the test's warehouse, with an embedder that costs nothing."""
     return build_definitions(resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()})
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Server]:
+    """A chat-completions server in a process of its own; tests ask for `server`."""
+    with serve() as each:
+        yield each
+
+
+@pytest.fixture
+def server(running: Server) -> Server:
+    """The module's server, without faults and with an empty log."""
+    running.configure()
+    running.clear()
+    return running
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    """Where a ledger may be made."""
+    return tmp_path / "ledger.sqlite"
 
 
 @pytest.fixture(scope="session")

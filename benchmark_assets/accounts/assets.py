@@ -17,12 +17,14 @@ from resources.warehouse import Warehouse
 def model_call(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
     """Every attempt in the ledger, with its outcome, what was served, tokens and cost; texts stay in the ledger."""
     path = Path(provider.ledger_path)
+    state = ledger.state(path)  # before the rows, so that what comes in between is due the next time
+    attempts = ledger.attempts(path)
 
     def compute(_: pl.DataFrame) -> Computed:
-        rows = ledger.attempts(path).rename({"id": "attempt", "key": "call"})
+        rows = attempts.rename({"id": "attempt", "key": "call"})
         return Computed({"model_call": rows.drop("session", "price", "question")})
 
     def describe() -> dict[str, dg.MetadataValue]:
-        return {"costs": dg.MetadataValue.md(markdown(costs(ledger.attempts(path))))}
+        return {"costs": dg.MetadataValue.md(markdown(costs(attempts)))}
 
-    return refresh(context, warehouse, compute, parameters=ledger.state(path), describe=describe)
+    return refresh(context, warehouse, compute, parameters=state, describe=describe)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from resources.prompts import Prompt
 from resources.provider.client import CallFailed, Reply
 from resources.provider.question import Question
-from resources.provider.reading import Outcome
+from resources.provider.reading import Outcome, storable
 from resources.provider.registry import Model
 from resources.provider.structured import parse, schema_of
 
@@ -96,8 +96,7 @@ async def translate(
         answer = parse(reply.reading, part)
         texts = {key: value for key, value in answer.values.items() if isinstance(value, str) and value.strip()}
         outputs += [
-            # JSON can spell half of a surrogate pair, which cannot be stored.
-            Output(key, text.strip().encode(errors="replace").decode(), batch=batch, call=reply.key, parsing=answer.how)
+            Output(key, storable(text.strip()), batch=batch, call=reply.key, parsing=answer.how)
             for key, text in texts.items()
         ]
         rest = {key: source for key, source in part.items() if key not in texts}

@@ -81,7 +81,7 @@ class Client:
         while True:
             stored = self._ledger.find(question.key)
             if stored:
-                return Reply(question.key, read(stored.raw), recorded=True)
+                return Reply(question.key, read(stored), recorded=True)
             self._check(question.model)
             try:
                 raw, reading = await self._call(question)

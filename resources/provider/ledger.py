@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -45,7 +45,7 @@ UNCERTAIN = "uncertain"
 _REPLIES = ", ".join(f"'{outcome}'" for outcome in REPLIES)
 
 _REPLY_TO = (
-    "SELECT a.id, r.status, r.headers, r.body, r.broken FROM attempt a JOIN reply r ON r.attempt = a.id "
+    "SELECT r.status, r.headers, r.body, r.broken FROM attempt a JOIN reply r ON r.attempt = a.id "
     f"WHERE a.question = ? AND a.outcome IN ({_REPLIES}) ORDER BY a.id LIMIT 1"
 )
 _TAKEN = f"SELECT 1 FROM attempt WHERE question = ? AND (outcome IS NULL OR outcome IN ({_REPLIES}))"
@@ -92,13 +92,6 @@ class _Write:
             self.done.set_exception(result)
         else:
             self.done.set_result(result)
-
-
-class Stored(NamedTuple):
-    """A reply as the ledger holds it."""
-
-    attempt: int
-    raw: Raw
 
 
 class Ledger:
@@ -155,12 +148,12 @@ class Ledger:
         (self._locks / self._session).unlink(missing_ok=True)
         os.close(self._lock)
 
-    def find(self, key: str) -> Stored | None:
+    def find(self, key: str) -> Raw | None:
         """The reply to a question, if there is one."""
         # Most questions are new, and this is asked before each: the short way out comes first.
         question = self._reader.execute("SELECT id FROM question WHERE key = ?", (key,)).fetchone()
         row = question and self._reader.execute(_REPLY_TO, question).fetchone()
-        return Stored(row[0], _raw(row[1:])) if row else None
+        return _raw(row) if row else None
 
     async def claim(self, question: Question) -> int:
         """Write an attempt, reserve its worst case, and return its id: from now on the question may be sent.

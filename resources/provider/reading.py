@@ -164,6 +164,11 @@ def _until(value: str | None) -> float | None:
         return None
 
 
+def storable(text: str) -> str:
+    """A text with a question mark for each half of a surrogate pair, which JSON can spell and nothing can store."""
+    return text.encode(errors="replace").decode()
+
+
 def _read(raw: Raw) -> Reading:
     if raw.status is None:
         outcome = {TIMEOUT: Outcome.TIMEOUT, UNREACHABLE: Outcome.UNREACHABLE}.get(raw.broken, Outcome.DROPPED)
@@ -217,8 +222,7 @@ def _completion(content: dict[str, Any]) -> Reading:
 def _text(value: Any) -> str:
     if isinstance(value, list):  # a content in parts
         return "".join(_text(part.get("text")) for part in value if isinstance(part, dict))
-    # JSON can spell half of a surrogate pair, which nothing after us can store.
-    return value.encode(errors="replace").decode() if isinstance(value, str) else ""
+    return storable(value) if isinstance(value, str) else ""
 
 
 def _count(value: Any) -> int | None:

@@ -6,11 +6,11 @@ Here: the wire. A transport returns whatever came, broken or not, and judges not
 
 import asyncio
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from resources.api_keys import api_key
 from resources.errors import BadInput
 from resources.provider.ledger import replies
 from resources.provider.question import Question, hashed
@@ -46,11 +46,7 @@ class Http:
         import httpx2
         from openai import AsyncOpenAI, DefaultAioHttpClient
 
-        key = os.environ.get(endpoint.key) if endpoint.key else "none"
-        if not key:
-            raise BadInput(endpoint.url, endpoint.key, "is not set", "export the API key of the endpoint")
-        if not (key.isascii() and key.isprintable() and " " not in key):
-            raise BadInput(endpoint.url, endpoint.key, "holds a space, a line end or the like", "export the key alone")
+        key = api_key(endpoint.url, endpoint.key)
         # Of the SDK's HTTP clients, the one on aiohttp takes half the time at 64 connections.
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.in_flight)
         self._client = AsyncOpenAI(

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from resources.provider.client import CallFailed, Client, Reply
 from resources.provider.question import Question
 from resources.provider.reading import Raw, Reading
 from resources.provider.registry import Budget, Endpoint, Model, Price, Settings
@@ -25,6 +26,16 @@ def question(model: Model, number: int, passages: int = 1, filler: str = "") -> 
 
 
 NO_BUDGET = Budget()
+
+Result = Reply | CallFailed
+
+
+async def outcome(client: Client, asked: Question) -> Result:
+    """The reply to a question, or the failure that took its place."""
+    try:
+        return await client.ask(asked)
+    except CallFailed as failure:
+        return failure
 
 
 class NoLedger:

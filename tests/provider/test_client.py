@@ -25,7 +25,7 @@ from resources.provider.question import Question
 from resources.provider.reading import Outcome
 from resources.provider.registry import Model
 from tests.provider.server import Seen, Server, serve
-from tests.provider.support import NO_BUDGET, model, question
+from tests.provider.support import NO_BUDGET, Result, model, outcome, question
 
 # The outcome of a faulty reply, by fault.
 ASKED_AGAIN = {
@@ -58,38 +58,11 @@ STOPS = {
     "no_credit": Outcome.NO_CREDIT,
 }
 
-Result = Reply | CallFailed
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Server]:
-    with serve() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: Server) -> Server:
-    running.configure()
-    running.clear()
-    return running
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Path:
-    return tmp_path / "ledger.sqlite"
-
 
 @asynccontextmanager
 async def asking(ledger: Path) -> AsyncIterator[Client]:
     async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
         yield client
-
-
-async def outcome(client: Client, asked: Question) -> Result:
-    try:
-        return await client.ask(asked)
-    except CallFailed as failure:
-        return failure
 
 
 def ask(ledger: Path, *questions: Question) -> list[Result]:

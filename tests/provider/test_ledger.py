@@ -18,40 +18,13 @@ import pytest
 
 from resources.errors import BadInput
 from resources.home import PROJECT
-from resources.provider.client import CallFailed, Client, Reply, opened
+from resources.provider.client import CallFailed, Reply, opened
 from resources.provider.ledger import UNCERTAIN, Ledger, attempts, connect
 from resources.provider.question import Question
 from resources.provider.reading import REPLIES, Outcome, Raw
 from resources.provider.registry import NANO, Budget, Model
-from tests.provider.server import Server, digest, serve
-from tests.provider.support import NO_BUDGET, model, question
-
-Result = Reply | CallFailed
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Server]:
-    with serve() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: Server) -> Server:
-    running.configure()
-    running.clear()
-    return running
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Path:
-    return tmp_path / "ledger.sqlite"
-
-
-async def outcome(client: Client, asked: Question) -> Result:
-    try:
-        return await client.ask(asked)
-    except CallFailed as failure:
-        return failure
+from tests.provider.server import Server, digest
+from tests.provider.support import NO_BUDGET, Result, model, outcome, question
 
 
 def ask(ledger: Path, questions: Sequence[Question], budget: Budget = NO_BUDGET, run: str = "run") -> list[Result]:
@@ -207,7 +180,7 @@ import asyncio, sys, time
 from pathlib import Path
 from resources.provider.ledger import Ledger
 from resources.provider.reading import Raw
-from tests.provider.support import NO_BUDGET, model, question
+from tests.provider.support import NO_BUDGET, Result, model, outcome, question
 
 async def store(url, status, body, ledgers):
     sessions = [Ledger(Path(ledger), "run", NO_BUDGET).__enter__() for ledger in ledgers]
@@ -478,7 +451,7 @@ def test_a_reply_is_kept_as_it_came_but_compressed(server: Server, ledger: Path)
         with Ledger(ledger, "run", NO_BUDGET) as session:
             stored = session.find(asked.key)
             assert stored is not None
-            return stored.raw
+            return stored
 
     raw = asyncio.run(ask_and_find())
     assert (raw.status, raw.broken, raw.headers["content-type"]) == (200, "", "application/json")

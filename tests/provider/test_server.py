@@ -26,19 +26,6 @@ FIRST = GOOD["mn1:1"]
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Server]:
-    with serve() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: Server) -> Server:
-    running.configure()
-    running.clear()
-    return running
-
-
-@pytest.fixture(scope="module")
 def client() -> Iterator[httpx.Client]:
     with httpx.Client(trust_env=False, headers={"authorization": "Bearer secret"}) as client:
         yield client

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,26 +13,8 @@ from resources.provider.ledger import Ledger, attempts
 from resources.provider.question import Question
 from resources.provider.registry import Model
 from resources.provider.transport import record
-from tests.provider.server import Server, serve
+from tests.provider.server import Server
 from tests.provider.support import NO_BUDGET, model, question
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Server]:
-    with serve() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: Server) -> Server:
-    running.configure()
-    running.clear()
-    return running
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Path:
-    return tmp_path / "ledger.sqlite"
 
 
 def ask(ledger: Path, *questions: Question) -> list[Reply]:

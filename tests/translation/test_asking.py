@@ -4,7 +4,7 @@ not.
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from benchmark_assets.translation.asking import TRIES, TRIES_OF_LENGTH, Output, 
 from resources import prompts
 from resources.provider.client import opened
 from resources.provider.ledger import Ledger, attempts
-from tests.provider.server import Server, serve
+from tests.provider.server import Server
 from tests.provider.support import NO_BUDGET, model
 
 PASSAGES = {
@@ -26,24 +26,6 @@ PASSAGES = {
 FIRST, SECOND, THIRD, LAST = PASSAGES
 ALL = list(PASSAGES)
 RIGHT = {key: f"EN: {text}" for key, text in PASSAGES.items()}
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Server]:
-    with serve() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: Server) -> Server:
-    running.configure()
-    running.clear()
-    return running
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Path:
-    return tmp_path / "ledger.sqlite"
 
 
 def translated(server: Server, ledger: Path, passages: Mapping[str, str] = PASSAGES) -> dict[str, Output]:

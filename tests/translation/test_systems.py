@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,23 +20,10 @@ from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.provider.ledger import UNCERTAIN, attempts
 from resources.warehouse import Warehouse
-from tests.provider.server import Server, serve
+from tests.provider.server import Server
 from tests.support import PASSAGES, SOURCES, LetterEmbedder, run, write_corpus, write_outputs
 
 IDS = [passage.removeprefix("tiny/") for passage in PASSAGES]
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Server]:
-    with serve() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: Server) -> Server:
-    running.configure()
-    running.clear()
-    return running
 
 
 class Deployment:
