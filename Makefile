@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench proofs ui snapshot recording clean
+.PHONY: demo test lint bench proofs ui snapshot recording screenshots clean
 
 demo: .venv/installed
 	$(BIN)/variorum demo
@@ -31,6 +31,10 @@ snapshot: .venv/installed
 # Records the sample's systems anew, after the prompt or the sample's source has changed.
 recording: .venv/installed
 	$(BIN)/python -m tests.record_sample
+
+# Takes the pictures in docs anew; needs Chromium.
+screenshots: .venv/installed
+	VARIORUM_SCREENSHOTS=$(CURDIR)/docs/screenshots $(BIN)/pytest -m proof tests/automation/test_ui.py
 
 .venv/installed: constraints.txt pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -12,8 +12,10 @@ import polars as pl
 
 from benchmark_assets.accounts.costs import costs
 from benchmark_assets.automation import runs
+from benchmark_assets.automation.due import due, following, order
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.partitions import KEYS
 from benchmark_assets.reporting.leaderboard import readable
 from benchmark_assets.reporting.tables import plain
 from benchmark_assets.translation.imports import import_outputs
@@ -38,11 +40,6 @@ class Deployment:
         self.provider: Provider = resources["provider"]
         self.systems: Systems = resources["systems"]
         self.instance = dg.DagsterInstance.get()
-
-    @property
-    def ledger(self) -> Path:
-        """The file of what was asked and paid."""
-        return Path(self.provider.ledger_path)
 
 
 class Commands(click.Group):
@@ -91,7 +88,7 @@ def demo() -> None:
     runs.take_in(each.definitions, each.instance, "sample")
     registry = each.provider.registry()
     sample = [model for model, settings in registry.models.items() if settings.corpora == ("sample",)]
-    runs.evaluate(each.definitions, each.instance, each.warehouse, each.systems, *sample)
+    runs.evaluate(each.definitions, each.instance, *sample)
     board = each.warehouse.read("leaderboard")
     click.echo("\nThe sample's systems beside its human translators, each of these scored against the other two:\n")
     click.echo(plain(readable(board.filter(board["corpus"] == "sample"))))
@@ -155,7 +152,7 @@ def models() -> None:
 @main.command(name="costs")
 def show_costs() -> None:
     """Say what was paid, by day, model and purpose, in US dollars."""
-    rows = costs(ledger.attempts(Deployment().ledger))
+    rows = costs(ledger.attempts(Deployment().provider.ledger))
     money = rows.select(pl.col("paid", "at_most").round(6).cast(pl.String).fill_null("unknown"))
     click.echo(plain(rows.with_columns(money)))
     unknown = (
@@ -175,7 +172,7 @@ def record(model: str, file: Path) -> None:
 
     It holds texts: mind their licences before you share it.
     """
-    lines = list(transport.record(Deployment().ledger, model))
+    lines = list(transport.record(Deployment().provider.ledger, model))
     if not lines:
         raise BadInput(model, "", "has answered nothing yet", "`variorum evaluate` it first")
     try:
@@ -190,10 +187,65 @@ def record(model: str, file: Path) -> None:
 def evaluate(models: tuple[str, ...]) -> None:
     """Bring MODELS up to date, from their outputs to the leaderboard; what is current is not computed again."""
     each = Deployment()
-    runs.evaluate(each.definitions, each.instance, each.warehouse, each.systems, *models)
+    runs.evaluate(each.definitions, each.instance, *models)
     board = each.warehouse.read("leaderboard")
     corpora = board.filter(board["system"].is_in(models))["corpus"]
     click.echo(plain(readable(board.filter(board["corpus"].is_in(corpora.to_list())))))
+
+
+@main.command()
+@click.option("--all", "every", is_flag=True, help="Name every partition.")
+def stale(every: bool) -> None:
+    """List what is due, why, and what it would cost; nothing is computed or asked."""
+    each = Deployment()
+    found = [due(each.definitions, each.instance, asset) for asset in order(each.definitions)]
+    rows = pl.concat(
+        [one.rows.select(pl.lit(one.asset.to_user_string()).alias("asset"), *KEYS, "reason") for one in found]
+    )
+    if rows.is_empty():
+        click.echo("nothing is due")
+        return
+    partition = pl.concat_str([pl.when(pl.col(key) != "").then(key) for key in KEYS], separator="|", ignore_nulls=True)
+    rows = rows.select("asset", "reason", partition=partition)
+    if not every:
+        groups = rows.group_by("asset", "reason", maintain_order=True)
+        rows = groups.agg(partitions=pl.len(), first=pl.col("partition").first())
+    click.echo(plain(rows))
+    assets = [one.asset for one in found if len(one.rows)]
+    follow = [key.to_user_string() for key in following(each.definitions, assets) if key not in assets]
+    if follow:
+        click.echo(f"\nmay follow, where these come out changed: {', '.join(follow)}")
+    for one in found:
+        if one.estimate:
+            click.echo(f"\n{one.asset.to_user_string()}: {one.estimate}")
+    click.echo("\n`variorum update` brings it up to date")
+
+
+@main.command()
+@click.option("--probe", is_flag=True, help="Ask each model first which version of it answers.")
+@click.option("--anew", metavar="ASSET", help="Compute all of this asset anew, too, whatever it was made from.")
+def update(probe: bool, anew: str | None) -> None:
+    """Bring everything that is due up to date, and nothing else."""
+    each = Deployment()
+    if anew:
+        runs.forget(each.definitions, each.instance, anew)
+    models = sorted(each.provider.registry().models) if probe else []
+    runs.update(each.definitions, each.instance, probe=models)
+
+
+@main.command()
+@click.argument("kind", type=click.Choice(["model", "corpus"]))
+@click.argument("name")
+def remove(kind: str, name: str) -> None:
+    """Remove a model or a corpus from every table. Files stay, and so does the record of what was paid."""
+    each = Deployment()
+    runs.remove(each.definitions, each.instance, kind, name)
+
+
+@main.command()
+def snapshot() -> None:
+    """Print the path of a copy of the warehouse that may be read while runs write."""
+    click.echo(Deployment().warehouse.snapshot())
 
 
 @main.command()

@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 
 from benchmark_assets.accounts import assets as accounts
-from benchmark_assets.automation import jobs
+from benchmark_assets.automation import checks, jobs, sensors
 from benchmark_assets.corpus import assets as corpus
 from benchmark_assets.metrics import assets as metrics
 from benchmark_assets.references import assets as references
@@ -14,6 +14,7 @@ from benchmark_assets.reporting import assets as reporting
 from benchmark_assets.translation import assets as translation
 from benchmark_assets.translation.systems import Systems
 from resources.home import home
+from resources.notifications import Notifications
 from resources.provider.provider import Provider
 from resources.provider.registry import default_path, load
 from resources.warehouse import Warehouse
@@ -27,8 +28,8 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
     Parameters
     ----------
     resource_overrides
-        Resources that take the place of those of the same key: `warehouse`, `provider`, `embedder`, `systems`. An
-        overridden warehouse or provider also serves the default `systems`.
+        Resources that take the place of those of the same key: `warehouse`, `provider`, `embedder`, `systems`,
+        `notifications`. An overridden warehouse or provider also serves the default `systems`.
 
     Raises
     ------
@@ -41,10 +42,12 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
     provider = given.get(
         "provider", Provider(registry_path=str(registry_path), ledger_path=str(home() / "ledger.sqlite"))
     )
+    registry = load(registry_path)
     resources = {
         "warehouse": warehouse,
         "provider": provider,
-        "embedder": load(registry_path).chosen_embedder(),
+        "notifications": Notifications(),
+        "embedder": registry.chosen_embedder(),
         "systems": Systems(warehouse=warehouse, provider=provider),
     }
     assets = [
@@ -52,21 +55,25 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
         for definition in dg.load_assets_from_modules([corpus, references, translation, accounts, metrics, reporting])
         if isinstance(definition, dg.AssetsDefinition)
     ]
-    return dg.Definitions(
+    evaluate, update, remove = (
+        make(lambda: location) for make in (jobs.evaluate_job, jobs.update_job, jobs.remove_job)
+    )
+    location = dg.Definitions(
         assets=dg.map_asset_specs(lambda spec: spec.replace_attributes(owners=OWNERS), assets),
-        jobs=[
-            corpus.scan_job,
-            jobs.references_job,
-            jobs.translate_job,
-            jobs.accounts_job,
-            jobs.score_job,
-            jobs.summary_job,
-            jobs.leaderboard_job,
+        asset_checks=checks.checks(assets),
+        jobs=[corpus.scan_job, evaluate, update, remove],
+        sensors=[
+            sensors.new_models_sensor(evaluate),
+            sensors.files_sensor(corpus.scan_job),
+            sensors.dead_runs_sensor(),
+            sensors.failures_sensor,
         ],
+        schedules=[sensors.reevaluation_schedule(update, registry.schedule, registry_path)],
         resources=resources | given,
         # One process a run: the embedder loads once, and one connection at a time asks for the warehouse.
         executor=dg.in_process_executor,
     )
+    return location
 
 
 @dg.definitions

@@ -1,14 +1,10 @@
-"""Every partitions definition, and the rules of its keys.
+"""Every partitions definition, and how its keys are put together. Not here: what a key may be made of (resources.keys).
 
 A passage's key is `corpus/passage_id`; a grid's key is `model|passage` (Dagster orders dimensions alphabetically), so
 the outputs of one model are one contiguous range.
 """
 
-import re
-
 import dagster as dg
-
-from resources.errors import BadInput
 
 PASSAGE = dg.DynamicPartitionsDefinition(name="passage")
 MODEL = dg.DynamicPartitionsDefinition(name="model")
@@ -17,28 +13,11 @@ GRID = dg.MultiPartitionsDefinition({"model": MODEL, "passage": PASSAGE})
 SINGLE_RUN = dg.BackfillPolicy.single_run()
 """A model's whole row, or any range of passages, is one run."""
 
+KEYS = ["model", "passage"]
+"""Columns that name a partition of any asset; a dimension that the asset lacks is ''."""
+
 BY_PASSAGE = dg.MultiToSingleDimensionPartitionMapping("passage")
 BY_MODEL = dg.MultiToSingleDimensionPartitionMapping("model")
-
-_SLUG = re.compile(r"[A-Za-z0-9._:/-]+")
-
-
-def check_key(key: str, kind: str, where: object) -> str:
-    """Return `key` if it can name a partition.
-
-    Raises
-    ------
-    BadInput
-        If it is empty, holds anything but ASCII letters, digits and `._:/-`, or holds three dots in a row, which
-        Dagster reads as a range.
-    """
-    if not _SLUG.fullmatch(key) or "..." in key:
-        proposal = re.sub(r"\.{2,}|[^A-Za-z0-9._:/-]+", "-", key).strip("-") or "a-name"
-        raise BadInput(
-            where, repr(key), f"cannot be the key of a {kind}: allowed are A-Z a-z 0-9 . _ : / - without '...'",
-            f"rename it, for instance to {proposal!r}",
-        )  # fmt: skip
-    return key
 
 
 def range_tags(first: str, last: str) -> dict[str, str]:

@@ -1,5 +1,8 @@
 """Event log of the Dagster instance: SQLite, with the events of a batch stored in one transaction a shard.
 
+A run has a shard, a file of its own. Where the base class makes it by migrations and an engine for every event, here it
+is a copy of an empty one, and an engine is kept: together a fifth of what a small run costs.
+
 Here: the subclass that dagster.yaml names, and nothing that depends on this project. Not here: what is in the events
 (benchmark_assets.lineage). It stands on internals of Dagster 1.13; tests/resources/test_event_storage.py holds it to
 the behaviour of the class that it replaces.
@@ -7,7 +10,10 @@ the behaviour of the class that it replaces.
 
 import logging
 import os
-from collections.abc import Sequence
+import shutil
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from typing import Any, Self
 
@@ -28,6 +34,9 @@ BATCHED = {
     DagsterEventType.ASSET_MATERIALIZATION,
     DagsterEventType.ASSET_OBSERVATION,
 }
+
+ENGINES = 100
+"""Engines that are kept at most; a web server reads the shards of all runs."""
 
 
 class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
@@ -53,6 +62,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
 
     def __init__(self, base_dir: str, batch_size: int = 1000, inst_data: ConfigurableClassData | None = None) -> None:
         os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", str(batch_size))
+        self._engines: dict[str, db.Engine] = {}
         super().__init__(base_dir, inst_data)
 
     @classmethod
@@ -91,17 +101,50 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
                     logger.warning("storing %d events one by one, since the batch failed: %s", len(neighbours), error)
             super().store_event_batch(neighbours)
 
+    @contextmanager
+    def _connect(self, shard: str) -> Iterator[db.Connection]:
+        with self._db_lock:
+            engine = self._engine(shard)
+            if shard not in self._initialized_dbs:
+                if not os.path.exists(self.path_for_shard(shard)):
+                    self._copy_empty_shard(shard)
+                else:
+                    self._initdb(engine)
+                self._initialized_dbs.add(shard)
+            with engine.connect() as connection, connection.begin():
+                yield connection
+
+    def _engine(self, shard: str) -> db.Engine:
+        """The engine of a shard. It holds no connection, so that it may be kept."""
+        if len(self._engines) > ENGINES:
+            self._engines.clear()
+        if shard not in self._engines:
+            self._engines[shard] = db.create_engine(
+                self.conn_string_for_shard(shard),
+                poolclass=NullPool,
+                connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS},
+            )
+        return self._engines[shard]
+
+    def _copy_empty_shard(self, shard: str) -> None:
+        """Make a shard; of several processes that try, the first one does."""
+        empty = self.path_for_shard(f"empty-{dg.__version__}").removesuffix(".db")
+        own = f"{empty}-{uuid.uuid4()}"
+        if not os.path.exists(empty):
+            engine = db.create_engine(f"sqlite:///{own}", poolclass=NullPool)
+            self._initdb(engine)
+            os.replace(own, empty)
+        shutil.copyfile(empty, own)
+        with suppress(FileExistsError):
+            os.link(own, self.path_for_shard(shard))
+        os.unlink(own)
+
     def _store_asset_events(self, run_id: str, events: list[EventLogEntry]) -> None:
         rows = [self._event_to_row(event) for event in events]
-        # Not self.index_connection(): it takes the lock that the run's connection holds already.
-        index = db.create_engine(
-            self.conn_string_for_shard(INDEX_SHARD_NAME),
-            poolclass=NullPool,
-            connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS},
-        )
         with self.run_connection(run_id) as run_shard:
             run_shard.execute(SqlEventLogStorageTable.insert(), rows)
-            with index.begin() as index_shard:
+            # Not self.index_connection(): it takes the lock that the run's connection holds already.
+            with self._engine(INDEX_SHARD_NAME).begin() as index_shard:
                 insert = SqlEventLogStorageTable.insert().returning(
                     SqlEventLogStorageTable.c.id, sort_by_parameter_order=True
                 )

@@ -4,15 +4,18 @@ Here: everything that knows SQL, files or locks. Not here: what the rows mean. N
 machine, one process or one writer: callers name tables, keys and frames.
 """
 
+import fcntl
+import os
 import time
+import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from threading import Lock
-from typing import NamedTuple
+from threading import Lock, RLock
+from typing import IO, NamedTuple
 
 import dagster as dg
 import duckdb
@@ -25,6 +28,10 @@ SCHEMA = PROJECT / "warehouse" / "schema"
 
 # Threads of a process would share DuckDB's open file, and its transactions conflict instead of waiting.
 TURN = Lock()
+
+# Whoever writes holds this; the warehouses to which its thread may write already.
+WRITER = RLock()
+_WRITING: set[str] = set()
 
 
 class Replacement(NamedTuple):
@@ -86,6 +93,76 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
             rows: pl.DataFrame = connection.sql(query).pl()
             return rows
 
+    def tables(self) -> dict[str, list[str]]:
+        """Columns of each table, without `run_id` and `updated_at`."""
+        return {
+            table: [name for name in columns if name not in ("run_id", "updated_at")]
+            for table, columns in _declared().items()
+        }
+
+    def differences(self, table: str) -> pl.DataFrame:
+        """Where a table is not as declared: columns `column`, `declared` and `found`."""
+        with self._connect() as connection:
+            found = _existing(connection).get(table, {})
+        declared = _declared()[table]
+        rows = [
+            (name, declared.get(name, "no such column"), found.get(name, "missing"))
+            for name in {**declared, **found}
+            if declared.get(name) != found.get(name)
+        ]
+        return pl.DataFrame(rows, schema=dict.fromkeys(["column", "declared", "found"], pl.String), orient="row")
+
+    def snapshot(self) -> Path:
+        """A copy to read from while runs write: `<name>-snapshot.duckdb`, renewed if the warehouse is newer.
+
+        A notebook or any other program may keep it open as long as it likes, read-only; its content then stays that of
+        the moment of the copy. After the next call, close it and open it again to see the newer one.
+        """
+        place = Path(self.path)
+        copy, new = (place.with_name(f"{place.stem}-snapshot{end}") for end in (".duckdb", ".new"))
+        with self._connect() as connection:
+            connection.execute("CHECKPOINT")  # what a killed process left in the log is part of the file now
+            written = place.stat().st_mtime_ns
+            if copy.exists() and copy.stat().st_mtime_ns == written:
+                return copy
+            try:
+                _copy(connection, new)
+                os.utime(new, ns=(written, written))
+                new.replace(copy)
+            finally:
+                for leftover in (new, new.with_name(f"{new.name}.wal")):
+                    leftover.unlink(missing_ok=True)
+        return copy
+
+    @contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """Nobody else writes until the block ends: what was read in it holds when it writes. Readers are not kept out.
+
+        Raises
+        ------
+        BadInput
+            Where others have written for `wait_seconds`.
+        """
+        with WRITER:
+            if self.path in _WRITING:
+                yield
+                return
+            Path(self.path).parent.mkdir(parents=True, exist_ok=True)
+            with Path(f"{self.path}.lock").open("w") as lock:  # given up with the process, however it ends
+                deadline = time.monotonic() + self.wait_seconds
+                while not _locked(lock):
+                    if time.monotonic() > deadline:
+                        raise BadInput(
+                            self.path, "", f"another process writes to it since {self.wait_seconds:g} s",
+                            "wait for that process or end it",
+                        )  # fmt: skip
+                    time.sleep(0.02)
+                _WRITING.add(self.path)
+                try:
+                    yield
+                finally:
+                    _WRITING.remove(self.path)
+
     def write(self, replacements: Sequence[Replacement], run_id: str) -> None:
         """Carry out all replacements in one transaction, or none.
 
@@ -99,7 +176,7 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
         """
         for replacement in replacements:
             _check(replacement)
-        with self._connect() as connection:
+        with self.exclusively(), self._connect() as connection:
             connection.begin()
             for replacement in replacements:
                 _replace(connection, replacement, run_id)
@@ -112,8 +189,19 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
             _prepare(connection, self.path)
             yield connection
 
+    def _create(self) -> None:
+        """Make the file; it appears whole, for another process must not open one that is half made."""
+        place = Path(self.path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        new = place.with_name(f"{place.name}.{uuid.uuid4()}")
+        duckdb.connect(str(new)).close()
+        with suppress(FileExistsError):
+            os.link(new, place)
+        new.unlink()
+
     def _open(self) -> duckdb.DuckDBPyConnection:
-        Path(self.path).parent.mkdir(parents=True, exist_ok=True)
+        if not Path(self.path).exists():
+            self._create()
         deadline = time.monotonic() + self.wait_seconds
         while True:
             try:
@@ -130,6 +218,14 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
                         "wait for that process or end it",
                     ) from error  # fmt: skip
                 time.sleep(0.02)
+
+
+def _locked(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _replace(connection: duckdb.DuckDBPyConnection, replacement: Replacement, run_id: str) -> None:
@@ -181,6 +277,18 @@ def _fits(given: pl.DataType, declared: pl.DataType) -> bool:
         return _fits(given.inner, declared.inner)  # type: ignore[arg-type]
     numbers = declared.is_float() if given.is_float() else given.is_integer() and declared.is_numeric()
     return numbers or given in (declared, pl.Null)
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, place: Path) -> None:
+    """Write the whole database to a file that does not exist, or is a leftover."""
+    # Not by copying bytes: closing a second handle on the file would give up this process's lock.
+    place.unlink(missing_ok=True)
+    (name,) = connection.execute("SELECT current_database()").fetchone() or ("",)
+    own, other = (text.replace('"', '""') for text in (name, f"copy of {name}"))
+    path = str(place).replace("'", "''")
+    connection.execute(f"ATTACH '{path}' AS \"{other}\"")
+    connection.execute(f'COPY FROM DATABASE "{own}" TO "{other}"')
+    connection.execute(f'DETACH "{other}"')
 
 
 def _equal(columns: Sequence[str]) -> str:

@@ -1,19 +1,24 @@
 """What tests share: a home of their own, a small corpus on disk, and the code location over both."""
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
+import polars as pl
 import pytest
 from hypothesis import settings
 
+from benchmark_assets.automation import runs
+from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from resources.home import PROJECT, prepare
-from resources.warehouse import Warehouse
+from resources.warehouse import Replacement, Warehouse
 from tests.provider.server import Server, serve
-from tests.support import LetterEmbedder, write_corpus
+from tests.support import MODELS, LetterEmbedder, write_corpus
+from tests.systems import RuleSystems, rule_systems
 
 # A time limit on single examples fails on a busy machine, and says nothing about the code.
 settings.register_profile("variorum", deadline=None)
@@ -53,6 +58,49 @@ def corpus(tmp_path: Path) -> Path:
 def definitions(warehouse: Warehouse) -> dg.Definitions:
     """The code location on the test's warehouse, with an embedder that costs nothing."""
     return build_definitions(resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()})
+
+
+@pytest.fixture
+def systems(warehouse: Warehouse, tmp_path: Path) -> RuleSystems:
+    """Systems that translate by rule and note what they are asked."""
+    return rule_systems(warehouse, tmp_path)
+
+
+@pytest.fixture
+def ruled(warehouse: Warehouse, systems: RuleSystems) -> dg.Definitions:
+    """The code location with those systems."""
+    return build_definitions(
+        resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}
+    )
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a home in which everything is materialized for the small corpus and two models."""
+    folder = tmp_path_factory.mktemp("finished")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VARIORUM_HOME", str(folder / "home"))
+        patch.setenv("DAGSTER_HOME", str(folder / "home" / "dagster"))
+        warehouse = Warehouse(path=str(prepare() / "variorum.duckdb"))
+        systems = rule_systems(warehouse, folder)
+        resources = {"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}
+        definitions = build_definitions(resource_overrides=resources)
+        register(warehouse, write_corpus(folder / "corpus"))
+        with dg.DagsterInstance.get() as instance:
+            runs.look(definitions, instance)
+            instance.add_dynamic_partitions("model", MODELS)
+            runs.update(definitions, instance)
+    return folder
+
+
+@pytest.fixture
+def built(finished: Path, ruled: dg.Definitions, home: Path, warehouse: Warehouse, corpus: Path) -> dg.Definitions:
+    """The code location over a copy of the finished home, whose corpus lies where the test's corpus does."""
+    shutil.rmtree(home)
+    shutil.copytree(finished / "home", home, symlinks=True)
+    moved = warehouse.read("corpus").drop("run_id", "updated_at").with_columns(description=pl.lit(str(corpus)))
+    warehouse.write([Replacement("corpus", moved, None)], run_id="test")
+    return ruled
 
 
 @pytest.fixture(scope="module")

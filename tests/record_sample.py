@@ -65,7 +65,7 @@ def main() -> None:
             sources = dict(passages.select("passage", "text").iter_rows())
             outputs = list(resources["systems"].system(model).translate(sources, "recording"))
             assert all(output.text for output in outputs), outputs
-            lines += record(Path(resources["provider"].ledger_path), model)
+            lines += record(resources["provider"].ledger, model)
     RECORDING.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -29,6 +29,7 @@ TRANSLATIONS = {
         "doc2": {"doc2:1.1": "Nothing he says is new."},
     },
 }
+MODELS = ["alpha", "beta"]
 PASSAGES = ["tiny/doc1:1", "tiny/doc1:2", "tiny/doc2:1"]
 
 
@@ -70,19 +71,34 @@ def write_outputs(path: Path, texts: Mapping[str, str]) -> Path:
     return path
 
 
+STAGES = {
+    "references": ["reference", "reference_envelope", "human_baseline"],
+    "translate": ["model_output"],
+    "score": ["drift_score", "lexical_score"],
+    "summary": ["model_summary"],
+    "accounts": ["model_call"],
+    "table": ["leaderboard"],
+}
+"""Assets that a person might materialize together in Dagster's UI."""
+
+
 def run(
     definitions: dg.Definitions,
     instance: dg.DagsterInstance,
-    job: str,
+    what: str,
     partitions: str | tuple[str, str] | None = None,
     raise_on_error: bool = True,
 ) -> dg.ExecuteInProcessResult:
-    """Run a job in this process over one partition, a range given by its ends, or none."""
-    definition = definitions.resolve_job_def(job)
-    if isinstance(partitions, tuple):
-        tags = range_tags(*partitions)
-        return definition.execute_in_process(instance=instance, tags=tags, raise_on_error=raise_on_error)
-    return definition.execute_in_process(instance=instance, partition_key=partitions, raise_on_error=raise_on_error)
+    """Run a stage or a job in this process over one partition, a range given by its ends, or none."""
+    if what in STAGES:
+        chosen = {dg.AssetKey(name) for name in STAGES[what]}
+        definition = definitions.resolve_implicit_global_asset_job_def().get_subset(asset_selection=chosen)
+    else:
+        definition = definitions.resolve_job_def(what)
+    ends = (partitions, partitions) if isinstance(partitions, str) else partitions
+    return definition.execute_in_process(
+        instance=instance, tags=range_tags(*ends) if ends else None, raise_on_error=raise_on_error
+    )
 
 
 class LetterEmbedder(Embedder):
@@ -93,13 +109,26 @@ class LetterEmbedder(Embedder):
         return "letter pairs"
 
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
-        for position, text in enumerate(texts):
-            vector = np.full(64, 0.01)
+        vectors = np.full((len(texts), 64), 0.01)
+        for vector, text in zip(vectors, texts, strict=True):
             for pair in zip(text.lower(), text.lower()[1:], strict=False):
                 vector[(ord(pair[0]) * 31 + ord(pair[1])) % 64] += 1
-            yield [position], [vector], [False]
+        yield list(range(len(texts))), list(vectors), [False] * len(texts)
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, ensure_ascii=False, indent=2), encoding="utf-8")
+
+
+def write_registry(path: Path, url: str, *models: str) -> None:
+    """Write a registry of these models, all at one endpoint, at a dollar for a million tokens; a passage a request."""
+    settings = {"endpoint": "local", "id": "m", "price": {"input": 1, "output": 1}, "batch_tokens": 1}
+    registry = {
+        "endpoints": {"local": {"url": url}},
+        "models": dict.fromkeys(models, settings),
+        "embedders": {"minilm": {}},
+        "embedder": "minilm",
+        "budget": {"run": 1, "day": 1},
+    }
+    _write(path, registry)

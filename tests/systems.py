@@ -31,6 +31,9 @@ class RuleSystem:
                 else:
                     yield Output(passage, f"{self._model}: {text}")
 
+    def estimate(self, sources: Mapping[str, str]) -> None:
+        return None
+
     def _named(self, file: str) -> list[str]:
         path = self._folder / file
         return path.read_text().split() if path.exists() else []
@@ -51,8 +54,8 @@ class RuleSystems(Systems):
 
     folder: str
 
-    def models(self) -> list[str]:
-        return ["any"]
+    def knows(self, model: str) -> bool:
+        return True
 
     def system(self, model: str) -> System:
         return RuleSystem(model, Path(self.folder))

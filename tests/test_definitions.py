@@ -38,7 +38,17 @@ def outline(definitions: dg.Definitions) -> dict[str, Any]:
     }
     repository = definitions.get_repository_def()
     jobs = {name: repository.get_job(name).description for name in repository.job_names if not name.startswith("__")}
-    return {"assets": assets, "jobs": jobs, "resources": sorted(definitions.resources or {})}
+    checks: dict[str, list[str]] = {}
+    for check in sorted(graph.asset_check_keys):
+        checks.setdefault(check.asset_key.to_user_string(), []).append(check.name)
+    return {
+        "assets": assets,
+        "checks": checks,
+        "jobs": jobs,
+        "sensors": {sensor.name: sensor.description for sensor in repository.sensor_defs},
+        "schedules": {schedule.name: schedule.cron_schedule for schedule in repository.schedule_defs},
+        "resources": sorted(definitions.resources or {}),
+    }
 
 
 def test_the_code_location_is_the_one_in_the_snapshot() -> None:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.partitions import GRID, MODEL, PASSAGE, check_key, dimensions
+from benchmark_assets.partitions import GRID, MODEL, PASSAGE, dimensions
 from resources.errors import BadInput
+from resources.keys import check_key
 
 ALLOWED = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:/-")
 

@@ -1,12 +1,10 @@
 """Assets of the accounts: what was asked of models and what it cost."""
 
-from pathlib import Path
-
 import dagster as dg
 import polars as pl
 
 from benchmark_assets.accounts.costs import costs
-from benchmark_assets.lineage import Computed, refresh
+from benchmark_assets.lineage.refresh import Computed, refresh
 from benchmark_assets.reporting.tables import markdown
 from resources.provider import ledger
 from resources.provider.provider import Provider
@@ -16,15 +14,14 @@ from resources.warehouse import Warehouse
 @dg.asset(group_name="accounts", code_version="1", kinds={"duckdb", "sqlite"})
 def model_call(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
     """Every attempt in the ledger, with its outcome, what was served, tokens and cost; texts stay in the ledger."""
-    path = Path(provider.ledger_path)
-    state = ledger.state(path)  # before the rows, so that what comes in between is due the next time
-    attempts = ledger.attempts(path)
+    state = ledger.state(provider.ledger)  # before the rows, so that what comes in between is due the next time
+    attempts = ledger.attempts(provider.ledger)
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = attempts.rename({"id": "attempt", "key": "call"})
-        return Computed({"model_call": rows.drop("session", "price", "question")})
+        return Computed({"model_call": rows.drop("session", "price", "question", "requested_model")})
 
     def describe() -> dict[str, dg.MetadataValue]:
         return {"costs": dg.MetadataValue.md(markdown(costs(attempts)))}
 
-    return refresh(context, warehouse, compute, parameters=state, describe=describe)
+    return refresh(context, warehouse, compute, settings=state, describe=describe)

@@ -1,8 +1,14 @@
 """What was paid: sums over the ledger's attempts. Not here: the ledger itself (resources.provider.ledger)."""
 
+from datetime import date
+
 import polars as pl
 
 from resources.provider.reading import REPLIES
+from resources.provider.registry import Registry
+
+NEARLY = 0.8
+"""Share of a cap above which it counts as nearly reached."""
 
 
 def costs(attempts: pl.DataFrame) -> pl.DataFrame:
@@ -36,3 +42,35 @@ def costs(attempts: pl.DataFrame) -> pl.DataFrame:
         )
         .sort("day", "model", "purpose", descending=[True, False, False])
     )
+
+
+def spent(attempts: pl.DataFrame) -> float:
+    """US dollars that attempts cost, each of which nobody knows the cost taken at its worst case."""
+    return float(attempts.select(pl.coalesce("cost", "reserved").sum()).item())
+
+
+def room(attempts: pl.DataFrame, registry: Registry, today: date) -> str:
+    """What a run and this day may still cost, as a clause."""
+    caps = registry.budget
+    run = "without a cap" if caps.run is None else f"of which a run may spend {caps.run:g} dollars"
+    if caps.day is None:
+        return run
+    left = max(caps.day - spent(attempts.filter(pl.col("asked").dt.date() == today)), 0)
+    return f"{run}; {left:.4f} of the day's {caps.day:g} are left"
+
+
+def against_caps(attempts: pl.DataFrame, registry: Registry, today: date) -> pl.DataFrame:
+    """Caps that are nearly reached: columns `cap`, `dollars` and `spent`.
+
+    Parameters
+    ----------
+    attempts
+        As `resources.provider.ledger.attempts` gives them.
+    registry
+        What says the caps of the day and of each model.
+    """
+    caps = [("day", registry.budget.day, attempts.filter(pl.col("asked").dt.date() == today))]
+    models = {**registry.models, **registry.judges}
+    caps += [(f"model {name}", own.budget, attempts.filter(model=name)) for name, own in models.items()]
+    rows = [(name, cap, total) for name, cap, own in caps if cap and (total := spent(own)) >= NEARLY * cap]
+    return pl.DataFrame(rows, schema={"cap": pl.String, "dollars": pl.Float64, "spent": pl.Float64}, orient="row")

@@ -1,26 +1,112 @@
-"""Jobs: the assets that are brought up to date together, one job for each kind of partition."""
+"""Jobs that bring things up to date: buttons in Dagster's UI, and what sensors and the schedule start.
+
+Each is one op that drives runs (automation.runs). The look at the files is a job of the corpus. Not here: when they run
+(sensors).
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Literal
 
 import dagster as dg
 
-references_job = dg.define_asset_job(
-    "references",
-    selection=["reference", "reference_envelope", "human_baseline"],
-    description="References, envelopes and human baselines of a range of passages.",
-)
-translate_job = dg.define_asset_job(
-    "translate",
-    selection=["model_output"],
-    description="A model's outputs over a range of passages; what is current is not asked for again.",
-)
-score_job = dg.define_asset_job(
-    "score",
-    selection=["drift_score", "lexical_score"],
-    description="Scores of the outputs that a model has over a range of passages.",
-)
-accounts_job = dg.define_asset_job(
-    "accounts", selection=["model_call"], description="What was asked of models so far, and what it cost."
-)
-summary_job = dg.define_asset_job("summary", selection=["model_summary"], description="Aggregates of a model.")
-leaderboard_job = dg.define_asset_job(
-    "leaderboard_table", selection=["leaderboard"], description="The table of all models and translators."
-)
+from benchmark_assets.automation import removal, runs
+from benchmark_assets.automation.due import Scope
+from benchmark_assets.reporting.tables import markdown
+from benchmark_assets.translation.systems import Systems
+from resources.errors import BadInput
+from resources.notifications import Notifications
+from resources.processes import PROCESS, process_tag
+from resources.provider.provider import Provider
+from resources.warehouse import Warehouse
+
+Location = Callable[[], dg.Definitions]
+"""The code location; jobs are a part of it, so they can ask for it only when they run."""
+
+ONE_AT_A_TIME = {"variorum/driver": "yes"}
+"""Tag of the jobs of which dagster.yaml lets one run at a time."""
+
+
+class Models(dg.Config):
+    """Names of models; with none, only what depends on no single model."""
+
+    models: list[str]
+
+
+class Update(dg.Config):
+    """`probe`: ask each model which version of it answers, first."""
+
+    probe: bool = True
+
+
+class Removal(dg.Config):
+    """What is to go."""
+
+    kind: Literal["model", "corpus"]
+    name: str
+
+
+def evaluate_job(location: Location) -> dg.JobDefinition:
+    """The job `evaluate`."""
+
+    @dg.op
+    def evaluate_models(context: dg.OpExecutionContext, config: Models) -> None:
+        """Bring these models up to date, from their outputs to the leaderboard."""
+        with _driving(context):
+            runs.evaluate(location(), context.instance, *config.models)
+
+    @dg.job(name="evaluate", tags=ONE_AT_A_TIME, description="Brings models up to date, up to the leaderboard.")
+    def job() -> None:
+        evaluate_models()
+
+    return job
+
+
+def update_job(location: Location) -> dg.JobDefinition:
+    """The job `update`."""
+
+    @dg.op
+    def update_everything(context: dg.OpExecutionContext, config: Update, provider: Provider) -> None:
+        """Bring everything that is due up to date; say first what it will cost."""
+        with _driving(context):
+            models = sorted(provider.registry().models) if config.probe else []
+            runs.update(location(), context.instance, probe=models)
+
+    @dg.job(name="update", tags=ONE_AT_A_TIME, description="Brings everything that is due up to date, within budget.")
+    def job() -> None:
+        update_everything()
+
+    return job
+
+
+def remove_job(location: Location) -> dg.JobDefinition:
+    """The job `remove`."""
+
+    @dg.op
+    def remove_rows(
+        context: dg.OpExecutionContext, config: Removal, warehouse: Warehouse, systems: Systems,
+        notifications: Notifications,
+    ) -> None:  # fmt: skip
+        """Remove a model or a corpus from every table, then bring up to date what was computed from it."""
+        removed = removal.model if config.kind == "model" else removal.corpus
+        with _driving(context):
+            rows = removed(context, warehouse, systems, config.name)
+            context.add_output_metadata({"removed": dg.MetadataValue.md(markdown(rows))})
+            notifications.send(f"removed {config.kind} {config.name}: {removal.words(rows)}")
+            runs.update(location(), context.instance, Scope(corpora=[]))
+
+    @dg.job(name="remove", tags=ONE_AT_A_TIME, description="Removes a model or a corpus from every table.")
+    def job() -> None:
+        remove_rows()
+
+    return job
+
+
+@contextmanager
+def _driving(context: dg.OpExecutionContext) -> Iterator[None]:
+    """Mark the run as this process's, and end it with the first failure of the runs that it drove."""
+    context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
+    try:
+        yield
+    except (runs.RunFailedError, BadInput) as failure:
+        raise dg.Failure(str(failure), allow_retries=False) from failure

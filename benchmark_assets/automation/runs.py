@@ -1,33 +1,48 @@
-"""Runs of the jobs over corpora and models, through Dagster's API. The command line and tests start runs here.
+"""Runs, one asset at a time: what is due is brought up to date, asset by asset, and no more than that.
 
-Here: which job over which range of partitions. Not here: what a run does.
+The command line, the jobs and the tests start runs here. Here: in which order, over which ranges, what is said before
+and after. Not here: what is due (automation.due), what a run does.
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import chain
 from types import MappingProxyType
+from typing import Any
 from uuid import uuid4
 
 import dagster as dg
 import polars as pl
+from dagster._core.errors import DagsterAssetCheckFailedError
 
+from benchmark_assets.accounts.costs import room
+from benchmark_assets.automation.due import EVERYTHING, Due, Scope, due, order, ranges
+from benchmark_assets.corpus.assets import BY_SCAN
+from benchmark_assets.lineage.events import unsound
+from benchmark_assets.lineage.standing import UNKNOWN
 from benchmark_assets.partitions import dimensions, range_tags
 from benchmark_assets.translation.assets import PAYER
 from benchmark_assets.translation.systems import Systems
-from resources.warehouse import Warehouse
+from resources.errors import BadInput
+from resources.notifications import Notifications
+from resources.processes import PROCESS, is_dead, process_tag
+from resources.provider import ledger
+from resources.provider.provider import Provider
+from resources.warehouse import Replacement, Warehouse
 
 logger = logging.getLogger("variorum.runs")
 
 INTERRUPTED = dg.DagsterExecutionInterruptedError.__name__
 
-NO_TAGS: Mapping[str, str] = MappingProxyType({})
-
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
+NOT_AGAIN = "dagster/max_retries"
+"""Tag by which the daemon leaves a dead run alone: it starts the driver again, or nobody does."""
 
-Stage = tuple[str, str | tuple[str, str] | None]
-"""A job and its partitions: one, the two ends of a range, or none."""
+CHECKED = DagsterAssetCheckFailedError.__name__
+
+NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
 
 
 class RunFailedError(Exception):
@@ -42,7 +57,7 @@ def look(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
     RunFailedError
         For faults in the files; what is sound has been taken in.
     """
-    _run(definitions, instance, "scan")
+    _run(definitions.resolve_job_def("scan"), instance, "scan", {PROCESS: process_tag()})
 
 
 def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: str) -> None:
@@ -53,23 +68,18 @@ def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: s
     RunFailedError
         For faults in the files or a stage that failed, after all stages: what is sound has been taken in.
     """
+    failure: RunFailedError | None = None
+    try:
+        look(definitions, instance)
+    except RunFailedError as error:
+        failure = error
+    update(definitions, instance, Scope(models=[], corpora=[corpus]))
+    if failure:
+        raise failure
 
-    def stages() -> Iterator[Stage]:
-        yield "scan", None
-        for ends in _ranges(instance, corpus):  # of the passages that the scan has found
-            yield "references", ends
-        yield "leaderboard_table", None
 
-    _run_all(definitions, instance, stages())
-
-
-def evaluate(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, systems: Systems, *models: str
-) -> None:
-    """Bring models up to date, one run a stage: references of each corpus, then outputs and scores, then the tables.
-
-    Corpora that a model never covered are left out. A stage that fails does not stop the next: passages that are good
-    make their way to the leaderboard.
+def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, *models: str) -> None:
+    """Bring models up to date on the corpora that they cover, from the references to the leaderboard.
 
     Raises
     ------
@@ -78,22 +88,128 @@ def evaluate(
     RunFailedError
         Where passages failed, after all stages; the next call computes those passages only.
     """
+    resources = definitions.resources or {}
+    warehouse: Warehouse = resources["warehouse"]
+    systems: Systems = resources["systems"]
     each = {model: systems.system(model) for model in models}
     instance.add_dynamic_partitions("model", list(models))
-    references: list[Stage] = []
-    rows: list[Stage] = []
-    for corpus in warehouse.read("corpus", columns=["corpus"])["corpus"]:
-        passages = [key for key in instance.get_dynamic_partitions("passage") if key.startswith(f"{corpus}/")]
-        ranges = list(_ranges(instance, corpus))
-        before = warehouse.read("model_output", pl.DataFrame({"passage": passages}), ["model"])["model"].unique()
-        covering = [model for model in models if model in before or each[model].fingerprints(passages)]
-        references += [("references", ends) for ends in ranges if covering]
-        for model in covering:
-            for first, last in ranges:
-                row = (f"{model}|{first}", f"{model}|{last}")
-                rows += [("translate", row), ("score", row)]
-    tables: list[Stage] = [("accounts", None), *(("summary", model) for model in models), ("leaderboard_table", None)]
-    _run_all(definitions, instance, [*references, *rows, *tables], {PAYER: str(uuid4())})
+    passages = list(instance.get_dynamic_partitions("passage"))
+    own = pl.DataFrame({"model": models}, schema={"model": pl.String})
+    covered = set(warehouse.read("model_output", own, ["passage"])["passage"])
+    covered.update(*(system.fingerprints(passages) for system in each.values()))
+    update(definitions, instance, Scope(models, {passage.partition("/")[0] for passage in covered}), probe=models)
+
+
+def update(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope = EVERYTHING, probe: Sequence[str] = ()
+) -> None:
+    """Bring everything that is due within a scope up to date, one asset after the other.
+
+    Each asset is asked what is due when those before it are done: where a row came out the same, what depends on it is
+    left alone. An asset that fails does not stop the next: passages that are good make their way to the leaderboard.
+
+    Parameters
+    ----------
+    probe
+        Models that are asked first which version of them answers.
+
+    Raises
+    ------
+    RunFailedError
+        The first failure, after all assets.
+    """
+    settle_the_dead(instance)
+    resources = definitions.resources or {}
+    notifications: Notifications = resources["notifications"]
+    provider: Provider = resources["provider"]
+    tags = {PAYER: str(uuid4()), PROCESS: process_tag()}
+    if asked := provider.worth_probing(probe):
+        notifications.send(f"asks which version answers: {', '.join(asked)}; {provider.cost_of_probing(asked)}")
+        provider.probe(asked, tags[PAYER])
+    done: list[str] = []
+    remarks: list[str] = []
+    failures: list[RunFailedError] = []
+    job = definitions.resolve_implicit_global_asset_job_def()
+    for asset in order(definitions):
+        name = asset.to_user_string()
+        try:
+            found = due(definitions, instance, asset, scope)
+            if found.rows.is_empty() and unsound(instance, [asset]):  # perhaps it has been mended
+                checks = job.asset_layer.asset_graph.get_check_keys_for_assets({asset})
+                remarks += _run(
+                    job.get_subset(asset_selection=set(), asset_check_selection=checks), instance, name, tags
+                )
+        except BadInput as fault:
+            failures.append(RunFailedError(str(fault)))
+            continue
+        except RunFailedError as failure:
+            failures.append(failure)
+            continue
+        if found.rows.is_empty():
+            continue
+        if found.estimate and found.estimate.calls > found.estimate.recorded:
+            left = room(ledger.attempts(provider.ledger), provider.registry(), datetime.now(UTC).date())
+            notifications.send(f"{name} will ask models: {found.estimate}, {left}")
+        for ends in _ranges(definitions, instance, found):
+            try:
+                remarks += _run(job, instance, name, tags, ends=ends, asset=asset)
+            except RunFailedError as failure:
+                failures.append(failure)
+        done.append(f"{name} {len(found.rows)}")
+    if done or failures:
+        problems = "".join(f"\n- {problem}" for problem in [*map(str, failures), *dict.fromkeys(remarks)])
+        notifications.send(f"brought up to date, in partitions: {', '.join(done) or 'nothing'}{problems}")
+    if failures:
+        raise failures[0]
+
+
+def remove(definitions: dg.Definitions, instance: dg.DagsterInstance, kind: str, name: str) -> None:
+    """Remove a model or a corpus from every table.
+
+    Raises
+    ------
+    RunFailedError
+        For one that is not here, or a model that the registry holds.
+    """
+    config = {"ops": {"remove_rows": {"config": {"kind": kind, "name": name}}}}
+    _run(
+        definitions.resolve_job_def("remove"),
+        instance,
+        f"remove {kind} {name}",
+        {PROCESS: process_tag()},
+        config=config,
+    )
+
+
+def forget(definitions: dg.Definitions, instance: dg.DagsterInstance, asset: str) -> None:
+    """Have all partitions of an asset made anew by the next update, whatever they were made from.
+
+    Rows of which nobody knows a partition are removed at once; what the files say is read at once.
+
+    Raises
+    ------
+    BadInput
+        For an unknown asset.
+    RunFailedError
+        For faults in the files.
+    """
+    graph = definitions.resolve_asset_graph()
+    known = {key.to_user_string(): graph.get(key) for key in graph.get_all_asset_keys()}
+    if asset not in known:
+        raise BadInput(asset, "", "is no asset", f"name one of {sorted(known)}")
+    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
+    key = pl.DataFrame({"asset": [asset]})
+    scanned = BY_SCAN in known[asset].tags
+    with warehouse.exclusively():
+        states = warehouse.read("materialization", key).drop("run_id", "updated_at")
+        unknown = states.with_columns(pl.lit(UNKNOWN).alias("fingerprint" if scanned else "made_from"))
+        replacements = [Replacement("materialization", unknown, key)]
+        if dims := dimensions(known[asset].partitions_def):
+            strays = warehouse.read(asset, columns=dims).unique().join(states, on=dims, how="anti")
+            replacements.append(Replacement(asset, warehouse.empty(asset), strays))
+        warehouse.write(replacements, run_id="forget")
+    if scanned:
+        look(definitions, instance)
 
 
 def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.DataFrame:
@@ -115,53 +231,59 @@ def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.Data
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
-def _ranges(instance: dg.DagsterInstance, corpus: str) -> Iterator[tuple[str, str]]:
-    """First and last partition of each stretch of a corpus's passages; another corpus may lie in between."""
-    passages = instance.get_dynamic_partitions("passage")
-    for own, stretch in groupby(passages, key=lambda passage: passage.startswith(f"{corpus}/")):
-        if own:
-            keys = list(stretch)
-            yield keys[0], keys[-1]
+def settle_the_dead(instance: dg.DagsterInstance) -> None:
+    """Report runs as failed whose process on this machine is gone: killed, or lost with the machine's last boot."""
+    unfinished = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
+    for run in instance.get_runs(dg.RunsFilter(statuses=unfinished)):
+        if PROCESS in run.tags and is_dead(run.tags[PROCESS], run.run_id):
+            instance.report_run_failed(run, f"Its process ended before it did ({run.tags[PROCESS]}).")
+            logger.warning("run %s was cut off: its process is gone", run.run_id)
 
 
-def _run_all(
-    definitions: dg.Definitions,
-    instance: dg.DagsterInstance,
-    stages: Iterable[Stage],
-    tags: Mapping[str, str] = NO_TAGS,
-) -> None:
-    """Run every stage, then raise the first failure, if there was one."""
-    failures = []
-    for job, partitions in stages:
-        try:
-            _run(definitions, instance, job, partitions, tags)
-        except RunFailedError as failure:
-            failures.append(failure)
-    if failures:
-        raise failures[0]
+def _ranges(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, found: Due
+) -> list[tuple[str, str]] | list[None]:
+    """What runs are to cover; [None] for an asset without partitions of which something is due."""
+    if found.rows.is_empty():
+        return []
+    dims = dimensions(definitions.resolve_asset_graph().get(found.asset).partitions_def)
+    if not dims:
+        return [None]
+    return ranges(found.rows, dims, {dim: instance.get_dynamic_partitions(dim) for dim in dims})
 
 
 def _run(
-    definitions: dg.Definitions,
+    job: dg.JobDefinition,
     instance: dg.DagsterInstance,
-    job: str,
-    partitions: str | tuple[str, str] | None = None,
-    tags: Mapping[str, str] = NO_TAGS,
-) -> None:
-    """Run a job in this process, over one partition, a range given by its ends, or none."""
-    named = " … ".join([partitions] if isinstance(partitions, str) else partitions or ())
-    logger.info("%s %s", job, named)
-    result = definitions.resolve_job_def(job).execute_in_process(
+    name: str,
+    tags: Mapping[str, str],
+    *,
+    ends: tuple[str, str] | None = None,
+    asset: dg.AssetKey | None = None,
+    config: Mapping[str, Any] = NO_CONFIG,
+) -> list[str]:
+    """Run a job in this process, or one asset of it, over a range or no partition; return which checks did not pass."""
+    logger.info("%s %s", name, " … ".join(dict.fromkeys(ends or ())))
+    result = job.execute_in_process(
         instance=instance,
-        partition_key=partitions if isinstance(partitions, str) else None,
-        tags={**tags, **(range_tags(*partitions) if isinstance(partitions, tuple) else {})},
-        run_config=QUIET,
+        tags={NOT_AGAIN: "0", **tags, **(range_tags(*ends) if ends else {})},
+        run_config={**QUIET, **config},
+        asset_selection=[asset] if asset else None,
         raise_on_error=False,
     )
     if INTERRUPTED in _kinds(result):
         raise KeyboardInterrupt
     if not result.success:
-        raise RunFailedError(next(_reasons(result), f"run {result.run_id} of {job} failed"))
+        words = chain(reasons(result.all_events), _remarks(result), [f"run {result.run_id} of {name} failed"])
+        raise RunFailedError(next(words))
+    return list(_remarks(result))
+
+
+def _remarks(result: dg.ExecuteInProcessResult) -> Iterator[str]:
+    """What checks found."""
+    for check in result.get_asset_check_evaluations():
+        if not check.passed:
+            yield f"check {check.check_name!r} of {check.asset_key.to_user_string()}: {check.description}"
 
 
 def _kinds(result: dg.ExecuteInProcessResult) -> set[str | None]:
@@ -170,11 +292,12 @@ def _kinds(result: dg.ExecuteInProcessResult) -> set[str | None]:
     return {error.cls_name for error in ends if error}
 
 
-def _reasons(result: dg.ExecuteInProcessResult) -> Iterator[str]:
-    for event in result.all_events:
+def reasons(events: Iterable[dg.DagsterEvent]) -> Iterator[str]:
+    """Why steps failed, in words; a check that blocks says so itself."""
+    for event in events:
         if event.is_step_failure:
             failure = event.step_failure_data
             if failure.user_failure_data and failure.user_failure_data.description:
                 yield failure.user_failure_data.description
-            elif failure.error:
+            elif failure.error and failure.error.cls_name != CHECKED:
                 yield (failure.error.cause or failure.error).message.strip()

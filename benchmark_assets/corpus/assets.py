@@ -8,27 +8,30 @@ import polars as pl
 
 from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.scan import Scan, scan
-from benchmark_assets.lineage import KEYS, RETRACTED, removals, report, reported, reported_versions
-from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
+from benchmark_assets.lineage.events import heard, report, reported
+from benchmark_assets.lineage.removal import remove
+from benchmark_assets.partitions import KEYS, PASSAGE, SINGLE_RUN
 from benchmark_assets.reporting.tables import markdown
+from resources.processes import PROCESS, process_tag
 from resources.warehouse import Replacement, Warehouse
 
 logger = logging.getLogger("variorum.corpus")
 
 CODE_VERSION = "1"
+BY_SCAN = "variorum/by-scan"
+"""Tag of assets that a look at the files fills, and nothing else: they are never due."""
+
 ASSETS = {"source_text": "source", "segmented_reference": "reference"}
 
 
 @dg.multi_asset(
     specs=[
-        dg.AssetSpec(
-            "source_text", group_name="corpus", code_version=CODE_VERSION, kinds={"duckdb"},
-            description="Source of each passage, in its segments, as the files of its corpus have it.",
-        ),
-        dg.AssetSpec(
-            "segmented_reference", group_name="corpus", code_version=CODE_VERSION, kinds={"duckdb"},
-            description="Human translations that come in the segments of the source, as the files have them.",
-        ),
+        dg.AssetSpec(name, group_name="corpus", code_version=CODE_VERSION, kinds={"duckdb"}, tags={BY_SCAN: "yes"},
+                     description=description)
+        for name, description in {
+            "source_text": "Source of each passage, in its segments, as the files of its corpus have it.",
+            "segmented_reference": "Human translations in the segments of the source, as the files have them.",
+        }.items()
     ],
     partitions_def=PASSAGE,
     backfill_policy=SINGLE_RUN,
@@ -38,9 +41,10 @@ def corpus_text(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Iter
     """Read the documents of the passages asked for again and report those passages."""
     asked = pl.DataFrame({"passage": context.partition_keys})
     corpora = {passage.partition("/")[0] for passage in asked["passage"]}
-    seen = scan(registered(warehouse, corpora))
-    found = seen._replace(versions=seen.versions.join(asked, on="passage", how="semi"))
-    _store(context, warehouse, found, report_all=True)
+    with warehouse.exclusively():
+        seen = scan(registered(warehouse, corpora))
+        found = seen._replace(versions=seen.versions.join(asked, on="passage", how="semi"))
+        _store(context, warehouse, found, report_all=True)
     gone = asked.join(found.versions, on="passage", how="anti")
     if len(gone):  # faults of documents that were not asked for are the scan's business
         raise _failure(seen, gone["passage"].to_list())
@@ -50,14 +54,21 @@ def corpus_text(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Iter
 @dg.op
 def look_at_files(context: dg.OpExecutionContext, warehouse: Warehouse) -> None:
     """Read every imported corpus; add the passages that are new, store and report those that changed."""
-    seen = scan(registered(warehouse))
-    new = seen.versions["passage"].to_list()
-    known = set(context.instance.get_dynamic_partitions("passage"))
-    context.instance.add_dynamic_partitions("passage", [passage for passage in new if passage not in known])
-    changed = _store(context, warehouse, seen, report_all=False)
-    gone = _retract(context, warehouse, seen)
+    context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
+    with warehouse.exclusively():  # of two looks at once, the second one sees what the first one stored
+        seen = scan(registered(warehouse))
+        new = seen.versions["passage"].to_list()
+        known = set(context.instance.get_dynamic_partitions("passage"))
+        context.instance.add_dynamic_partitions("passage", [passage for passage in new if passage not in known])
+        changed = _store(context, warehouse, seen, report_all=False)
+        gone, rows = _retract(context, warehouse, seen)
     logger.info("%d passages in the files, %d changed, %d gone", len(new), changed, gone)
-    context.add_output_metadata({"passages": len(new), "changed": changed, "gone": gone})
+    if gone:
+        removed = ", ".join(f"{count} rows of {table}" for table, count in rows.iter_rows())
+        logger.info("gone with them: %s", removed)
+    context.add_output_metadata(
+        {"passages": len(new), "changed": changed, "gone": gone, "removed": dg.MetadataValue.md(markdown(rows))}
+    )
     if seen.faults:
         raise _failure(seen, [])
 
@@ -77,40 +88,39 @@ def _store(
         versions = seen.versions.select(
             pl.lit("").alias("model"), "passage", pl.col(asset).alias("version"),
             pl.concat_str(pl.lit(CODE_VERSION), asset, "place").alias("fingerprint"),
+            pl.lit(f"code:{CODE_VERSION}").alias("made_from"),
         )  # fmt: skip
         asset_key = pl.DataFrame({"asset": [asset]})
         stored = warehouse.read("materialization", asset_key, [*KEYS, "version", "fingerprint"])
         stale = versions.join(stored, on=stored.columns, how="anti")
         if len(stale):
-            rows = getattr(seen, frame).join(stale.select("passage"), on="passage", how="semi")
-            states = stale.with_columns(pl.lit(asset).alias("asset"))
+            rows = getattr(seen, frame).join(stale.select("passage", "fingerprint"), on="passage")
+            counts = rows.group_by("passage").agg(row_count=pl.len().cast(pl.Int32))
+            states = stale.join(counts, on="passage", how="left").with_columns(
+                pl.lit(asset).alias("asset"), pl.col("row_count").fill_null(0)
+            )
             keys = states.select("asset", *KEYS)
             warehouse.write(
                 [Replacement(asset, rows, stale.select("passage")), Replacement("materialization", states, keys)],
                 context.run.run_id,
             )
-        reported = reported_versions(context.instance, dg.AssetKey(asset))
-        due = versions if report_all else versions.join(reported, on=["passage", "version"], how="anti")
+        known = heard(context.instance, dg.AssetKey(asset), PASSAGE, versions)
+        told = versions.join(known, left_on=[*KEYS, "version"], right_on=[*KEYS, "heard"], how="semi")
+        due = versions if report_all else versions.join(told, on=KEYS, how="anti")
         report(context, dg.AssetKey(asset), due, [], CODE_VERSION, ["passage"])
         changed.update(stale["passage"], due["passage"] if not report_all else [])
     return len(changed)
 
 
-def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, seen: Scan) -> int:
-    """Remove passages that are in no file any more, and report it; return how many.
+def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, seen: Scan) -> tuple[int, pl.DataFrame]:
+    """Remove passages that are in no file any more from every table; return how many, and the rows that went.
 
     Where a corpus has a fault, its missing passages may only be hidden by it, and stay.
     """
-    sound = pl.DataFrame({"corpus": seen.sound}, schema={"corpus": pl.String})
-    stored = warehouse.read("source_text", sound, ["passage"])
-    gone = stored.join(seen.versions, on="passage", how="anti").with_columns(
-        model=pl.lit(""), version=pl.lit(RETRACTED)
-    )
-    if len(gone):
-        warehouse.write(removals(warehouse, [*ASSETS], [*ASSETS], gone, ["passage"]), context.run.run_id)
-        for asset in ASSETS:
-            report(context, dg.AssetKey(asset), gone, [], CODE_VERSION, ["passage"])
-    return len(gone)
+    passages = pl.DataFrame({"passage": context.instance.get_dynamic_partitions("passage")}, schema=["passage"])
+    corpus = pl.col("passage").str.split_exact("/", 1).struct.field("field_0")
+    gone = passages.filter(corpus.is_in(seen.sound)).join(seen.versions, on="passage", how="anti")
+    return len(gone), remove(context, warehouse, gone)
 
 
 def _failure(seen: Scan, gone: Sequence[str]) -> dg.Failure:

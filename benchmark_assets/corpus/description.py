@@ -5,9 +5,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from benchmark_assets.corpus.model import Licence
-from benchmark_assets.partitions import check_key
 from resources import yaml_files
 from resources.errors import BadInput
+from resources.keys import check_key
 
 
 class Text(BaseModel):

@@ -12,24 +12,23 @@ import polars as pl
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, joined
 from benchmark_assets.corpus.readers import read
-from benchmark_assets.lineage import digest
+from benchmark_assets.lineage.standing import digest
 from resources.errors import BadInput
 
 SOURCE = pl.Schema({
     "passage": pl.String(), "corpus": pl.String(), "passage_id": pl.String(), "document": pl.String(),
     "position": pl.Int32(), "language": pl.String(), "segment_ids": pl.List(pl.String), "segments": pl.List(pl.String),
-    "text": pl.String(), "fingerprint": pl.String(),
+    "text": pl.String(),
 })  # fmt: skip
 REFERENCE = pl.Schema({
     "passage": pl.String(), "translator": pl.String(), "segments": pl.List(pl.String), "flag": pl.String(),
-    "fingerprint": pl.String(),
 })  # fmt: skip
 
 
 class Scan(NamedTuple):
     """What the files say.
 
-    `source` and `reference` have the columns of the tables source_text and segmented_reference; `versions` has
+    `source` and `reference` have the columns of source_text and segmented_reference but the fingerprint; `versions` has
     `passage`; `source_text` and `segmented_reference`, the hash of the content of each; and `place`, the hash of the
     passage's document and position. A passage that only moves keeps its versions, and with them what was made of it.
     `sound` names the corpora that were read without a fault.
@@ -85,10 +84,9 @@ def _add(
         key = f"{corpus}/{passage.id}"
         ids = [segment.id for segment in passage.segments]
         texts = [segment.text for segment in passage.segments]
-        own = (key, corpus, passage.id, document.id, position, passage.language, ids, texts, joined(texts))
         rendered = [(each.translator, list(each.segments), each.flag) for each in passage.references]
         reference = digest(ids, sorted(rendered, key=lambda each: each[0]))
-        sources.append((*own, digest(own)))
-        references += [(key, *each, reference) for each in rendered]
+        sources.append((key, corpus, passage.id, document.id, position, passage.language, ids, texts, joined(texts)))
+        references += [(key, *each) for each in rendered]
         source = digest(passage.language, ids, texts, joined(texts))
         versions.append((key, source, reference, digest(document.id, position)))

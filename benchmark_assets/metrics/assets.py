@@ -3,7 +3,7 @@
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage import Computed, refresh
+from benchmark_assets.lineage.refresh import Computed, refresh
 from benchmark_assets.metrics.baseline import leave_one_out
 from benchmark_assets.metrics.drift import semantic_scores
 from benchmark_assets.metrics.lexical import lexical_scores, signatures
@@ -68,7 +68,7 @@ def lexical_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
             {"lexical_score": lexical_scores(outputs, references, on=["model", "passage"], within=["passage"])}
         )
 
-    return refresh(context, warehouse, compute, parameters=str(signatures()))
+    return refresh(context, warehouse, compute, settings=str(signatures()))
 
 
 @dg.asset(
@@ -85,4 +85,4 @@ def human_baseline(context: dg.AssetExecutionContext, warehouse: Warehouse, embe
         rows = leave_one_out(references.join(vectors, on="text", maintain_order="left"))
         return Computed({"human_baseline": rows.with_columns(embedder=pl.lit(embedder.signature))})
 
-    return refresh(context, warehouse, compute, parameters=f"{embedder.signature} {signatures()}")
+    return refresh(context, warehouse, compute, settings=f"{embedder.signature} {signatures()}")

@@ -4,7 +4,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.corpus.model import joined
-from benchmark_assets.lineage import Computed, refresh
+from benchmark_assets.lineage.refresh import Computed, refresh
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.references.rows import envelope_rows
 from resources.embedders import Embedder

@@ -3,12 +3,13 @@
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage import Computed, refresh
+from benchmark_assets.lineage.refresh import Computed, refresh
 from benchmark_assets.metrics.assets import drift_score, human_baseline, lexical_score
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.partitions import BY_MODEL, MODEL, SINGLE_RUN
 from benchmark_assets.reporting.leaderboard import rank, readable, summaries
 from benchmark_assets.reporting.tables import markdown
+from benchmark_assets.translation.systems import Systems
 from resources.warehouse import Warehouse
 
 
@@ -34,18 +35,22 @@ def model_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
 @dg.asset(
     group_name="reporting", code_version="1", kinds={"duckdb"}, deps=[model_summary, human_baseline],
 )  # fmt: skip
-def leaderboard(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def leaderboard(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
     """Models and human translators of every corpus, ranked by similarity to the closest reference.
 
-    A human translator's row scores that translator against the others: it says how far apart people are.
+    A human translator's row scores that translator against the others: it says how far apart people are. A model that
+    was removed from the registry keeps its row, which says so.
     """
+    evaluated = warehouse.read("model_summary", columns=["model"])["model"].unique().sort()
+    removed = [model for model in evaluated if not systems.knows(model)]
 
     def compute(_: pl.DataFrame) -> Computed:
         provenance = ["fingerprint", "run_id", "updated_at"]
+        models = warehouse.read("model_summary").drop(provenance)
         humans = summaries(warehouse.read("human_baseline"), "translator")
-        return Computed({"leaderboard": rank(warehouse.read("model_summary").drop(provenance), humans)})
+        return Computed({"leaderboard": rank(models, humans, removed)})
 
     def describe() -> dict[str, dg.MetadataValue]:
         return {"leaderboard": dg.MetadataValue.md(markdown(readable(warehouse.read("leaderboard")), most=200))}
 
-    return refresh(context, warehouse, compute, signature("of the scores"), describe)
+    return refresh(context, warehouse, compute, f"{signature('of the scores')} {removed}", describe)

@@ -1,5 +1,7 @@
 """The leaderboard: models and human translators of a corpus side by side. Not here: aggregates (metrics.summary)."""
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from benchmark_assets.metrics.summary import SUMMARY, signature, summarize
@@ -37,13 +39,15 @@ def _signature(scores: pl.DataFrame, row: str) -> str:
     return signature(embedders[0])
 
 
-def rank(models: pl.DataFrame, humans: pl.DataFrame) -> pl.DataFrame:
+def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()) -> pl.DataFrame:
     """Rows of both in one table, ranked within each corpus by `sim_best`, best first; those without it last.
 
     Parameters
     ----------
     models, humans
         Summary rows with the columns `model` or `translator`, `corpus` and the aggregates.
+    removed
+        Models that can be asked no more; their rows are marked.
     """
     both = pl.concat(
         [
@@ -52,7 +56,10 @@ def rank(models: pl.DataFrame, humans: pl.DataFrame) -> pl.DataFrame:
         ],
         how="diagonal",
     ).sort("corpus", "sim_best", "kind", "system", descending=[False, True, False, False], nulls_last=True)
-    return both.with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("corpus"))
+    return both.with_columns(
+        rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("corpus"),
+        removed=pl.col("kind").eq("model") & pl.col("system").is_in(removed),
+    )
 
 
 def readable(board: pl.DataFrame) -> pl.DataFrame:
@@ -67,6 +74,10 @@ def readable(board: pl.DataFrame) -> pl.DataFrame:
 
         return pl.struct(name, f"{name}_low", f"{name}_high").map_elements(text, return_dtype=pl.String)
 
+    if "removed" in board.columns:
+        board = board.with_columns(
+            pl.col("system") + pl.when("removed").then(pl.lit(" (removed)")).otherwise(pl.lit(""))
+        )
     names = [name for name in ("corpus", "rank", "kind", "system", "passages") if name in board.columns]
     return board.sort("corpus", "rank" if "rank" in names else "system").select(
         *names,

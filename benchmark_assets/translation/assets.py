@@ -1,14 +1,15 @@
 """Assets of the translations: what each system made of each passage."""
 
-from collections import defaultdict
+from collections.abc import Iterator, Mapping
 
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage import Computed, refresh
+from benchmark_assets.lineage.refresh import Computed, refresh
 from benchmark_assets.partitions import BY_PASSAGE, GRID, SINGLE_RUN
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.translation.tables import tabulate
+from resources.provider.estimate import Estimate, total
 from resources.warehouse import Warehouse
 
 PAYER = "variorum/payer"
@@ -20,29 +21,24 @@ PAYER = "variorum/payer"
     deps=[dg.AssetDep(dg.AssetKey("source_text"), partition_mapping=BY_PASSAGE)],
 )  # fmt: skip
 def model_output(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
-    """What a system made of a passage. An output is asked for again only when its source or the system changed."""
-    passages: dict[str, list[str]] = defaultdict(list)
-    for key in context.partition_keys:
-        model, passage = str(key).split("|")
-        passages[model].append(passage)
-    fingerprints = [
-        (model, passage, fingerprint)
-        for model, keys in passages.items()
-        for passage, fingerprint in systems.system(model).fingerprints(keys).items()
-    ]
+    """What a system made of a passage. An output is asked for again only when its source or the system changed.
 
-    payer = context.run.tags.get(PAYER, context.run.run_id)
+    Outputs of a model that was removed from the registry stay as they are.
+    """
+
+    def sources(due: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, str]]]:
+        rows = warehouse.read("source_text", due.select("passage"), ["passage", "text"])
+        texts = dict(rows.iter_rows())
+        for (model,), own in due.group_by(["model"], maintain_order=True):
+            yield str(model), {key: texts[key] for key in own["passage"]}
 
     def translate(due: pl.DataFrame) -> Computed:
-        sources = warehouse.read("source_text", due.select("passage"))
-        texts = dict(sources.select("passage", "text").iter_rows())
-        rows = [
-            (model, *output)
-            for (model,), own in due.group_by(["model"], maintain_order=True)
-            for output in systems.system(str(model)).translate({key: texts[key] for key in own["passage"]}, payer)
-        ]
+        payer = context.run.tags.get(PAYER, context.run.run_id)
+        rows = [(model, *output) for model, own in sources(due) for output in systems.translate(model, own, payer)]
         return tabulate(rows, due)
 
-    columns = ["model", "passage", "parameters"]
-    parameters = pl.DataFrame(fingerprints, schema=dict.fromkeys(columns, pl.String), orient="row")
-    return refresh(context, warehouse, translate, parameters, also=["refusal", "translation_call"])
+    def cost(due: pl.DataFrame) -> Estimate | None:
+        estimates = [systems.estimate(model, own) for model, own in sources(due)]
+        return total(each for each in estimates if each) if any(estimates) else None
+
+    return refresh(context, warehouse, translate, systems.settings, also=["refusal", "translation_call"], cost=cost)

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from benchmark_assets.corpus.readers.strict_json import decode, parse
-from benchmark_assets.lineage import digest
-from benchmark_assets.partitions import check_key
+from benchmark_assets.lineage.standing import digest
 from resources.errors import BadInput
+from resources.keys import check_key
 from resources.warehouse import Replacement, Warehouse
 
 

@@ -7,21 +7,19 @@ of imported files (translation.imports), the protocol of a request (translation.
 import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Protocol
 
 import dagster as dg
 import polars as pl
 from babel import Locale
 
-from benchmark_assets.lineage import digest
-from benchmark_assets.partitions import check_key
+from benchmark_assets.lineage.standing import digest
 from benchmark_assets.translation.asking import Output, Task, translate
 from benchmark_assets.translation.batches import batches
 from resources import prompts
 from resources.errors import BadInput
-from resources.provider import estimate
 from resources.provider.client import complete, each
+from resources.provider.estimate import Estimate, estimate
 from resources.provider.provider import Provider
 from resources.provider.registry import Model
 from resources.provider.tokens import counter
@@ -33,6 +31,10 @@ SECONDS_BETWEEN_WORDS = 5.0
 """How often progress is reported."""
 
 
+Batch = tuple[Task, Mapping[str, str], Mapping[str, str]]
+"""What is asked in one request: how, source texts by passage id, and all keys of passages by their id."""
+
+
 class System(Protocol):
     """One model with its settings."""
 
@@ -41,6 +43,9 @@ class System(Protocol):
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
         """Translate source texts by passage key; one Output each, in any order, as they come. The run pays."""
+
+    def estimate(self, sources: Mapping[str, str]) -> Estimate | None:
+        """What translating them would ask of a provider; None where nothing is asked."""
 
 
 class ImportedSystem:
@@ -59,6 +64,9 @@ class ImportedSystem:
         rows = self._rows(list(sources), "text")
         yield from (Output(passage, text) for passage, text in rows.iter_rows())
 
+    def estimate(self, sources: Mapping[str, str]) -> None:
+        """Nothing is asked."""
+
     def _rows(self, passages: Sequence[str], column: str) -> pl.DataFrame:
         keys = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
         return self._warehouse.read(
@@ -74,11 +82,12 @@ class CalledSystem:
         self._prompt = prompts.load("translate")
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
-        """Hash of endpoint, settings and prompt; passages of corpora that the registry leaves out are not covered.
+        """Hash of endpoint, version served, settings, prompt; passages of corpora that it leaves out are not covered.
 
         How passages are batched is no part of it: they are independent items, and the manifest says how each was asked.
         """
-        settings = (self._model.place, sorted(self._model.fields.items()), self._model.endpoint.structured)
+        model = self._model
+        settings = (model.place, model.served, sorted(model.fields.items()), model.endpoint.structured)
         hashes: dict[tuple[str, str], str] = {}
         covered = self._passages(passages).select("passage", "language", "target_language")
         for source, target in covered.select("language", "target_language").unique().iter_rows():
@@ -88,20 +97,15 @@ class CalledSystem:
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
         """Ask for the passages in batches, after saying how many calls that is and about what it will cost."""
-        work = [
-            (task, {identity: sources[passages[identity]] for identity in batch}, passages)
-            for task, passages in self._tasks(list(sources))
-            for batch in self._batches({identity: sources[key] for identity, key in passages.items()})
-        ]
-        questions = [task.question(texts) for task, texts, _ in work]
-        logger.info("%s: %s", self._model.name, estimate.estimate(questions, Path(self._provider.ledger_path)))
+        work = self._work(sources)
+        logger.info("%s: %s", self._model.name, self._estimate(work))
 
         async def ask_all() -> list[Output]:
             outputs: list[Output] = []
             said = time.monotonic()
             async with self._provider.opened(run) as client:
 
-                async def one(item: tuple[Task, Mapping[str, str], Mapping[str, str]]) -> list[Output]:
+                async def one(item: Batch) -> list[Output]:
                     task, texts, passages = item
                     outputs = await translate(client.ask, task, texts)
                     return [
@@ -117,6 +121,20 @@ class CalledSystem:
             return outputs
 
         yield from complete(ask_all())
+
+    def estimate(self, sources: Mapping[str, str]) -> Estimate:
+        """Calls and cost of the batches, each taken to be answered at once."""
+        return self._estimate(self._work(sources))
+
+    def _estimate(self, work: Sequence[Batch]) -> Estimate:
+        return estimate([task.question(texts) for task, texts, _ in work], self._provider.ledger)
+
+    def _work(self, sources: Mapping[str, str]) -> list[Batch]:
+        return [
+            (task, {identity: sources[passages[identity]] for identity in batch}, passages)
+            for task, passages in self._tasks(list(sources))
+            for batch in self._batches({identity: sources[key] for identity, key in passages.items()})
+        ]
 
     def _batches(self, texts: Mapping[str, str]) -> list[list[str]]:
         return batches(texts, self._model.settings.batch_tokens, counter(self._model.settings.tokenizer))
@@ -151,6 +169,46 @@ class Systems(dg.ConfigurableResource):  # type: ignore[type-arg]
         """Names of the systems, sorted."""
         return sorted(self._imported() | set(self.provider.registry().models))
 
+    def knows(self, model: str) -> bool:
+        """Whether it is a system still: in the registry, or imported."""
+        return model in self.models()
+
+    def settings(self, asked: pl.DataFrame) -> pl.DataFrame:
+        """What determines each output besides its source: columns `model`, `passage` and `settings`.
+
+        Passages that a system does not cover are left out; of systems that are known no more, `settings` is null.
+
+        Parameters
+        ----------
+        asked
+            Columns `model` and `passage`.
+        """
+        found: list[tuple[str, str, str | None]] = []
+        for (model,), own in asked.group_by(["model"], maintain_order=True):
+            name, passages = str(model), own["passage"].to_list()
+            fingerprints: Mapping[str, str | None] = dict.fromkeys(passages)
+            if self.knows(name):
+                try:
+                    fingerprints = self.system(name).fingerprints(passages)
+                except BadInput as fault:  # is the error of each of its passages, once they are to be translated
+                    fingerprints = dict.fromkeys(passages, str(fault))
+            found += [(name, passage, fingerprint) for passage, fingerprint in fingerprints.items()]
+        return pl.DataFrame(found, schema=dict.fromkeys(["model", "passage", "settings"], pl.String), orient="row")
+
+    def estimate(self, model: str, sources: Mapping[str, str]) -> Estimate | None:
+        """What translating would ask of a provider; None where nothing is asked."""
+        try:
+            return self.system(model).estimate(sources)
+        except BadInput:
+            return None
+
+    def translate(self, model: str, sources: Mapping[str, str], run: str) -> Iterator[Output]:
+        """Translate source texts; what keeps one system from being asked is the error of its passages alone."""
+        try:
+            yield from self.system(model).translate(sources, run)
+        except BadInput as fault:
+            yield from (Output(passage, error=str(fault)) for passage in sources)
+
     def system(self, model: str) -> System:
         """The system of a model.
 
@@ -166,8 +224,7 @@ class Systems(dg.ConfigurableResource):  # type: ignore[type-arg]
                 model, "", "is in the registry, and outputs were imported under its name", "rename it in the registry"
             )
         if model in registry.models:
-            check_key(model, "model", self.provider.registry_path)
-            return CalledSystem(self.warehouse, self.provider, registry.model(model))
+            return CalledSystem(self.warehouse, self.provider, self.provider.model(model))
         if imported:
             return ImportedSystem(self.warehouse, model)
         raise BadInput(model, "", "is no model of this warehouse", "`variorum models` lists those that are")

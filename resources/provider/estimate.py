@@ -1,6 +1,6 @@
 """What questions will cost, before any of them is asked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +24,17 @@ class Estimate(NamedTuple):
         if self.about is None or self.most is None:
             return f"{calls}; what they cost is unknown, for the registry has no price"
         return f"{calls}; the others cost about {self.about:.4f} dollars, {self.most:.4f} at most"
+
+
+def total(estimates: Iterable[Estimate]) -> Estimate:
+    """All of them together; without a price where one is."""
+    each = list(estimates)
+    priced = [(one.about, one.most) for one in each if one.about is not None and one.most is not None]
+    known = len(priced) == len(each)
+    return Estimate(
+        sum(one.calls for one in each), sum(one.recorded for one in each),
+        sum(about for about, _ in priced) if known else None, sum(most for _, most in priced) if known else None,
+    )  # fmt: skip
 
 
 def estimate(questions: Sequence[Question], ledger: Path) -> Estimate:

@@ -42,6 +42,9 @@ PATIENCE = 600
 UNCERTAIN = "uncertain"
 """Outcome of an attempt whose process ended before a reply was stored."""
 
+PROBE = "probe"
+"""Purpose of questions that only ask which version of a model answers."""
+
 _REPLIES = ", ".join(f"'{outcome}'" for outcome in REPLIES)
 
 _REPLY_TO = (
@@ -246,9 +249,21 @@ class Ledger:
         )
         price = model.price and model.price.model_dump_json()
         attempt = connection.execute(
-            "INSERT INTO attempt (question, session, run, model, purpose, effort, price, asked, reserved) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (asked, self._session, self._run, model.name, question.purpose, model.settings.effort, price, now, worst),
+            "INSERT INTO attempt "
+            "(question, session, run, model, requested_model, purpose, effort, price, asked, reserved) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                asked,
+                self._session,
+                self._run,
+                model.name,
+                model.settings.id,
+                question.purpose,
+                model.settings.effort,
+                price,
+                now,
+                worst,
+            ),
         ).lastrowid
         assert attempt is not None
         return attempt
@@ -287,7 +302,7 @@ class Ledger:
             try:
                 results = await self._transact(writes)
             except sqlite3.Error as error:
-                if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                     logger.warning("%s: another process holds it; trying again", self._path)
                     await asyncio.sleep(1)
                     continue
@@ -369,6 +384,9 @@ def connect(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
+        columns = [row[1] for row in connection.execute("PRAGMA table_info(attempt)")]
+        if columns and "requested_model" not in columns:  # written before there was this column
+            connection.execute("ALTER TABLE attempt ADD COLUMN requested_model TEXT")
         connection.executescript(SCHEMA.read_text(encoding="utf-8"))
     except sqlite3.Error as error:
         raise BadInput(
@@ -434,6 +452,23 @@ def usage(path: Path, model: str, purpose: str) -> tuple[int, int] | None:
             (model, purpose),
         ).fetchone()
     return (prompt, completion) if prompt and completion else None
+
+
+def served(path: Path, place: str, requested: str) -> tuple[str, str]:
+    """Versions that an endpoint served of what it calls `requested`: in its first reply, and in the latest to a PROBE.
+
+    Either is '' where no reply said so.
+    """
+    query = (
+        "SELECT served_model FROM attempt a JOIN question q ON q.id = a.question "
+        "WHERE q.place = ? AND a.requested_model = ? AND a.served_model != '' {} LIMIT 1"
+    )
+    with _closing(path) as connection:
+        first = connection.execute(query.format("ORDER BY a.id"), (place, requested)).fetchone()
+        last = connection.execute(
+            query.format("AND purpose = ? ORDER BY a.id DESC"), (place, requested, PROBE)
+        ).fetchone()
+    return (first or ("",))[0], (last or ("",))[0]
 
 
 def state(path: Path) -> str:

@@ -20,6 +20,7 @@ CREATE TABLE IF NOT EXISTS attempt (
     session TEXT NOT NULL REFERENCES session (id),
     run TEXT NOT NULL,
     model TEXT NOT NULL,          -- its name in the registry
+    requested_model TEXT,         -- what the endpoint calls it
     purpose TEXT NOT NULL,
     effort TEXT,                  -- reasoning effort that was asked for; what was served: reasoning_tokens
     asked REAL NOT NULL,          -- Unix time
@@ -40,6 +41,7 @@ CREATE TABLE IF NOT EXISTS attempt (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS attempt_in_flight ON attempt (question) WHERE outcome IS NULL;
 CREATE INDEX IF NOT EXISTS attempt_question ON attempt (question);
+CREATE INDEX IF NOT EXISTS attempt_requested ON attempt (requested_model);
 
 -- What came back, committed before it is read. A broken connection leaves a row, too.
 CREATE TABLE IF NOT EXISTS reply (

@@ -50,8 +50,12 @@ class Question:
 
     @cached_property
     def key(self) -> str:
-        """Hash of everything that determines the reply and of nothing else: endpoint, body, replicate."""
-        return hashed(self.model.place, self.replicate, self.canonical)
+        """Hash of what determines the reply and of nothing else: endpoint, version served, body, replicate."""
+        return hashed(
+            f"{self.model.place}\0{self.model.served}" if self.model.served else self.model.place,
+            self.replicate,
+            self.canonical,
+        )
 
     @property
     def worst_case(self) -> int | None:

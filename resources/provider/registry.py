@@ -19,6 +19,7 @@ from resources import yaml_files
 from resources.embedders import Embedder, EndpointEmbedder, SentenceTransformerEmbedder
 from resources.errors import BadInput
 from resources.home import PROJECT
+from resources.keys import check_key
 from resources.provider.dialects import DIALECTS
 
 NANO = 1_000_000_000
@@ -121,11 +122,15 @@ class EmbedderEntry(_Entry):
 
 @dataclass(frozen=True)
 class Model:
-    """A model or judge with its endpoint: everything that a call needs."""
+    """A model or judge with its endpoint: everything that a call needs.
+
+    `served` names the version that its endpoint serves, once that is another than at first (see served).
+    """
 
     name: str
     settings: Settings
     endpoint: Endpoint
+    served: str = ""
 
     @cached_property
     def place(self) -> str:
@@ -156,7 +161,10 @@ class Model:
 
 
 class Registry(_Entry):
-    """The file as a whole. `embedder` names the one that scores are made with."""
+    """The file as a whole. `embedder` names the one that scores are made with.
+
+    `schedule` says when the schedule looks for what is due, as a cron expression in UTC.
+    """
 
     endpoints: dict[str, Endpoint] = {}
     models: dict[str, Settings] = {}
@@ -164,6 +172,7 @@ class Registry(_Entry):
     embedders: dict[str, EmbedderEntry] = {}
     embedder: str
     budget: Budget = Budget()
+    schedule: str = "0 3 * * 1"
 
     def model(self, name: str) -> Model:
         """A model or judge by its name.
@@ -206,6 +215,7 @@ def load(path: Path) -> Registry:
         raise BadInput(path, f"judges.{twice[0]}", "is the name of a model, too", "give one of them another name")
     for kind, entries in (("models", registry.models), ("judges", registry.judges)):
         for name, settings in entries.items():
+            check_key(name, "model", path)
             _check(registry, settings, path, f"{kind}.{name}")
     for name, entry in registry.embedders.items():
         endpoint = registry.endpoints.get(entry.endpoint or "")

@@ -1,4 +1,4 @@
-"""Sums over a real ledger: what was paid, and what may have been."""
+"""Sums over a real ledger: what was paid, what may have been, and how near that is to the caps."""
 
 import asyncio
 import json
@@ -12,11 +12,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from benchmark_assets.accounts.costs import costs
+from benchmark_assets.accounts.costs import against_caps, costs, room, spent
 from resources.provider.ledger import Ledger, attempts
 from resources.provider.question import Question
 from resources.provider.reading import TIMEOUT, Raw, read
-from resources.provider.registry import Budget
+from resources.provider.registry import Budget, Model, Registry
 from tests.provider.support import model, question
 
 URL = "http://127.0.0.1:1/v1"
@@ -148,3 +148,94 @@ def test_an_empty_ledger_has_no_costs_but_their_columns(tmp_path: Path) -> None:
     assert costs(empty).is_empty()
     assert costs(empty).schema == costs(one).schema
     assert float(costs(empty)["paid"].sum()) == 0
+
+
+# Against the caps
+
+
+def registry(run: float | None = None, day: float | None = None, **models: float | None) -> Registry:
+    """A registry with these caps; of the models, the judge is `unpriced`."""
+    entries = {name: {"endpoint": "e", "id": name, "budget": cap} for name, cap in models.items()}
+    kinds: dict[str, dict[str, Any]] = {"models": {}, "judges": {}}
+    for name, entry in entries.items():
+        kinds["judges" if name == "unpriced" else "models"][name] = entry
+    return Registry.model_validate({**kinds, "embedder": "minilm", "budget": {"run": run, "day": day}})
+
+
+def paid(path: Path, *calls: tuple[Model, Raw | None]) -> tuple[pl.DataFrame, date]:
+    """Attempts of one call after the other, and the day of the last."""
+    frame = asked(path, [(question(each, number), raw) for number, (each, raw) in enumerate(calls)])
+    return frame, frame["asked"][-1].date()
+
+
+def the_day_before(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.col("asked").dt.offset_by("-1d"))
+
+
+def test_what_is_spent_is_what_the_ledger_holds(tmp_path: Path) -> None:
+    raws = [PAID, REPORTED, SILENT, CUT, THROTTLED, DROPPED, LATE, None]
+    frame, _ = paid(tmp_path / "ledger", *[(each, raw) for each in (PRICED, UNPRICED) for raw in raws])
+    assert spent(frame) == pytest.approx(held(tmp_path / "ledger"))
+    assert spent(frame) > 0.5  # two were reported at a quarter
+    assert spent(frame.clear()) == 0
+
+
+def test_a_call_under_way_is_spent_at_its_worst_case(tmp_path: Path) -> None:
+    path, calls = tmp_path / "ledger", [question(PRICED, number) for number in (1, 2)]
+
+    async def main() -> float:
+        with Ledger(path, "run", Budget()) as ledger:
+            for each in calls:
+                await ledger.claim(each)
+            return spent(attempts(path))
+
+    assert asyncio.run(main()) == pytest.approx(reserved(*calls))
+
+
+def test_room_is_told_as_far_as_there_are_caps(tmp_path: Path) -> None:
+    frame, today = paid(tmp_path / "ledger", (PRICED, REPORTED), (PRICED, REPORTED), (UNPRICED, PAID))
+    assert room(frame, registry(), today) == "without a cap"
+    assert room(frame, registry(run=2.5), today) == "of which a run may spend 2.5 dollars"
+    both = room(frame, registry(run=2, day=10), today)
+    assert both == "of which a run may spend 2 dollars; 9.5000 of the day's 10 are left"
+    assert room(frame, registry(day=10), today) == "without a cap; 9.5000 of the day's 10 are left"
+
+
+def test_a_day_has_room_whatever_was_spent_on_others_and_never_less_than_none(tmp_path: Path) -> None:
+    frame, today = paid(tmp_path / "ledger", (PRICED, REPORTED))
+    assert room(frame, registry(day=0.2), today).endswith("; 0.0000 of the day's 0.2 are left")
+    assert room(the_day_before(frame), registry(day=0.2), today).endswith("; 0.2000 of the day's 0.2 are left")
+
+
+def test_a_cap_of_which_four_fifths_are_spent_is_named(tmp_path: Path) -> None:
+    frame, today = paid(tmp_path / "ledger", (PRICED, REPORTED), (UNPRICED, REPORTED), (UNPRICED, REPORTED))
+    for cap, names in ((0.31, ["model m"]), (0.32, [])):  # 0.25 dollars are 81 and 78 % of these
+        found = against_caps(frame, registry(m=cap), today)
+        assert found.rows() == [(name, cap, pytest.approx(0.25)) for name in names]
+    everything = against_caps(frame, registry(day=0.7, m=0.2, unpriced=0.6), today)
+    assert everything.rows() == [
+        ("day", 0.7, pytest.approx(0.75)), ("model m", 0.2, pytest.approx(0.25)),
+        ("model unpriced", 0.6, pytest.approx(0.5)),
+    ]  # fmt: skip
+
+
+def test_where_there_is_no_cap_none_is_reached(tmp_path: Path) -> None:
+    frame, today = paid(tmp_path / "ledger", (PRICED, REPORTED))
+    none = against_caps(frame, registry(m=None, unpriced=0.01), today)
+    assert none.is_empty()
+    assert none.schema == against_caps(frame, registry(m=0.1), today).schema
+
+
+def test_the_cap_of_a_day_starts_anew_and_that_of_a_model_does_not(tmp_path: Path) -> None:
+    frame, today = paid(tmp_path / "ledger", (PRICED, REPORTED))
+    caps = registry(day=0.26, m=0.26)
+    assert against_caps(frame, caps, today)["cap"].to_list() == ["day", "model m"]
+    assert against_caps(the_day_before(frame), caps, today)["cap"].to_list() == ["model m"]
+
+
+def test_money_that_may_have_been_spent_counts_against_a_cap(tmp_path: Path) -> None:
+    frame, today = paid(tmp_path / "ledger", (PRICED, LATE), (PRICED, None))
+    worst = reserved(question(PRICED, 0), question(PRICED, 1))
+    assert against_caps(frame, registry(m=worst * 1.1), today).rows() == [
+        ("model m", worst * 1.1, pytest.approx(worst)),
+    ]  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from benchmark_assets.corpus.description import load
@@ -89,9 +90,9 @@ def test_flags_and_untranslated_segments_reach_the_warehouse(tmp_path: Path, war
     write_lines(tmp_path / "lines.jsonl", [line | {"flags": {"ann": "partial"}}])
     lines = describe(tmp_path / "lines.yaml", "jsonl", tmp_path / "lines.jsonl", ["ann"])
     seen = scan([load(bilara), load(lines)])
-    warehouse.write(
-        [Replacement("source_text", seen.source, None), Replacement("segmented_reference", seen.reference, None)], "run"
-    )
+    tables = {"source_text": seen.source, "segmented_reference": seen.reference}
+    stamp = pl.lit("made").alias("fingerprint")
+    warehouse.write([Replacement(name, rows.with_columns(stamp), None) for name, rows in tables.items()], "run")
     rows = warehouse.read("segmented_reference", columns=["passage", "segments", "flag"]).rows()
     assert rows == [("b/doc1:1", [None, "The cat sits."], None), ("lines/d1", ["The Tao\x00."], "partial")]
     assert len(warehouse.read("source_text")) == 4

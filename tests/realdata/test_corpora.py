@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from benchmark_assets.corpus.description import load
@@ -39,9 +40,9 @@ def test_the_passages_of_the_suttas_are_those_of_palibench(suttas: Path, realdat
 
 def test_the_suttas_are_stored_as_they_were_read(suttas: Path, warehouse: Warehouse) -> None:
     seen = scan([load(suttas)])
-    warehouse.write(
-        [Replacement("source_text", seen.source, None), Replacement("segmented_reference", seen.reference, None)], "run"
-    )
+    tables = {"source_text": seen.source, "segmented_reference": seen.reference}
+    stamp = pl.lit("made").alias("fingerprint")
+    warehouse.write([Replacement(name, rows.with_columns(stamp), None) for name, rows in tables.items()], "run")
     assert warehouse.read("source_text", columns=seen.source.columns).equals(seen.source.sort("passage"))
     references = warehouse.read("segmented_reference", columns=seen.reference.columns)
     assert references.equals(seen.reference.sort("passage", "translator"))

@@ -11,10 +11,8 @@ from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.translation.imports import import_outputs
-from benchmark_assets.translation.systems import Systems
 from resources.warehouse import Warehouse
 from tests.support import LetterEmbedder
-from tests.systems import provider
 
 pytestmark = pytest.mark.realdata
 
@@ -83,7 +81,7 @@ def test_seven_models_on_the_suttas_with_one_reference_have_no_envelope(
     assert [count for _, count in names] == [1700] * 7
 
     model = "google/gemini-3-pro-preview"
-    runs.evaluate(definitions, instance, warehouse, Systems(warehouse=warehouse, provider=provider(tmp_path)), model)
+    runs.evaluate(definitions, instance, model)
     scores = warehouse.read("drift_score")
     assert len(scores) == 1700
     complete = warehouse.read("reference").filter("complete")["passage"]

@@ -296,6 +296,52 @@ def test_an_old_file_that_cannot_be_brought_up_to_date_is_refused_unchanged(
         assert connection.sql("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'corpus'").fetchall() == [(0,)]
 
 
+# What the schema declares
+
+
+def test_tables_names_what_the_file_has_without_the_columns_that_every_row_is_stamped_with(
+    warehouse: Warehouse,
+) -> None:
+    warehouse.read("corpus")
+    with duckdb.connect(warehouse.path) as connection:
+        found = connection.execute(
+            "SELECT table_name, list(column_name ORDER BY column_index) FROM duckdb_columns() WHERE NOT internal "
+            "AND table_name <> 'schema_digest' AND column_name NOT IN ('run_id', 'updated_at') GROUP BY table_name"
+        ).fetchall()
+    assert warehouse.tables() == dict(found)
+
+
+def test_a_table_as_it_was_made_has_no_differences(warehouse: Warehouse) -> None:
+    assert [table for table in warehouse.tables() if len(warehouse.differences(table))] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        ("ADD COLUMN note VARCHAR", ("note", "no such column", "VARCHAR")),
+        ("DROP COLUMN document", ("document", "VARCHAR NOT NULL", "missing")),
+        ("ALTER position TYPE BIGINT", ("position", "INTEGER NOT NULL", "BIGINT NOT NULL")),
+        ("ALTER text DROP NOT NULL", ("text", "VARCHAR NOT NULL", "VARCHAR")),
+    ],
+    ids=["another column", "a column less", "another type", "nulls allowed"],
+)
+def test_what_was_changed_about_a_table_by_hand_is_named(
+    warehouse: Warehouse, stored: pl.DataFrame, change: str, difference: tuple[str, str, str]
+) -> None:
+    with duckdb.connect(warehouse.path) as connection:
+        connection.execute(f"ALTER TABLE source_text {change}")
+    assert warehouse.differences("source_text").rows() == [difference]
+    assert warehouse.differences("reference").is_empty()
+
+
+def test_of_a_table_that_was_dropped_by_hand_all_columns_are_missing(
+    warehouse: Warehouse, stored: pl.DataFrame
+) -> None:
+    with duckdb.connect(warehouse.path) as connection:
+        connection.execute("DROP TABLE source_text")
+    assert set(warehouse.differences("source_text")["found"]) == {"missing"}
+
+
 # Several writers
 
 
@@ -379,6 +425,45 @@ def write_until_full(path: str, room: int, tell: Connection) -> None:
     replace(warehouse, sources("y/1", text="room again"), "y/1")
 
 
+def commit_and_stay(path: str, tell: Connection) -> None:
+    """Commit a row, begin to write another, and neither end nor let go."""
+    with duckdb.connect(path) as connection:
+        connection.execute("INSERT INTO corpus VALUES ('x', 'x.yaml', 'en', 'f', 'r', now()::TIMESTAMP)")
+        connection.begin()
+        connection.execute("INSERT INTO corpus VALUES ('y', 'y.yaml', 'en', 'f', 'r', now()::TIMESTAMP)")
+        tell.send("committed")
+        tell.recv()
+
+
+def keep_open(path: str, tell: Connection) -> None:
+    """Open a snapshot as a notebook does; say at each word what it holds."""
+    with duckdb.connect(path, read_only=True) as connection:
+        while True:
+            tell.send(connection.sql("SELECT passage, text FROM source_text ORDER BY passage").fetchall())
+            tell.recv()
+
+
+def look_often(path: str, tell: Connection) -> None:
+    """Ask for a snapshot again and again; say how many passages each has."""
+    warehouse = Warehouse(path=path)
+    tell.send("ready")
+    tell.recv()
+    for _ in range(6):
+        with duckdb.connect(str(warehouse.snapshot()), read_only=True) as connection:
+            tell.send(connection.sql("SELECT count(*) FROM source_text").fetchall()[0][0])
+
+
+def look_with_a_full_disk(path: str, tell: Connection) -> None:
+    """Ask for a snapshot where no file may grow beyond a few blocks; say the error."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        tell.send(str(Warehouse(path=path).snapshot()))
+    except duckdb.Error as error:
+        tell.send(str(error))
+
+
 def test_two_processes_that_write_at_once_lose_nothing(warehouse: Warehouse) -> None:
     with (
         process(write_many, warehouse.path, "x", 12) as (one, to_one),
@@ -453,3 +538,129 @@ def test_a_full_disk_is_an_error_and_costs_nothing_that_was_there(warehouse: War
     found = texts(warehouse)
     assert [found[each].partition(" ")[0] for each in ("x/1", "x/2")] == [last, last]
     assert (found["z/1"], found["y/1"]) == ("at first", "room again")
+
+
+# Snapshots
+
+
+def content(path: Path | str) -> dict[str, Any]:
+    """Rows of every table of a file, and what is declared of them, read as any other program would."""
+    with duckdb.connect(str(path), read_only=True) as connection:
+        tables = [
+            name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()
+        ]
+        return {
+            **{table: connection.execute(f'SELECT * FROM "{table}" ORDER BY ALL').fetchall() for table in tables},
+            "columns": connection.execute(
+                "SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns() WHERE NOT internal "
+                "ORDER BY table_name, column_index"
+            ).fetchall(),
+            "constraints": connection.execute(
+                "SELECT table_name, constraint_type, constraint_column_names FROM duckdb_constraints() ORDER BY ALL"
+            ).fetchall(),
+        }
+
+
+def files(warehouse: Warehouse) -> list[str]:
+    """The warehouse and what lies beside it, without the empty file by which writers keep each other out."""
+    return sorted(path.name for path in Path(warehouse.path).parent.glob("*.duckdb*") if path.suffix != ".lock")
+
+
+def test_a_snapshot_holds_the_rows_and_the_keys_of_the_warehouse(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    vector = {"embedder": "e", "text_hash": ["1", "2"], "vector": [[0.1, float("inf")], []], "fingerprint": ""}
+    warehouse.write([Replacement("embedding", pl.DataFrame(vector | {"cut": [None, True]}), None)], "run")
+    copy = content(warehouse.snapshot())
+    assert [len(copy[table]) for table in ("source_text", "embedding", "reference")] == [3, 2, 0]
+    assert ("embedding", "PRIMARY KEY", ["embedder", "text_hash"]) in copy["constraints"]
+    assert copy == content(warehouse.path)
+    assert files(warehouse) == ["variorum-snapshot.duckdb", "variorum.duckdb"]
+
+
+def test_a_process_that_keeps_a_snapshot_open_sees_what_it_saw_and_keeps_no_writer_waiting(
+    warehouse: Warehouse, stored: pl.DataFrame
+) -> None:
+    hasty = Warehouse(path=warehouse.path, wait_seconds=0)
+    before = [("x/1", "a text"), ("x/2", "a text"), ("y/1", "a text")]
+    with process(keep_open, str(hasty.snapshot())) as (_, reader):
+        assert reader.recv() == before
+        for text in ("new", "newer"):
+            replace(hasty, sources("x/1", "x/3", text=text), "x/1", "x/3")
+            assert content(hasty.snapshot()) == content(hasty.path)
+            reader.send("again")
+            assert reader.recv() == before
+
+
+def test_a_snapshot_is_made_again_after_a_write_and_only_then(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    first = warehouse.snapshot().stat()
+    texts(warehouse)
+    with pytest.raises(BadInput):
+        warehouse.write([Replacement("source_text", sources("x/1", text=None), None)], "run")
+    second = warehouse.snapshot().stat()
+    assert (second.st_ino, second.st_mtime_ns) == (first.st_ino, first.st_mtime_ns)
+    replace(warehouse, sources("z/1"), "z/1")
+    assert [row[0] for row in content(warehouse.snapshot())["source_text"]] == ["x/1", "x/2", "y/1", "z/1"]
+
+
+def test_snapshots_that_two_processes_ask_for_while_a_third_writes_are_whole(warehouse: Warehouse) -> None:
+    with (
+        process(look_often, warehouse.path) as (one, to_one),
+        process(look_often, warehouse.path) as (two, to_two),
+        process(write_many, warehouse.path, "x", 6) as (writer, to_writer),
+    ):
+        for each in (to_one, to_two, to_writer):
+            assert each.recv() == "ready"
+        for each in (to_one, to_two, to_writer):
+            each.send("go")
+        counts = [said(to_one), said(to_two)]
+        for child in (one, two, writer):
+            child.join(60)
+            assert child.exitcode == 0
+    for seen in counts:
+        assert len(seen) == 6
+        assert seen == sorted(seen)  # nobody is given an older one than before
+        assert {count % 2 for count in seen} == {0}  # never half of a write
+    assert content(warehouse.snapshot()) == content(warehouse.path)
+    assert files(warehouse) == ["variorum-snapshot.duckdb", "variorum.duckdb"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "the reader's/ware house.duckdb",
+        'a "so-called" home/variorum.duckdb',
+        "it's.duckdb",
+        "ἀρχή.duckdb",
+        'so-called "warehouse".duckdb',
+        "version.2.duckdb",
+        "snapshot.duckdb",
+        "main.duckdb",
+    ],
+)
+def test_a_snapshot_lies_beside_its_warehouse_whatever_their_names(tmp_path: Path, name: str) -> None:
+    own = Warehouse(path=str(tmp_path / name))
+    replace(own, sources("x/1"))
+    copy = own.snapshot()
+    assert copy == Path(own.path).with_name(f"{Path(own.path).stem}-snapshot.duckdb")
+    assert [row[0] for row in content(copy)["source_text"]] == ["x/1"]
+
+
+def test_a_snapshot_has_what_a_killed_process_had_committed(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    assert content(warehouse.snapshot())["corpus"] == []
+    with process(commit_and_stay, warehouse.path) as (child, writer):
+        assert writer.recv() == "committed"
+        child.kill()
+        child.join(60)
+    assert Path(f"{warehouse.path}.wal").stat().st_size
+    assert [row[0] for row in content(warehouse.snapshot())["corpus"]] == ["x"]
+    assert files(warehouse) == ["variorum-snapshot.duckdb", "variorum.duckdb"]
+
+
+def test_a_snapshot_for_which_there_is_no_room_leaves_the_last_one_and_nothing_else(
+    warehouse: Warehouse, stored: pl.DataFrame
+) -> None:
+    last = content(warehouse.snapshot())
+    replace(warehouse, sources("z/1", text=random.Random(0).randbytes(300_000).hex()), "z/1")
+    with process(look_with_a_full_disk, warehouse.path) as (_, connection):
+        assert "File too large" in connection.recv()
+    assert content(warehouse.path.replace(".duckdb", "-snapshot.duckdb")) == last
+    assert files(warehouse) == ["variorum-snapshot.duckdb", "variorum.duckdb"]

@@ -25,7 +25,9 @@ def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stock")
     corpora = [load(write_corpus(folder / name, name=name)) for name in ("tiny", "tiny2")]
     warehouse = Warehouse(path=str(folder / "variorum.duckdb"))
-    warehouse.write([Replacement("source_text", scan(corpora).source, None)], "scan")
+    warehouse.write(
+        [Replacement("source_text", scan(corpora).source.with_columns(fingerprint=pl.lit("made")), None)], "scan"
+    )
     return Path(warehouse.path)
 
 

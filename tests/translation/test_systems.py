@@ -55,8 +55,8 @@ class Deployment:
 
     def evaluate(self) -> None:
         """Bring the model up to date, to the leaderboard."""
-        definitions, systems = self.code_location()
-        runs.evaluate(definitions, self.instance, self.warehouse, systems, "ours")
+        definitions, _ = self.code_location()
+        runs.evaluate(definitions, self.instance, "ours")
 
     def texts(self) -> dict[str, str]:
         return dict(self.warehouse.read("model_output", columns=["passage", "text"]).iter_rows())

@@ -6,6 +6,8 @@ CREATE TABLE IF NOT EXISTS materialization (
     passage VARCHAR NOT NULL,
     version VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
+    row_count INTEGER NOT NULL,    -- of the table that is named like the asset
+    made_from VARCHAR NOT NULL,    -- what the fingerprint is of: `name:head of its hash` for code, settings, each input
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,
     PRIMARY KEY (asset, model, passage)

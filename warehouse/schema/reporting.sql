@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS leaderboard (
     chrf DOUBLE, chrf_low DOUBLE, chrf_high DOUBLE,
     length_ratio DOUBLE, length_ratio_low DOUBLE, length_ratio_high DOUBLE,
     signature VARCHAR NOT NULL,
+    removed BOOLEAN NOT NULL,         -- neither in the registry nor imported any more; its rows are kept
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,

@@ -14,8 +14,8 @@ from pathlib import Path
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Passage, Reference, Segment, passage_of
 from benchmark_assets.corpus.readers.strict_json import decode, parse
-from benchmark_assets.partitions import check_key
 from resources.errors import BadInput
+from resources.keys import check_key
 
 
 def documents(description: Description) -> Iterator[Document | BadInput]:

@@ -1,0 +1,179 @@
+"""Asset checks: whether the numbers of an asset are sound, and what else a person wants to be told.
+
+Every asset with a table of its name is checked for what its table and its partitions must be; some for more. The check
+`sound` blocks: what it finds would publish a wrong number, so nothing is computed from that asset until it passes
+(lineage.refresh). The others warn. Here: which check reads what. Not here: the rules (automation.findings).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.accounts.costs import against_caps
+from benchmark_assets.automation import findings
+from benchmark_assets.lineage.events import SOUND, last_evaluation
+from benchmark_assets.partitions import dimensions
+from benchmark_assets.reporting.tables import markdown
+from resources.provider import ledger
+from resources.provider.provider import Provider
+from resources.warehouse import Warehouse
+
+
+class Subject(NamedTuple):
+    """What is checked, and what a check may look at. `name` is the asset's and the table's."""
+
+    name: str
+    dims: list[str]
+    upstream: list[str]  # its inputs over the same partitions
+    warehouse: Warehouse
+    provider: Provider
+    before: Mapping[str, Any]  # the metadata of the same check when it last ran
+
+
+class Verdict(NamedTuple):
+    """Problems, one a row, none where all is well; and what the next check of this name wants to compare with."""
+
+    problems: pl.DataFrame
+    remembered: Mapping[str, Any] | None = None
+
+
+Check = Callable[[Subject], Verdict]
+
+
+def checks(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetChecksDefinition]:
+    """The checks of all assets that have a table."""
+    every = list(assets)
+    partitions = {key: each.specs_by_key[key].partitions_def for each in every for key in each.keys}
+    tables = Warehouse(path="").tables()
+    found = []
+    for asset in every:
+        for key in sorted(asset.keys):
+            dims = dimensions(partitions[key])
+            upstream = [
+                parent.to_user_string()
+                for parent in asset.keys_by_input_name.values()
+                if dimensions(partitions[parent]) == dims
+            ]
+            if key.to_user_string() in tables:
+                found.append(_definition(key, dims, upstream))
+    return found
+
+
+def _definition(key: dg.AssetKey, dims: list[str], upstream: list[str]) -> dg.AssetChecksDefinition:
+    """All checks of an asset in one step."""
+    name = key.to_user_string()
+    own: dict[str, Check] = {SOUND: sound, **({"coverage": coverage} if len(dims) > 1 else {}), **FURTHER.get(name, {})}
+    specs = [
+        dg.AssetCheckSpec(each, asset=key, blocking=each == SOUND, description=check.__doc__)
+        for each, check in own.items()
+    ]
+
+    @dg.multi_asset_check(name=f"check_{name}", specs=specs)
+    def run(
+        context: dg.AssetCheckExecutionContext, warehouse: Warehouse, provider: Provider
+    ) -> Iterator[dg.AssetCheckResult]:
+        for each, check in own.items():
+            before = last_evaluation(context.instance, dg.AssetCheckKey(key, each))
+            verdict = check(Subject(name, dims, upstream, warehouse, provider, before))
+            severity = dg.AssetCheckSeverity.ERROR if each == SOUND else dg.AssetCheckSeverity.WARN
+            metadata: dict[str, Any] = {"problems": dg.MetadataValue.md(markdown(verdict.problems))}
+            if verdict.remembered is not None:
+                metadata["remembered"] = dg.MetadataValue.json(dict(verdict.remembered))
+            yield dg.AssetCheckResult(
+                check_name=each,
+                asset_key=key,
+                passed=verdict.problems.is_empty(),
+                severity=severity,
+                description=_words(verdict.problems),
+                metadata=metadata,
+            )
+
+    return run
+
+
+def _words(problems: pl.DataFrame) -> str:
+    """How many problems there are, and the first."""
+    if problems.is_empty():
+        return "no problem"
+    first = ", ".join(
+        f"{name} {value}" for name, value in problems.row(0, named=True).items() if value not in ("", None)
+    )
+    return f"{len(problems)} problems; the first: {first}"
+
+
+def sound(subject: Subject) -> Verdict:
+    """The table is as declared, its numbers are finite, in range and null only where they may be, and each of its rows
+    belongs to a partition that was made from what the row says."""
+    warehouse, name = subject.warehouse, subject.name
+    differences = warehouse.differences(name)
+    if len(differences):
+        return Verdict(differences)
+    with warehouse.exclusively():  # rows and records of one moment
+        rows = warehouse.read(name)
+        states = warehouse.read("materialization", pl.DataFrame({"asset": [name, "reference"]}))
+        references = warehouse.read("reference", columns=["passage", "complete"]).filter("complete")
+    own = states.filter(asset=name)
+    keys = [each for each in rows.columns if each in ("model", "passage", "translator", "corpus", "system")]
+    problems = [findings.out_of_range(rows, keys), findings.unaccounted(rows, own, subject.dims)]
+    if "passage" in subject.dims:
+        # Of the references that a row was made from: those of others may have changed since.
+        latest = states.filter(asset="reference").select("passage", latest="reference:" + pl.col("version").str.head(8))
+        current = own.join(latest, on="passage").filter(
+            pl.col("made_from").str.contains(pl.col("latest"), literal=True)
+        )
+        others = pl.len() - ("translator" in keys)  # a translator is scored against the others
+        counts = references.group_by("passage").agg(count=others)
+        made = rows.join(current, on=subject.dims, how="semi")
+        problems.append(findings.unexplained_nulls(made, counts, keys))
+    return Verdict(pl.concat(problems))
+
+
+def coverage(subject: Subject) -> Verdict:
+    """No passage is missing of those that were translated or, for the translations, of the corpora that a model covers
+    in part."""
+    states = subject.warehouse.read("materialization", columns=["asset", "model", "passage"])
+    present = states.filter(asset=subject.name).select("model", "passage")
+    if subject.upstream:
+        expected = states.filter(pl.col("asset").is_in(subject.upstream)).select("model", "passage").unique()
+        return Verdict(findings.uncovered(expected, present))
+    passages = subject.warehouse.read("source_text", columns=["passage", "corpus"])
+    corpora = present.join(passages, on="passage").select("model", "corpus").unique()
+    return Verdict(findings.uncovered(corpora.join(passages, on="corpus").select("model", "passage"), present))
+
+
+def refusals(subject: Subject) -> Verdict:
+    """No model refused so many passages that its averages rest on the others."""
+    keys = ["model", "passage"]
+    outputs, refused = (subject.warehouse.read(table, columns=keys) for table in ("model_output", "refusal"))
+    return Verdict(findings.refusals(outputs, refused))
+
+
+def one_version(subject: Subject) -> Verdict:
+    """All outputs of a model come from one version of it, as far as replies say which one answered."""
+    asked = subject.warehouse.read("translation_call", columns=["model", "call"])
+    calls = ledger.attempts(subject.provider.ledger).select("served_model", call="key")
+    return Verdict(findings.mixed_versions(asked, calls))
+
+
+def shift(subject: Subject) -> Verdict:
+    """No score of a model moved by more than three standard errors since this was last looked at."""
+    now = findings.means(subject.warehouse.read(subject.name))
+    return Verdict(findings.shifted(subject.before, now), now)
+
+
+def budget(subject: Subject) -> Verdict:
+    """What was spent leaves room under every cap."""
+    return Verdict(
+        against_caps(ledger.attempts(subject.provider.ledger), subject.provider.registry(), datetime.now(UTC).date())
+    )
+
+
+FURTHER: Mapping[str, Mapping[str, Check]] = {
+    "model_output": {"refusals": refusals, "one_version": one_version},
+    "model_summary": {"shift": shift},
+    "model_call": {"budget": budget},
+}
+"""Checks of single assets, by name."""

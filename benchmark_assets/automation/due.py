@@ -1,0 +1,142 @@
+"""What is due: each asset is asked in the order in which they are brought up to date.
+
+Here: which assets, which partitions of them, and the ranges that runs are given. Not here: why a partition is due
+(lineage), the runs themselves (automation.runs).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.corpus.assets import BY_SCAN
+from benchmark_assets.lineage.survey import Survey
+from benchmark_assets.partitions import KEYS, dimensions
+from resources.provider.estimate import Estimate
+
+GAP = 400
+"""Partitions from one stretch to the next up to which one run takes both: a run costs about what so many planned ones
+do."""
+
+
+class Scope(NamedTuple):
+    """Partitions to which work is restricted: those of these models and corpora, None for all."""
+
+    models: Collection[str] | None = None
+    corpora: Collection[str] | None = None
+
+
+class Due(NamedTuple):
+    """What is due of one asset: columns `model`, `passage` and `reason`, and what it would ask of models."""
+
+    asset: dg.AssetKey
+    rows: pl.DataFrame
+    estimate: Estimate | None
+
+
+EVERYTHING = Scope()
+
+
+def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
+    """Assets in an order in which each comes after its inputs.
+
+    What needs no model comes as early as it can, for its faults should show before models are paid; what has no
+    partitions as late as it can.
+    """
+    graph = definitions.resolve_asset_graph()
+    waiting = [key for key in graph.toposorted_asset_keys if BY_SCAN not in graph.get(key).tags]
+    sequence: list[dg.AssetKey] = []
+    while waiting:
+        ready = [key for key in waiting if not graph.get(key).parent_keys & set(waiting)]
+        dims = {key: dimensions(graph.get(key).partitions_def) for key in ready}
+        sequence.append(min(ready, key=lambda key: (not dims[key], "model" in dims[key])))
+        waiting.remove(sequence[-1])
+    return sequence
+
+
+def due(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, asset: dg.AssetKey, scope: Scope = EVERYTHING
+) -> Due:
+    """What of an asset is to be computed, removed or reported anew, as its inputs are now."""
+    graph = definitions.resolve_asset_graph()
+    definition = graph.get(asset).assets_def
+    asked = _partitions(instance, dimensions(definition.partitions_def), scope)
+    if asked.is_empty():
+        return Due(asset, asked.with_columns(reason=pl.lit("")), None)
+    survey = Survey(graph, instance, definition, asked).look(definitions.resources or {})
+    return Due(asset, survey.due, survey.estimate)
+
+
+def following(definitions: dg.Definitions, assets: Collection[dg.AssetKey]) -> list[dg.AssetKey]:
+    """Assets downstream of these, in order: what may become due once they are up to date."""
+    graph = definitions.resolve_asset_graph()
+    reached = set(assets)
+    for key in order(definitions):
+        if graph.get(key).parent_keys & reached:
+            reached.add(key)
+    return [key for key in order(definitions) if key in reached]
+
+
+def ranges(rows: pl.DataFrame, dims: Sequence[str], known: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    """First and last partition of a few ranges that hold all rows, and of other partitions only short stretches.
+
+    Parameters
+    ----------
+    rows
+        The columns `dims`.
+    dims
+        Dimensions of the asset, at least one. A range over two is a rectangle.
+    known
+        Keys of each dimension in Dagster's order.
+    """
+    place = {dim: {key: i for i, key in enumerate(known[dim])} for dim in dims}
+    inner = next((dim for dim in dims if dim != "model"), "model")
+    stretches: dict[str, list[tuple[str, str]]] = {}
+    for (model,), own in rows.group_by(["model"] if len(dims) > 1 else [pl.lit("")], maintain_order=True):
+        stretches[str(model)] = [
+            (known[inner][first], known[inner][last])
+            for first, last in _stretches(sorted(place[inner][key] for key in own[inner]))
+        ]
+    if len(dims) == 1:
+        return stretches[""]
+    models = sorted(stretches, key=lambda model: place["model"][model])
+    groups: list[list[str]] = []
+    for model in models:  # neighbours of which the same is due make one rectangle
+        last = groups[-1][-1] if groups else None
+        near = last is not None and place["model"][model] == place["model"][last] + 1
+        if last is not None and near and stretches[model] == stretches[last]:
+            groups[-1].append(model)
+        else:
+            groups.append([model])
+
+    def key(model: str, other: str) -> str:
+        return "|".join(model if dim == "model" else other for dim in dims)
+
+    return [(key(group[0], first), key(group[-1], last)) for group in groups for first, last in stretches[group[0]]]
+
+
+def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
+    """First and last of each stretch of ascending places that no gap above GAP divides."""
+    found: list[tuple[int, int]] = []
+    for each in places:
+        if found and each - found[-1][1] <= GAP:
+            found[-1] = (found[-1][0], each)
+        else:
+            found.append((each, each))
+    return found
+
+
+def _partitions(instance: dg.DagsterInstance, dims: Sequence[str], scope: Scope) -> pl.DataFrame:
+    """The partitions of a scope: columns `model` and `passage`, one row of '' for an asset without partitions."""
+    chosen = {dim: _keys(instance, dim, scope) for dim in dims}
+    rows = list(product(*(chosen.get(name, [""]) for name in KEYS)))
+    return pl.DataFrame(rows, schema=dict.fromkeys(KEYS, pl.String), orient="row")
+
+
+def _keys(instance: dg.DagsterInstance, dim: str, scope: Scope) -> list[str]:
+    keys = list(instance.get_dynamic_partitions(dim))
+    if dim == "model":
+        return keys if scope.models is None else [key for key in keys if key in scope.models]
+    return keys if scope.corpora is None else [key for key in keys if key.partition("/")[0] in scope.corpora]

@@ -1,0 +1,185 @@
+"""What can be wrong with tables: functions from rows to findings, which asset checks report (automation.checks).
+
+Here: the rules. A rule on a column holds in every table that has a column of that name. Not here: Dagster.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+FINDINGS = pl.Schema({"where": pl.String(), "problem": pl.String(), "rows": pl.Int64(), "example": pl.String()})
+
+RANGES: Mapping[str, tuple[float, float]] = {
+    **dict.fromkeys(["sim_best", "sim_centroid", "similarity", "mean_similarity", "least_similarity"], (-1, 1)),
+    **dict.fromkeys(["human_spread", "euclidean_spread", "outlier_rate"], (0, 1)),
+    **dict.fromkeys(["bleu", "chrf"], (0, 100)),
+    "drift": (0, 200),  # (1 - cos) / (spread + 0.01)
+    **dict.fromkeys(["drift_euclidean", "length_ratio"], (0, float("inf"))),
+}
+"""Least and greatest value of a column, and of its interval's bounds."""
+
+ROUNDING = 1e-4
+"""How far rounding may carry a value out of its range: 1e-6 of a similarity, a hundred times that of a drift."""
+
+TOGETHER = [
+    ("sim_centroid", "drift"),
+    ("human_spread", "euclidean_spread", "mean_similarity", "least_similarity", "centroid"),
+    ("bleu", "chrf", "length_ratio"),
+]
+"""Columns that are null in the same rows, for they rest on the same thing. (Where references coincide, the Euclidean
+drift alone has nothing to divide by.)"""
+
+SIGNIFICANT = 3.0
+"""Standard errors of a difference of means above which a distribution counts as shifted."""
+
+REFUSED = 0.05
+"""Share of refusals above which a model's averages rest on the passages that it liked."""
+
+
+def out_of_range(rows: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """Numbers that are not finite or out of range, bounds in the wrong order, and nulls without their companions.
+
+    Parameters
+    ----------
+    rows
+        Any table.
+    keys
+        Its key, named in the examples.
+    """
+    found = []
+    for name, kind in rows.schema.items():
+        if not kind.is_float():
+            continue
+        least, most = RANGES.get(name.removesuffix("_low").removesuffix("_high"), (float("-inf"), float("inf")))
+        value = pl.col(name)
+        outside = ~value.is_finite() | ~value.is_between(least - ROUNDING, most + ROUNDING)
+        found.append(_finding(rows.filter(outside), keys, name, f"is no number from {least:g} to {most:g}"))
+        if f"{name}_low" in rows.columns:
+            crossed = rows.filter(pl.col(f"{name}_low") > pl.col(f"{name}_high"))
+            found.append(_finding(crossed, keys, name, "its interval ends before it begins"))
+    for group in TOGETHER:
+        if present := [name for name in group if name in rows.columns]:
+            nulls = pl.sum_horizontal(pl.col(name).is_null() for name in present)
+            partial = rows.filter((nulls > 0) & (nulls < len(present)))
+            found.append(_finding(partial, keys, ", ".join(present), "some are null and some are not"))
+    return _all(found)
+
+
+def unexplained_nulls(rows: pl.DataFrame, references: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """Scores that are null although their passage has the references that they rest on.
+
+    Parameters
+    ----------
+    rows
+        `passage` and scores.
+    references
+        `passage` and `count`, of complete references.
+    """
+    counted = rows.join(references, on="passage", how="left").with_columns(pl.col("count").fill_null(0))
+    needed = {"sim_best": 1, "length_ratio": 1, "chrf": 1, "drift": 2, "human_spread": 2}
+    return _all(
+        _finding(
+            counted.filter(pl.col(name).is_null() & (pl.col("count") >= least)), keys, name,
+            f"is null although the passage has {least} complete references or more",
+        )
+        for name, least in needed.items()
+        if name in rows.columns
+    )  # fmt: skip
+
+
+def unaccounted(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
+    """Partitions whose rows are not those that were stored: made from something else, more of them or fewer.
+
+    Parameters
+    ----------
+    rows
+        The asset's table: `dims` and `fingerprint`.
+    states
+        The asset's records: `dims`, `fingerprint` and `row_count`.
+    """
+    keys = [*dims, "fingerprint"]
+    found = rows.group_by(keys).agg(there=pl.len())
+    both = states.filter(pl.col("row_count") > 0).join(found, on=keys, how="full", coalesce=True)
+    other = both.filter(pl.col("there").ne_missing(pl.col("row_count"))).sort(keys)
+    partitions = other.unique(dims, maintain_order=True) if dims else other.head(1)
+    return _finding(partitions, dims, "rows", "are not those that were recorded when they were stored")
+
+
+def uncovered(expected: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
+    """Columns `model`, `corpus`, `expected`, `missing` and `example`, one row where a model's passages are missing.
+
+    Parameters
+    ----------
+    expected, present
+        Columns `model` and `passage`.
+    """
+    corpus = pl.col("passage").str.split_exact("/", 1).struct.field("field_0").alias("corpus")
+    missing = expected.join(present, on=["model", "passage"], how="anti").group_by("model", corpus)
+    counts = missing.agg(missing=pl.len(), example=pl.col("passage").min())
+    totals = expected.group_by("model", corpus).agg(expected=pl.len())
+    return (
+        counts.join(totals, on=["model", "corpus"])
+        .select("model", "corpus", "expected", "missing", "example")
+        .sort("model", "corpus")
+    )
+
+
+def means(summaries: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
+    """By model and corpus, then by score: mean and half the width of its 95 % interval."""
+    names = [name for name in summaries.columns if f"{name}_low" in summaries.columns]
+    return {
+        f"{row['model']} {row['corpus']}": {
+            name: [row[name], (row[f"{name}_high"] - row[f"{name}_low"]) / 2] for name in names if row[name] is not None
+        }
+        for row in summaries.iter_rows(named=True)
+    }
+
+
+def shifted(before: Mapping[str, Any], now: Mapping[str, Any]) -> pl.DataFrame:
+    """Means that moved by more than SIGNIFICANT standard errors between two results of `means`."""
+    rows = []
+    for key, scores in now.items():
+        for name, (mean, half) in scores.items():
+            if name not in before.get(key, {}):
+                continue
+            old, old_half = before[key][name]
+            error = (half**2 + old_half**2) ** 0.5 / 1.96
+            if abs(mean - old) > SIGNIFICANT * error:
+                rows.append((key, name, old, mean))
+    return pl.DataFrame(rows, schema=["model and corpus", "score", "before", "now"], orient="row")
+
+
+def refusals(outputs: pl.DataFrame, refused: pl.DataFrame) -> pl.DataFrame:
+    """Models that refused more than REFUSED of their passages: `model`, `passages`, `refused`."""
+    both = pl.concat([
+        outputs.select("model", refused=pl.lit(0, pl.Int64)), refused.select("model", refused=pl.lit(1, pl.Int64))
+    ])  # fmt: skip
+    counts = both.group_by("model").agg(passages=pl.len(), refused=pl.col("refused").sum()).sort("model")
+    return counts.filter(pl.col("refused") > REFUSED * pl.col("passages"))
+
+
+def mixed_versions(asked: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
+    """Models whose outputs were made by several served versions: `model`, `served_model`, `outputs`.
+
+    Parameters
+    ----------
+    asked
+        `model` and `call` of each output.
+    calls
+        `call` and `served_model`, of calls that brought a reply.
+    """
+    served = asked.join(calls.drop_nulls().filter(pl.col("served_model") != "").unique("call"), on="call")
+    counts = served.group_by("model", "served_model").agg(outputs=pl.len()).sort("model", "served_model")
+    return counts.filter(pl.len().over("model") > 1)
+
+
+def _finding(rows: pl.DataFrame, keys: list[str], where: str, problem: str) -> pl.DataFrame:
+    if rows.is_empty():
+        return pl.DataFrame(schema=FINDINGS)
+    example = "|".join(str(value) for value in rows.select(keys).row(0)) if keys else ""
+    return pl.DataFrame([(where, problem, len(rows), example)], schema=FINDINGS, orient="row")
+
+
+def _all(findings: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat([pl.DataFrame(schema=FINDINGS), *findings])

@@ -1,0 +1,51 @@
+"""What goes when a model or a corpus goes. Not here: how partitions go (lineage.removal), documents (corpus.assets)."""
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.lineage.removal import remove
+from benchmark_assets.translation.systems import Systems
+from resources.errors import BadInput
+from resources.warehouse import Replacement, Warehouse
+
+
+def model(context: dg.OpExecutionContext, warehouse: Warehouse, systems: Systems, name: str) -> pl.DataFrame:
+    """Remove a model from every table; return how many rows went from which.
+
+    Raises
+    ------
+    BadInput
+        For a model that is in the registry still, from where it would come back, or that is not here.
+    """
+    if name in systems.provider.registry().models:
+        raise BadInput(systems.provider.registry_path, f"models.{name}", "is in the registry", "remove it there first")
+    if name not in context.instance.get_dynamic_partitions("model") and not systems.knows(name):
+        raise BadInput(name, "", "is no model of this warehouse", "`variorum models` lists those that are")
+    return remove(context, warehouse, pl.DataFrame({"model": [name]}))
+
+
+def corpus(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:
+    """Remove a corpus with all its passages from every table; its files stay. Return how many rows went from which.
+
+    Raises
+    ------
+    BadInput
+        For a corpus that is not here.
+    """
+    own = pl.DataFrame({"corpus": [name]})
+    if warehouse.read("corpus", own).is_empty():
+        raise BadInput(name, "", "is no corpus of this warehouse", "`variorum status` lists those that are")
+    passages = [key for key in context.instance.get_dynamic_partitions("passage") if key.startswith(f"{name}/")]
+    tables = [
+        table for table, columns in warehouse.tables().items() if "corpus" in columns and "passage" not in columns
+    ]
+    counts = [(table, len(warehouse.read(table, own, ["corpus"]))) for table in tables]
+    also = [Replacement(table, warehouse.empty(table), own) for table in tables]
+    gone = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
+    rows = remove(context, warehouse, gone, also)
+    return pl.concat([rows, pl.DataFrame(counts, schema=rows.schema, orient="row").filter(pl.col("rows") > 0)])
+
+
+def words(rows: pl.DataFrame) -> str:
+    """What went, as a clause."""
+    return ", ".join(f"{count} rows of {table}" for table, count in rows.iter_rows()) or "it had no rows"

@@ -1,0 +1,141 @@
+"""What starts by itself, once it is switched on: sensors and the schedule. Not here: what they start (jobs).
+
+What may cost money is off until somebody turns it on in Dagster's UI.
+"""
+
+import json
+from hashlib import blake2b
+from pathlib import Path
+
+import dagster as dg
+
+from benchmark_assets.automation import runs
+from benchmark_assets.corpus.description import Description
+from benchmark_assets.corpus.registry import registered
+from benchmark_assets.translation.systems import Systems
+from resources.errors import BadInput
+from resources.home import home
+from resources.notifications import Notifications
+from resources.warehouse import Warehouse
+
+SECONDS = 30
+"""How often the registry and the files are looked at."""
+
+
+def new_models_sensor(job: dg.JobDefinition, seconds: int = SECONDS) -> dg.SensorDefinition:
+    """The sensor `new_models`, which starts the job `evaluate`."""
+
+    @dg.sensor(
+        name="new_models", job=job, minimum_interval_seconds=seconds,
+        description="Evaluates models that are new in the registry or imported; marks those that were removed.",
+    )  # fmt: skip
+    def new_models(
+        context: dg.SensorEvaluationContext, warehouse: Warehouse, systems: Systems
+    ) -> dg.SensorResult | dg.SkipReason:
+        """Evaluate models that are new in the registry or imported; mark those that were removed.
+
+        Models that have outputs already when the sensor is turned on are not new.
+        """
+        try:
+            models = systems.models()
+        except BadInput as fault:  # somebody is editing the registry
+            return dg.SkipReason(str(fault))
+        evaluated = warehouse.read("model_output", columns=["model"])["model"].unique().to_list()
+        seen = set(json.loads(context.cursor)) if context.cursor else set(evaluated)
+        new = [model for model in models if model not in seen]
+        gone = sorted(set(evaluated) & seen - set(models))
+        if not new and not gone:
+            return dg.SkipReason(f"no new model among {len(models)}")
+        # A run each, one after the other: what is wrong with one model stops no other.
+        groups = [[model] for model in new] or [[]]
+        configs = [{"ops": {"evaluate_models": {"config": {"models": group}}}} for group in groups]
+        return dg.SensorResult(
+            run_requests=[dg.RunRequest(run_config=config) for config in configs],
+            dynamic_partitions_requests=[dg.AddDynamicPartitionsRequest("model", new)] if new else [],
+            cursor=json.dumps(models),
+        )
+
+    return new_models
+
+
+def files_sensor(job: dg.JobDefinition, seconds: int = SECONDS) -> dg.SensorDefinition:
+    """The sensor `changed_files`, which starts the job `scan`."""
+
+    @dg.sensor(
+        name="changed_files", job=job, minimum_interval_seconds=seconds,
+        description="Looks at the files of all corpora when one of them was written, added or removed.",
+    )  # fmt: skip
+    def changed_files(context: dg.SensorEvaluationContext, warehouse: Warehouse) -> dg.SensorResult | dg.SkipReason:
+        """Look at the files of all corpora when one of them was written, added or removed."""
+        now = _state([each for each in registered(warehouse) if isinstance(each, Description)])
+        if now == context.cursor:
+            return dg.SkipReason("no file changed")
+        return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=now)
+
+    return changed_files
+
+
+def dead_runs_sensor(seconds: int = SECONDS) -> dg.SensorDefinition:
+    """The sensor `dead_runs`. It is on: it starts nothing, and without it a killed run would hold up the next."""
+
+    @dg.sensor(
+        name="dead_runs", minimum_interval_seconds=seconds, default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Reports runs as failed whose process was killed, so that they hold up no other.",
+    )  # fmt: skip
+    def dead_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+        """Look at the processes of unfinished runs."""
+        runs.settle_the_dead(context.instance)
+        return dg.SkipReason("nothing is started here")
+
+    return dead_runs
+
+
+@dg.run_failure_sensor(
+    name="failures", default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Sends a message when a run failed; of the stages of a driver, only the driver.",
+)  # fmt: skip
+def failures_sensor(context: dg.RunFailureSensorContext, notifications: Notifications) -> None:
+    """Say which run failed, and its first reason."""
+    if runs.NOT_AGAIN in context.dagster_run.tags:
+        return
+    words = next(runs.reasons(context.get_step_failure_events()), context.failure_event.message)
+    notifications.send(f"{context.dagster_run.job_name} failed: {words}")
+
+
+def reevaluation_schedule(job: dg.JobDefinition, cron: str, where: Path) -> dg.ScheduleDefinition:
+    """The schedule `reevaluation`, which starts the job `update`.
+
+    Raises
+    ------
+    BadInput
+        Where `cron`, the registry's `schedule`, is no cron expression.
+    """
+    try:
+        return dg.ScheduleDefinition(
+            name="reevaluation", job=job, cron_schedule=cron, execution_timezone="UTC",
+            description="Asks models which version of them answers, says what is due and what it would cost, and "
+            "brings it up to date within the budget: failed partitions, changed prompts, models, settings and texts.",
+        )  # fmt: skip
+    except dg.DagsterInvalidDefinitionError as error:
+        raise BadInput(where, "schedule", f"{cron!r} is no cron expression", "write one, as 0 3 * * 1") from error
+
+
+def _state(descriptions: list[Description]) -> str:
+    """Changes whenever a file of a corpus is written, added or removed."""
+    digest = blake2b(digest_size=16)
+    for description in descriptions:
+        digest.update(repr(description).encode())
+        root = description.root
+        for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
+            hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
+            if not hidden and not path.is_relative_to(home()):  # of which the warehouse changes by itself
+                digest.update(repr(_written(path)).encode())
+    return digest.hexdigest()
+
+
+def _written(path: Path) -> tuple[str, int, int]:
+    try:
+        state = path.stat()
+    except OSError:  # it went between two looks
+        return str(path), 0, 0
+    return str(path), state.st_size, state.st_mtime_ns

@@ -1,0 +1,162 @@
+"""What Dagster is told of partitions, and what it knows of them: materializations with versions, failures, checks.
+
+Here: everything that uses Dagster's internal names (batches of events, version tags, the storage's bulk queries);
+tests/test_lineage.py fails where an upgrade moves them. Not here: which partitions are due (standing).
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import dagster as dg
+import polars as pl
+from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluation
+from dagster._core.definitions.data_version import (
+    CODE_VERSION_TAG,
+    DATA_VERSION_IS_USER_PROVIDED_TAG,
+    DATA_VERSION_TAG,
+    NULL_EVENT_POINTER,
+    get_input_data_version_tag,
+    get_input_event_pointer_tag,
+)
+from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION
+from dagster._core.events import DagsterEvent, DagsterEventBatchMetadata
+from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
+from dagster._core.storage.partition_status_cache import AssetPartitionStatus
+from dagster._core.storage.tags import MULTIDIMENSIONAL_PARTITION_PREFIX
+
+from benchmark_assets.partitions import KEYS, dimensions
+
+RETRACTED = "retracted"
+"""The version of a partition that has lost its rows."""
+
+SOUND = "sound"
+"""Name of the asset check that blocks: nothing is computed from an asset of which it has failed."""
+
+
+class Input(NamedTuple):
+    """An upstream asset as one partition of the asset in hand sees it: its version and the event that reported it."""
+
+    key: dg.AssetKey
+    on: list[str]  # the dimensions that both assets have
+    rows: pl.DataFrame  # columns: on, version, pointer; one row for each value of `on`
+
+
+def reported(output_name: str = "result") -> dg.Output[None]:
+    """The output of an asset whose partitions are reported already: Dagster adds no event, and steps after it run."""
+    return dg.Output(None, output_name=output_name, metadata={SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION: True})
+
+
+def report(
+    context: dg.AssetExecutionContext | dg.OpExecutionContext,
+    asset: dg.AssetKey,
+    rows: pl.DataFrame,
+    inputs: list[Input],
+    code_version: str,
+    dims: list[str],
+    metadata: Mapping[str, dg.MetadataValue] | None = None,
+) -> None:
+    """Store one AssetMaterialization a row, in batches, with the version of its content and of its inputs.
+
+    Parameters
+    ----------
+    rows
+        Columns `model`, `passage` ('' where the asset lacks the dimension) and `version`.
+    """
+    for each in inputs:
+        name = each.key.to_user_string()
+        seen = each.rows.rename({"version": f"version of {name}", "pointer": f"pointer of {name}"})
+        rows = (
+            rows.join(seen, on=each.on, how="left", maintain_order="left") if each.on else rows.join(seen, how="cross")
+        )
+    step, batch = context.get_step_execution_context(), str(uuid.uuid4())
+    for position, row in enumerate(rows.iter_rows(named=True), start=1):
+        tags = {
+            DATA_VERSION_TAG: row["version"],
+            CODE_VERSION_TAG: code_version,
+            DATA_VERSION_IS_USER_PROVIDED_TAG: "true",
+        }
+        for each in inputs:
+            name = each.key.to_user_string()
+            pointer = row[f"pointer of {name}"]
+            tags[get_input_data_version_tag(each.key)] = row[f"version of {name}"] or RETRACTED
+            tags[get_input_event_pointer_tag(each.key)] = NULL_EVENT_POINTER if pointer is None else str(pointer)
+        if len(dims) > 1:
+            tags |= {MULTIDIMENSIONAL_PARTITION_PREFIX + dim: row[dim] for dim in dims}
+        partition = "|".join(row[dim] for dim in dims) or None
+        materialization = dg.AssetMaterialization(asset, partition=partition, tags=tags, metadata=metadata)
+        DagsterEvent.asset_materialization(
+            step, materialization, DagsterEventBatchMetadata(batch, position == len(rows))
+        )
+
+
+def heard(
+    instance: dg.DagsterInstance,
+    asset: dg.AssetKey,
+    partitions_def: dg.PartitionsDefinition[Any] | None,
+    asked: pl.DataFrame,
+) -> pl.DataFrame:
+    """What Dagster knows of the partitions asked for: columns `model`, `passage`, `heard` and `failed`.
+
+    `heard` is the version that was last reported, null where none was; `failed` whether its last run failed on it.
+    """
+    dims = dimensions(partitions_def)
+    if partitions_def is None:
+        event = instance.get_latest_materialization_event(asset)
+        tags = (event.asset_materialization.tags if event and event.asset_materialization else None) or {}
+        return asked.select(KEYS).with_columns(
+            heard=pl.lit(tags.get(DATA_VERSION_TAG), pl.String), failed=pl.lit(False)
+        )
+    keys = ["|".join(row) for row in asked.select(dims).iter_rows()]
+    versions = instance.event_log_storage.get_latest_tags_by_partition(
+        asset, dg.DagsterEventType.ASSET_MATERIALIZATION, [DATA_VERSION_TAG]
+    )
+    statuses = instance.get_status_by_partition(asset, keys, partitions_def) or {}
+    return asked.select(KEYS).with_columns(
+        pl.Series("heard", [versions.get(key, {}).get(DATA_VERSION_TAG) for key in keys], dtype=pl.String),
+        pl.Series("failed", [statuses.get(key) == AssetPartitionStatus.FAILED for key in keys], dtype=pl.Boolean),
+    )
+
+
+def pointers(
+    instance: dg.DagsterInstance, asset: dg.AssetKey, partitions_def: dg.PartitionsDefinition[Any] | None
+) -> pl.DataFrame:
+    """Storage id (`pointer`) of the latest materialization of each partition of an asset, by its dimensions."""
+    dims = dimensions(partitions_def)
+    latest = instance.event_log_storage.get_latest_storage_id_by_partition(
+        asset, dg.DagsterEventType.ASSET_MATERIALIZATION
+    )
+    schema = dict.fromkeys(dims, pl.String()) | {"pointer": pl.Int64()}
+    return pl.DataFrame(split(list(latest), dims) | {"pointer": list(latest.values())}, schema=schema)
+
+
+def split(keys: Sequence[str], dims: Sequence[str]) -> dict[str, list[str]]:
+    """The parts of partition keys by dimension."""
+    parts = [key.split("|") for key in keys]
+    return {dim: [part[i] for part in parts] for i, dim in enumerate(dims)}
+
+
+def unsound(instance: dg.DagsterInstance, assets: Sequence[dg.AssetKey]) -> list[str]:
+    """Those of the assets whose blocking check has failed when it last ran, by name."""
+    return [
+        asset.to_user_string()
+        for asset in assets
+        for evaluation in [_last(instance, dg.AssetCheckKey(asset, SOUND))]
+        if evaluation and not evaluation.passed
+    ]
+
+
+def last_evaluation(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> Mapping[str, Any]:
+    """What a check remembered (metadata `remembered`, JSON) when it last ran; empty before the first time."""
+    evaluation = _last(instance, check)
+    value = evaluation.metadata.get("remembered") if evaluation else None
+    return dict(value.value) if isinstance(value, dg.JsonMetadataValue) and isinstance(value.value, dict) else {}
+
+
+def _last(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> AssetCheckEvaluation | None:
+    """What a check found when it last came to an end; that it was planned since then does not count."""
+    ended = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
+    records = instance.event_log_storage.get_asset_check_execution_history(check, limit=1, status=ended)
+    event = records[0].event.dagster_event if records and records[0].event else None
+    found = event.event_specific_data if event else None
+    return found if isinstance(found, AssetCheckEvaluation) else None

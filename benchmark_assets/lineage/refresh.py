@@ -1,0 +1,248 @@
+"""Bringing the partitions of an asset up to date: compute what is due, store it, report it. Every asset goes through
+`refresh`.
+
+Here: the order of these things, and what is written. Not here: which partitions are due (standing), how Dagster is told
+(events), what is computed.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import NamedTuple
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.lineage.events import RETRACTED, SOUND, Input, report, reported, split, unsound
+from benchmark_assets.lineage.standing import Settings, Standing, stand
+from benchmark_assets.lineage.survey import Survey
+from benchmark_assets.partitions import KEYS, dimensions
+from benchmark_assets.reporting.tables import markdown
+from resources.processes import PROCESS, process_tag
+from resources.provider.estimate import Estimate
+from resources.warehouse import Replacement, Warehouse
+
+logger = logging.getLogger("variorum.lineage")
+
+ATTEMPTS = 3
+"""How often what was computed is computed again because an input changed meanwhile."""
+
+NO_FAILURES = pl.DataFrame(schema={"error": pl.String})
+
+
+class Computed(NamedTuple):
+    """What an asset computed for the partitions that were due.
+
+    `tables` holds rows by table name, with the asset's partition columns and without provenance. `failures` has the
+    partition columns and `error`, one row a partition that could not be computed; None where none failed. `notes` holds
+    rows that say how the partitions came about: stored like `tables`, without a part in the version of the content.
+    """
+
+    tables: Mapping[str, pl.DataFrame]
+    failures: pl.DataFrame | None = None
+    notes: Mapping[str, pl.DataFrame] = MappingProxyType({})
+
+
+def refresh(
+    context: dg.AssetExecutionContext,
+    warehouse: Warehouse,
+    compute: Callable[[pl.DataFrame], Computed],
+    settings: Settings = "",
+    describe: Callable[[], Mapping[str, dg.MetadataValue]] = dict,
+    also: Sequence[str] = (),
+    cost: Callable[[pl.DataFrame], Estimate | None] = lambda _: None,
+) -> dg.Output[None]:
+    """Bring the partitions of this run up to date: compute what is due, store it, report all that is good.
+
+    A partition that has rows but no longer applies, or lost an input, is retracted: its rows go, and it is reported
+    with a version of its own, so that what depends on it is stale and goes too. Where the context is a Survey, nothing
+    happens but that it learns what is due.
+
+    Parameters
+    ----------
+    compute
+        Called once with the partition columns of what is due (`model`, `passage` or both), unless nothing is. A
+        partition for which it returns neither rows nor a failure is stored as empty.
+    settings
+        What determines the result besides the inputs and the code version.
+    describe
+        Metadata for Dagster's UI, called once after the rows are stored and attached to every partition reported.
+    also
+        Tables that `compute` fills besides the one that is named like the asset.
+    cost
+        What `compute` would ask of models for these partitions; None where it asks none.
+
+    Returns
+    -------
+    The output of the asset, which tells Dagster to report nothing itself.
+
+    Raises
+    ------
+    dagster.Failure
+        Before anything is computed, if the check `sound` of an input has failed. After the good partitions are stored
+        and reported, if some failed; or if of all partitions asked for none applies and has its inputs.
+    """
+    if isinstance(context, Survey):
+        context.note(context.stand(warehouse, settings), cost)
+        return reported()
+    if PROCESS not in context.run.tags:
+        context.instance.add_run_tags(context.run.run_id, {PROCESS: process_tag(context.run.run_id)})
+    definition, name = context.assets_def, context.asset_key.to_user_string()
+    dims = dimensions(definition.partitions_def)
+    asked = _asked(context, dims)
+    layer = context.job_def.asset_layer
+    upstream = {key: layer.get(key).partitions_def for key in definition.keys_by_input_name.values()}
+    if doubtful := unsound(context.instance, list(upstream)):
+        commands = ", ".join(f"`variorum update --anew {each}`" for each in doubtful)
+        raise dg.Failure(
+            f"{name} rests on {', '.join(doubtful)}, whose check {SOUND!r} has failed: see there what it found. "
+            f"{commands} computes it anew"
+        )
+
+    def look() -> Standing:
+        chosen = settings if isinstance(settings, str) else settings(asked)
+        return stand(definition, upstream, context.instance, warehouse, asked, chosen)
+
+    done = _bring_up(Work(warehouse, look, compute, context.run.run_id, name, dims), len(asked))
+    good = done.good
+    if len(done.gone):
+        with warehouse.exclusively():  # some may have come back meanwhile
+            gone = done.gone.join(look().gone, on=KEYS, how="semi")
+            warehouse.write(removals(warehouse, [name, *also], [name], gone, dims), context.run.run_id)
+        good = pl.concat([good, gone.select(*KEYS, version=pl.lit(RETRACTED))])
+    code_version = definition.code_versions_by_key[context.asset_key] or ""
+    report(context, context.asset_key, good, done.inputs, code_version, dims, describe())
+
+    if len(done.failures):
+        raise dg.Failure(
+            f"{len(done.failures)} of {len(asked)} partitions of {name} failed, for instance {done.failures.row(0)}",
+            metadata={"failed": dg.MetadataValue.md(markdown(done.failures)), "succeeded": len(good)},
+        )
+    if good.is_empty() and len(asked):
+        missing = [
+            i.key.to_user_string() for i in done.inputs if i.on and asked.join(i.rows, on=i.on, how="semi").is_empty()
+        ]
+        reason = f"materialize {', '.join(missing)} first" if missing else "nothing covers these partitions"
+        raise dg.Failure(f"{name} has nothing to compute from for {asked.row(0)} and {len(asked) - 1} others: {reason}")
+    return reported()
+
+
+class Work(NamedTuple):
+    """What it takes to compute an asset's partitions: `look` says how they stand now."""
+
+    warehouse: Warehouse
+    look: Callable[[], Standing]
+    compute: Callable[[pl.DataFrame], Computed]
+    run_id: str
+    name: str
+    dims: list[str]
+
+
+class Done(NamedTuple):
+    """What came of it: partitions that are `good` (with `version`) or `gone`, and `failures` (with `error`)."""
+
+    good: pl.DataFrame
+    gone: pl.DataFrame
+    failures: pl.DataFrame
+    inputs: list[Input]
+
+
+def _bring_up(work: Work, asked: int) -> Done:
+    """Compute and store what is due; again what an input was changed of meanwhile, or another run was faster with."""
+    standing, dims = work.look(), work.dims
+    good, gone, remaining, failures = standing.good, standing.gone, standing.due, NO_FAILURES
+    counts = asked, len(good), len(remaining), len(gone)
+    logger.info("%s: %d asked for, %d current, %d due, %d to go", work.name, *counts)
+    for _ in range(ATTEMPTS):
+        if remaining.is_empty():
+            break
+        computed = work.compute(remaining.select(dims))
+        failed = computed.failures if computed.failures is not None else NO_FAILURES
+        with work.warehouse.exclusively():  # no input changes between this look and the write
+            standing = work.look()
+            moved = remaining.join(standing.due, on=[*KEYS, "fingerprint"], how="anti")
+            good = pl.concat([good, _store(work, computed, remaining, moved)])
+        failures = pl.concat([failures, failed], how="diagonal")
+        good = pl.concat([good, standing.good.join(moved, on=KEYS, how="semi")])
+        gone = pl.concat([gone, standing.gone.join(moved, on=KEYS, how="semi")])
+        remaining = standing.due.join(moved, on=KEYS, how="semi")
+        if dims and len(failed):
+            remaining = remaining.join(failed, on=dims, how="anti")
+    if len(standing.due) or len(good) > len(standing.good):
+        standing = work.look()
+    good = good.join(standing.good, on=[*KEYS, "version"], how="semi")  # others are reported by who changed them
+    words = pl.lit("its inputs change faster than it is computed; run it again")
+    restless = remaining.with_columns(error=words).select(*dims, "error")
+    return Done(good, gone, pl.concat([failures, restless], how="diagonal"), standing.inputs)
+
+
+def _store(work: Work, computed: Computed, asked: pl.DataFrame, moved: pl.DataFrame) -> pl.DataFrame:
+    """Write what was computed, except what failed or moved; return those partitions with their versions."""
+    without = moved.with_columns(error=pl.lit("moved")).select(*work.dims, "error")
+    if computed.failures is not None:
+        without = pl.concat([computed.failures, without], how="diagonal")
+    done = asked
+    if len(without):
+        done = asked.join(without, on=work.dims, how="anti") if work.dims else asked.clear()
+    if len(done):
+        done = done.join(_versions(computed.tables, done, work.dims), on=KEYS, maintain_order="left")
+        tables = {**computed.tables, **computed.notes}
+        work.warehouse.write(_replacements(tables, done, without, work.dims, work.name), work.run_id)
+        return done.select(*KEYS, "version")
+    return pl.DataFrame(schema=dict.fromkeys([*KEYS, "version"], pl.String))
+
+
+def removals(
+    warehouse: Warehouse, tables: Sequence[str], assets: Sequence[str], gone: pl.DataFrame, dims: list[str]
+) -> list[Replacement]:
+    """What to write so that partitions, one a row of `gone`, leave these tables and the states of these assets."""
+    states = pl.DataFrame({"asset": assets}).join(gone.select(KEYS), how="cross")
+    return [
+        *(Replacement(table, warehouse.empty(table), gone.select(dims)) for table in tables),
+        Replacement("materialization", warehouse.empty("materialization"), states),
+    ]
+
+
+def _asked(context: dg.AssetExecutionContext, dims: list[str]) -> pl.DataFrame:
+    """Partitions of the run, one a row; a dimension that the asset lacks is ''."""
+    keys = [str(key) for key in context.partition_keys] if dims else [""]
+    columns = dict.fromkeys(KEYS, [""] * len(keys)) | split(keys, dims)
+    return pl.DataFrame(columns, schema=dict.fromkeys(KEYS, pl.String))
+
+
+def _versions(tables: Mapping[str, pl.DataFrame], done: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
+    """Hash of the rows of each partition over all tables, whatever their order."""
+    partitions = list(done.select(dims).iter_rows()) if dims else [()]
+    hashes = {partition: blake2b(digest_size=16) for partition in partitions}
+    for table, rows in sorted(tables.items()):
+        columns = [*dims, *sorted(set(rows.columns) - set(dims))]
+        texts = [name for name in columns if rows.schema[name] == pl.String]
+        for row in rows.select(columns).sort(texts).iter_rows():
+            if row[: len(dims)] in hashes:
+                hashes[row[: len(dims)]].update(repr((table, row[len(dims) :])).encode())
+    versions = pl.Series("version", [each.hexdigest() for each in hashes.values()], dtype=pl.String)
+    return done.select(KEYS).with_columns(versions)
+
+
+def _replacements(
+    tables: Mapping[str, pl.DataFrame], done: pl.DataFrame, without: pl.DataFrame, dims: list[str], name: str
+) -> list[Replacement]:
+    """What to write for `done`: rows of the partitions in `without` are left out, those of any other are refused."""
+    own = tables.get(name, pl.DataFrame())
+    if not dims:
+        fingerprint = pl.lit(done["fingerprint"][0]).alias("fingerprint")
+        replacements = [Replacement(table, rows.with_columns(fingerprint), None) for table, rows in tables.items()]
+        done = done.with_columns(row_count=pl.lit(len(own), pl.Int32))
+    else:
+        stamps, partitions = done.select(*dims, "fingerprint"), done.select(dims)
+        kept = {t: rows.join(without, on=dims, how="anti") if len(without) else rows for t, rows in tables.items()}
+        replacements = [
+            Replacement(table, rows.join(stamps, on=dims, how="left"), partitions) for table, rows in kept.items()
+        ]
+        counts = (own if own.width else partitions.clear()).group_by(dims).agg(row_count=pl.len().cast(pl.Int32))
+        done = done.join(counts, on=dims, how="left", maintain_order="left")
+    states = done.select(
+        pl.lit(name).alias("asset"), *KEYS, "version", "fingerprint", "made_from", pl.col("row_count").fill_null(0)
+    )
+    return [*replacements, Replacement("materialization", states, states.select("asset", *KEYS))]

@@ -1,0 +1,46 @@
+"""Telling people what happened while they were not looking: in the log always, to a webhook where one is named.
+
+Here: how a message is sent. Not here: what is worth one (automation).
+"""
+
+import json
+import logging
+import os
+
+import dagster as dg
+import httpx
+
+logger = logging.getLogger("variorum.notifications")
+
+logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it writes the URL of every request, a secret here
+
+SECONDS = 10.0
+"""How long a webhook may take; a message is worth no more of a run's time."""
+
+
+class Notifications(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Sends messages as `{"text": …}`, which Slack, Mattermost and most others take.
+
+    Parameters
+    ----------
+    webhook_variable
+        Name of the environment variable that holds the URL; it is a secret, so it is in no configuration. Where it is
+        not set, messages go to the log alone.
+    """
+
+    webhook_variable: str = "VARIORUM_WEBHOOK"
+
+    def send(self, text: str) -> None:
+        """Send a message. One that does not arrive is a warning in the log, never the failure of what it tells of."""
+        logger.info("%s", text)
+        url = os.environ.get(self.webhook_variable)
+        if not url:
+            return
+        try:
+            body = json.dumps({"text": f"Variorum: {text}"})  # in ASCII, so that no text is unencodable
+            headers = {"Content-Type": "application/json"}
+            httpx.post(url, content=body, headers=headers, timeout=SECONDS).raise_for_status()
+        except httpx.HTTPStatusError as error:  # its own message names the URL, as do those of other errors
+            logger.warning("the webhook of %s answered %d", self.webhook_variable, error.response.status_code)
+        except Exception as error:
+            logger.warning("the webhook of %s was not reached: %s", self.webhook_variable, type(error).__name__)

@@ -1,0 +1,106 @@
+"""Dagster's web server and daemon as `variorum ui` starts them, asked through the API that the UI itself uses."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from resources.home import PROJECT
+
+
+class Ui:
+    """The web server at a port."""
+
+    def __init__(self, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+
+    def ask(self, query: str, **variables: Any) -> dict[str, Any]:
+        """The data that answers a GraphQL query."""
+        body = json.dumps({"query": query, "variables": variables}).encode()
+        request = urllib.request.Request(f"{self.url}/graphql", body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            answer = json.load(reply)
+        assert "errors" not in answer, answer
+        data: dict[str, Any] = answer["data"]
+        return data
+
+    def switch_on(self, sensor: str) -> None:
+        """What the switch beside a sensor does."""
+        selector = {"repositoryName": "__repository__", "repositoryLocationName": "variorum", "sensorName": sensor}
+        query = (
+            "mutation($s: SensorSelector!) { startSensor(sensorSelector: $s) { __typename "
+            "... on PythonError { message } ... on Sensor { sensorState { status } } } }"
+        )
+        assert self.ask(query, s=selector)["startSensor"]["__typename"] == "Sensor"
+
+    def busy(self) -> bool:
+        """Whether a run waits or is under way."""
+        query = "{ runsOrError(filter: {statuses: [QUEUED, STARTING, STARTED]}) { ... on Runs { results { id } } } }"
+        return bool(self.ask(query)["runsOrError"]["results"])
+
+    def ticks(self, sensor: str) -> list[str]:
+        """How the sensor's looks ended so far."""
+        selector = {"repositoryName": "__repository__", "repositoryLocationName": "variorum", "sensorName": sensor}
+        query = (
+            "query($s: SensorSelector!) { sensorOrError(sensorSelector: $s) { ... on Sensor { sensorState "
+            "{ ticks(limit: 100) { status } } } } }"
+        )
+        return [tick["status"] for tick in self.ask(query, s=selector)["sensorOrError"]["sensorState"]["ticks"]]
+
+
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def environment(home: Path, **more: str) -> Mapping[str, str]:
+    """That of a process that works on a home."""
+    return os.environ | {"VARIORUM_HOME": str(home), "DAGSTER_HOME": str(home / "dagster")} | more
+
+
+@contextmanager
+def serving(home: Path, port: int, **more: str) -> Iterator[Ui]:
+    """`variorum ui` on a home, until the block ends."""
+    with (home / "ui.log").open("w") as log:
+        process = subprocess.Popen(
+            [str(Path(sys.executable).with_name("variorum")), "ui", "--port", str(port)],
+            cwd=PROJECT, env=environment(home, **more), stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+    try:
+        ui = Ui(port)
+        until(lambda: loaded(ui), 90, home / "ui.log")
+        yield ui
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def loaded(ui: Ui) -> bool:
+    """Whether the code location is there."""
+    try:
+        found = ui.ask("{ workspaceOrError { ... on Workspace { locationEntries { loadStatus } } } }")
+    except OSError:
+        return False
+    return [entry["loadStatus"] for entry in found["workspaceOrError"].get("locationEntries", [])] == ["LOADED"]
+
+
+def until(holds: Any, seconds: float, log: Path) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, log.read_text()[-5000:]
+        time.sleep(0.3)

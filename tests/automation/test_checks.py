@@ -1,0 +1,299 @@
+"""Asset checks: what is wrong with a table fails or warns, and nothing is computed from an asset that is not sound."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import dagster as dg
+import duckdb
+import polars as pl
+import pytest
+from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
+
+from benchmark_assets.automation import runs
+from benchmark_assets.definitions import build_definitions
+from benchmark_assets.partitions import range_tags
+from benchmark_assets.translation.asking import Output
+from benchmark_assets.translation.systems import System
+from resources.errors import BadInput
+from resources.warehouse import Warehouse
+from tests.support import MODELS, PASSAGES, LetterEmbedder, run
+from tests.systems import RuleSystems, provider
+
+GRID = (f"{MODELS[0]}|{PASSAGES[0]}", f"{MODELS[-1]}|{PASSAGES[-1]}")
+
+
+class Shy:
+    """A system that declines one passage."""
+
+    def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
+        return dict.fromkeys(passages, "shy")
+
+    def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
+        for passage, text in sources.items():
+            if passage == PASSAGES[1]:
+                yield Output(passage, refusal="I cannot help with that.")
+            else:
+                yield Output(passage, text)
+
+    def estimate(self, sources: Mapping[str, str]) -> None:
+        return None
+
+
+class ShySystems(RuleSystems):
+    """Every system declines one passage."""
+
+    def system(self, model: str) -> System:
+        return Shy()
+
+
+def offering(warehouse: Warehouse, systems: RuleSystems) -> dg.Definitions:
+    """The code location with other systems."""
+    return build_definitions(
+        resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}
+    )
+
+
+def assets(definitions: dg.Definitions, *names: str) -> dg.JobDefinition:
+    """A run of these assets and their checks, as the UI starts it."""
+    chosen = {dg.AssetKey(name) for name in names}
+    return definitions.resolve_implicit_global_asset_job_def().get_subset(asset_selection=chosen)
+
+
+def checks(definitions: dg.Definitions, *names: str) -> dg.JobDefinition:
+    """A run of the checks of these assets alone, by default of all."""
+    every = definitions.resolve_asset_graph().asset_check_keys
+    chosen = {check for check in every if not names or check.asset_key.to_user_string() in names}
+    job = definitions.resolve_implicit_global_asset_job_def()
+    return job.get_subset(asset_selection=set(), asset_check_selection=chosen)
+
+
+def execute(job: dg.JobDefinition, instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
+    return job.execute_in_process(instance=instance, raise_on_error=False)
+
+
+def failed(result: dg.ExecuteInProcessResult) -> dict[str, str]:
+    """What the checks found that did not pass, by `asset check`."""
+    return {
+        f"{each.asset_key.to_user_string()} {each.check_name}": str(each.metadata["problems"].value)
+        for each in result.get_asset_check_evaluations()
+        if not each.passed
+    }
+
+
+def reasons(result: dg.ExecuteInProcessResult) -> list[str]:
+    """Why steps failed, in words."""
+    failures = [event.step_failure_data.user_failure_data for event in result.all_events if event.is_step_failure]
+    return [failure.description or "" for failure in failures if failure]
+
+
+def edit(warehouse: Warehouse, *statements: str) -> None:
+    """Change the file by hand."""
+    with duckdb.connect(warehouse.path) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def latest(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[str, AssetCheckExecutionRecordStatus]:
+    """How each check stands that was ever run or planned, by `asset check`."""
+    keys = list(definitions.resolve_asset_graph().asset_check_keys)
+    records = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
+    return {f"{key.asset_key.to_user_string()} {key.name}": record.status for key, record in records.items()}
+
+
+def stored(warehouse: Warehouse, table: str) -> pl.DataFrame:
+    """Rows as they were computed, without the run that did and its time."""
+    return warehouse.read(table, columns=warehouse.tables()[table])
+
+
+def test_every_asset_is_checked_for_soundness_and_that_alone_blocks(ruled: dg.Definitions) -> None:
+    graph = ruled.resolve_asset_graph()
+    every = {key.to_user_string() for key in graph.get_all_asset_keys()}
+    blocking = {key for key in graph.asset_check_keys if graph.get(key).blocking}
+    assert {key.asset_key.to_user_string() for key in blocking} == every
+    assert {key.name for key in blocking} == {"sound"}
+
+
+def test_what_is_sound_passes_every_check_of_the_runs_that_made_it(
+    built: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    every = {f"{key.asset_key.to_user_string()} {key.name}" for key in built.resolve_asset_graph().asset_check_keys}
+    by_scan = {"source_text sound", "segmented_reference sound"}
+    assert latest(built, instance) == dict.fromkeys(every - by_scan, AssetCheckExecutionRecordStatus.SUCCEEDED)
+
+
+UNSOUND = {
+    "drift_score": ("UPDATE drift_score SET drift = 'NaN'", "drift |", f"alpha\\|{PASSAGES[0]}"),
+    "lexical_score": ("UPDATE lexical_score SET bleu = 100.1, length_ratio = 'inf'", "bleu |", "length_ratio |"),
+    "reference_envelope": ("UPDATE reference_envelope SET mean_similarity = NULL", "mean_similarity", "some are null"),
+    "human_baseline": ("UPDATE human_baseline SET chrf = NULL, bleu = NULL, length_ratio = NULL", "chrf |", "is null"),
+    "model_output": (f"DELETE FROM materialization WHERE asset = 'model_output' AND passage = '{PASSAGES[1]}'",
+                     "rows |", f"alpha\\|{PASSAGES[1]}"),
+    "model_summary": ("UPDATE model_summary SET sim_best_low = sim_best_high + 0.01", "sim_best |", "its interval"),
+    "reference": ("ALTER TABLE reference ADD COLUMN note VARCHAR", "note |", "no such column"),
+}  # fmt: skip
+"""By asset: how it is spoilt by hand, and words of what its check says."""
+
+
+def test_what_is_wrong_with_a_table_fails_its_check_and_the_run_that_looks(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    edit(warehouse, *(statement for statement, *_ in UNSOUND.values()))
+    result = execute(checks(built, *UNSOUND, "source_text", "segmented_reference"), instance)
+    assert not result.success
+    found = {name.removesuffix(" sound"): problems for name, problems in failed(result).items() if "sound" in name}
+    assert set(found) == set(UNSOUND)
+    for asset, (_, *words) in UNSOUND.items():
+        assert [word for word in words if word not in found[asset]] == [], asset
+
+
+def test_nothing_is_computed_from_an_asset_that_is_not_sound_until_it_is(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    runs.forget(built, instance, "model_summary")
+    before = warehouse.read("model_summary")
+    edit(warehouse, f"UPDATE drift_score SET sim_best = 7.0 WHERE passage = '{PASSAGES[0]}'")
+    result = execute(checks(built, "drift_score"), instance)
+    assert not result.success
+    assert set(failed(result)) == {"drift_score sound"}
+
+    refused = run(built, instance, "summary", "alpha", raise_on_error=False)
+    assert len(reasons(refused)) == 1
+    assert "model_summary rests on drift_score, whose check 'sound' has failed" in reasons(refused)[0]
+    assert warehouse.read("model_summary").equals(before)
+
+    runs.forget(built, instance, "drift_score")
+    mended = assets(built, "drift_score").execute_in_process(instance=instance, tags=range_tags(*GRID))
+    assert failed(mended) == {}
+    assert run(built, instance, "summary", (MODELS[0], MODELS[-1])).success
+    assert stored(warehouse, "model_summary").equals(before.drop("run_id", "updated_at"))
+    assert not set(warehouse.read("model_summary")["run_id"]) & set(before["run_id"])
+
+
+def test_in_one_run_of_both_what_rests_on_an_unsound_asset_is_left_out(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    edit(
+        warehouse,
+        f"UPDATE reference SET fingerprint = 'another' WHERE passage = '{PASSAGES[0]}'",
+        "DELETE FROM reference_envelope",
+        "DELETE FROM materialization WHERE asset = 'reference_envelope'",
+    )
+    result = run(built, instance, "references", (PASSAGES[0], PASSAGES[-1]), raise_on_error=False)
+    assert not result.success
+    assert set(failed(result)) == {"reference sound"}
+    assert warehouse.read("reference_envelope").is_empty()
+
+
+def test_a_run_that_ends_before_it_checks_does_not_make_sound_what_failed(
+    built: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    drift = dg.AssetKey("drift_score")
+    instance.report_runless_asset_event(dg.AssetCheckEvaluation(drift, "sound", passed=False, metadata={}))
+    instance.report_run_failed(instance.create_run_for_job(assets(built, "drift_score")))
+    assert not run(built, instance, "summary", "alpha", raise_on_error=False).success
+
+
+def test_a_passage_that_was_not_translated_or_not_scored_is_a_warning(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    edit(
+        warehouse,
+        f"DELETE FROM drift_score WHERE model = 'alpha' AND passage = '{PASSAGES[1]}'",
+        f"DELETE FROM materialization WHERE asset = 'drift_score' AND model = 'alpha' AND passage = '{PASSAGES[1]}'",
+        f"DELETE FROM model_output WHERE model = 'alpha' AND passage = '{PASSAGES[2]}'",
+        f"DELETE FROM materialization WHERE asset = 'model_output' AND model = 'alpha' AND passage = '{PASSAGES[2]}'",
+    )
+    result = execute(checks(built, "model_output", "drift_score"), instance)
+    assert result.success
+    assert {name: problems.splitlines()[2:] for name, problems in failed(result).items()} == {
+        "model_output coverage": [f"| alpha | tiny | 3 | 1 | {PASSAGES[2]} |"],
+        "drift_score coverage": [f"| alpha | tiny | 2 | 1 | {PASSAGES[1]} |"],
+    }
+
+
+def test_a_row_that_was_deleted_by_hand_is_unsound_until_its_asset_is_computed_anew(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    before, standing = stored(warehouse, "drift_score"), latest(built, instance)
+    edit(warehouse, f"DELETE FROM drift_score WHERE model = 'beta' AND passage = '{PASSAGES[1]}'")
+    result = execute(checks(built, "drift_score"), instance)
+    assert not result.success
+    ((check, problems),) = failed(result).items()
+    assert check == "drift_score sound"
+    assert [line for line in problems.splitlines() if line.startswith("| rows | ") and f"beta\\|{PASSAGES[1]}" in line]
+    (refusal,) = reasons(run(built, instance, "summary", "alpha", raise_on_error=False))
+    assert "`variorum update --anew drift_score`" in refusal
+
+    runs.forget(built, instance, "drift_score")
+    runs.update(built, instance)
+    assert stored(warehouse, "drift_score").equals(before)
+    assert latest(built, instance) == standing
+
+
+def test_an_asset_that_is_unknown_cannot_be_computed_anew(ruled: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    with pytest.raises(BadInput, match=r"drift_scores: is no asset; name one of \['drift_score'"):
+        runs.forget(ruled, instance, "drift_scores")
+
+
+class ShortSystems(RuleSystems):
+    """Beta was removed from the registry."""
+
+    def knows(self, model: str) -> bool:
+        return model != "beta"
+
+
+def test_computed_anew_outputs_of_a_model_that_is_known_no_more_stay_as_they_are(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    systems = ShortSystems(warehouse=warehouse, provider=provider(tmp_path), folder=str(tmp_path))
+    before = warehouse.read("model_output")
+    runs.forget(built, instance, "model_output")
+    result = assets(offering(warehouse, systems), "model_output").execute_in_process(
+        instance=instance, tags=range_tags(*GRID)
+    )
+    assert failed(result) == {}
+    assert systems.asked() == [f"alpha|{passage}" for passage in PASSAGES]
+    after = warehouse.read("model_output")
+    assert after.filter(model="beta").equals(before.filter(model="beta"))
+    assert set(after.filter(model="alpha")["run_id"]) == {result.run_id}
+
+
+def test_a_model_that_declines_much_is_a_warning_and_what_it_declined_is_not_missing(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    systems = ShySystems(warehouse=warehouse, provider=provider(tmp_path), folder=str(tmp_path))
+    instance.add_dynamic_partitions("model", ["shy"])
+    tags = range_tags(f"shy|{PASSAGES[0]}", f"shy|{PASSAGES[-1]}")
+    job = assets(offering(warehouse, systems), "model_output", "drift_score")
+    result = job.execute_in_process(instance=instance, tags=tags)
+    assert result.success
+    assert set(failed(result)) == {"model_output refusals"}
+    assert "| shy | 3 | 1 |" in failed(result)["model_output refusals"]
+    assert len(warehouse.read("drift_score", pl.DataFrame({"model": ["shy"]}))) == 2
+
+
+def test_a_score_that_moved_much_since_the_last_time_is_a_warning(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    before = warehouse.read("model_summary")
+    edit(warehouse, "UPDATE model_summary SET sim_best = sim_best + 0.001")
+    assert failed(execute(checks(built, "model_summary"), instance)) == {}
+
+    runs.forget(built, instance, "model_summary")
+    edit(warehouse, "UPDATE drift_score SET sim_best = 0.99 - sim_best / 100")
+    moved = failed(run(built, instance, "summary", "alpha"))
+    assert set(moved) == {"model_summary shift"}
+    (line,) = moved["model_summary shift"].splitlines()[2:]
+    name, score, old, new = (cell.strip() for cell in line.strip("| ").split("|"))
+    assert (name, score) == ("alpha tiny", "sim_best")
+    assert float(old) == pytest.approx(before["sim_best"][0] + 0.001)
+    assert float(new) == pytest.approx(warehouse.read("model_summary")["sim_best"][0])
+
+
+def test_what_a_check_remembers_outlives_runs_that_ended_before_it(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    for _ in range(5):
+        instance.report_run_failed(instance.create_run_for_job(assets(built, "model_summary")))
+    edit(warehouse, "UPDATE model_summary SET sim_best = 0.99 - sim_best / 100")
+    assert set(failed(execute(checks(built, "model_summary"), instance))) == {"model_summary shift"}

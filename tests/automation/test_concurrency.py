@@ -1,0 +1,66 @@
+"""Several processes on one warehouse: runs queue, nothing is lost, and whoever only reads is never in the way."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+
+from resources.home import PROJECT
+from resources.warehouse import Warehouse
+from tests.automation.test_kills import check_whole, content, environment
+from tests.bench.grid import grid
+
+READER = """
+import sys, duckdb
+from resources.warehouse import Warehouse
+warehouse = Warehouse(path=sys.argv[1])
+with duckdb.connect(str(warehouse.snapshot()), read_only=True) as notebook:
+    print("open", flush=True)
+    while sys.stdin.readline():
+        print(notebook.execute("SELECT count(*) FROM model_output").fetchone()[0], flush=True)
+"""
+
+
+def test_two_runs_and_a_notebook_share_a_warehouse(
+    home: Path, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    grid(tmp_path / "corpus", home, 40, instance)
+    models = ["a", "b"]
+    instance.add_dynamic_partitions("model", models)
+    notebook = subprocess.Popen(
+        [sys.executable, "-c", READER, warehouse.path],
+        cwd=PROJECT, env=environment(home), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert notebook.stdin is not None
+    assert notebook.stdout is not None
+    assert notebook.stdout.readline() == "open\n"
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.automation.writer", model],
+            cwd=PROJECT,
+            env=environment(home),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for model in models
+    ]
+    for run in runs:
+        out, err = run.communicate(timeout=120)
+        assert out.splitlines()[-1:] == ["done"], err
+    notebook.stdin.write("\n")
+    notebook.stdin.flush()
+    assert notebook.stdout.readline() == "0\n"  # what it opened is what it sees
+    notebook.stdin.close()
+    assert notebook.wait(20) == 0
+
+    check_whole(home)
+    tables = content(home)
+    assert len(tables["reference"]) == 80
+    for table in ("model_output", "drift_score", "lexical_score"):
+        assert tables[table].group_by("model").len().sort("model").rows() == [("a", 40), ("b", 40)], table
+    assert set(tables["leaderboard"].filter(kind="model")["system"]) == {"a", "b"}
+    assert {run.status for run in instance.get_runs()} == {dg.DagsterRunStatus.SUCCESS}
+    snapshot = Warehouse(path=str(warehouse.snapshot()))
+    assert snapshot.read("drift_score").equals(warehouse.read("drift_score"))

@@ -1,0 +1,267 @@
+"""Bringing up to date what is due: after a fix, a failure, a removal, a process that died."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from uuid import uuid4
+
+import dagster as dg
+import polars as pl
+import pytest
+
+from benchmark_assets.automation import runs
+from benchmark_assets.automation.due import Scope, due, order
+from benchmark_assets.definitions import build_definitions
+from benchmark_assets.translation.imports import import_outputs
+from resources.errors import BadInput
+from resources.home import PROJECT
+from resources.processes import PROCESS, process_tag
+from resources.provider.provider import Provider
+from resources.warehouse import Warehouse
+from tests.provider.server import Server
+from tests.support import MODELS, PASSAGES, LetterEmbedder, edit_segment, run, write_outputs, write_registry
+from tests.systems import RuleSystems
+
+REFERENCES = ["reference", "reference_envelope", "human_baseline"]
+
+
+def reports(instance: dg.DagsterInstance, definitions: dg.Definitions) -> Counter[tuple[str, str]]:
+    """How often Dagster was told of each partition of each asset."""
+    return Counter(
+        (key.to_user_string(), record.partition_key or "")
+        for key in definitions.resolve_asset_graph().get_all_asset_keys()
+        for record in instance.fetch_materializations(key, limit=1000).records
+    )
+
+
+def all_due(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[str, dict[str, str]]:
+    """Reasons by asset and partition; assets of which nothing is due are left out."""
+    found = {}
+    for asset in order(definitions):
+        rows = due(definitions, instance, asset).rows
+        if len(rows):
+            keys = ["|".join(filter(None, row)) for row in rows.select("model", "passage").iter_rows()]
+            found[asset.to_user_string()] = dict(zip(keys, rows["reason"], strict=True))
+    return found
+
+
+def test_nothing_is_due_once_everything_is_done_and_an_update_starts_no_run(
+    built: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    assert all_due(built, instance) == {}
+    before = instance.get_runs_count()
+    runs.update(built, instance)
+    assert instance.get_runs_count() == before
+
+
+def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path, systems: RuleSystems
+) -> None:
+    passage = PASSAGES[1]
+    before, kept = reports(instance, built), warehouse.read("drift_score")
+    edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
+    runs.look(built, instance)
+    assert all_due(built, instance) == {"reference": {passage: "segmented_reference changed"}}
+    systems.asked()
+    runs.update(built, instance)
+    assert systems.asked() == []
+    grid = {(asset, f"{model}|{passage}") for asset in ("drift_score", "lexical_score") for model in MODELS}
+    assert reports(instance, built) - before == Counter(
+        {
+            *((asset, passage) for asset in ("segmented_reference", *REFERENCES)),
+            *grid,
+            *(("model_summary", model) for model in MODELS),
+            ("leaderboard", ""),
+        }
+    )
+    others = pl.col("passage") != passage
+    assert warehouse.read("drift_score").filter(others).equals(kept.filter(others))  # run id and time included
+    assert all_due(built, instance) == {}
+
+
+def test_a_fix_that_leaves_the_text_alone_ends_after_the_first_asset(
+    built: dg.Definitions, instance: dg.DagsterInstance, corpus: Path
+) -> None:
+    before = reports(instance, built)
+    edit_segment(corpus, "ben", "doc1:1.1", "The mouse is running. A")
+    edit_segment(corpus, "ben", "doc1:1.2", "cat sits still.")
+    runs.look(built, instance)
+    runs.update(built, instance)
+    assert reports(instance, built) - before == Counter(
+        {("segmented_reference", PASSAGES[0]): 1, ("reference", PASSAGES[0]): 1}
+    )
+
+
+def test_work_is_restricted_to_models_and_corpora(built: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    instance.add_dynamic_partitions("model", ["gamma", "delta"])
+    runs.update(built, instance, Scope(models=["gamma"]))
+    missing = all_due(built, instance)
+    assert set(missing) == {"model_output"}
+    assert set(missing["model_output"].values()) == {"missing"}
+    assert set(missing["model_output"]) == {f"delta|{passage}" for passage in PASSAGES}
+    runs.update(built, instance, Scope(corpora=["another"]))
+    assert all_due(built, instance) == missing
+
+
+def test_a_failed_passage_is_due_because_it_failed(
+    built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, tmp_path: Path
+) -> None:
+    instance.add_dynamic_partitions("model", ["gamma"])
+    (tmp_path / "failing").write_text(PASSAGES[1])
+    with pytest.raises(runs.RunFailedError, match="the provider said no"):
+        runs.update(built, instance)
+    assert all_due(built, instance) == {"model_output": {f"gamma|{PASSAGES[1]}": "failed"}}
+    (tmp_path / "failing").unlink()
+    systems.asked()
+    runs.update(built, instance)
+    assert systems.asked() == [f"gamma|{PASSAGES[1]}"]
+    assert all_due(built, instance) == {}
+
+
+def test_what_was_stored_but_not_reported_is_due_and_is_only_reported(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, systems: RuleSystems
+) -> None:
+    stored = warehouse.read("drift_score")
+    dg.DagsterInstance.get().wipe_assets([dg.AssetKey("drift_score")])
+    grid = [f"{model}|{passage}" for model in MODELS for passage in PASSAGES]
+    assert all_due(built, instance) == {"drift_score": dict.fromkeys(grid, "stored, but not reported")}
+    runs.update(built, instance)
+    assert warehouse.read("drift_score").equals(stored)
+    assert instance.get_materialized_partitions(dg.AssetKey("drift_score")) == set(grid)
+
+
+def test_a_model_that_is_removed_leaves_every_table_and_the_leaderboard(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    runs.remove(built, instance, "model", "beta")
+    for table, columns in warehouse.tables().items():
+        if "model" in columns:
+            assert "beta" not in warehouse.read(table)["model"].to_list(), table
+    assert "beta" not in warehouse.read("leaderboard")["system"].to_list()
+    assert list(instance.get_dynamic_partitions("model")) == ["alpha"]
+    assert all_due(built, instance) == {}
+    instance.add_dynamic_partitions("model", ["beta"])  # should it come back, it is evaluated anew
+    assert set(all_due(built, instance)["model_output"]) == {f"beta|{passage}" for passage in PASSAGES}
+
+
+def test_a_corpus_that_is_removed_leaves_every_table_and_its_files_stay(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
+) -> None:
+    runs.remove(built, instance, "corpus", "tiny")
+    for table in set(warehouse.tables()) - {"embedding", "model_call", "materialization"}:
+        assert warehouse.read(table).is_empty(), table
+    assert corpus.is_file()
+    assert list(instance.get_dynamic_partitions("passage")) == []
+    assert all_due(built, instance) == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "words"),
+    [
+        ("model", "free", "models.free: is in the registry; remove it there first"),
+        ("corpus", "nowhere", "nowhere: is no corpus of this warehouse"),
+    ],
+)
+def test_what_cannot_be_removed_is_told(
+    kind: str, name: str, words: str, built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    before = warehouse.read("model_output")
+    with pytest.raises(runs.RunFailedError, match=words):
+        runs.remove(built, instance, kind, name)
+    assert warehouse.read("model_output").equals(before)
+
+
+def test_a_run_whose_process_is_gone_is_reported_failed_and_one_that_lives_is_left_alone(
+    built: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    code = "from resources.processes import process_tag; print(process_tag(), flush=True); input()"
+    dead = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert dead.stdout is not None
+    tag = dead.stdout.readline().strip()
+    dead.kill()
+    dead.wait()
+    tags = {
+        "dead": tag,
+        "copied by a retry from its dead parent": f"{tag} {uuid4()}",
+        "alive": process_tag(),
+        "elsewhere": "another-machine:1 1.00",
+    }
+    job = built.resolve_job_def("scan")
+    started = {
+        name: instance.create_run_for_job(job, tags={PROCESS: tag}, status=dg.DagsterRunStatus.STARTED).run_id
+        for name, tag in tags.items()
+    }
+    runs.settle_the_dead(instance)
+    failed = {
+        name
+        for name, run_id in started.items()
+        if (run := instance.get_run_by_id(run_id)) and run.status == dg.DagsterRunStatus.FAILURE
+    }
+    assert failed == {"dead"}
+    assert process_tag().split()[0].endswith(f":{os.getpid()}")
+
+
+def test_an_unknown_model_is_told(
+    built: dg.Definitions, instance: dg.DagsterInstance, definitions: dg.Definitions
+) -> None:
+    with pytest.raises(BadInput, match="nobody: is no model of this warehouse"):
+        runs.evaluate(definitions, instance, "nobody")
+
+
+def test_a_materialization_by_hand_of_what_is_current_is_reported_again(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    before, rows = reports(instance, built), warehouse.read("reference")
+    run(built, instance, "references", PASSAGES[0])
+    told = reports(instance, built) - before
+    assert told == Counter({(asset, PASSAGES[0]): 1 for asset in REFERENCES})
+    assert warehouse.read("reference").equals(rows)
+
+
+def test_of_two_models_one_that_cannot_be_asked_is_a_failure_of_its_own(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path, server: Server
+) -> None:
+    write_registry(tmp_path / "models.yaml", server.url, "good", "twice")
+    import_outputs(warehouse, write_outputs(tmp_path / "twice.jsonl", {"doc2:1": "Nothing."}), "tiny", None)
+    provider = Provider(registry_path=str(tmp_path / "models.yaml"), ledger_path=str(tmp_path / "ledger.sqlite"))
+    called = build_definitions(
+        resource_overrides={"warehouse": warehouse, "provider": provider, "embedder": LetterEmbedder()}
+    )
+    instance.add_dynamic_partitions("model", ["good", "twice"])
+    with pytest.raises(runs.RunFailedError, match="twice: is in the registry, and outputs were imported"):
+        runs.update(called, instance)
+    assert warehouse.read("leaderboard").filter(system="good")["passages"].to_list() == [3]
+    assert set(all_due(called, instance)) == {"model_output"}
+
+
+def test_a_look_that_overlaps_another_stores_what_the_files_say_last(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
+) -> None:
+    with warehouse.exclusively():  # as the first look, which has read the files already
+        scan = subprocess.Popen(
+            [str(Path(sys.executable).with_name("variorum")), "scan"], cwd=PROJECT, stderr=subprocess.PIPE, text=True
+        )
+        edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
+    assert scan.wait(60) == 0
+    texts = warehouse.read("segmented_reference").filter(passage=PASSAGES[1], translator="ben")["segments"].to_list()
+    assert texts == [["The sun is coming up."]]
+
+
+def test_rows_of_other_models_that_wait_for_their_references_are_sound(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
+) -> None:
+    """A second complete reference makes an envelope; until they are brought up to date, others lack their drift."""
+    files = [corpus.parent / f"translation/en/{name}/doc2_translation-en-{name}.json" for name in ("ben", "cleo")]
+    kept = files[0].read_text()
+    for file in files:
+        file.unlink()
+    runs.look(built, instance)
+    runs.update(built, instance)
+    files[0].write_text(kept)
+    runs.look(built, instance)
+    runs.evaluate(built, instance, "alpha")
+    assert set(all_due(built, instance)) == {"drift_score", "lexical_score"}
+    drift = warehouse.read("drift_score").filter(passage=PASSAGES[2])
+    assert dict(drift.select("model", pl.col("drift").is_null()).iter_rows()) == {"alpha": False, "beta": True}

@@ -1,0 +1,118 @@
+"""Dagster's UI in a browser without a window, on a home in which an editor has just changed a text.
+
+`make screenshots` keeps what the pages look like, in docs/screenshots.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from resources.home import PROJECT
+from resources.warehouse import Warehouse
+from tests.automation.dagster_ui import Ui, environment, free_port, serving, until
+from tests.support import PASSAGES, edit_segment, write_corpus, write_outputs
+
+SCREENSHOTS = os.environ.get("VARIORUM_SCREENSHOTS")
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
+
+pytestmark = [
+    pytest.mark.proof,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def edited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the home of the demo, to which a small corpus and a model were added, then one segment edited."""
+    folder = tmp_path_factory.mktemp("ui")
+    home, corpus = folder / "home", write_corpus(folder / "corpus")
+    texts = {passage.removeprefix("tiny/"): f"About {passage}." for passage in PASSAGES}
+    outputs = write_outputs(folder / "mine.jsonl", texts)
+
+    def variorum(*arguments: str) -> None:
+        command = [str(Path(sys.executable).with_name("variorum")), *arguments]
+        subprocess.run(command, cwd=PROJECT, env=environment(home), check=True, capture_output=True)
+
+    variorum("demo")
+    variorum("import", "corpus", str(corpus))
+    variorum("import", "outputs", str(outputs), "--corpus", "tiny")
+    variorum("evaluate", "mine")
+    edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
+    variorum("scan")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def ui(edited: Path) -> Iterator[Ui]:
+    with serving(edited / "home", free_port()) as each:
+        yield each
+
+
+@pytest.fixture
+def page(ui: Ui) -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        each = browser.new_page(viewport={"width": 1500, "height": 950})
+        each.set_default_timeout(60_000)
+        yield each
+        browser.close()
+
+
+def keep(page: Page, name: str) -> None:
+    """Keep what the page looks like, if that was asked for."""
+    page.wait_for_timeout(2500)  # lines of a graph are drawn a little after its nodes
+    if SCREENSHOTS:
+        page.screenshot(path=f"{SCREENSHOTS}/{name}.png")
+
+
+def test_the_graph_of_assets_is_drawn(ui: Ui, page: Page) -> None:
+    groups = ("accounts", "corpus", "metrics", "references", "reporting", "translation")
+    page.goto(f"{ui.url}/asset-groups?expanded={','.join(f'global@global:{group}' for group in groups)}")
+    for asset in ("source_text", "reference_envelope", "model_output", "drift_score", "leaderboard"):
+        page.get_by_text(asset, exact=True).last.wait_for()
+    keep(page, "assets")
+
+
+def test_a_partition_is_materialized_by_clicking_and_its_row_changes(ui: Ui, page: Page, edited: Path) -> None:
+    warehouse = Warehouse(path=str(edited / "home" / "variorum.duckdb"))
+    before = warehouse.read("reference")
+    page.goto(f"{ui.url}/assets/reference?view=partitions&partition={PASSAGES[1]}")
+    page.get_by_text(PASSAGES[1]).first.wait_for()
+    keep(page, "partition")
+    page.get_by_role("button", name="Materialize", exact=False).first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text(PASSAGES[1]).first.wait_for()
+    keep(page, "materialize")
+    dialog.get_by_role("button", name="Launch 1 run").click()
+
+    def changed() -> bool:
+        return not warehouse.read("reference").equals(before)
+
+    until(lambda: changed() and not ui.busy(), 60, edited / "home" / "ui.log")
+    after = warehouse.read("reference")
+    rows = after.join(before, on=after.columns, how="anti", nulls_equal=True)
+    assert set(rows["passage"]) == {PASSAGES[1]}
+    assert rows.filter(translator="ben")["text"].to_list() == ["The sun is coming up."]
+
+
+@pytest.mark.parametrize(
+    ("path", "words", "name"),
+    [
+        ("/assets/leaderboard", "leaderboard", "leaderboard"),
+        ("/assets/drift_score?view=partitions", "drift_score", "grid"),
+        ("/assets/model_summary?view=checks", "shift", "checks"),
+        ("/runs", "model_output", "runs"),
+        ("/automation", "new_models", "automation"),
+    ],
+)
+def test_the_main_pages_open(path: str, words: str, name: str, ui: Ui, page: Page) -> None:
+    page.goto(f"{ui.url}{path}")
+    page.get_by_text(words, exact=False).first.wait_for()
+    keep(page, name)

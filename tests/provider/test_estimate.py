@@ -1,0 +1,63 @@
+"""Estimates of what questions will cost, and their sum."""
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from resources.provider.estimate import Estimate, estimate, total
+from resources.provider.ledger import Ledger
+from resources.provider.question import Question
+from resources.provider.reading import Raw, read
+from tests.provider.support import NO_BUDGET, model, question
+
+URL = "http://127.0.0.1:1/v1"
+PRICED, UNPRICED = model(URL), replace(model(URL, price=None, id="u"), name="unpriced")
+ANSWER = {"choices": [{"message": {"content": "Salve."}, "finish_reason": "stop"}]}
+
+
+def answer(path: Path, *questions: Question) -> None:
+    """Have the ledger hold a reply to each question, which says nothing of tokens."""
+
+    async def main() -> None:
+        with Ledger(path, "run", NO_BUDGET) as ledger:
+            for each in questions:
+                raw = Raw(200, {}, json.dumps(ANSWER).encode())
+                attempt = await ledger.claim(each)
+                await ledger.receive(attempt, raw)
+                ledger.settle(attempt, read(raw))
+            await ledger.drained()
+
+    asyncio.run(main())
+
+
+def test_what_parts_cost_adds_up_to_what_the_whole_costs(ledger: Path) -> None:
+    questions = [question(PRICED, number, filler="et " * number) for number in range(9)]
+    answer(ledger, *questions[:4])
+    whole = estimate(questions, ledger)
+    assert (whole.calls, whole.recorded) == (9, 4)
+    assert whole.most == pytest.approx(sum(each.worst_case or 0 for each in questions[4:]) / 1e9)
+    for cut in range(10):
+        parts = total(iter([estimate(questions[:cut], ledger), estimate(questions[cut:], ledger)]))
+        assert parts[:2] == whole[:2]
+        assert parts[2:] == pytest.approx(whole[2:])
+
+
+def test_a_part_without_a_price_leaves_the_whole_without_one_but_not_without_calls(ledger: Path) -> None:
+    known, unknown = (estimate([question(each, 1), question(each, 2)], ledger) for each in (PRICED, UNPRICED))
+    assert known.most
+    for parts in ([known, unknown], [unknown, known], [unknown]):
+        assert total(parts) == Estimate(2 * len(parts), 0, None, None)
+        assert "what they cost is unknown" in str(total(parts))
+
+
+def test_questions_without_a_price_that_have_their_replies_keep_no_price_from_the_whole(ledger: Path) -> None:
+    answer(ledger, question(UNPRICED, 1))
+    free, paid = estimate([question(UNPRICED, 1)], ledger), estimate([question(PRICED, 1)], ledger)
+    assert total([free, paid]) == paid._replace(calls=2, recorded=1)
+
+
+def test_nothing_to_ask_costs_nothing(ledger: Path) -> None:
+    assert total([]) == estimate([], ledger) == Estimate(0, 0, 0, 0)
