@@ -1,5 +1,7 @@
-"""The daemon with the sensor: a model that appears in the registry is evaluated, and asked for each passage once."""
+"""The daemon with its sensors: a model that appears in the registry is evaluated, though its process be killed."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,42 +13,76 @@ import polars as pl
 import pytest
 
 from resources.home import PROJECT
+from resources.processes import PROCESS
 from resources.warehouse import Warehouse
 from tests.automation.dagster_ui import environment, free_port, serving, until
 from tests.provider.server import Server
 from tests.support import PASSAGES, write_corpus, write_registry
 
 
-@pytest.mark.proof
-def test_a_model_that_appears_in_the_registry_appears_on_the_leaderboard(tmp_path: Path, server: Server) -> None:
-    home, registry = tmp_path / "home", tmp_path / "models.yaml"
-    write_registry(registry, server.url)
+@pytest.fixture
+def registry(tmp_path: Path, server: Server) -> Path:
+    """A registry without models; the home of the test holds the small corpus."""
+    path = tmp_path / "models.yaml"
+    write_registry(path, server.url)
     corpus = write_corpus(tmp_path / "corpus")
-    models = {"VARIORUM_MODELS": str(registry)}
     subprocess.run(
         [str(Path(sys.executable).with_name("variorum")), "import", "corpus", str(corpus)],
-        cwd=PROJECT, env=environment(home, **models), check=True, capture_output=True,
+        cwd=PROJECT, env=environment(tmp_path / "home", VARIORUM_MODELS=str(path)), check=True, capture_output=True,
     )  # fmt: skip
+    return path
+
+
+def ranked(home: Path, model: str) -> bool:
+    """Whether a model is on the leaderboard."""
     warehouse = Warehouse(path=str(home / "variorum.duckdb"))
+    return len(warehouse.read("leaderboard").filter(system=model)) == 1
 
-    def ranked(model: str) -> bool:
-        return len(warehouse.read("leaderboard").filter(system=model)) == 1
 
-    with serving(home, free_port(), **models) as ui:
+def all_runs(home: Path) -> list[dg.DagsterRun]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DAGSTER_HOME", str(home / "dagster"))
+        return list(dg.DagsterInstance.get().get_runs())
+
+
+@pytest.mark.proof
+def test_a_model_that_appears_in_the_registry_appears_on_the_leaderboard(
+    registry: Path, tmp_path: Path, server: Server
+) -> None:
+    home = tmp_path / "home"
+    with serving(home, free_port(), VARIORUM_MODELS=str(registry)) as ui:
         ui.switch_on("new_models")
         until(lambda: "SKIPPED" in ui.ticks("new_models"), 60, home / "ui.log")
         assert server.log() == []
         begun = time.monotonic()
         write_registry(registry, server.url, "newcomer")
-        until(lambda: ranked("newcomer") and not ui.busy(), 150, home / "ui.log")
+        until(lambda: ranked(home, "newcomer") and not ui.busy(), 150, home / "ui.log")
         print(f"\nfrom registry to leaderboard: {time.monotonic() - begun:.0f} s")
     asked = Counter(key for request in server.log() for key in request.keys)
     assert asked == Counter(passage.removeprefix("tiny/") for passage in PASSAGES)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DAGSTER_HOME", str(home / "dagster"))
-        runs = dg.DagsterInstance.get().get_runs()
+    runs = all_runs(home)
     assert {run.status for run in runs} == {dg.DagsterRunStatus.SUCCESS}
     stages = Counter(key.to_user_string() for run in runs for key in run.asset_selection or [])
     assert {stages[name] for name in ("model_output", "drift_score", "lexical_score", "model_summary")} == {1}
+    warehouse = Warehouse(path=str(home / "variorum.duckdb"))
     assert warehouse.read("model_output")["model"].unique().to_list() == ["newcomer"]
     assert warehouse.read("leaderboard").filter(pl.col("kind") == "model")["passages"].to_list() == [3]
+
+
+@pytest.mark.proof
+def test_an_evaluation_whose_process_is_killed_is_started_again_and_ends_well(
+    registry: Path, tmp_path: Path, server: Server
+) -> None:
+    home = tmp_path / "home"
+    server.configure(latency=5)
+    with serving(home, free_port(), VARIORUM_MODELS=str(registry)) as ui:
+        ui.switch_on("new_models")
+        write_registry(registry, server.url, "newcomer")
+        until(lambda: server.in_flight() == 3, 120, home / "ui.log")
+        (tag,) = {run.tags[PROCESS] for run in all_runs(home) if run.job_name == "evaluate"}
+        os.kill(int(tag.split()[0].rpartition(":")[2]), signal.SIGKILL)
+        until(lambda: ranked(home, "newcomer") and not ui.busy(), 240, home / "ui.log")
+    asked = Counter(key for request in server.log() for key in request.keys)
+    assert set(asked.values()) == {2}  # what was in flight is asked again
+    statuses = Counter(run.status.value for run in all_runs(home) if run.job_name == "evaluate")
+    assert statuses == {"FAILURE": 1, "SUCCESS": 1}

@@ -33,7 +33,7 @@ def reports(instance: dg.DagsterInstance) -> Counter[tuple[str, str]]:
     return Counter(
         (key.to_user_string(), record.partition_key or "")
         for key in instance.all_asset_keys()
-        for record in instance.fetch_materializations(key, limit=100_000).records
+        for record in instance.fetch_materializations(key, limit=10_000).records
     )
 
 
