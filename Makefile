@@ -7,8 +7,9 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/variorum demo
 
+# A process for each core; the tests of a file share one, and with it what they start.
 test: .venv/installed lint
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .

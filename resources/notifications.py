@@ -3,7 +3,6 @@
 Here: how a message is sent. Not here: what is worth one (automation).
 """
 
-import json
 import logging
 import os
 
@@ -32,14 +31,13 @@ class Notifications(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def send(self, text: str) -> None:
         """Send a message. One that does not arrive is a warning in the log, never the failure of what it tells of."""
+        text = text.encode(errors="replace").decode()  # names of files may hold what no log can write
         logger.info("%s", text)
         url = os.environ.get(self.webhook_variable)
         if not url:
             return
         try:
-            body = json.dumps({"text": f"Variorum: {text}"})  # in ASCII, so that no text is unencodable
-            headers = {"Content-Type": "application/json"}
-            httpx.post(url, content=body, headers=headers, timeout=SECONDS).raise_for_status()
+            httpx.post(url, json={"text": f"Variorum: {text}"}, timeout=SECONDS).raise_for_status()
         except httpx.HTTPStatusError as error:  # its own message names the URL, as do those of other errors
             logger.warning("the webhook of %s answered %d", self.webhook_variable, error.response.status_code)
         except Exception as error:

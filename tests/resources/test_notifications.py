@@ -160,6 +160,7 @@ def test_a_url_that_is_none_is_a_warning(
 
 def test_a_text_that_is_no_unicode_is_no_error(webhook: Webhook) -> None:
     Notifications().send("no such file: caf\udce9.json")
+    assert [body for _, body in webhook.received] == [{"text": "Variorum: no such file: caf?.json"}]
 
 
 def test_certificates_that_are_not_there_are_a_warning(
