@@ -229,8 +229,7 @@ def update(probe: bool, anew: str | None) -> None:
     each = Deployment()
     if anew:
         runs.forget(each.definitions, each.instance, anew)
-    models = sorted(each.provider.registry().models) if probe else []
-    runs.update(each.definitions, each.instance, probe=models)
+    runs.update(each.definitions, each.instance, probe=probe)
 
 
 @main.command()

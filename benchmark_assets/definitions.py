@@ -60,12 +60,12 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
     )
     location = dg.Definitions(
         assets=dg.map_asset_specs(lambda spec: spec.replace_attributes(owners=OWNERS), assets),
-        asset_checks=checks.checks(assets),
+        asset_checks=checks.checks(assets, warehouse.tables()),
         jobs=[corpus.scan_job, evaluate, update, remove],
         sensors=[
             sensors.new_models_sensor(evaluate),
             sensors.files_sensor(corpus.scan_job),
-            sensors.dead_runs_sensor(),
+            sensors.dead_runs_sensor,
             sensors.failures_sensor,
         ],
         schedules=[sensors.reevaluation_schedule(update, registry.schedule, registry_path)],

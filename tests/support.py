@@ -1,6 +1,7 @@
-"""Small real things that tests build: a corpus on disk, an embedder of letters, runs of the code location."""
+"""Small real things that tests build: a corpus on disk, an embedder of letters, runs and what they reported."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,15 @@ def run(
     ends = (partitions, partitions) if isinstance(partitions, str) else partitions
     return definition.execute_in_process(
         instance=instance, tags=range_tags(*ends) if ends else None, raise_on_error=raise_on_error
+    )
+
+
+def reports(instance: dg.DagsterInstance) -> Counter[tuple[str, str]]:
+    """How often Dagster was told of each partition of each asset."""
+    return Counter(
+        (key.to_user_string(), record.partition_key or "")
+        for key in instance.all_asset_keys()
+        for record in instance.fetch_materializations(key, limit=10_000).records
     )
 
 

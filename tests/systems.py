@@ -1,6 +1,6 @@
 """Systems that tests put on trial: they translate by rule, fail where a file says so, and note what they are asked."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmark_assets.translation.asking import Output
@@ -54,8 +54,8 @@ class RuleSystems(Systems):
 
     folder: str
 
-    def knows(self, model: str) -> bool:
-        return True
+    def known(self, models: Iterable[str]) -> set[str]:
+        return set(models)
 
     def system(self, model: str) -> System:
         return RuleSystem(model, Path(self.folder))

@@ -1,6 +1,5 @@
 """The command line, as processes on a home of their own."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,24 +8,12 @@ import pytest
 
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
+from tests.processes import environment, variorum
 from tests.support import PASSAGES, TRANSLATIONS, write_corpus, write_outputs
 
 
-def variorum(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}
-    return subprocess.run(
-        [str(Path(sys.executable).with_name("variorum")), *arguments],
-        env=environment | {"VARIORUM_HOME": str(home)},
-        cwd=PROJECT,
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-
-
 def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Path) -> None:
-    done = variorum("demo", home=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = variorum(tmp_path, "demo")
     rows = [line.split() for line in done.stdout.splitlines() if line.startswith("sample ")]
     assert [row[1] for row in rows] == [str(rank) for rank in range(1, 9)]
     systems = {row[3]: row[2] for row in rows}
@@ -41,46 +28,44 @@ def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Pat
     # Drift is no error: the free and right system lies farther out than the fluent one with planted errors.
     assert list(systems).index("free") > list(systems).index("erring")
 
-    again = variorum("demo", home=tmp_path)
+    again = variorum(tmp_path, "demo")
     assert again.stdout == done.stdout
-    counts = variorum("status", home=tmp_path)
+    counts = variorum(tmp_path, "status")
     assert [line.split()[-4:] for line in counts.stdout.splitlines() if line.startswith("drift_score")] == [
         ["240", "240", "0", "0"]
     ]
     # Its translations came out of recorded replies, by the way that calls take.
-    assert "recording recording.jsonl" in variorum("models", home=tmp_path).stdout
-    costs = variorum("costs", home=tmp_path).stdout.splitlines()
+    assert "recording recording.jsonl" in variorum(tmp_path, "models").stdout
+    costs = variorum(tmp_path, "costs").stdout.splitlines()
     assert [line.split()[1:5] for line in costs if "translate" in line] == [
         [name, "translate", "2", "2"] for name in ("erring", "free", "literal", "truncating", "verbose")
     ]
-    again = variorum("record", "free", str(tmp_path / "free.jsonl"), home=tmp_path)
-    assert again.returncode == 0, again.stderr
+    variorum(tmp_path, "record", "free", str(tmp_path / "free.jsonl"))
     recorded = (PROJECT / "warehouse" / "sample" / "recording.jsonl").read_text(encoding="utf-8").splitlines()
     assert set((tmp_path / "free.jsonl").read_text(encoding="utf-8").splitlines()) <= set(recorded)
 
 
 def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    assert variorum("import", "corpus", str(write_corpus(tmp_path / "corpus")), home=home).returncode == 0
+    variorum(home, "import", "corpus", str(write_corpus(tmp_path / "corpus")))
     texts = {key.rpartition(".")[0]: f"{text} Yes." for key, text in TRANSLATIONS["ann"]["doc2"].items()}
     outputs = write_outputs(tmp_path / "mine.jsonl", texts)
-    imported = variorum("import", "outputs", str(outputs), "--corpus", "tiny", home=home)
+    imported = variorum(home, "import", "outputs", str(outputs), "--corpus", "tiny")
     assert "mine: 1 outputs" in imported.stdout
-    assert "mine" in variorum("models", home=home).stdout
-    evaluated = variorum("evaluate", "mine", home=home)
-    assert evaluated.returncode == 0, evaluated.stderr
+    assert "mine" in variorum(home, "models").stdout
+    variorum(home, "evaluate", "mine")
     assert len(Warehouse(path=str(home / "variorum.duckdb")).read("drift_score")) == 1
 
 
 def test_dagsters_own_command_line_brings_one_partition_up_to_date_and_no_other(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    variorum("import", "corpus", str(write_corpus(tmp_path / "corpus")), home=home)
+    variorum(home, "import", "corpus", str(write_corpus(tmp_path / "corpus")))
     texts = {passage.removeprefix("tiny/"): f"About {passage}." for passage in PASSAGES}
     for version in ("first", "second"):
         outputs = write_outputs(tmp_path / "mine.jsonl", {key: f"{text} {version}" for key, text in texts.items()})
-        variorum("import", "outputs", str(outputs), "--corpus", "tiny", home=home)
+        variorum(home, "import", "outputs", str(outputs), "--corpus", "tiny")
         if version == "first":
-            variorum("evaluate", "mine", home=home)
+            variorum(home, "evaluate", "mine")
     warehouse = Warehouse(path=str(home / "variorum.duckdb"))
     before = warehouse.read("model_output")
     subprocess.run(
@@ -88,7 +73,7 @@ def test_dagsters_own_command_line_brings_one_partition_up_to_date_and_no_other(
             *(str(Path(sys.executable).with_name("dagster")), "asset", "materialize"),
             *("-m", "benchmark_assets.definitions", "--select", "model_output", "--partition", f"mine|{PASSAGES[1]}"),
         ],
-        env=os.environ | {"VARIORUM_HOME": str(home), "DAGSTER_HOME": str(home / "dagster")},
+        env=environment(home),
         cwd=PROJECT,
         check=True,
         capture_output=True,
@@ -111,8 +96,7 @@ def test_dagsters_own_command_line_brings_one_partition_up_to_date_and_no_other(
 def test_a_mistake_ends_in_one_line_that_says_what_to_do(
     arguments: list[str], words: list[str], tmp_path: Path
 ) -> None:
-    done = variorum(*arguments, home=tmp_path)
-    assert done.returncode == 1
+    done = variorum(tmp_path, *arguments, code=1)
     assert "Traceback" not in done.stderr
     assert all(word in done.stderr.splitlines()[-1] for word in words), done.stderr
 
@@ -121,8 +105,7 @@ def test_faults_in_the_files_are_named_and_the_rest_is_taken_in(tmp_path: Path) 
     description = write_corpus(tmp_path / "corpus")
     broken = tmp_path / "corpus/root/la/test/doc2_root-la-test.json"
     broken.write_text('{"doc2:1.1": "Nihil', encoding="utf-8")
-    done = variorum("import", "corpus", str(description), home=tmp_path / "home")
-    assert done.returncode == 1
+    done = variorum(tmp_path / "home", "import", "corpus", str(description), code=1)
     assert "doc2_root-la-test.json" in done.stderr
     assert "is no JSON" in done.stderr
     assert len(Warehouse(path=str(tmp_path / "home" / "variorum.duckdb")).read("source_text")) == 2

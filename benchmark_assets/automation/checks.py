@@ -5,8 +5,9 @@ Every asset with a table of its name is checked for what its table and its parti
 (lineage.refresh). The others warn. Here: which check reads what. Not here: the rules (automation.findings).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 import dagster as dg
@@ -30,7 +31,7 @@ class Subject(NamedTuple):
     upstream: list[str]  # its inputs over the same partitions
     warehouse: Warehouse
     provider: Provider
-    before: Mapping[str, Any]  # the metadata of the same check when it last ran
+    before: Callable[[], Mapping[str, Any]]  # what the same check remembered when it last ran
 
 
 class Verdict(NamedTuple):
@@ -43,11 +44,10 @@ class Verdict(NamedTuple):
 Check = Callable[[Subject], Verdict]
 
 
-def checks(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetChecksDefinition]:
-    """The checks of all assets that have a table."""
+def checks(assets: Iterable[dg.AssetsDefinition], tables: Collection[str]) -> list[dg.AssetChecksDefinition]:
+    """The checks of all assets that have one of the tables."""
     every = list(assets)
     partitions = {key: each.specs_by_key[key].partitions_def for each in every for key in each.keys}
-    tables = Warehouse(path="").tables()
     found = []
     for asset in every:
         for key in sorted(asset.keys):
@@ -76,7 +76,7 @@ def _definition(key: dg.AssetKey, dims: list[str], upstream: list[str]) -> dg.As
         context: dg.AssetCheckExecutionContext, warehouse: Warehouse, provider: Provider
     ) -> Iterator[dg.AssetCheckResult]:
         for each, check in own.items():
-            before = last_evaluation(context.instance, dg.AssetCheckKey(key, each))
+            before = partial(last_evaluation, context.instance, dg.AssetCheckKey(key, each))
             verdict = check(Subject(name, dims, upstream, warehouse, provider, before))
             severity = dg.AssetCheckSeverity.ERROR if each == SOUND else dg.AssetCheckSeverity.WARN
             metadata: dict[str, Any] = {"problems": dg.MetadataValue.md(markdown(verdict.problems))}
@@ -161,7 +161,7 @@ def one_version(subject: Subject) -> Verdict:
 def shift(subject: Subject) -> Verdict:
     """No score of a model moved by more than three standard errors since this was last looked at."""
     now = findings.means(subject.warehouse.read(subject.name))
-    return Verdict(findings.shifted(subject.before, now), now)
+    return Verdict(findings.shifted(subject.before(), now), now)
 
 
 def budget(subject: Subject) -> Verdict:

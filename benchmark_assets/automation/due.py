@@ -72,11 +72,11 @@ def due(
 def following(definitions: dg.Definitions, assets: Collection[dg.AssetKey]) -> list[dg.AssetKey]:
     """Assets downstream of these, in order: what may become due once they are up to date."""
     graph = definitions.resolve_asset_graph()
-    reached = set(assets)
-    for key in order(definitions):
+    sequence, reached = order(definitions), set(assets)
+    for key in sequence:
         if graph.get(key).parent_keys & reached:
             reached.add(key)
-    return [key for key in order(definitions) if key in reached]
+    return [key for key in sequence if key in reached]
 
 
 def ranges(rows: pl.DataFrame, dims: Sequence[str], known: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:

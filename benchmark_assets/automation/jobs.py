@@ -12,12 +12,12 @@ import dagster as dg
 
 from benchmark_assets.automation import removal, runs
 from benchmark_assets.automation.due import Scope
+from benchmark_assets.lineage.removal import words
 from benchmark_assets.reporting.tables import markdown
 from benchmark_assets.translation.systems import Systems
 from resources.errors import BadInput
 from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
-from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
 Location = Callable[[], dg.Definitions]
@@ -55,28 +55,19 @@ def evaluate_job(location: Location) -> dg.JobDefinition:
         with _driving(context):
             runs.evaluate(location(), context.instance, *config.models)
 
-    @dg.job(name="evaluate", tags=ONE_AT_A_TIME, description="Brings models up to date, up to the leaderboard.")
-    def job() -> None:
-        evaluate_models()
-
-    return job
+    return _job("evaluate", evaluate_models, "Brings models up to date, up to the leaderboard.")
 
 
 def update_job(location: Location) -> dg.JobDefinition:
     """The job `update`."""
 
     @dg.op
-    def update_everything(context: dg.OpExecutionContext, config: Update, provider: Provider) -> None:
+    def update_everything(context: dg.OpExecutionContext, config: Update) -> None:
         """Bring everything that is due up to date; say first what it will cost."""
         with _driving(context):
-            models = sorted(provider.registry().models) if config.probe else []
-            runs.update(location(), context.instance, probe=models)
+            runs.update(location(), context.instance, probe=config.probe)
 
-    @dg.job(name="update", tags=ONE_AT_A_TIME, description="Brings everything that is due up to date, within budget.")
-    def job() -> None:
-        update_everything()
-
-    return job
+    return _job("update", update_everything, "Brings everything that is due up to date, within budget.")
 
 
 def remove_job(location: Location) -> dg.JobDefinition:
@@ -92,14 +83,15 @@ def remove_job(location: Location) -> dg.JobDefinition:
         with _driving(context):
             rows = removed(context, warehouse, systems, config.name)
             context.add_output_metadata({"removed": dg.MetadataValue.md(markdown(rows))})
-            notifications.send(f"removed {config.kind} {config.name}: {removal.words(rows)}")
+            notifications.send(f"removed {config.kind} {config.name}: {words(rows) or 'it had no rows'}")
             runs.update(location(), context.instance, Scope(corpora=[]))
 
-    @dg.job(name="remove", tags=ONE_AT_A_TIME, description="Removes a model or a corpus from every table.")
-    def job() -> None:
-        remove_rows()
+    return _job("remove", remove_rows, "Removes a model or a corpus from every table.")
 
-    return job
+
+def _job(name: str, op: dg.OpDefinition, description: str) -> dg.JobDefinition:
+    """A job of one op."""
+    return dg.GraphDefinition(name, node_defs=[op], description=description).to_job(tags=ONE_AT_A_TIME)
 
 
 @contextmanager

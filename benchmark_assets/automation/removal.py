@@ -19,7 +19,7 @@ def model(context: dg.OpExecutionContext, warehouse: Warehouse, systems: Systems
     """
     if name in systems.provider.registry().models:
         raise BadInput(systems.provider.registry_path, f"models.{name}", "is in the registry", "remove it there first")
-    if name not in context.instance.get_dynamic_partitions("model") and not systems.knows(name):
+    if name not in context.instance.get_dynamic_partitions("model") and not systems.known([name]):
         raise BadInput(name, "", "is no model of this warehouse", "`variorum models` lists those that are")
     return remove(context, warehouse, pl.DataFrame({"model": [name]}))
 
@@ -44,8 +44,3 @@ def corpus(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, nam
     gone = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
     rows = remove(context, warehouse, gone, also)
     return pl.concat([rows, pl.DataFrame(counts, schema=rows.schema, orient="row").filter(pl.col("rows") > 0)])
-
-
-def words(rows: pl.DataFrame) -> str:
-    """What went, as a clause."""
-    return ", ".join(f"{count} rows of {table}" for table, count in rows.iter_rows()) or "it had no rows"

@@ -5,7 +5,7 @@ and after. Not here: what is due (automation.due), what a run does.
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import chain
 from types import MappingProxyType
@@ -97,11 +97,11 @@ def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, *models:
     own = pl.DataFrame({"model": models}, schema={"model": pl.String})
     covered = set(warehouse.read("model_output", own, ["passage"])["passage"])
     covered.update(*(system.fingerprints(passages) for system in each.values()))
-    update(definitions, instance, Scope(models, {passage.partition("/")[0] for passage in covered}), probe=models)
+    update(definitions, instance, Scope(models, {passage.partition("/")[0] for passage in covered}), probe=True)
 
 
 def update(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope = EVERYTHING, probe: Sequence[str] = ()
+    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope = EVERYTHING, probe: bool = False
 ) -> None:
     """Bring everything that is due within a scope up to date, one asset after the other.
 
@@ -111,7 +111,7 @@ def update(
     Parameters
     ----------
     probe
-        Models that are asked first which version of them answers.
+        Whether the models of the scope are asked first which version of them answers.
 
     Raises
     ------
@@ -123,7 +123,8 @@ def update(
     notifications: Notifications = resources["notifications"]
     provider: Provider = resources["provider"]
     tags = {PAYER: str(uuid4()), PROCESS: process_tag()}
-    if asked := provider.worth_probing(probe):
+    models = sorted(provider.registry().models) if scope.models is None else list(scope.models)
+    if probe and (asked := provider.worth_probing(models)):
         notifications.send(f"asks which version answers: {', '.join(asked)}; {provider.cost_of_probing(asked)}")
         provider.probe(asked, tags[PAYER])
     done: list[str] = []
@@ -139,11 +140,8 @@ def update(
                 remarks += _run(
                     job.get_subset(asset_selection=set(), asset_check_selection=checks), instance, name, tags
                 )
-        except BadInput as fault:
+        except (BadInput, RunFailedError) as fault:
             failures.append(RunFailedError(str(fault)))
-            continue
-        except RunFailedError as failure:
-            failures.append(failure)
             continue
         if found.rows.is_empty():
             continue
@@ -243,9 +241,7 @@ def settle_the_dead(instance: dg.DagsterInstance) -> None:
 def _ranges(
     definitions: dg.Definitions, instance: dg.DagsterInstance, found: Due
 ) -> list[tuple[str, str]] | list[None]:
-    """What runs are to cover; [None] for an asset without partitions of which something is due."""
-    if found.rows.is_empty():
-        return []
+    """What runs are to cover; [None] for an asset without partitions."""
     dims = dimensions(definitions.resolve_asset_graph().get(found.asset).partitions_def)
     if not dims:
         return [None]

@@ -22,11 +22,11 @@ SECONDS = 30
 """How often the registry and the files are looked at."""
 
 
-def new_models_sensor(job: dg.JobDefinition, seconds: int = SECONDS) -> dg.SensorDefinition:
+def new_models_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
     """The sensor `new_models`, which starts the job `evaluate`."""
 
     @dg.sensor(
-        name="new_models", job=job, minimum_interval_seconds=seconds,
+        name="new_models", job=job, minimum_interval_seconds=SECONDS,
         description="Evaluates models that are new in the registry or imported; marks those that were removed.",
     )  # fmt: skip
     def new_models(
@@ -40,10 +40,10 @@ def new_models_sensor(job: dg.JobDefinition, seconds: int = SECONDS) -> dg.Senso
             models = systems.models()
         except BadInput as fault:  # somebody is editing the registry
             return dg.SkipReason(str(fault))
-        evaluated = warehouse.read("model_output", columns=["model"])["model"].unique().to_list()
-        seen = set(json.loads(context.cursor)) if context.cursor else set(evaluated)
+        evaluated = set(warehouse.read("model_output", columns=["model"])["model"].unique())
+        seen = set(json.loads(context.cursor)) if context.cursor else evaluated
         new = [model for model in models if model not in seen]
-        gone = sorted(set(evaluated) & seen - set(models))
+        gone = evaluated & seen - set(models)
         if not new and not gone:
             return dg.SkipReason(f"no new model among {len(models)}")
         # A run each, one after the other: what is wrong with one model stops no other.
@@ -58,11 +58,11 @@ def new_models_sensor(job: dg.JobDefinition, seconds: int = SECONDS) -> dg.Senso
     return new_models
 
 
-def files_sensor(job: dg.JobDefinition, seconds: int = SECONDS) -> dg.SensorDefinition:
+def files_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
     """The sensor `changed_files`, which starts the job `scan`."""
 
     @dg.sensor(
-        name="changed_files", job=job, minimum_interval_seconds=seconds,
+        name="changed_files", job=job, minimum_interval_seconds=SECONDS,
         description="Looks at the files of all corpora when one of them was written, added or removed.",
     )  # fmt: skip
     def changed_files(context: dg.SensorEvaluationContext, warehouse: Warehouse) -> dg.SensorResult | dg.SkipReason:
@@ -75,19 +75,14 @@ def files_sensor(job: dg.JobDefinition, seconds: int = SECONDS) -> dg.SensorDefi
     return changed_files
 
 
-def dead_runs_sensor(seconds: int = SECONDS) -> dg.SensorDefinition:
-    """The sensor `dead_runs`. It is on: it starts nothing, and without it a killed run would hold up the next."""
-
-    @dg.sensor(
-        name="dead_runs", minimum_interval_seconds=seconds, default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Reports runs as failed whose process was killed, so that they hold up no other.",
-    )  # fmt: skip
-    def dead_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        """Look at the processes of unfinished runs."""
-        runs.settle_the_dead(context.instance)
-        return dg.SkipReason("nothing is started here")
-
-    return dead_runs
+@dg.sensor(
+    name="dead_runs", minimum_interval_seconds=SECONDS, default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Reports runs as failed whose process was killed, so that they hold up no other.",
+)  # fmt: skip
+def dead_runs_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+    """Look at the processes of unfinished runs. On from the start: a killed run would hold up the next."""
+    runs.settle_the_dead(context.instance)
+    return dg.SkipReason("nothing is started here")
 
 
 @dg.run_failure_sensor(

@@ -9,7 +9,7 @@ import polars as pl
 from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.scan import Scan, scan
 from benchmark_assets.lineage.events import heard, report, reported
-from benchmark_assets.lineage.removal import remove
+from benchmark_assets.lineage.removal import remove, words
 from benchmark_assets.partitions import KEYS, PASSAGE, SINGLE_RUN
 from benchmark_assets.reporting.tables import markdown
 from resources.processes import PROCESS, process_tag
@@ -64,8 +64,7 @@ def look_at_files(context: dg.OpExecutionContext, warehouse: Warehouse) -> None:
         gone, rows = _retract(context, warehouse, seen)
     logger.info("%d passages in the files, %d changed, %d gone", len(new), changed, gone)
     if gone:
-        removed = ", ".join(f"{count} rows of {table}" for table, count in rows.iter_rows())
-        logger.info("gone with them: %s", removed)
+        logger.info("gone with them: %s", words(rows))
     context.add_output_metadata(
         {"passages": len(new), "changed": changed, "gone": gone, "removed": dg.MetadataValue.md(markdown(rows))}
     )

@@ -101,15 +101,14 @@ def refresh(
         )
 
     def look() -> Standing:
-        chosen = settings if isinstance(settings, str) else settings(asked)
-        return stand(definition, upstream, context.instance, warehouse, asked, chosen)
+        return stand(definition, upstream, context.instance, warehouse, asked, settings)
 
     done = _bring_up(Work(warehouse, look, compute, context.run.run_id, name, dims), len(asked))
     good = done.good
     if len(done.gone):
         with warehouse.exclusively():  # some may have come back meanwhile
             gone = done.gone.join(look().gone, on=KEYS, how="semi")
-            warehouse.write(removals(warehouse, [name, *also], [name], gone, dims), context.run.run_id)
+            warehouse.write(_removals(warehouse, name, also, gone, dims), context.run.run_id)
         good = pl.concat([good, gone.select(*KEYS, version=pl.lit(RETRACTED))])
     code_version = definition.code_versions_by_key[context.asset_key] or ""
     report(context, context.asset_key, good, done.inputs, code_version, dims, describe())
@@ -162,14 +161,14 @@ def _bring_up(work: Work, asked: int) -> Done:
         with work.warehouse.exclusively():  # no input changes between this look and the write
             standing = work.look()
             moved = remaining.join(standing.due, on=[*KEYS, "fingerprint"], how="anti")
-            good = pl.concat([good, _store(work, computed, remaining, moved)])
+            good = pl.concat([good, _store(work, computed, failed, remaining, moved)])
         failures = pl.concat([failures, failed], how="diagonal")
         good = pl.concat([good, standing.good.join(moved, on=KEYS, how="semi")])
         gone = pl.concat([gone, standing.gone.join(moved, on=KEYS, how="semi")])
         remaining = standing.due.join(moved, on=KEYS, how="semi")
         if dims and len(failed):
             remaining = remaining.join(failed, on=dims, how="anti")
-    if len(standing.due) or len(good) > len(standing.good):
+    if len(standing.due):  # what it saw as due may have been written since
         standing = work.look()
     good = good.join(standing.good, on=[*KEYS, "version"], how="semi")  # others are reported by who changed them
     words = pl.lit("its inputs change faster than it is computed; run it again")
@@ -177,11 +176,11 @@ def _bring_up(work: Work, asked: int) -> Done:
     return Done(good, gone, pl.concat([failures, restless], how="diagonal"), standing.inputs)
 
 
-def _store(work: Work, computed: Computed, asked: pl.DataFrame, moved: pl.DataFrame) -> pl.DataFrame:
+def _store(
+    work: Work, computed: Computed, failed: pl.DataFrame, asked: pl.DataFrame, moved: pl.DataFrame
+) -> pl.DataFrame:
     """Write what was computed, except what failed or moved; return those partitions with their versions."""
-    without = moved.with_columns(error=pl.lit("moved")).select(*work.dims, "error")
-    if computed.failures is not None:
-        without = pl.concat([computed.failures, without], how="diagonal")
+    without = pl.concat([failed, moved.with_columns(error=pl.lit("moved")).select(*work.dims, "error")], how="diagonal")
     done = asked
     if len(without):
         done = asked.join(without, on=work.dims, how="anti") if work.dims else asked.clear()
@@ -193,13 +192,13 @@ def _store(work: Work, computed: Computed, asked: pl.DataFrame, moved: pl.DataFr
     return pl.DataFrame(schema=dict.fromkeys([*KEYS, "version"], pl.String))
 
 
-def removals(
-    warehouse: Warehouse, tables: Sequence[str], assets: Sequence[str], gone: pl.DataFrame, dims: list[str]
+def _removals(
+    warehouse: Warehouse, name: str, also: Sequence[str], gone: pl.DataFrame, dims: list[str]
 ) -> list[Replacement]:
-    """What to write so that partitions, one a row of `gone`, leave these tables and the states of these assets."""
-    states = pl.DataFrame({"asset": assets}).join(gone.select(KEYS), how="cross")
+    """What to write so that partitions, one a row of `gone`, leave the tables and the states of an asset."""
+    states = gone.select(pl.lit(name).alias("asset"), *KEYS)
     return [
-        *(Replacement(table, warehouse.empty(table), gone.select(dims)) for table in tables),
+        *(Replacement(table, warehouse.empty(table), gone.select(dims)) for table in (name, *also)),
         Replacement("materialization", warehouse.empty("materialization"), states),
     ]
 

@@ -55,3 +55,8 @@ def remove(
         context.instance.delete_dynamic_partition(dim, key)
     found = pl.DataFrame(counts, schema=ROWS, orient="row")
     return found.filter(pl.col("rows") > 0, pl.col("table") != "materialization")
+
+
+def words(rows: pl.DataFrame) -> str:
+    """What `remove` took away, as a clause; '' where there were no rows."""
+    return ", ".join(f"{count} rows of {table}" for table, count in rows.iter_rows())

@@ -52,9 +52,10 @@ def stand(
     instance: dg.DagsterInstance,
     warehouse: Warehouse,
     asked: pl.DataFrame,
-    settings: str | pl.DataFrame,
+    settings: Settings,
 ) -> Standing:
     """Compare what the partitions asked for would be made from now with what they were made from."""
+    chosen = asked.select(*KEYS, settings=pl.lit(settings)) if isinstance(settings, str) else settings(asked)
     name = definition.key.to_user_string()
     dims = dimensions(definition.partitions_def)
     # Before the rows: a version newer than its pointer makes Dagster look again, the reverse would hide a change.
@@ -63,7 +64,7 @@ def stand(
     states = warehouse.read("materialization", pl.DataFrame({"asset": names}))
     inputs = [_input(key, latest[key], states, dims) for key in sorted(latest)]
     stored = states.filter(asset=name).select(*KEYS, "fingerprint", "version", before="made_from")
-    ready = _made_from(asked, inputs, settings, definition.code_versions_by_key[definition.key] or "")
+    ready = _made_from(asked, inputs, chosen, definition.code_versions_by_key[definition.key] or "")
     ready = ready.join(stored, on=KEYS, how="left", suffix="_stored", maintain_order="left")
     same = (pl.col("fingerprint") == pl.col("fingerprint_stored")) & (pl.col("before") != UNKNOWN)
     current = pl.when(pl.col("fingerprint").is_null()).then(pl.col("before").is_not_null()).otherwise(same)
@@ -96,7 +97,7 @@ def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims:
     return Input(key, on, summed.with_columns(hashed).select(*on, "version", "pointer"))
 
 
-def _made_from(asked: pl.DataFrame, inputs: list[Input], settings: str | pl.DataFrame, code: str) -> pl.DataFrame:
+def _made_from(asked: pl.DataFrame, inputs: list[Input], settings: pl.DataFrame, code: str) -> pl.DataFrame:
     """The partitions that apply and have all inputs: what goes into each, in words (`made_from`) and as a hash.
 
     `made_from` names each part with the head of its hash, so that a change can be told from another.
@@ -106,11 +107,7 @@ def _made_from(asked: pl.DataFrame, inputs: list[Input], settings: str | pl.Data
         asked = (
             asked.join(versions, on=each.on, maintain_order="left") if each.on else asked.join(versions, how="cross")
         )
-    if isinstance(settings, str):
-        asked = asked.with_columns(settings=pl.lit(settings))
-    else:
-        on = [name for name in KEYS if name in settings.columns]
-        asked = asked.join(settings, on=on, maintain_order="left")
+    asked = asked.join(settings, on=KEYS, maintain_order="left")
     names = ["code", "settings", *(each.key.to_user_string() for each in inputs)]
     columns = ["settings", *(f"input{i}" for i in range(len(inputs)))]
     fingerprints: list[str | None] = []

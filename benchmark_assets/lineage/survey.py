@@ -50,8 +50,7 @@ class Survey:
     def stand(self, warehouse: Warehouse, settings: Settings) -> Standing:
         """How the partitions in question stand."""
         upstream = {key: self._graph.get(key).partitions_def for key in self._asset.keys_by_input_name.values()}
-        chosen = settings if isinstance(settings, str) else settings(self._asked)
-        return stand(self._asset, upstream, self._instance, warehouse, self._asked, chosen)
+        return stand(self._asset, upstream, self._instance, warehouse, self._asked, settings)
 
     def note(self, standing: Standing, cost: Callable[[pl.DataFrame], Estimate | None]) -> None:
         """Give a reason for each partition to which something is to be done."""

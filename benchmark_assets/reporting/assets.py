@@ -41,8 +41,8 @@ def leaderboard(context: dg.AssetExecutionContext, warehouse: Warehouse, systems
     A human translator's row scores that translator against the others: it says how far apart people are. A model that
     was removed from the registry keeps its row, which says so.
     """
-    evaluated = warehouse.read("model_summary", columns=["model"])["model"].unique().sort()
-    removed = [model for model in evaluated if not systems.knows(model)]
+    evaluated = set(warehouse.read("model_summary", columns=["model"])["model"])
+    removed = sorted(evaluated - systems.known(evaluated))
 
     def compute(_: pl.DataFrame) -> Computed:
         provenance = ["fingerprint", "run_id", "updated_at"]

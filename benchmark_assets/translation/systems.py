@@ -6,7 +6,7 @@ of imported files (translation.imports), the protocol of a request (translation.
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import dagster as dg
@@ -169,9 +169,9 @@ class Systems(dg.ConfigurableResource):  # type: ignore[type-arg]
         """Names of the systems, sorted."""
         return sorted(self._imported() | set(self.provider.registry().models))
 
-    def knows(self, model: str) -> bool:
-        """Whether it is a system still: in the registry, or imported."""
-        return model in self.models()
+    def known(self, models: Iterable[str]) -> set[str]:
+        """Those of the models that are systems still: in the registry, or imported."""
+        return set(models).intersection(self.models())
 
     def settings(self, asked: pl.DataFrame) -> pl.DataFrame:
         """What determines each output besides its source: columns `model`, `passage` and `settings`.
@@ -184,10 +184,11 @@ class Systems(dg.ConfigurableResource):  # type: ignore[type-arg]
             Columns `model` and `passage`.
         """
         found: list[tuple[str, str, str | None]] = []
+        known = self.known(asked["model"].unique())
         for (model,), own in asked.group_by(["model"], maintain_order=True):
             name, passages = str(model), own["passage"].to_list()
             fingerprints: Mapping[str, str | None] = dict.fromkeys(passages)
-            if self.knows(name):
+            if name in known:
                 try:
                     fingerprints = self.system(name).fingerprints(passages)
                 except BadInput as fault:  # is the error of each of its passages, once they are to be translated

@@ -56,11 +56,13 @@ class Provider(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def cost_of_probing(self, names: Sequence[str]) -> Estimate:
         """What `probe` would cost."""
-        return total(estimate([question(self.registry().model(name))], self.ledger) for name in names)
+        registry = self.registry()
+        return total(estimate([question(registry.model(name))], self.ledger) for name in names)
 
     def probe(self, names: Sequence[str], run: str) -> None:
         """Ask models which version of them answers. The run pays."""
-        models = [self.registry().model(name) for name in names]
+        registry = self.registry()
+        models = [registry.model(name) for name in names]
 
         async def ask_all() -> None:
             async with self.opened(run) as client:

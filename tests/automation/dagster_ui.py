@@ -5,15 +5,15 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from resources.home import PROJECT
+from tests.processes import VARIORUM, environment
 
 
 class Ui:
@@ -34,12 +34,11 @@ class Ui:
 
     def switch_on(self, sensor: str) -> None:
         """What the switch beside a sensor does."""
-        selector = {"repositoryName": "__repository__", "repositoryLocationName": "variorum", "sensorName": sensor}
         query = (
             "mutation($s: SensorSelector!) { startSensor(sensorSelector: $s) { __typename "
             "... on PythonError { message } ... on Sensor { sensorState { status } } } }"
         )
-        assert self.ask(query, s=selector)["startSensor"]["__typename"] == "Sensor"
+        assert self.ask(query, s=_selector(sensor))["startSensor"]["__typename"] == "Sensor"
 
     def busy(self) -> bool:
         """Whether a run waits or is under way."""
@@ -48,12 +47,16 @@ class Ui:
 
     def ticks(self, sensor: str) -> list[str]:
         """How the sensor's looks ended so far."""
-        selector = {"repositoryName": "__repository__", "repositoryLocationName": "variorum", "sensorName": sensor}
         query = (
             "query($s: SensorSelector!) { sensorOrError(sensorSelector: $s) { ... on Sensor { sensorState "
             "{ ticks(limit: 100) { status } } } } }"
         )
-        return [tick["status"] for tick in self.ask(query, s=selector)["sensorOrError"]["sensorState"]["ticks"]]
+        found = self.ask(query, s=_selector(sensor))["sensorOrError"]
+        return [tick["status"] for tick in found["sensorState"]["ticks"]]
+
+
+def _selector(sensor: str) -> dict[str, str]:
+    return {"repositoryName": "__repository__", "repositoryLocationName": "variorum", "sensorName": sensor}
 
 
 def free_port() -> int:
@@ -64,17 +67,12 @@ def free_port() -> int:
     return port
 
 
-def environment(home: Path, **more: str) -> Mapping[str, str]:
-    """That of a process that works on a home."""
-    return os.environ | {"VARIORUM_HOME": str(home), "DAGSTER_HOME": str(home / "dagster")} | more
-
-
 @contextmanager
 def serving(home: Path, port: int, **more: str) -> Iterator[Ui]:
     """`variorum ui` on a home, until the block ends."""
     with (home / "ui.log").open("w") as log:
         process = subprocess.Popen(
-            [str(Path(sys.executable).with_name("variorum")), "ui", "--port", str(port)],
+            [VARIORUM, "ui", "--port", str(port)],
             cwd=PROJECT, env=environment(home, **more), stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
     try:

@@ -1,6 +1,6 @@
 """Asset checks: what is wrong with a table fails or warns, and nothing is computed from an asset that is not sound."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import dagster as dg
@@ -238,8 +238,8 @@ def test_an_asset_that_is_unknown_cannot_be_computed_anew(ruled: dg.Definitions,
 class ShortSystems(RuleSystems):
     """Beta was removed from the registry."""
 
-    def knows(self, model: str) -> bool:
-        return model != "beta"
+    def known(self, models: Iterable[str]) -> set[str]:
+        return set(models) - {"beta"}
 
 
 def test_computed_anew_outputs_of_a_model_that_is_known_no_more_stay_as_they_are(

@@ -1,15 +1,14 @@
 """Several processes on one warehouse: runs queue, nothing is lost, and whoever only reads is never in the way."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import dagster as dg
 
-from resources.home import PROJECT
 from resources.warehouse import Warehouse
-from tests.automation.test_kills import check_whole, content, environment
+from tests.automation.test_kills import check_whole, content
 from tests.bench.grid import grid
+from tests.processes import begin
 
 READER = """
 import sys, duckdb
@@ -28,24 +27,11 @@ def test_two_runs_and_a_notebook_share_a_warehouse(
     grid(tmp_path / "corpus", home, 40, instance)
     models = ["a", "b"]
     instance.add_dynamic_partitions("model", models)
-    notebook = subprocess.Popen(
-        [sys.executable, "-c", READER, warehouse.path],
-        cwd=PROJECT, env=environment(home), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    notebook = begin(home, sys.executable, "-c", READER, warehouse.path)
     assert notebook.stdin is not None
     assert notebook.stdout is not None
     assert notebook.stdout.readline() == "open\n"
-    runs = [
-        subprocess.Popen(
-            [sys.executable, "-m", "tests.automation.writer", model],
-            cwd=PROJECT,
-            env=environment(home),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for model in models
-    ]
+    runs = [begin(home, sys.executable, "-m", "tests.automation.writer", model) for model in models]
     for run in runs:
         out, err = run.communicate(timeout=120)
         assert out.splitlines()[-1:] == ["done"], err

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -12,10 +10,10 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from resources.home import PROJECT
 from resources.processes import PROCESS
 from resources.warehouse import Warehouse
-from tests.automation.dagster_ui import environment, free_port, serving, until
+from tests.automation.dagster_ui import free_port, serving, until
+from tests.processes import variorum
 from tests.provider.server import Server
 from tests.support import PASSAGES, write_corpus, write_registry
 
@@ -26,10 +24,7 @@ def registry(tmp_path: Path, server: Server) -> Path:
     path = tmp_path / "models.yaml"
     write_registry(path, server.url)
     corpus = write_corpus(tmp_path / "corpus")
-    subprocess.run(
-        [str(Path(sys.executable).with_name("variorum")), "import", "corpus", str(corpus)],
-        cwd=PROJECT, env=environment(tmp_path / "home", VARIORUM_MODELS=str(path)), check=True, capture_output=True,
-    )  # fmt: skip
+    variorum(tmp_path / "home", "import", "corpus", str(corpus), VARIORUM_MODELS=str(path))
     return path
 
 

@@ -1,8 +1,6 @@
 """The long form of test_runs' fix: one passage of 1,700, five models, by the commands that an editor uses."""
 
 import json
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -11,30 +9,14 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from resources.home import PROJECT
 from resources.warehouse import Warehouse
-from tests.automation.dagster_ui import environment
 from tests.bench.grid import grid
-from tests.support import write_outputs
+from tests.processes import variorum
+from tests.support import reports, write_outputs
 
 pytestmark = pytest.mark.proof
 
 MODELS = [f"m{i}" for i in range(5)]
-
-
-def variorum(home: Path, *arguments: str) -> str:
-    """What a command says."""
-    command = [str(Path(sys.executable).with_name("variorum")), *arguments]
-    done = subprocess.run(command, cwd=PROJECT, env=environment(home), check=True, capture_output=True, text=True)
-    return done.stdout
-
-
-def reports(instance: dg.DagsterInstance) -> Counter[tuple[str, str]]:
-    return Counter(
-        (key.to_user_string(), record.partition_key or "")
-        for key in instance.all_asset_keys()
-        for record in instance.fetch_materializations(key, limit=10_000).records
-    )
 
 
 def test_one_fix_among_1700_passages_of_five_models_recomputes_that_passage(
@@ -49,7 +31,7 @@ def test_one_fix_among_1700_passages_of_five_models_recomputes_that_passage(
     begun = time.monotonic()
     variorum(home, "update")
     whole = time.monotonic() - begun
-    assert "nothing is due" in variorum(home, "stale")
+    assert "nothing is due" in variorum(home, "stale").stdout
     before, stored = reports(instance), {name: warehouse.read(name) for name in ("drift_score", "lexical_score")}
 
     lines = (tmp_path / "corpus" / "passages.jsonl").read_text().splitlines()
@@ -61,7 +43,7 @@ def test_one_fix_among_1700_passages_of_five_models_recomputes_that_passage(
     begun = time.monotonic()
     variorum(home, "scan")
     scanned = time.monotonic()
-    said = variorum(home, "stale")
+    said = variorum(home, "stale").stdout
     asked = time.monotonic()
     variorum(home, "update")
     done = time.monotonic()
@@ -80,7 +62,7 @@ def test_one_fix_among_1700_passages_of_five_models_recomputes_that_passage(
     for name, rows in stored.items():
         others = pl.col("passage") != passage
         assert warehouse.read(name).filter(others).equals(rows.filter(others)), name
-    assert "nothing is due" in variorum(home, "stale")
+    assert "nothing is due" in variorum(home, "stale").stdout
     print(
         f"\n17,000 scores made in {whole:.0f} s; after the fix: scan {scanned - begun:.1f} s, "
         f"stale {asked - scanned:.1f} s, update {done - asked:.1f} s, which touched 10 scores of 17,000"

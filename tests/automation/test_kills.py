@@ -1,7 +1,6 @@
 """Runs that are killed while they write: the warehouse opens, its rows are whole, and a resumed run ends as if nothing
 had happened."""
 
-import os
 import random
 import shutil
 import signal
@@ -14,22 +13,15 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from resources.home import PROJECT
 from resources.warehouse import Warehouse
 from tests.bench.grid import grid
+from tests.processes import begin
 from tests.support import run
-
-
-def environment(home: Path) -> dict[str, str]:
-    return os.environ | {"VARIORUM_HOME": str(home), "DAGSTER_HOME": str(home / "dagster")}
 
 
 def start(home: Path) -> subprocess.Popen[str]:
     """Start a process that brings the home up to date; return when its first run has begun."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.automation.writer"],
-        cwd=PROJECT, env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    process = begin(home, sys.executable, "-m", "tests.automation.writer")
     assert process.stdout is not None
     assert process.stdout.readline() in ("begun\n", "done\n")
     return process

@@ -16,24 +16,15 @@ from benchmark_assets.automation.due import Scope, due, order
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.translation.imports import import_outputs
 from resources.errors import BadInput
-from resources.home import PROJECT
 from resources.processes import PROCESS, process_tag
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
+from tests.processes import VARIORUM, begin
 from tests.provider.server import Server
-from tests.support import MODELS, PASSAGES, LetterEmbedder, edit_segment, run, write_outputs, write_registry
+from tests.support import MODELS, PASSAGES, LetterEmbedder, edit_segment, reports, run, write_outputs, write_registry
 from tests.systems import RuleSystems
 
 REFERENCES = ["reference", "reference_envelope", "human_baseline"]
-
-
-def reports(instance: dg.DagsterInstance, definitions: dg.Definitions) -> Counter[tuple[str, str]]:
-    """How often Dagster was told of each partition of each asset."""
-    return Counter(
-        (key.to_user_string(), record.partition_key or "")
-        for key in definitions.resolve_asset_graph().get_all_asset_keys()
-        for record in instance.fetch_materializations(key, limit=1000).records
-    )
 
 
 def all_due(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[str, dict[str, str]]:
@@ -60,7 +51,7 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path, systems: RuleSystems
 ) -> None:
     passage = PASSAGES[1]
-    before, kept = reports(instance, built), warehouse.read("drift_score")
+    before, kept = reports(instance), warehouse.read("drift_score")
     edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
     runs.look(built, instance)
     assert all_due(built, instance) == {"reference": {passage: "segmented_reference changed"}}
@@ -68,7 +59,7 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
     runs.update(built, instance)
     assert systems.asked() == []
     grid = {(asset, f"{model}|{passage}") for asset in ("drift_score", "lexical_score") for model in MODELS}
-    assert reports(instance, built) - before == Counter(
+    assert reports(instance) - before == Counter(
         {
             *((asset, passage) for asset in ("segmented_reference", *REFERENCES)),
             *grid,
@@ -84,12 +75,12 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
 def test_a_fix_that_leaves_the_text_alone_ends_after_the_first_asset(
     built: dg.Definitions, instance: dg.DagsterInstance, corpus: Path
 ) -> None:
-    before = reports(instance, built)
+    before = reports(instance)
     edit_segment(corpus, "ben", "doc1:1.1", "The mouse is running. A")
     edit_segment(corpus, "ben", "doc1:1.2", "cat sits still.")
     runs.look(built, instance)
     runs.update(built, instance)
-    assert reports(instance, built) - before == Counter(
+    assert reports(instance) - before == Counter(
         {("segmented_reference", PASSAGES[0]): 1, ("reference", PASSAGES[0]): 1}
     )
 
@@ -213,9 +204,9 @@ def test_an_unknown_model_is_told(
 def test_a_materialization_by_hand_of_what_is_current_is_reported_again(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:
-    before, rows = reports(instance, built), warehouse.read("reference")
+    before, rows = reports(instance), warehouse.read("reference")
     run(built, instance, "references", PASSAGES[0])
-    told = reports(instance, built) - before
+    told = reports(instance) - before
     assert told == Counter({(asset, PASSAGES[0]): 1 for asset in REFERENCES})
     assert warehouse.read("reference").equals(rows)
 
@@ -237,12 +228,10 @@ def test_of_two_models_one_that_cannot_be_asked_is_a_failure_of_its_own(
 
 
 def test_a_look_that_overlaps_another_stores_what_the_files_say_last(
-    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
+    built: dg.Definitions, home: Path, warehouse: Warehouse, corpus: Path
 ) -> None:
     with warehouse.exclusively():  # as the first look, which has read the files already
-        scan = subprocess.Popen(
-            [str(Path(sys.executable).with_name("variorum")), "scan"], cwd=PROJECT, stderr=subprocess.PIPE, text=True
-        )
+        scan = begin(home, VARIORUM, "scan")
         edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
     assert scan.wait(60) == 0
     texts = warehouse.read("segmented_reference").filter(passage=PASSAGES[1], translator="ben")["segments"].to_list()

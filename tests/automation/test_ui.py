@@ -5,17 +5,15 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from resources.home import PROJECT
 from resources.warehouse import Warehouse
-from tests.automation.dagster_ui import Ui, environment, free_port, serving, until
+from tests.automation.dagster_ui import Ui, free_port, serving, until
+from tests.processes import variorum
 from tests.support import PASSAGES, edit_segment, write_corpus, write_outputs
 
 SCREENSHOTS = os.environ.get("VARIORUM_SCREENSHOTS")
@@ -35,17 +33,12 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home, corpus = folder / "home", write_corpus(folder / "corpus")
     texts = {passage.removeprefix("tiny/"): f"About {passage}." for passage in PASSAGES}
     outputs = write_outputs(folder / "mine.jsonl", texts)
-
-    def variorum(*arguments: str) -> None:
-        command = [str(Path(sys.executable).with_name("variorum")), *arguments]
-        subprocess.run(command, cwd=PROJECT, env=environment(home), check=True, capture_output=True)
-
-    variorum("demo")
-    variorum("import", "corpus", str(corpus))
-    variorum("import", "outputs", str(outputs), "--corpus", "tiny")
-    variorum("evaluate", "mine")
+    variorum(home, "demo")
+    variorum(home, "import", "corpus", str(corpus))
+    variorum(home, "import", "outputs", str(outputs), "--corpus", "tiny")
+    variorum(home, "evaluate", "mine")
     edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
-    variorum("scan")
+    variorum(home, "scan")
     return folder
 
 

@@ -13,19 +13,10 @@ from benchmark_assets.definitions import build_definitions
 from resources.home import prepare
 from resources.warehouse import Warehouse
 from tests.corpus.support import edit
-from tests.support import PASSAGES, edit_segment, run, write_corpus
+from tests.support import PASSAGES, edit_segment, reports, run, write_corpus
 
 ASSETS = ("source_text", "segmented_reference")
 SOURCE = "root/la/test/doc1_root-la-test.json"
-
-
-def reports(instance: dg.DagsterInstance) -> Counter[tuple[str, str]]:
-    """How often each asset of each passage was reported."""
-    return Counter(
-        (asset, str(record.partition_key))
-        for asset in ASSETS
-        for record in instance.fetch_materializations(dg.AssetKey(asset), limit=1000).records
-    )
 
 
 def once(*passages: str, assets: tuple[str, ...] = ASSETS) -> Counter[tuple[str, str]]:
