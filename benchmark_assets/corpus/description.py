@@ -1,5 +1,6 @@
 """The description of a corpus: a YAML file that says what it is, where its files lie and under which terms."""
 
+import re
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,6 +15,12 @@ class Text(BaseModel):
     """What a description says of the source or of one reference.
 
     `edition` names the source's edition in layouts that have several (bilara: `root/<language>/<edition>`).
+
+    A reference with a `layout` of its own is a continuous translation, which is aligned to the source's segments. Its
+    files lie under `root` (relative to the description; by default the corpus's), one a document, named by `files`,
+    where `{document}` stands for the document's id, `*` for any part of a name and `**/` for any folders (by default
+    `**/{document}` with the layout's ending). `numbering` is a regular expression of what numbers its paragraphs; it is
+    matched at the beginning of each, and kept apart from the text.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -22,6 +29,10 @@ class Text(BaseModel):
     licence: str
     restricted: bool = False
     edition: str = ""
+    layout: str = ""
+    root: Path | None = None
+    files: str = ""
+    numbering: str = ""
 
     def terms(self) -> Licence:
         """The licence as the corpus model has it."""
@@ -43,6 +54,16 @@ class Description(BaseModel):
     references: dict[str, Text] = Field(min_length=1)
 
     @property
+    def segmented(self) -> dict[str, Text]:
+        """The references that the corpus's own layout holds, in the segments of the source."""
+        return {translator: text for translator, text in self.references.items() if not text.layout}
+
+    @property
+    def continuous(self) -> dict[str, Text]:
+        """The references that have a layout of their own and are to be aligned."""
+        return {translator: text for translator, text in self.references.items() if text.layout}
+
+    @property
     def target_language(self) -> str:
         """Language of the references."""
         return next(iter(self.references.values())).language
@@ -54,7 +75,8 @@ def load(path: Path) -> Description:
     Raises
     ------
     BadInput
-        Where the file is missing, is no YAML mapping, has a wrong or unknown key, or a name that is no slug.
+        Where the file is missing, is no YAML mapping, has a wrong or unknown key, a name that is no slug, a `numbering`
+        that is no regular expression, or files for a text that has no layout of its own.
     """
     description = yaml_files.read(path, Description, "compare it with warehouse/sample/corpus.yaml")
     if "/" in description.name:
@@ -70,4 +92,32 @@ def load(path: Path) -> Description:
         )
     for name in (description.name, *description.references):
         check_key(name, "corpus or translator", path)
-    return description.model_copy(update={"root": (path.parent / description.root).resolve()})
+    _check_files(path, description)
+    root = (path.parent / description.root).resolve()
+    references = {
+        translator: text.model_copy(update={"root": (path.parent / text.root).resolve() if text.root else root})
+        for translator, text in description.references.items()
+    }
+    return description.model_copy(update={"root": root, "references": references})
+
+
+def _check_files(path: Path, description: Description) -> None:
+    texts = {"source": description.source}
+    texts |= {f"references.{translator}": text for translator, text in description.references.items()}
+    for key, text in texts.items():
+        given = [name for name in ("layout", "root", "files", "numbering") if getattr(text, name)]
+        if key == "source" and given:
+            raise BadInput(path, f"{key}.{given[0]}", "is for references only", "drop it; the corpus has a `layout`")
+        if given and not text.layout:
+            raise BadInput(
+                path, f"{key}.{given[0]}", "is for a reference with a layout of its own", "add its `layout`, or drop it"
+            )
+        try:
+            re.compile(text.numbering)
+        except re.error as error:
+            raise BadInput(
+                path,
+                f"{key}.numbering",
+                f"is no regular expression ({error})",
+                "mend it; `\\d+\\.` is a number and a dot",
+            ) from error

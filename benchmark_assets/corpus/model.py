@@ -44,15 +44,44 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Aside:
+    """What stands beside a continuous text and is no part of it.
+
+    `kind` is 'heading', 'footnote', 'note' (of an editor) or 'number' (of a paragraph or verse). `at` is the offset in
+    the text, in characters, at which it stood; of a footnote, where its mark stood. `text` is the mark of a footnote
+    where the file has no more of it.
+    """
+
+    kind: str
+    at: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A translation of a document that is not cut into the segments of the source.
+
+    `text` is in NFC, its paragraphs are separated by an empty line, a line break within one is kept where it is a line
+    of verse, and in plain text always. Asides are kept apart from it, in order of `at`.
+    """
+
+    translator: str
+    file: Path
+    text: str
+    asides: tuple[Aside, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A text as it is published: the unit in which passages are read and translations are aligned.
 
-    `file` is the one that holds its source.
+    `file` is the one that holds its source; `prose` has the translations that have still to be aligned.
     """
 
     id: str
     file: Path
     passages: tuple[Passage, ...]
+    prose: tuple[Prose, ...] = ()
 
 
 def passage_of(segment_id: str) -> str | None:

@@ -112,8 +112,10 @@ def test_another_description_of_the_same_name_is_refused(corpus: Path, warehouse
 
 
 def test_a_layout_that_nobody_reads_is_refused_at_import(corpus: Path, warehouse: Warehouse) -> None:
-    edit(corpus, {"layout": "tei"})
-    with pytest.raises(BadInput, match=r"layout: no reader for 'tei'; use one of \['bilara', 'jsonl'\]") as caught:
+    edit(corpus, {"layout": "epub"})
+    with pytest.raises(
+        BadInput, match=r"layout: no reader for 'epub'; use one of \['bilara', 'jsonl', 'table', 'tei'\]"
+    ) as caught:
         register(warehouse, corpus)
     assert caught.value.where == str(corpus)
     assert warehouse.read("corpus").is_empty()

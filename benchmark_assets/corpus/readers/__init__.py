@@ -1,7 +1,8 @@
 """Readers: one module a layout, each a function from a description to documents.
 
 A reader yields a Document, or a BadInput for each fault of a document that it therefore leaves out: one that fails does
-not keep the others from loading. It raises BadInput only where nothing can be read at all.
+not keep the others from loading. It raises BadInput only where nothing can be read at all. Continuous translations have
+layouts of their own, each a function from one file to its text and asides (prose).
 """
 
 from collections.abc import Callable, Iterator
@@ -9,12 +10,18 @@ from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
-from benchmark_assets.corpus.readers import bilara, jsonl
+from benchmark_assets.corpus.readers import bilara, jsonl, table, tei
+from benchmark_assets.corpus.readers.prose import with_prose
 from resources.errors import BadInput
 
 Reader = Callable[[Description], Iterator[Document | BadInput]]
 
-READERS: dict[str, Reader] = {"bilara": bilara.documents, "jsonl": jsonl.documents}
+READERS: dict[str, Reader] = {
+    "bilara": bilara.documents,
+    "jsonl": jsonl.documents,
+    "table": table.documents,
+    "tei": tei.documents,
+}
 
 
 def read(description: Description) -> Iterator[Document | BadInput]:
@@ -25,7 +32,8 @@ def read(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        For a layout without a reader, or a root that does not exist.
+        For a layout without a reader, a root that does not exist, or a continuous reference none of whose files is
+        found.
     """
     if description.layout not in READERS:
         raise BadInput(
@@ -33,9 +41,14 @@ def read(description: Description) -> Iterator[Document | BadInput]:
         )
     if not description.root.exists():
         raise BadInput(description.root, "", "does not exist", f"mend `root` in the description of {description.name}")
+    documents = _distinct(READERS[description.layout](description))
+    yield from with_prose(description, documents) if description.continuous else documents
+
+
+def _distinct(documents: Iterator[Document | BadInput]) -> Iterator[Document | BadInput]:
     files: dict[str, Path] = {}
     seen: dict[str, Path] = {}
-    for document in READERS[description.layout](description):
+    for document in documents:
         if isinstance(document, BadInput):
             yield document
             continue

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
-from benchmark_assets.corpus.model import Document, Passage, Reference, Segment, passage_of
-from benchmark_assets.corpus.readers.strict_json import decode, parse
+from benchmark_assets.corpus.model import Document
+from benchmark_assets.corpus.readers.characters import decode
+from benchmark_assets.corpus.readers.segments import passages, source_faults
+from benchmark_assets.corpus.readers.strict_json import parse
 from resources.errors import BadInput
-from resources.keys import check_key
 
 
 def documents(description: Description) -> Iterator[Document | BadInput]:
@@ -40,7 +41,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
         translator: _files(
             root / "translation" / text.language / translator, f"_translation-{text.language}-{translator}", faults
         )
-        for translator, text in description.references.items()
+        for translator, text in description.segmented.items()
     }
     for translator, files in translations.items():
         folder = root / "translation" / description.references[translator].language / translator
@@ -71,7 +72,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
             yield from own
         else:
             texts = {translator: content for translator, (_, content) in references.items()}
-            yield Document(document, path, _passages(source.language, segments, texts))
+            yield Document(document, path, passages(source.language, segments, texts))
 
 
 def _files(folder: Path, suffix: str, faults: dict[str, list[BadInput]]) -> dict[str, Path]:
@@ -103,22 +104,10 @@ def _faults(
     if not segments:
         yield BadInput(path, "", "holds no segment", "write its segments, or remove the file")
         return
-    passages: dict[str, bool] = {}
     for key, text in segments.items():
-        passage = passage_of(key)
-        if passage is None:
-            yield BadInput(path, key, "does not name its passage", "write the id as document:passage.segment")
-        elif not isinstance(text, str):
+        if not isinstance(text, str):
             yield BadInput(path, key, "is no text", "put the text in quotation marks")
-        else:
-            passages[passage] = passages.get(passage, False) or bool(text.strip())
-    for passage, has_text in passages.items():
-        if not has_text:
-            yield BadInput(path, passage, "the source of the passage is empty", "write its text, or drop its segments")
-        try:
-            check_key(passage, "passage", path)
-        except BadInput as fault:
-            yield fault
+    yield from source_faults(path, {key: text for key, text in segments.items() if isinstance(text, str)})
     for file, texts in references.values():
         for key, text in texts.items():
             if key not in segments:
@@ -126,25 +115,3 @@ def _faults(
             elif not isinstance(text, str) or not text.strip():
                 problem = "is empty" if isinstance(text, str) else "is no text"
                 yield BadInput(file, key, problem, "write the text, or leave the key out where it is untranslated")
-
-
-def _passages(language: str, segments: dict[str, str], references: dict[str, dict[str, str]]) -> tuple[Passage, ...]:
-    groups: dict[str, list[str]] = defaultdict(list)
-    for key in segments:
-        groups[passage_of(key) or ""].append(key)
-    passages = []
-    for passage, keys in groups.items():
-        rendered = (
-            Reference(translator, tuple(_rendering(texts.get(key), segments[key]) for key in keys))
-            for translator, texts in references.items()
-            if any(key in texts for key in keys)
-        )
-        own = tuple(Segment(key, segments[key].strip()) for key in keys)
-        passages.append(Passage(passage, language, own, tuple(rendered)))
-    return tuple(passages)
-
-
-def _rendering(text: str | None, source: str) -> str | None:
-    if text is None:
-        return None if source.strip() else ""
-    return text.strip()

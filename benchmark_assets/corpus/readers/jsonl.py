@@ -12,7 +12,9 @@ from typing import Any
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Passage, Reference, Segment
-from benchmark_assets.corpus.readers.strict_json import decode, parse
+from benchmark_assets.corpus.readers.characters import decode
+from benchmark_assets.corpus.readers.files import listed
+from benchmark_assets.corpus.readers.strict_json import parse
 from resources.errors import BadInput
 from resources.keys import check_key
 
@@ -25,11 +27,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     BadInput
         Where the folder holds no .jsonl file.
     """
-    root = description.root
-    files = sorted(root.glob("*.jsonl")) if root.is_dir() else [root]
-    if not files:
-        raise BadInput(root, "", "holds no .jsonl file", f"mend `root` in the description of {description.name}")
-    for path in files:
+    for path in listed(description, ".jsonl"):
         yield from _file(path, description)
 
 
@@ -71,7 +69,7 @@ def _passage(identity: str, record: dict[str, Any], path: Path, number: int, des
         raise BadInput(
             path, where, "`references` and `flags` are objects of translators", "see the layout's description"
         )
-    if unknown := sorted({*references, *flags} - set(description.references)):
+    if unknown := sorted({*references, *flags} - set(description.segmented)):
         raise BadInput(
             path, f"{where} {unknown[0]}", "the corpus description does not name this translator",
             "add it there with its language and licence",

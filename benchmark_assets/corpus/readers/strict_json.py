@@ -1,4 +1,4 @@
-"""JSON as the readers want it: UTF-8, whole characters, and no key twice. Not here: what the keys mean."""
+"""JSON as the readers want it: whole characters, and no key twice. Not here: what the keys mean."""
 
 import json
 import re
@@ -8,16 +8,6 @@ from typing import Any
 from resources.errors import BadInput
 
 _HALF = re.compile(r"[\ud800-\udfff]")
-
-
-def decode(path: Path) -> str:
-    """Text of a UTF-8 file, with or without a byte order mark; BadInput where it has none."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", "restore the file, or remove it") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(path, f"byte {error.start}", "is not UTF-8", "save the file as UTF-8") from error
 
 
 def parse(text: str, path: Path, line: int = 0) -> dict[str, Any]:

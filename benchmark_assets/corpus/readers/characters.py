@@ -1,0 +1,50 @@
+"""Characters of a file: UTF-8 that came through whole. Not here: what they spell."""
+
+import re
+from pathlib import Path
+
+from resources.errors import BadInput
+
+_LOST = "\ufffd"
+# UTF-8 read as Windows-1252: â€™ for an apostrophe, á¹ƒ for ṃ, Ã© for é, and any control character after a lead byte
+# (Ä\x81 for ā). No writing puts these side by side, as it may É” or Ä«.
+_MISREAD = re.compile(r"â€|á[¸¹º]|[ÂÃ][¡-ª¬-º¼-¿]|[Â-ô][\x80-\x84\x86-\x9f]")
+
+
+def decode(path: Path) -> str:
+    """Text of a UTF-8 file, with or without a byte order mark; line ends are '\\n'.
+
+    Raises
+    ------
+    BadInput
+        Where the file cannot be read, is not UTF-8, or holds a NUL character, as UTF-16 and binary files do.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadInput(path, "", f"cannot be read ({error.strerror})", "restore the file, or remove it") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(path, f"byte {error.start}", "is not UTF-8", "save the file as UTF-8") from error
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise BadInput(path, f"line {line}", "holds a NUL character", "save the file as text in UTF-8")
+    return text
+
+
+def check_letters(text: str, path: Path) -> str:
+    """Return `text` if no letter of it was lost on the way into the file.
+
+    Raises
+    ------
+    BadInput
+        Where it holds U+FFFD, which stands for what could not be decoded, or letters that UTF-8 becomes when it is read
+        as Windows-1252.
+    """
+    if _LOST in text:
+        raise BadInput(
+            path, "", f"has lost letters ({text.count(_LOST)} times U+FFFD)", "restore the file from its source"
+        )
+    if misread := _MISREAD.search(text):
+        problem = f"looks like UTF-8 that was read as Windows-1252 ({misread.group()!r} stands in it)"
+        raise BadInput(path, "", problem, "save it anew from its source, as UTF-8")
+    return text

@@ -1,0 +1,186 @@
+"""Continuous translations as pages of two sites, each a dialect of HTML.
+
+Here: where in a page its text is, and what its elements are. Not here: how a text comes of them (markup).
+
+A footnote's mark becomes an aside with the footnote's text, where the page has it, else with the mark; footnotes
+without a mark stand at the end. An anchor of SuttaCentral that refers to a numbering is a number at the beginning of a
+paragraph; within one it is the page of some edition, and left out. A translator's introduction on dhammatalks.org is
+notes: what stands before the stars, under a heading `intro`, or in italics before the first paragraph that is not.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmark_assets.corpus.model import Aside
+from benchmark_assets.corpus.readers.markup import Element, Markup, Role, parse_html, roles
+from benchmark_assets.corpus.readers.running_text import RunningText
+from resources.errors import BadInput
+
+
+def suttacentral(path: Path) -> tuple[str, tuple[Aside, ...]]:
+    """Text and asides of a page of SuttaCentral's legacy texts (`html_text` of sc-data).
+
+    Raises
+    ------
+    BadInput
+        Where it cannot be read as UTF-8, or has no <article>.
+    """
+    return _running_text(path, _SUTTACENTRAL)
+
+
+def dhammatalks(path: Path) -> tuple[str, tuple[Aside, ...]]:
+    """Text and asides of a sutta's page of dhammatalks.org.
+
+    Raises
+    ------
+    BadInput
+        Where it cannot be read as UTF-8, or has no <div id="sutta">.
+    """
+    return _running_text(path, _DHAMMATALKS)
+
+
+class _Dialect(NamedTuple):
+    """XPaths of the elements that hold the text, that number it, and that have another role than in any page.
+
+    `introduced` says whether an introduction may stand before the text.
+    """
+
+    container: str
+    content: str
+    numbers: str
+    rules: dict[Role, str]
+    introduced: bool
+
+
+def _is(*names: str) -> str:
+    """XPath condition: the element has one of these classes."""
+    return " or ".join(f"contains(concat(' ', normalize-space(@class), ' '), ' {name} ')" for name in names)
+
+
+_HEAD = f"self::header or self::div[{_is('hgroup')}]"
+_HEADING = "self::h1 or self::h2 or self::h3 or self::h4 or self::h5 or self::h6"
+_ANY_PAGE: dict[Role, str] = {
+    "left out": "//script | //style | //template | //noscript | //nav | //form | //button | //aside | //footer"
+    f" | //a[{_is('footnote-back')}] | //*[@*[name() = 'epub:type'] = 'pagebreak']",
+    "heading": f"//*[{_HEAD}] | //*[{_HEADING}][not(ancestor::*[{_HEAD}])]",
+    "note": f"//span[{_is('note')}]",
+    "footnote": f"//a[{_is('footnote-ref', 'noteref')}]"
+    " | //sup[.//a or translate(normalize-space(), '0123456789[]*†‡', '') = '']",
+    "paragraph": "//p | //div | //section | //article | //blockquote | //ul | //ol | //dl | //table | //pre | //hr",
+    "line": "//li | //dt | //dd | //tr | //br",
+    "cell": "//td | //th",
+}
+_BOX = (
+    "(self::div or self::section or self::aside or self::ol)"
+    f" and ({_is('note', 'notes', 'footnote', 'footnotes', 'endnotes')})"
+)
+"""XPath condition: the element holds footnotes."""
+_BLOCK = f"//p | //li[not(.//p)] | //*[self::div or {_BOX}][not(.//p or .//li or .//div)]"
+
+_REFERENCE = f"a[{_is('ref')} or @id and not(normalize-space())]"
+_SUTTACENTRAL = _Dialect(
+    container="<article>",
+    content="//article[not(ancestor::article)]",
+    numbers=f"//{_REFERENCE}[not(preceding-sibling::node()[not(self::{_REFERENCE})][normalize-space()])]",
+    rules={"left out": f"//{_REFERENCE}"},
+    introduced=False,
+)
+
+_UPRIGHT = (
+    f".//text()[normalize-space()][not(ancestor::em or ancestor::i or ancestor::sup or ancestor::*[{_is('fn')}])]"
+)
+_DHAMMATALKS = _Dialect(
+    container='<div id="sutta">',
+    content="//*[@id = 'sutta']",
+    numbers="/..",
+    rules={
+        "left out": f"//*[{_is('stars', 'verse_stars', 'notetitle')}]",
+        "note": f"//*[{_is('seealso', 'suttaCite', 'intro', 'iblock')}][not({_HEADING})]"
+        " | //p[starts-with(normalize-space(), 'See also:')]"
+        f" | //*[{_is('intro')}]/following-sibling::p[preceding-sibling::*[{_HEADING}][1][{_is('intro')}]]",
+        "footnote": f"//span[{_is('fn')}]",
+        "line": f"//div[{_is('verse')}]//p",
+    },
+    introduced=True,
+)
+
+
+def _introductions(root: Element, known: dict[Element, Role]) -> Iterator[Element]:
+    """Of each sutta, the paragraphs before the first stars, or those before the first that is not wholly in italics."""
+    texts: list[list[Element]] = [[]]
+    for element in root.xpath("//*[@id = 'sutta']//*[self::h1 or self::p]"):
+        if element.tag == "h1":
+            texts.append([])
+        else:
+            texts[-1].append(element)
+    for paragraphs in texts:
+        stars = next(
+            (at for at, each in enumerate(paragraphs) if each.xpath(f"boolean(self::*[{_is('stars')}])")), None
+        )
+        slanted = takewhile(
+            lambda each: known.get(each) in ("note", "left out") or not each.xpath(_UPRIGHT), paragraphs
+        )
+        yield from slanted if stars is None else paragraphs[:stars]
+
+
+def _running_text(path: Path, dialect: _Dialect) -> tuple[str, tuple[Aside, ...]]:
+    root = parse_html(path)
+    contents = root.xpath(dialect.content)
+    if not contents:
+        raise BadInput(
+            path, "", f"holds no text of a translation (no {dialect.container}): is it a login or error page?",
+            "fetch the page again, or mend `layout`",
+        )  # fmt: skip
+    known = roles(root, _ANY_PAGE) | roles(root, dialect.rules)
+    if dialect.introduced:
+        known |= dict.fromkeys(list(_introductions(root, known)), "note")
+    numbers = {
+        element: element.xpath("normalize-space()") or element.get("id") for element in root.xpath(dialect.numbers)
+    }
+    footnotes = _footnotes(root, Markup(known, {}, {}))
+    markup = Markup(known | dict.fromkeys(footnotes.blocks, "left out"), numbers, footnotes.by_mark)
+    text = RunningText()
+    for content in contents:
+        markup.write(content, text)
+    for footnote in footnotes.without_mark:
+        text.after("footnote", footnote)
+    return text.finish()
+
+
+class _Footnotes(NamedTuple):
+    """The elements that hold footnotes, their texts by the elements that mark them, and those that none marks."""
+
+    blocks: list[Element]
+    by_mark: dict[Element, str]
+    without_mark: list[str]
+
+
+def _footnotes(root: Element, markup: Markup) -> _Footnotes:
+    """Footnotes are the blocks in a box for them, and any that a mark before them refers to.
+
+    A block in a box that no mark refers to goes on with the footnote before it.
+    """
+    position = {element: number for number, element in enumerate(root.iter())}
+    targets = {
+        mark: mark.xpath("string((descendant-or-self::a/@href)[1])").partition("#")[2]
+        for mark, role in markup.roles.items()
+        if role == "footnote"
+    }
+    marked: dict[str, int] = {}
+    for mark, target in targets.items():
+        marked[target] = min(position[mark], marked.get(target, len(position)))
+    boxes = set(root.xpath(f"//*[{_BOX}]"))
+    blocks, texts, current = [], defaultdict[str, list[str]](list), ""
+    for block in root.xpath(_BLOCK):
+        ids = block.xpath(f"descendant-or-self::*/@id | ancestor::*[self::li or {_BOX}]/@id")
+        own = [each for each in ids if marked.get(each, len(position)) < position[block]]
+        boxed = block in boxes or not boxes.isdisjoint(block.iterancestors())
+        if (own or boxed) and markup.roles.get(block) != "left out":
+            current = own[0] if own else current
+            texts[current].append(markup.plain(block))
+            blocks.append(block)
+    by_mark = {mark: " ".join(texts[target]) for mark, target in targets.items() if target in texts and target}
+    return _Footnotes([*blocks, *boxes], by_mark, texts.get("", []))

@@ -1,0 +1,110 @@
+"""Running text: put together piece by piece, with what stands beside it kept apart.
+
+Here: white space, the offsets of asides, NFC. Not here: what is text and what is an aside (the layouts).
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+from benchmark_assets.corpus.model import Aside
+
+SPACE, LINE, PARAGRAPH = " ", "\n", "\n\n"
+_STRENGTH = ("", SPACE, LINE, PARAGRAPH).index
+
+
+class RunningText:
+    """A text while it is read.
+
+    White space counts as one space. Of the separators between two pieces of text the strongest stands; at the
+    beginning and at the end there is none.
+    """
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._length = 0
+        self._separator = ""
+        self._asides: list[Aside] = []
+        self._ahead: list[tuple[str, str]] = []
+
+    def add(self, piece: str) -> None:
+        """Go on with a piece of text."""
+        if piece[:1].isspace():
+            self.separate(SPACE)
+        words = " ".join(piece.split())
+        if words:
+            if self._pieces:
+                self._append(self._separator)
+            self._place()
+            self._append(unicodedata.normalize("NFC", words))
+            self._separator = SPACE if piece[-1].isspace() else ""
+
+    def separate(self, separator: str) -> None:
+        """Part what follows from what stands: SPACE, LINE or PARAGRAPH."""
+        self._separator = max(self._separator, separator, key=_STRENGTH)
+
+    def before(self, kind: str, text: str) -> None:
+        """An aside that stands before the text that follows: a heading, a number."""
+        if text:
+            self._ahead.append((kind, text))
+
+    def after(self, kind: str, text: str) -> None:
+        """An aside that stands after the text so far: a footnote."""
+        if text:
+            self._asides.append(Aside(kind, self._length, text))
+
+    def finish(self) -> tuple[str, tuple[Aside, ...]]:
+        """The text in NFC, and the asides in order of their offsets."""
+        self._place()
+        raw = "".join(self._pieces)
+        text = unicodedata.normalize("NFC", raw)
+        asides = sorted(self._asides, key=lambda aside: aside.at)
+        if text != raw:  # an accent was a piece of its own
+            asides = [replace(aside, at=len(unicodedata.normalize("NFC", raw[: aside.at]))) for aside in asides]
+        return text, tuple(asides)
+
+    def _append(self, piece: str) -> None:
+        self._pieces.append(piece)
+        self._length += len(piece)
+
+    def _place(self) -> None:
+        self._asides += [Aside(kind, self._length, text) for kind, text in self._ahead]
+        self._ahead.clear()
+
+
+def without_numbers(text: str, asides: Sequence[Aside], expression: str) -> tuple[str, tuple[Aside, ...]]:
+    """Take what numbers its paragraphs out of a text, and put it among the asides.
+
+    Parameters
+    ----------
+    expression
+        Regular expression of a number. It is matched at the beginning of each paragraph; an empty match is none.
+    """
+    cuts: list[tuple[int, int, str]] = []
+    start = 0
+    for paragraph in text.split(PARAGRAPH):
+        match = re.match(expression, paragraph)
+        if match and (number := match.group().strip()):
+            cuts.append((start, _blanks_end(text, start + match.end()), number))
+        start += len(paragraph) + len(PARAGRAPH)
+    starts, ends = [cut[0] for cut in cuts], [cut[1] for cut in cuts]
+    kept = "".join(text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True)).rstrip()
+    removed = [0, *accumulate(end - start for start, end, _ in cuts)]
+
+    def moved(at: int) -> int:
+        before = bisect_right(starts, at)
+        inside = max(0, ends[before - 1] - at) if before else 0
+        return min(at - removed[before] + inside, len(kept))
+
+    known = [replace(aside, at=moved(aside.at)) for aside in asides]
+    numbers = [Aside("number", moved(start), number) for start, _, number in cuts]
+    return kept, tuple(sorted(known + numbers, key=lambda aside: aside.at))
+
+
+def _blanks_end(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at

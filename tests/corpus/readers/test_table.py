@@ -1,0 +1,181 @@
+"""What tables of segments yield, and what they refuse."""
+
+import csv
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmark_assets.corpus.model import Document, Passage, Reference, Segment
+from benchmark_assets.corpus.readers.table import DELIMITERS
+from resources.errors import BadInput
+from tests.corpus.support import describe, read_back
+
+Table = Callable[..., tuple[list[Document], list[BadInput]]]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    """Documents and faults of book.tsv with these lines, beside other.tsv, which is sound; blanks are tabs."""
+    (tmp_path / "other.tsv").write_text("segment_id\tsource\tann\tben\nc:1\tSol.\tSun.\t\n")
+
+    def written(*lines: str, header: str = "segment_id source ann ben") -> tuple[list[Document], list[BadInput]]:
+        rows = [line.replace(" ", "\t") for line in (header, *lines)]
+        (tmp_path / "book.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        return read_back(describe(tmp_path / "c.yaml", "table", tmp_path, ["ann", "ben"]))
+
+    return written
+
+
+def test_a_table_has_its_documents_with_passages_and_references(table: Table) -> None:
+    documents, faults = table(
+        "a:1.1 Mus Mouse Mice", "b:1 Sol  Sun", "a:1.2 currit runs ", "a:2.1 Felis  ", "a:2.2   ", "lone.1 Nix Snow "
+    )
+    assert not faults
+    assert [(each.id, each.file.name) for each in documents] == [
+        ("a", "book.tsv"), ("b", "book.tsv"), ("book", "book.tsv"), ("c", "other.tsv"),
+    ]  # fmt: skip
+    assert documents[0].passages == (
+        Passage(
+            "a:1",
+            "la",
+            (Segment("a:1.1", "Mus"), Segment("a:1.2", "currit")),
+            (Reference("ann", ("Mouse", "runs")), Reference("ben", ("Mice", None))),
+        ),
+        Passage("a:2", "la", (Segment("a:2.1", "Felis"), Segment("a:2.2", "")), ()),
+    )
+    assert documents[2].passages[0].id == "lone"
+
+
+def test_columns_that_are_not_asked_for_do_not_count(table: Table) -> None:
+    documents, faults = table("x a:1 Mouse Mus y", header="dora segment_id ann source ben")
+    assert not faults
+    assert documents[0].passages[0].references == (Reference("ann", ("Mouse",)), Reference("ben", ("y",)))
+
+
+def test_one_file_may_be_the_corpus(tmp_path: Path) -> None:
+    path = tmp_path / "book.csv"
+    path.write_bytes(b'\xef\xbb\xbfsegment_id,source,ann\r\na:1,"Mus, inquit,\r\n""currit""",Mouse\r\n\r\na:2,Sol,\r\n')
+    (document,), faults = read_back(describe(tmp_path / "c.yaml", "table", path, ["ann"]))
+    assert not faults
+    assert [each.text for p in document.passages for each in p.segments] == ['Mus, inquit,\n"currit"', "Sol"]
+
+
+CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r")).map(str.strip)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.sampled_from(sorted(DELIMITERS)),
+    st.lists(st.lists(st.tuples(CELLS.filter(bool), CELLS, CELLS), min_size=1, max_size=3), min_size=1, max_size=3),
+)
+def test_a_table_reads_back_as_it_was_written(ending: str, passages: list[list[tuple[str, str, str]]]) -> None:
+    """Whatever the cells hold: delimiters, line breaks, quotation marks."""
+    rows = [(f"a:{p}.{s}", *cells) for p, segments in enumerate(passages) for s, cells in enumerate(segments)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"book{ending}")
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, delimiter=DELIMITERS[ending]).writerows([("segment_id", "source", "ann", "ben"), *rows])
+        (document,), faults = read_back(describe(Path(folder, "c.yaml"), "table", path, ["ann", "ben"]))
+    assert not faults
+    assert [(s.id, s.text) for passage in document.passages for s in passage.segments] == [row[:2] for row in rows]
+    for column, translator in ((2, "ann"), (3, "ben")):
+        found = {
+            segment.id: text
+            for passage in document.passages
+            for reference in passage.references
+            if reference.translator == translator
+            for segment, text in zip(passage.segments, reference.segments, strict=True)
+            if text is not None
+        }
+        assert found == {row[0]: row[column] for row in rows if row[column]}
+
+
+@pytest.mark.parametrize(
+    ("lines", "keys", "problem"),
+    [
+        (["b:1.1 Sol  "], ["line 4 b:1.1"], "the segment is also in line 3"),
+        (["b:2.1   ", "b:2.2   "], ["line 4 b:2"], "the source of the passage is empty"),
+        (["b:2.1  Sun "], ["line 4 b:2"], "the source of the passage is empty"),
+        (["b:2.1 Nix  ", "b:1.2 Ver  "], ["line 5 b:1.2"], "stands apart from the other segments of b:1"),
+        (["b:2.1 Nix  ", "b:1.2 Ver  ", "b:1.2   "], ["line 6 b:1.2", "line 5 b:1.2"], ""),
+        (["b:1|2.1 Nix  "], ["'b:1|2'"], "cannot be the key of a passage"),
+    ],
+)
+def test_a_faulty_segment_leaves_only_its_own_document_out(
+    table: Table, tmp_path: Path, lines: list[str], keys: list[str], problem: str
+) -> None:
+    documents, faults = table("a:1 Mus  ", "b:1.1 Sol  ", *lines)
+    assert [each.id for each in documents] == ["a", "c"]
+    assert [(fault.where, fault.key) for fault in faults] == [(str(tmp_path / "book.tsv"), key) for key in keys]
+    assert all(problem in fault.problem and fault.remedy for fault in faults)
+
+
+@pytest.mark.parametrize(
+    ("lines", "keys", "problem"),
+    [
+        (["b:1 Sol"], ["line 3"], "has 2 cells, but the table 4 columns"),
+        (["b:1 Sol   "], ["line 3"], "has 5 cells"),
+        ([" Sol  "], ["line 3 segment_id"], "is empty"),
+        (["", '"b:1" "So\nl" "Sun" ""', "b:2 Nix", "b:3 Nix"], ["line 6", "line 7"], "has 2 cells"),
+        (['b:1 Sol "Sun" '], [], ""),
+        (['b:1 "Sol,"inquit  '], ["line 3"], "is no row of a table"),
+        (['b:1 "Sol  ', "b:2 Nix  "], ["line 3"], "is no row of a table"),
+        (["x1 Sol  "], ["line 3 x1"], "does not name its passage"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_told_by_its_line(
+    table: Table, lines: list[str], keys: list[str], problem: str
+) -> None:
+    documents, faults = table("a:1 Mus  ", *lines)
+    assert "c" in [each.id for each in documents]
+    assert [fault.key for fault in faults] == keys
+    assert all(problem in fault.problem and fault.remedy for fault in faults)
+    assert ("a" in [each.id for each in documents]) == (problem in ("", "does not name its passage"))
+
+
+@pytest.mark.parametrize(
+    ("header", "keys", "problem"),
+    [
+        ("segment_id source ann", ["line 1 ben"], "the column is missing"),
+        ("id source ann text", ["line 1 segment_id", "line 1 ben"], "the column is missing"),
+        ("segment_id source ann ben ann", ["line 1 ann"], "the column occurs twice"),
+        ('"segment_id source ann ben', ["line 1"], "is no row of a table"),
+        ("", ["line 1 segment_id", "line 1 source", "line 1 ann", "line 1 ben"], "the column is missing"),
+    ],
+)
+def test_a_column_that_is_missing_is_named(table: Table, header: str, keys: list[str], problem: str) -> None:
+    documents, faults = table("a:1 Mus  ", header=header)
+    assert [each.id for each in documents] == ["c"]
+    assert [fault.key for fault in faults] == keys
+    assert all(problem in fault.problem and fault.remedy for fault in faults)
+
+
+def test_a_table_without_rows_is_a_fault(table: Table) -> None:
+    _, (fault,) = table()
+    assert (Path(fault.where).name, fault.problem) == ("book.tsv", "holds no segment")
+
+
+def test_a_document_may_not_be_spread_over_two_tables(table: Table, tmp_path: Path) -> None:
+    documents, (fault,) = table("c:9 Luna  ")
+    assert [each.id for each in documents] == ["c"]
+    assert (fault.where, fault.key) == (str(tmp_path / "other.tsv"), "c")
+
+
+@pytest.mark.parametrize(
+    ("root", "message"),
+    [("empty", r"empty: holds no \.tsv or \.csv file"), ("c.yaml", r"c\.yaml: has an unknown ending")],
+)
+def test_a_root_without_a_table_is_refused(tmp_path: Path, root: str, message: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadInput, match=message):
+        read_back(describe(tmp_path / "c.yaml", "table", tmp_path / root, ["ann"]))
+
+
+def test_a_table_in_another_encoding_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "book.tsv").write_bytes("segment_id\tsource\nMûs".encode("latin-1"))
+    _, (fault,) = read_back(describe(tmp_path / "c.yaml", "table", tmp_path, ["ann"]))
+    assert (fault.key, fault.problem) == ("byte 19", "is not UTF-8")

@@ -1,0 +1,250 @@
+"""What TEI yields as a source and as a translation, and what is refused."""
+
+import tempfile
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmark_assets.corpus.model import Aside, Document
+from benchmark_assets.corpus.readers.tei import running_text
+from resources.errors import BadInput
+from tests.corpus.support import describe, edit, read_back
+
+TEI = (
+    "<TEI xmlns='http://www.tei-c.org/ns/1.0'><teiHeader><fileDesc><p n='9'>Header.</p></fileDesc></teiHeader>{}</TEI>"
+)
+PROSE = {"language": "en", "licence": "CC0-1.0", "layout": "tei", "root": "english"}
+
+
+def tei(body: str) -> str:
+    return TEI.format(f"<text><front><p>Preface.</p></front><body>{body}</body><back><p>Index.</p></back></text>")
+
+
+Source = Callable[[str], tuple[list[Document], list[BadInput]]]
+Prose = Callable[[str], tuple[str, tuple[Aside, ...]]]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Source:
+    """Documents and faults of a corpus of one file, mus.xml, with this body (or these bytes)."""
+    description = describe(tmp_path / "c.yaml", "tei", tmp_path / "latin", ["ann"])
+    edit(description, {"references": {"ann": PROSE}})
+    (tmp_path / "latin").mkdir()
+    (tmp_path / "english").mkdir()
+    (tmp_path / "english/mus.xml").write_text(tei("<p>A mouse.</p>"))
+
+    def written(body: str) -> tuple[list[Document], list[BadInput]]:
+        (tmp_path / "latin/mus.xml").write_text(body if body.startswith("<?") else tei(body), encoding="utf-8")
+        return read_back(description)
+
+    return written
+
+
+@pytest.fixture
+def prose(tmp_path: Path) -> Prose:
+    """Text and asides of a file with this body."""
+
+    def written(body: str) -> tuple[str, tuple[Aside, ...]]:
+        (tmp_path / "mus.xml").write_text(body if body.startswith("<?") else tei(body), encoding="utf-8")
+        return running_text(tmp_path / "mus.xml")
+
+    return written
+
+
+def segments(found: tuple[list[Document], list[BadInput]]) -> list[tuple[str, str]]:
+    documents, faults = found
+    assert not faults
+    return [(each.id, each.text) for document in documents for p in document.passages for each in p.segments]
+
+
+# Sources
+
+
+@pytest.mark.parametrize(
+    ("body", "ids"),
+    [
+        ("<p xml:id='mus.1.1'>A</p><p xml:id='mus_1.2'>B</p>", ["mus:1.1", "mus:1.2"]),
+        ("<p xml:id='s1'>A</p><p xml:id='mus10.1'>B</p>", ["mus:s1", "mus:mus10.1"]),
+        ("<div n='1'><p n='1'>A</p><p n='2'>B</p></div>", ["mus:1.1", "mus:1.2"]),
+        ("<div n='1'><p n='1'><seg n='1'>A</seg> <seg n='2'>B</seg></p></div>", ["mus:1.1.1", "mus:1.1.2"]),
+        ("<div n='1'><p n='1.1'><seg n='1.1.1'>A</seg></p><p n='10.2'>B</p></div>", ["mus:1.1.1", "mus:1.10.2"]),
+        ("<lg n='3'><l n='1'>A</l><l n='2'>B</l></lg>", ["mus:3.1", "mus:3.2"]),
+        ("<div n='urn:cts:latinLit:phi1'><div n='1'><p>A</p></div><div n='2'><p>B</p></div></div>", ["mus:1", "mus:2"]),
+        ("<div1 n='1'><div2 n='1'><ab>A</ab></div2><ab n='2'>B</ab></div1>", ["mus:1.1", "mus:1.2"]),
+        ("<div xml:id='c1'><head n='7'>Head</head><p xml:id='s1'>A<note><p n='1'>n</p></note></p></div>", ["mus:s1"]),
+        ("<div n='1'><seg xml:id='a.1'>A</seg><seg n=' '/></div>", ["mus:a.1"]),
+    ],
+)
+def test_the_innermost_numbered_elements_are_the_segments(source: Source, body: str, ids: list[str]) -> None:
+    assert segments(source(body)) == list(zip(ids, "AB", strict=False))
+
+
+def test_a_source_has_its_passages_in_order(source: Source) -> None:
+    (document,), faults = source(
+        "<div n='1'><p n='1'><seg n='1'>Mus <hi>currit</hi>.</seg> <seg n='2'/></p><p n='2'>Sol.</p></div>"
+        "<div n='2'><lg n='1'><l>Felis</l><l>sedet.</l></lg></div>"
+    )
+    assert not faults
+    assert (document.id, document.file.name) == ("mus", "mus.xml")
+    passages = [(each.id, each.language, [segment.text for segment in each.segments]) for each in document.passages]
+    assert passages == [
+        ("mus:1.1", "la", ["Mus currit.", ""]),
+        ("mus:1", "la", ["Sol."]),
+        ("mus:2", "la", ["Felis sedet."]),
+    ]
+    assert [(each.translator, each.text) for each in document.prose] == [("ann", "A mouse.")]
+
+
+@pytest.mark.parametrize(
+    ("inside", "text"),
+    [
+        ("<app><lem>Mus</lem><rdg>Mures</rdg><rdg>Murem</rdg><note>sic A</note></app> currit", "Mus currit"),
+        ("<app><rdg>Mus</rdg><rdg>Mures</rdg></app> currit", "Mus currit"),
+        ("<app><rdgGrp><rdg>Mus</rdg></rdgGrp><rdgGrp><rdg>Mures</rdg></rdgGrp></app> currit", "Mus currit"),
+        ("<choice><sic>Mos</sic><corr>Mus</corr></choice> currit", "Mus currit"),
+        ("<choice><orig>Mvs</orig><reg>Mus</reg></choice> currit", "Mus currit"),
+        ("<choice><abbr>M.</abbr><expan>M<ex>us</ex></expan></choice> currit", "Mus currit"),
+        ("<choice><corr>Mus</corr><corr>Mures</corr><sic>Mos</sic></choice> currit", "Mus currit"),
+        ("<choice><unclear>Mus</unclear><unclear>Mox</unclear></choice> currit", "Mus currit"),
+        ("<sic>Mus</sic> <supplied>cur</supplied><unclear>rit</unclear>", "Mus currit"),
+        ("<subst><del>Mos</del><add>Mus</add></subst> <surplus>et</surplus> currit", "Mus currit"),
+        ("Mus <gap reason='lost'><desc>two words</desc></gap> currit", "Mus […] currit"),
+        ("Mus<lb n='2'/>cur<lb break='no'/>rit", "Mus currit"),
+        ("Mus <pb n='3'/> <fw>FABVLAE</fw>\n cur<pb break='no' n='4'/>rit", "Mus currit"),
+        ("Mus<note place='foot'>A <gap/> mouse.</note> cur<note>!</note>rit", "Mus currit"),
+        ("<stage>Exit.</stage>Mus<milestone n='5' unit='line'/> <!-- c -->cur<?x?>rit", "Mus currit"),
+        ("<![CDATA[Mus <currit>]]> &amp; &#x101; a&#x304;", "Mus <currit> & ā ā"),
+        ("<list><item>Mus</item><item>currit</item></list>", "Mus currit"),
+    ],
+)
+def test_what_an_edition_says_beside_its_text_is_read_for_the_text(
+    source: Source, prose: Prose, inside: str, text: str
+) -> None:
+    assert segments(source(f"<p n='1'>{inside}</p>")) == [("mus:1", text)]
+    assert prose(f"<p>{inside}</p>")[0].split() == text.split()
+
+
+def test_files_without_the_namespace_are_read(source: Source) -> None:
+    assert segments(source("<?xml version='1.0'?><TEI><text><body><p n='1'>Mus.</p></body></text></TEI>")) == [
+        ("mus:1", "Mus.")
+    ]
+
+
+def test_an_entity_that_the_file_defines_is_read(source: Source) -> None:
+    entity = "<?xml version='1.0' encoding='utf-8'?><!DOCTYPE TEI [<!ENTITY m 'Mus'>]>"
+    assert segments(source(entity + tei("<p n='1'>&m; currit.</p>"))) == [("mus:1", "Mus currit.")]
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff")).filter(str.strip)
+
+
+def normal(text: str) -> str:
+    return unicodedata.normalize("NFC", " ".join(text.split()))
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.lists(TEXTS, min_size=1, max_size=3), min_size=1, max_size=4))
+def test_a_source_reads_back_as_it_was_written(passages: list[list[str]]) -> None:
+    body = "".join(
+        f"<p n='{p}'>" + " ".join(f"<seg n='{s}'>{escape(text)}</seg>" for s, text in enumerate(texts)) + "</p>"
+        for p, texts in enumerate(passages)
+    )
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        description = describe(folder / "c.yaml", "tei", folder / "mus.xml", ["ann"])
+        edit(description, {"references": {"ann": PROSE | {"root": "."}}})
+        (folder / "mus.xml").write_text(tei(body), encoding="utf-8")
+        (document,), faults = read_back(description)
+    assert not faults
+    assert [[each.text for each in passage.segments] for passage in document.passages] == [
+        [normal(text) for text in texts] for texts in passages
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "key", "problem"),
+    [
+        ("<p>Mus.</p>", "", "holds no numbered segment"),
+        ("", "", "holds no numbered segment"),
+        ("<lg>\n<l n='1'>A</l>\n<l>B</l><l>C</l></lg>", "line 3", "has text outside a segment, in <l>"),
+        ("<p n='1'>Intro <seg n='1'>A</seg></p>", "line 1", "has text outside a segment, in <p>"),
+        ("<p n='1'><seg n='1'>A</seg> and</p>", "line 1", "has text outside a segment, in <p>"),
+        ("<p n='1'>A</p>\n<p n='1'>B</p>", "line 2 mus:1", "the segment occurs twice"),
+        ("<p n='1.1'>A</p><p n='2.1'>B</p>\n<p n='1.2'>C</p>", "line 2 mus:1.2", "stands apart from the other"),
+        ("<p n='1.1'>A</p>\n<p n='2.1'><note>B</note></p>", "line 2 mus:2", "the source of the passage is empty"),
+        ("<p n='1 a.1'>A</p>", "'mus:1 a'", "cannot be the key of a passage"),
+        ("<p n='1'>A &mdash; B</p>", "line 1", "is no XML (Entity 'mdash' not defined)"),
+        ("<p n='1'>\nA</l>", "line 2", "is no XML (Opening and ending tag mismatch"),
+        ("<p n='1'>A &#0;</p>", "line 1", "is no XML ("),
+        ("<?xml version='1.0'?>\n<TEI><text/></TEI>", "", "has no <body>"),
+        ("<?xml version='1.0'?>\n<html><body><p n='1'>404</p></body></html>", "", "is no TEI (its root is <html>)"),
+        ("<?xml version='1.0'?><!DOCTYPE a [<!ENTITY w SYSTEM 'c.yaml'>]><TEI>&w;</TEI>", "line 1", "'w' not defined"),
+    ],
+)  # fmt: skip
+def test_a_faulty_source_is_told_by_line_and_segment(source: Source, body: str, key: str, problem: str) -> None:
+    documents, (fault,) = source(body)
+    assert not documents
+    assert Path(fault.where).name == "mus.xml"
+    assert fault.key == key
+    assert problem in fault.problem
+    assert fault.remedy
+
+
+def test_every_fault_of_a_source_is_told_at_once(source: Source) -> None:
+    _, faults = source("<p n='1'>A</p><p n='1'>B</p><p>C</p><p n='2.1'/>")
+    assert len(faults) == 3
+
+
+def test_a_reference_without_files_of_its_own_is_refused(tmp_path: Path) -> None:
+    """It would have no text in any document, and nothing would tell."""
+    description = describe(tmp_path / "c.yaml", "tei", tmp_path, ["ann"])
+    with pytest.raises(BadInput, match=r"c: references\.ann: the layout tei has no translations"):
+        read_back(description)
+
+
+def test_a_folder_without_a_file_is_refused(source: Source, tmp_path: Path) -> None:
+    description = describe(tmp_path / "d.yaml", "tei", tmp_path / "latin", ["ann"])
+    edit(description, {"references": {"ann": PROSE}})
+    with pytest.raises(BadInput, match=r"latin: holds no .xml file"):
+        read_back(description)
+
+
+# Translations
+
+
+def test_a_translation_is_its_paragraphs_and_verses_with_asides_at_their_places(prose: Prose) -> None:
+    text, asides = prose("""<head>The Mouse</head>
+        <div n="1"><head>One</head><p n="1">A mouse<note n="a">A <hi>small</hi> one.</note> ran
+        <milestone unit="section" n="2"/>and ran.</p>
+        <note>So the editor.</note>
+        <quote><lg><l>“O mouse,</l><l n="5">run!”</l></lg></quote></div>
+        <sp><speaker>Cat</speaker><p>I sat.</p></sp>""")
+    assert text == "A mouse ran and ran.\n\n“O mouse,\nrun!”\n\nI sat."
+    assert [(each.kind, each.text, text[each.at :][:4]) for each in asides] == [
+        ("heading", "The Mouse", "A mo"),
+        ("number", "1", "A mo"),
+        ("heading", "One", "A mo"),
+        ("number", "1", "A mo"),
+        ("footnote", "A small one.", " ran"),
+        ("number", "2", "and "),
+        ("note", "So the editor.", "“O m"),
+        ("number", "5", "run!"),
+        ("heading", "Cat", "I sa"),
+    ]
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.lists(TEXTS, min_size=1, max_size=3), min_size=1, max_size=4))
+def test_a_translation_reads_back_as_it_was_written(stanzas: list[list[str]]) -> None:
+    body = "".join(f"<lg>{''.join(f'<l>{escape(line)}</l>' for line in stanza)}</lg>\n" for stanza in stanzas)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "mus.xml")
+        path.write_text(tei(body), encoding="utf-8")
+        text, asides = running_text(path)
+    assert text == "\n\n".join("\n".join(map(normal, stanza)) for stanza in stanzas)
+    assert not asides
