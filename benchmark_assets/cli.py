@@ -18,6 +18,7 @@ from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import KEYS
 from benchmark_assets.reporting.leaderboard import readable
 from benchmark_assets.reporting.tables import plain
+from benchmark_assets.selection.funnel import reasons, steps
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.translation.systems import Systems
 from resources.errors import BadInput
@@ -26,7 +27,7 @@ from resources.provider import ledger, transport
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
-SAMPLE = PROJECT / "warehouse" / "sample"
+SAMPLES = {name: PROJECT / "warehouse" / name for name in ("dialogues", "sample")}
 
 
 class Deployment:
@@ -84,12 +85,15 @@ def console() -> None:
 def demo() -> None:
     """Run the main job on the sample corpus and print its leaderboard."""
     each = Deployment()
-    register(each.warehouse, SAMPLE / "corpus.yaml")
-    runs.take_in(each.definitions, each.instance, "sample")
+    for name, folder in SAMPLES.items():
+        register(each.warehouse, folder / "corpus.yaml")
+        runs.take_in(each.definitions, each.instance, name)
     registry = each.provider.registry()
     sample = [model for model, settings in registry.models.items() if settings.corpora == ("sample",)]
     runs.evaluate(each.definitions, each.instance, *sample)
     board = each.warehouse.read("leaderboard")
+    click.echo("\nThe dialogues, two of whose translations were aligned: which passages are fit for a benchmark\n")
+    click.echo(plain(steps(each.warehouse.read("funnel", pl.DataFrame({"corpus": ["dialogues"]})))))
     click.echo("\nThe sample's systems beside its human translators, each of these scored against the other two:\n")
     click.echo(plain(readable(board.filter(board["corpus"] == "sample"))))
     click.echo(
@@ -135,6 +139,27 @@ def scan() -> None:
     """Look at the files of all corpora for passages that are new or changed."""
     each = Deployment()
     runs.look(each.definitions, each.instance)
+
+
+@main.command(name="funnel")
+@click.argument("passage", required=False)
+def show_funnel(passage: str | None) -> None:
+    """Say how many passages each filter drops; with a PASSAGE (corpus/id), why it is in or out."""
+    warehouse = Deployment().warehouse
+    if passage is None:
+        rows = warehouse.read("funnel")
+        click.echo(plain(steps(rows)) if len(rows) else "no corpus has filters: every passage is in")
+        return
+    key = pl.DataFrame({"passage": [passage]})
+    found = warehouse.read("selection", key)
+    if found.is_empty():
+        raise BadInput(passage, "", "is no passage that was selected from", "write it as corpus/id; `variorum update`")
+    click.echo(plain(reasons(found, warehouse.read("passage_filter", key))))
+    stages = warehouse.read("verification", key).drop("passage", "fingerprint", "run_id", "updated_at")
+    doubts = warehouse.read("alignment", key, ["translator", "doubt"]).drop_nulls()
+    for rows in (doubts, stages):
+        if len(rows):
+            click.echo(f"\n{plain(rows)}")
 
 
 @main.command()

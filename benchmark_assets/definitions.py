@@ -6,11 +6,13 @@ from typing import Any
 import dagster as dg
 
 from benchmark_assets.accounts import assets as accounts
+from benchmark_assets.alignment import assets as alignment
 from benchmark_assets.automation import checks, jobs, sensors
 from benchmark_assets.corpus import assets as corpus
 from benchmark_assets.metrics import assets as metrics
 from benchmark_assets.references import assets as references
 from benchmark_assets.reporting import assets as reporting
+from benchmark_assets.selection import assets as selection
 from benchmark_assets.translation import assets as translation
 from benchmark_assets.translation.systems import Systems
 from resources.home import home
@@ -19,6 +21,7 @@ from resources.provider.provider import Provider
 from resources.provider.registry import default_path, load
 from resources.warehouse import Warehouse
 
+ROOMS = [corpus, alignment, selection, references, translation, accounts, metrics, reporting]
 OWNERS = ["team:variorum"]
 
 
@@ -52,7 +55,9 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
     }
     assets = [
         definition
-        for definition in dg.load_assets_from_modules([corpus, references, translation, accounts, metrics, reporting])
+        for definition in dg.load_assets_from_modules(
+            [corpus, alignment, selection, references, translation, accounts, metrics, reporting]
+        )
         if isinstance(definition, dg.AssetsDefinition)
     ]
     evaluate, update, remove = (

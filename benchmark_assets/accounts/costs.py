@@ -70,7 +70,7 @@ def against_caps(attempts: pl.DataFrame, registry: Registry, today: date) -> pl.
         What says the caps of the day and of each model.
     """
     caps = [("day", registry.budget.day, attempts.filter(pl.col("asked").dt.date() == today))]
-    models = {**registry.models, **registry.judges}
+    models = {**registry.models, **registry.judges, **registry.aligners}
     caps += [(f"model {name}", own.budget, attempts.filter(model=name)) for name, own in models.items()]
     rows = [(name, cap, total) for name, cap, own in caps if cap and (total := spent(own)) >= NEARLY * cap]
     return pl.DataFrame(rows, schema={"cap": pl.String, "dollars": pl.Float64, "spent": pl.Float64}, orient="row")

@@ -21,7 +21,13 @@ CODE_VERSION = "1"
 BY_SCAN = "variorum/by-scan"
 """Tag of assets that a look at the files fills, and nothing else: they are never due."""
 
-ASSETS = {"source_text": "source", "segmented_reference": "reference"}
+ASSETS = {"source_text": "source", "segmented_reference": "reference", "continuous_reference": "continuous"}
+"""The frame of a Scan that each asset holds."""
+
+PROSE = {"prose": "prose", "prose_aside": "aside"}
+"""Tables by document, and the frames that they hold."""
+
+BY_DOCUMENT = ["corpus", "document", "translator"]
 
 
 @dg.multi_asset(
@@ -31,6 +37,7 @@ ASSETS = {"source_text": "source", "segmented_reference": "reference"}
         for name, description in {
             "source_text": "Source of each passage, in its segments, as the files of its corpus have it.",
             "segmented_reference": "Human translations in the segments of the source, as the files have them.",
+            "continuous_reference": "Continuous translations in which a passage is to be found, and hand corrections.",
         }.items()
     ],
     partitions_def=PASSAGE,
@@ -83,6 +90,7 @@ def _store(
 ) -> int:
     """Write and report what differs from the warehouse and from Dagster; return how many passages did."""
     changed: set[str] = set()
+    _store_prose(context, warehouse, seen)
     for asset, frame in ASSETS.items():
         versions = seen.versions.select(
             pl.lit("").alias("model"), "passage", pl.col(asset).alias("version"),
@@ -109,6 +117,17 @@ def _store(
         report(context, dg.AssetKey(asset), due, [], CODE_VERSION, ["passage"])
         changed.update(stale["passage"], due["passage"] if not report_all else [])
     return len(changed)
+
+
+def _store_prose(context: dg.AssetExecutionContext | dg.OpExecutionContext, warehouse: Warehouse, seen: Scan) -> None:
+    """Write continuous translations that changed; remove those that have left the files of a sound corpus."""
+    stored = warehouse.read("prose", columns=[*BY_DOCUMENT, "fingerprint"])
+    changed = seen.prose.select(stored.columns).join(stored, on=stored.columns, how="anti")
+    gone = stored.filter(pl.col("corpus").is_in(seen.sound)).join(seen.prose, on=BY_DOCUMENT, how="anti")
+    keys = pl.concat([changed, gone]).select(BY_DOCUMENT)
+    if len(keys):
+        rows = {table: getattr(seen, frame).join(changed, on=BY_DOCUMENT, how="semi") for table, frame in PROSE.items()}
+        warehouse.write([Replacement(table, own, keys) for table, own in rows.items()], context.run.run_id)
 
 
 def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, seen: Scan) -> tuple[int, pl.DataFrame]:

@@ -2,11 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from benchmark_assets.corpus.filters import Filters
 from benchmark_assets.corpus.model import Licence
 from resources import yaml_files
+from resources.downloads.sources import Download
 from resources.errors import BadInput
 from resources.keys import check_key
 
@@ -20,7 +23,9 @@ class Text(BaseModel):
     files lie under `root` (relative to the description; by default the corpus's), one a document, named by `files`,
     where `{document}` stands for the document's id, `*` for any part of a name and `**/` for any folders (by default
     `**/{document}` with the layout's ending). `numbering` is a regular expression of what numbers its paragraphs; it is
-    matched at the beginning of each, and kept apart from the text.
+    matched at the beginning of each, and kept apart from the text. It is aligned offline, by sentence embeddings; or by
+    the model that `aligner` names in the registry, which is asked for `all` segments, or for those of which the offline
+    alignment is `unsure`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -33,6 +38,8 @@ class Text(BaseModel):
     root: Path | None = None
     files: str = ""
     numbering: str = ""
+    aligner: str = ""
+    ask: Literal["all", "unsure"] = "all"
 
     def terms(self) -> Licence:
         """The licence as the corpus model has it."""
@@ -42,7 +49,9 @@ class Text(BaseModel):
 class Description(BaseModel):
     """A corpus. `root` is the folder or file that the layout's reader reads, relative to the description's own file.
 
-    All references are in one language, that into which models translate.
+    All references are in one language, that into which models translate. Without `filters`, every passage is taken.
+    `corrections` is a file of segments that were aligned by hand (corpus.corrections); `downloads` says what `variorum
+    download` fetches into `root`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -52,6 +61,9 @@ class Description(BaseModel):
     root: Path
     source: Text
     references: dict[str, Text] = Field(min_length=1)
+    filters: Filters | None = None
+    corrections: Path | None = None
+    downloads: tuple[Download, ...] = ()
 
     @property
     def segmented(self) -> dict[str, Text]:
@@ -76,7 +88,8 @@ def load(path: Path) -> Description:
     ------
     BadInput
         Where the file is missing, is no YAML mapping, has a wrong or unknown key, a name that is no slug, a `numbering`
-        that is no regular expression, or files for a text that has no layout of its own.
+        that is no regular expression, files for a text that has no layout of its own, nothing to align a continuous
+        reference by, or filters that ask for more references than there are.
     """
     description = yaml_files.read(path, Description, "compare it with warehouse/sample/corpus.yaml")
     if "/" in description.name:
@@ -93,19 +106,21 @@ def load(path: Path) -> Description:
     for name in (description.name, *description.references):
         check_key(name, "corpus or translator", path)
     _check_files(path, description)
+    _check_references(path, description)
     root = (path.parent / description.root).resolve()
     references = {
         translator: text.model_copy(update={"root": (path.parent / text.root).resolve() if text.root else root})
         for translator, text in description.references.items()
     }
-    return description.model_copy(update={"root": root, "references": references})
+    corrections = (path.parent / description.corrections).resolve() if description.corrections else None
+    return description.model_copy(update={"root": root, "references": references, "corrections": corrections})
 
 
 def _check_files(path: Path, description: Description) -> None:
     texts = {"source": description.source}
     texts |= {f"references.{translator}": text for translator, text in description.references.items()}
     for key, text in texts.items():
-        given = [name for name in ("layout", "root", "files", "numbering") if getattr(text, name)]
+        given = [name for name in ("layout", "root", "files", "numbering", "aligner") if getattr(text, name)]
         if key == "source" and given:
             raise BadInput(path, f"{key}.{given[0]}", "is for references only", "drop it; the corpus has a `layout`")
         if given and not text.layout:
@@ -121,3 +136,17 @@ def _check_files(path: Path, description: Description) -> None:
                 f"is no regular expression ({error})",
                 "mend it; `\\d+\\.` is a number and a dot",
             ) from error
+
+
+def _check_references(path: Path, description: Description) -> None:
+    unguided = [name for name, text in description.continuous.items() if not text.aligner or text.ask == "unsure"]
+    if unguided and not description.segmented:
+        raise BadInput(
+            path, f"references.{unguided[0]}", "has nothing to be aligned by: no reference is in segments",
+            "add one that is, or name a model as its `aligner`",
+        )  # fmt: skip
+    needed = description.filters.references if description.filters else None
+    if needed is not None and needed > len(description.references):
+        raise BadInput(
+            path, "filters.references", f"asks for {needed} of {len(description.references)} references", "lower it"
+        )

@@ -1,11 +1,13 @@
 """Which corpora this warehouse holds: descriptions that were imported, read anew at every look."""
 
+import json
 from pathlib import Path
 
 import polars as pl
 
 from benchmark_assets.corpus.description import Description, load
 from benchmark_assets.corpus.readers import READERS
+from benchmark_assets.corpus.readers.prose import PROSE_READERS
 from benchmark_assets.lineage.standing import digest
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
@@ -22,6 +24,12 @@ def register(warehouse: Warehouse, path: Path) -> Description:
     description = load(path)
     if description.layout not in READERS:
         raise BadInput(path, "layout", f"no reader for {description.layout!r}", f"use one of {sorted(READERS)}")
+    for translator, text in description.continuous.items():
+        if text.layout not in PROSE_READERS:
+            raise BadInput(
+                path, f"references.{translator}.layout", f"no reader for {text.layout!r}",
+                f"use one of {sorted(PROSE_READERS)}",
+            )  # fmt: skip
     known = warehouse.read("corpus", pl.DataFrame({"corpus": [description.name]}))
     if len(known) and (other := Path(known["description"][0])) != path.resolve() and other.exists():
         raise BadInput(path, "name", f"{description.name!r} is the corpus of {other}", "choose another")
@@ -62,9 +70,13 @@ def _look(warehouse: Warehouse, name: str, path: Path) -> Description | BadInput
 def _remember(warehouse: Warehouse, description: Description, path: Path) -> None:
     """Store where the description lies and the licences that it gives, unless they are stored already."""
     key = pl.DataFrame({"corpus": [description.name]})
+    filters = description.filters.model_dump_json() if description.filters else None
+    aligners = {name: {"model": text.aligner, "ask": text.ask} for name, text in description.continuous.items()}
     row = key.with_columns(
-        description=pl.lit(str(path.resolve())), target_language=pl.lit(description.target_language),
-        fingerprint=pl.lit(digest(description)),
+        description=pl.lit(str(path.resolve())), source_language=pl.lit(description.source.language),
+        target_language=pl.lit(description.target_language),
+        filters=pl.lit(filters, pl.String), aligners=pl.lit(json.dumps(aligners)),
+        texts=pl.lit(len(description.references), pl.Int32), fingerprint=pl.lit(digest(description)),
     )  # fmt: skip
     texts = {"": description.source, **description.references}
     licences = {translator: text.terms() for translator, text in texts.items()}
@@ -77,5 +89,5 @@ def _remember(warehouse: Warehouse, description: Description, path: Path) -> Non
             "fingerprint": digest(description),
         }
     )
-    if warehouse.read("corpus", row).is_empty():
+    if warehouse.read("corpus", row.select("corpus", "description", "fingerprint")).is_empty():
         warehouse.write([Replacement("corpus", row, key), Replacement("licence", rows, key)], run_id="import")

@@ -4,17 +4,20 @@ Here: documents as frames, and hashes of what they say. Not here: the layouts (c
 Dagster is told (corpus.assets).
 """
 
+import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import polars as pl
 
+from benchmark_assets.corpus.corrections import Corrections, check, load
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, joined
 from benchmark_assets.corpus.readers import read
 from benchmark_assets.lineage.standing import digest
 from resources.errors import BadInput
 
+VERSIONED = ["source_text", "segmented_reference", "continuous_reference"]
 SOURCE = pl.Schema({
     "passage": pl.String(), "corpus": pl.String(), "passage_id": pl.String(), "document": pl.String(),
     "position": pl.Int32(), "language": pl.String(), "segment_ids": pl.List(pl.String), "segments": pl.List(pl.String),
@@ -23,19 +26,35 @@ SOURCE = pl.Schema({
 REFERENCE = pl.Schema({
     "passage": pl.String(), "translator": pl.String(), "segments": pl.List(pl.String), "flag": pl.String(),
 })  # fmt: skip
+CONTINUOUS = pl.Schema({
+    "passage": pl.String(), "translator": pl.String(), "corpus": pl.String(), "document": pl.String(),
+    "whole": pl.String(), "corrections": pl.String(),
+})  # fmt: skip
+PROSE = pl.Schema({
+    "corpus": pl.String(), "document": pl.String(), "translator": pl.String(), "text": pl.String(),
+    "fingerprint": pl.String(),
+})  # fmt: skip
+ASIDE = pl.Schema({
+    "corpus": pl.String(), "document": pl.String(), "translator": pl.String(), "position": pl.Int32(),
+    "kind": pl.String(), "place": pl.Int32(), "text": pl.String(), "fingerprint": pl.String(),
+})  # fmt: skip
 
 
 class Scan(NamedTuple):
     """What the files say.
 
-    `source` and `reference` have the columns of source_text and segmented_reference but the fingerprint; `versions` has
-    `passage`; `source_text` and `segmented_reference`, the hash of the content of each; and `place`, the hash of the
-    passage's document and position. A passage that only moves keeps its versions, and with them what was made of it.
-    `sound` names the corpora that were read without a fault.
+    `source`, `reference` and `continuous` have the columns of source_text, segmented_reference and continuous_reference
+    but the fingerprint; `prose` and `aside` those of prose and prose_aside. `versions` has `passage`; the hash of the
+    content of each of the three assets, under its name; and `place`, the hash of the passage's document and position. A
+    passage that only moves keeps its versions, and with them what was made of it. `sound` names the corpora that were
+    read without a fault.
     """
 
     source: pl.DataFrame
     reference: pl.DataFrame
+    continuous: pl.DataFrame
+    prose: pl.DataFrame
+    aside: pl.DataFrame
     versions: pl.DataFrame
     faults: list[BadInput]
     sound: list[str]
@@ -43,9 +62,7 @@ class Scan(NamedTuple):
 
 def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
     """Read the corpora; a fault of one document or corpus is returned and keeps nothing else from being read."""
-    sources: list[tuple[object, ...]] = []
-    references: list[tuple[object, ...]] = []
-    versions: list[tuple[str, str, str, str]] = []
+    rows = Rows()
     faults: list[BadInput] = []
     sound: list[str] = []
     for description in descriptions:
@@ -54,39 +71,81 @@ def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
             continue
         before = len(faults)
         try:
+            corrections = load(description)
+            documents = []
             for document in read(description):
                 if isinstance(document, BadInput):
                     faults.append(document)
                 else:
-                    _add(document, description.name, sources, references, versions)
+                    rows.add(document, description.name, corrections)
+                    documents.append(document)
+            if len(faults) == before:
+                check(description, corrections, documents)
         except BadInput as fault:
             faults.append(fault)
         if len(faults) == before:
             sound.append(description.name)
-    columns = ["passage", "source_text", "segmented_reference", "place"]
+    columns = ["passage", *VERSIONED, "place"]
     return Scan(
-        pl.DataFrame(sources, schema=SOURCE, orient="row"),
-        pl.DataFrame(references, schema=REFERENCE, orient="row"),
-        pl.DataFrame(versions, schema=columns, orient="row", schema_overrides=dict.fromkeys(columns, pl.String)),
+        pl.DataFrame(rows.sources, schema=SOURCE, orient="row"),
+        pl.DataFrame(rows.references, schema=REFERENCE, orient="row"),
+        pl.DataFrame(rows.continuous, schema=CONTINUOUS, orient="row"),
+        pl.DataFrame(rows.prose, schema=PROSE, orient="row"),
+        pl.DataFrame(rows.asides, schema=ASIDE, orient="row"),
+        pl.DataFrame(rows.versions, schema=columns, orient="row", schema_overrides=dict.fromkeys(columns, pl.String)),
         faults,
         sound,
     )
 
 
-def _add(
-    document: Document,
-    corpus: str,
-    sources: list[tuple[object, ...]],
-    references: list[tuple[object, ...]],
-    versions: list[tuple[str, str, str, str]],
-) -> None:
-    for position, passage in enumerate(document.passages):
-        key = f"{corpus}/{passage.id}"
-        ids = [segment.id for segment in passage.segments]
-        texts = [segment.text for segment in passage.segments]
-        rendered = [(each.translator, list(each.segments), each.flag) for each in passage.references]
-        reference = digest(ids, sorted(rendered, key=lambda each: each[0]))
-        sources.append((key, corpus, passage.id, document.id, position, passage.language, ids, texts, joined(texts)))
-        references += [(key, *each) for each in rendered]
-        source = digest(passage.language, ids, texts, joined(texts))
-        versions.append((key, source, reference, digest(document.id, position)))
+class Rows:
+    """Rows of the frames of a Scan, document by document."""
+
+    def __init__(self) -> None:
+        self.sources: list[tuple[object, ...]] = []
+        self.references: list[tuple[object, ...]] = []
+        self.continuous: list[tuple[object, ...]] = []
+        self.prose: list[tuple[object, ...]] = []
+        self.asides: list[tuple[object, ...]] = []
+        self.versions: list[tuple[str, ...]] = []
+
+    def add(self, document: Document, corpus: str, corrections: Corrections) -> None:
+        """Add what a document says, and what was corrected of its alignments."""
+        said: list[str] = []
+        for position, passage in enumerate(document.passages):
+            key = f"{corpus}/{passage.id}"
+            ids = [segment.id for segment in passage.segments]
+            texts = [segment.text for segment in passage.segments]
+            rendered = [(each.translator, list(each.segments), each.flag) for each in passage.references]
+            self.sources.append(
+                (key, corpus, passage.id, document.id, position, passage.language, ids, texts, joined(texts))
+            )
+            self.references += [(key, *each) for each in rendered]
+            source = digest(passage.language, ids, texts, joined(texts))
+            reference = digest(ids, sorted(rendered, key=lambda each: each[0]))
+            said += [source, reference]
+            self.versions.append((key, source, reference, "", digest(document.id, position)))
+        self._add_prose(document, corpus, corrections, digest(said))
+
+    def _add_prose(self, document: Document, corpus: str, corrections: Corrections, said: str) -> None:
+        """Add the continuous translations; `said` is the hash of everything else in the document."""
+        wholes = {prose.translator: digest(said, prose.text) for prose in document.prose}
+        for prose in document.prose:
+            place = (corpus, document.id, prose.translator)
+            version = digest(prose.text, prose.asides)
+            self.prose.append((*place, prose.text, version))
+            self.asides += [
+                (*place, position, aside.kind, aside.at, aside.text, version)
+                for position, aside in enumerate(prose.asides)
+            ]
+        count = len(document.passages)
+        for index, passage in enumerate(document.passages, start=len(self.versions) - count):
+            own = []
+            for translator, whole in wholes.items():
+                found = {
+                    s.id: corrections[s.id, translator] for s in passage.segments if (s.id, translator) in corrections
+                }
+                own.append((translator, corpus, document.id, whole, json.dumps(found, ensure_ascii=False)))
+            key, source, reference, _, place_hash = self.versions[index]
+            self.continuous += [(key, *each) for each in own]
+            self.versions[index] = (key, source, reference, digest(own), place_hash)

@@ -121,8 +121,15 @@ def heard(
 def pointers(
     instance: dg.DagsterInstance, asset: dg.AssetKey, partitions_def: dg.PartitionsDefinition[Any] | None
 ) -> pl.DataFrame:
-    """Storage id (`pointer`) of the latest materialization of each partition of an asset, by its dimensions."""
+    """Storage id (`pointer`) of the latest materialization of each partition of an asset, by its dimensions.
+
+    One row, null where there is none, for an asset without partitions.
+    """
     dims = dimensions(partitions_def)
+    if not dims:
+        records = instance.fetch_materializations(asset, limit=1).records
+        own = pl.Series("pointer", [record.storage_id for record in records], dtype=pl.Int64)
+        return own.extend_constant(None, 1 - len(own)).to_frame()
     latest = instance.event_log_storage.get_latest_storage_id_by_partition(
         asset, dg.DagsterEventType.ASSET_MATERIALIZATION
     )

@@ -82,7 +82,8 @@ def stand(
 def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> Input:
     """An upstream asset by the dimensions that it shares with the asset in hand; its other dimensions are summed up."""
     upstream = [name for name in pointers.columns if name != "pointer"]
-    rows = states.filter(asset=key.to_user_string()).join(pointers, on=upstream, how="left")
+    rows = states.filter(asset=key.to_user_string())
+    rows = rows.join(pointers, on=upstream, how="left") if upstream else rows.with_columns(pointers.to_series())
     on = [dim for dim in upstream if dim in dims]
     if on == upstream:
         return Input(key, on, rows.select(*on, "version", "pointer"))
@@ -107,7 +108,7 @@ def _made_from(asked: pl.DataFrame, inputs: list[Input], settings: pl.DataFrame,
         asked = (
             asked.join(versions, on=each.on, maintain_order="left") if each.on else asked.join(versions, how="cross")
         )
-    asked = asked.join(settings, on=KEYS, maintain_order="left")
+    asked = asked.join(settings, on=[key for key in KEYS if key in settings.columns], maintain_order="left")
     names = ["code", "settings", *(each.key.to_user_string() for each in inputs)]
     columns = ["settings", *(f"input{i}" for i in range(len(inputs)))]
     fingerprints: list[str | None] = []

@@ -3,33 +3,34 @@
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.corpus.model import joined
 from benchmark_assets.lineage.refresh import Computed, refresh
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.references.rows import envelope_rows
+from benchmark_assets.selection.assets import selection
+from benchmark_assets.selection.candidates import renderings, selected
 from resources.embedders import Embedder
 from resources.embedding_cache import embed_unique
 from resources.warehouse import Warehouse
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="references", code_version="1", kinds={"duckdb"},
-    deps=["segmented_reference"],
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="references", code_version="2", kinds={"duckdb"},
+    deps=["segmented_reference", "alignment", "verification", selection],
 )  # fmt: skip
 def reference(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
-    """Text of each translator's rendering of a passage, and whether it is complete.
+    """Text of each translator's rendering of a passage that is in the benchmark, and whether it is complete.
 
-    Only complete references, those in which every segment of the source is translated, are scored against.
+    Only complete references, those in which every segment of the source is translated and was found in the translation
+    that it comes from, are scored against.
     """
 
     def assemble(due: pl.DataFrame) -> Computed:
-        rows = warehouse.read("segmented_reference", due)
-        texts = [joined(segments) for segments in rows["segments"].to_list()]
-        complete = rows["segments"].list.eval(pl.element().is_not_null()).list.all()
-        columns = [pl.Series("text", texts, dtype=pl.String), complete.alias("complete")]
-        return Computed({"reference": rows.select("passage", "translator", "flag").with_columns(columns)})
+        rows = renderings(warehouse, due)
+        complete = rows["segments"].list.eval(pl.element().is_not_null()).list.all() & (rows["suspicious"] == 0)
+        own = rows.filter(pl.col("text") != "").select("passage", "translator", "text", "flag")
+        return Computed({"reference": own.with_columns(complete.filter(rows["text"] != "").alias("complete"))})
 
-    return refresh(context, warehouse, assemble)
+    return refresh(context, warehouse, assemble, lambda asked: selected(warehouse, asked))
 
 
 @dg.asset(

@@ -7,6 +7,7 @@ import polars as pl
 
 from benchmark_assets.lineage.refresh import Computed, refresh
 from benchmark_assets.partitions import BY_PASSAGE, GRID, SINGLE_RUN
+from benchmark_assets.selection.candidates import selected
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.translation.tables import tabulate
 from resources.provider.estimate import Estimate, total
@@ -18,10 +19,12 @@ PAYER = "variorum/payer"
 
 @dg.asset(
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="translation", code_version="1", kinds={"duckdb"},
-    deps=[dg.AssetDep(dg.AssetKey("source_text"), partition_mapping=BY_PASSAGE)],
+    deps=[dg.AssetDep(dg.AssetKey(name), partition_mapping=BY_PASSAGE) for name in ("source_text", "selection")],
 )  # fmt: skip
 def model_output(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
-    """What a system made of a passage. An output is asked for again only when its source or the system changed.
+    """What a system made of a passage that is in the benchmark.
+
+    An output is asked for again only when its source or the system changed.
 
     Outputs of a model that was removed from the registry stay as they are.
     """
@@ -41,4 +44,7 @@ def model_output(context: dg.AssetExecutionContext, warehouse: Warehouse, system
         estimates = [systems.estimate(model, own) for model, own in sources(due)]
         return total(each for each in estimates if each) if any(estimates) else None
 
-    return refresh(context, warehouse, translate, systems.settings, also=["refusal", "translation_call"], cost=cost)
+    def settings(asked: pl.DataFrame) -> pl.DataFrame:
+        return systems.settings(asked.join(selected(warehouse, asked), on="passage", how="semi"))
+
+    return refresh(context, warehouse, translate, settings, also=["refusal", "translation_call"], cost=cost)

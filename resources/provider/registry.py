@@ -1,4 +1,4 @@
-"""The registry of what can be called: endpoints, models, judges, embedders, prices and caps, in one YAML file.
+"""The registry of what can be called: endpoints, models, judges, aligners, embedders, prices, caps, in one YAML file.
 
 Here: the form of `resources/models.yaml` and its faults. Not here: how a call is made (client),
 what may be spent (ledger).
@@ -6,6 +6,7 @@ what may be spent (ledger).
 
 import os
 import re
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -81,7 +82,7 @@ class Price(_Entry):
 
 
 class Settings(_Entry):
-    """A model or a judge, as the registry has it.
+    """A model, a judge or an aligner, as the registry has it.
 
     `max_tokens` bounds a reply, reasoning included. `batch_tokens` bounds the source tokens of one translation request
     (audit, section 3.2). `pin` names upstream providers, where the endpoint has several. `in_flight` bounds the calls
@@ -122,7 +123,7 @@ class EmbedderEntry(_Entry):
 
 @dataclass(frozen=True)
 class Model:
-    """A model or judge with its endpoint: everything that a call needs.
+    """A model, judge or aligner with its endpoint: everything that a call needs.
 
     `served` names the version that its endpoint serves, once that is another than at first (see served).
     """
@@ -163,26 +164,33 @@ class Model:
 class Registry(_Entry):
     """The file as a whole. `embedder` names the one that scores are made with.
 
+    `models` are on trial, `judges` compare what they say, `aligners` align continuous translations with their source.
     `schedule` says when the schedule looks for what is due, as a cron expression in UTC.
     """
 
     endpoints: dict[str, Endpoint] = {}
     models: dict[str, Settings] = {}
     judges: dict[str, Settings] = {}
+    aligners: dict[str, Settings] = {}
     embedders: dict[str, EmbedderEntry] = {}
     embedder: str
     budget: Budget = Budget()
     schedule: str = "0 3 * * 1"
 
+    @property
+    def sections(self) -> Mapping[str, Mapping[str, Settings]]:
+        """The models, judges and aligners by name, by the key of their section."""
+        return {"models": self.models, "judges": self.judges, "aligners": self.aligners}
+
     def model(self, name: str) -> Model:
-        """A model or judge by its name.
+        """A model, judge or aligner by its name.
 
         Raises
         ------
         KeyError
             For a name that is not in the registry.
         """
-        settings = self.models[name] if name in self.models else self.judges[name]
+        settings = ChainMap(self.models, self.judges, self.aligners)[name]
         return Model(name, settings, self.endpoints[settings.endpoint])
 
     def chosen_embedder(self) -> Embedder:
@@ -211,12 +219,15 @@ def load(path: Path) -> Registry:
         dialect does not have, a budget over a model without a price.
     """
     registry = yaml_files.read(path, Registry, "README.md, Models and providers, has the keys")
-    if twice := sorted(set(registry.models) & set(registry.judges)):
-        raise BadInput(path, f"judges.{twice[0]}", "is the name of a model, too", "give one of them another name")
-    for kind, entries in (("models", registry.models), ("judges", registry.judges)):
+    owners: dict[str, str] = {}
+    for section, entries in registry.sections.items():
         for name, settings in entries.items():
+            if name in owners:
+                problem = f"is the name of a {owners[name]}, too"
+                raise BadInput(path, f"{section}.{name}", problem, "give one of them another name")
+            owners[name] = section.removesuffix("s")
             check_key(name, "model", path)
-            _check(registry, settings, path, f"{kind}.{name}")
+            _check(registry, settings, path, f"{section}.{name}")
     for name, entry in registry.embedders.items():
         endpoint = registry.endpoints.get(entry.endpoint or "")
         if entry.endpoint is not None and not (endpoint and endpoint.url and entry.model):
@@ -258,7 +269,9 @@ def _absolute(registry: Registry, folder: Path) -> Registry:
                 name: each.model_copy(update={"recording": each.recording and folder / each.recording})
                 for name, each in registry.endpoints.items()
             },
-            "models": {name: settled(each) for name, each in registry.models.items()},
-            "judges": {name: settled(each) for name, each in registry.judges.items()},
+            **{
+                section: {name: settled(each) for name, each in entries.items()}
+                for section, entries in registry.sections.items()
+            },
         }
     )

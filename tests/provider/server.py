@@ -96,7 +96,7 @@ class Settings:
     most_in_flight: int = 0  # above it 429; 0 is no limit
     answer: str = "translate"  # or "bytes"
     prefix: str = "EN: "
-    answers: dict[str, str] = field(default_factory=dict)  # translations of the keys that have one of their own
+    answers: dict[str, str | None] = field(default_factory=dict)  # values of the keys that have one of their own
     reply_bytes: int = 3600  # size of a body where answer is "bytes"; never below that of an empty completion
     usage: bool = True
     reasoning_tokens: int = 0

@@ -23,6 +23,7 @@ SOUND: dict[str, Any] = {
     },
     "models": {"one": {"endpoint": "server", "id": "m-1", "price": {"input": 1, "output": 2}}},
     "judges": {"two": {"endpoint": "tape", "id": "m-2"}},
+    "aligners": {"four": {"endpoint": "server", "id": "m-4", "price": {"input": 1, "output": 2}}},
     "embedders": {"minilm": {}},
     "embedder": "minilm",
 }
@@ -47,7 +48,7 @@ def test_the_shipped_registry_is_sound_and_its_recording_is_there(monkeypatch: p
     monkeypatch.delenv("VARIORUM_MODELS", raising=False)
     registry = load(default_path())
     assert registry.models
-    for name in (*registry.models, *registry.judges):
+    for name in (*registry.models, *registry.judges, *registry.aligners):
         recording = registry.model(name).endpoint.recording
         assert recording is None or recording.is_file()
     assert isinstance(registry.chosen_embedder(), SentenceTransformerEmbedder)
@@ -72,7 +73,11 @@ def test_another_file_can_be_named_in_the_environment(tmp_path: Path, monkeypatc
         ({"models": {"one": NO_PRICE}, "budget": {"run": 1}}, "models.one.price", "missing", "{input: …, output: …}"),
         ({"judges": {"two": NO_PRICE}, "budget": {"day": 1}}, "judges.two.price", "missing", "{input: …, output: …}"),
         ({"models": {"one": NO_PRICE | {"budget": 1}}}, "models.one.price", "missing", "{input: …, output: …}"),
+        ({"aligners": {"four": ONE | {"endpoint": "no"}}}, "aligners.four.endpoint", "'no'", "'tape'"),
+        ({"aligners": {"four": NO_PRICE}, "budget": {"day": 1}}, "aligners.four.price", "missing", "{input: …"),
         ({"judges": {"one": ONE}}, "judges.one", "name of a model", "another name"),
+        ({"aligners": {"one": ONE}}, "aligners.one", "name of a model", "another name"),
+        ({"aligners": {"two": ONE}}, "aligners.two", "name of a judge", "another name"),
         ({"embedder": "maxilm"}, "embedder", "'maxilm'", "name one of them"),
         ({"embedders": {"minilm": {"endpoint": "nowhere", "model": "m"}}}, "embedders.minilm", "endpoint", "give both"),
         ({"embedders": {"minilm": {"endpoint": "server"}}}, "embedders.minilm", "`model`", "give both"),
@@ -194,21 +199,24 @@ def test_paths_are_relative_to_the_file(tmp_path: Path, monkeypatch: pytest.Monk
     folder.mkdir()
     relative, absolute = {"tokenizer": "own/tokenizer.json"}, {"tokenizer": "/opt/tokenizer.json"}
     written(folder / "models.yaml", models={"one": ONE | relative, "three": ONE | absolute},
-            judges={"two": {"endpoint": "tape", "id": "m-2"} | relative})  # fmt: skip
+            judges={"two": {"endpoint": "tape", "id": "m-2"} | relative},
+            aligners={"four": ONE | relative})  # fmt: skip
     monkeypatch.chdir(tmp_path)
     registry = load(Path("there/models.yaml"))
     assert registry.endpoints["tape"].recording == folder / "tapes/replies.jsonl"
     assert registry.endpoints["server"].recording is None
-    assert registry.models["one"].tokenizer == registry.judges["two"].tokenizer == folder / "own/tokenizer.json"
+    for settings in (registry.models["one"], registry.judges["two"], registry.aligners["four"]):
+        assert settings.tokenizer == folder / "own/tokenizer.json"
     assert registry.models["three"].tokenizer == Path("/opt/tokenizer.json")
 
 
-def test_models_and_judges_are_found_by_name(tmp_path: Path) -> None:
+def test_models_judges_and_aligners_are_found_by_name(tmp_path: Path) -> None:
     registry = load(written(tmp_path / "models.yaml"))
-    one, two = registry.model("one"), registry.model("two")
+    one, two, four = registry.model("one"), registry.model("two"), registry.model("four")
     assert (one.name, one.settings.id, one.place) == ("one", "m-1", "http://127.0.0.1:1/v1")
     assert (two.name, two.settings.id) == ("two", "m-2")
     assert two.place.startswith("recording")
+    assert (four.name, four.settings.id, four.endpoint.dialect) == ("four", "m-4", "openai")
     with pytest.raises(KeyError):
         registry.model("three")
 

@@ -2,7 +2,11 @@
 CREATE TABLE IF NOT EXISTS corpus (
     corpus VARCHAR NOT NULL,
     description VARCHAR NOT NULL,  -- path of the YAML file
+    source_language VARCHAR,
     target_language VARCHAR,       -- that of the references
+    filters VARCHAR,               -- thresholds as JSON; NULL where every passage is taken
+    aligners VARCHAR,              -- continuous references as JSON: translator, model that aligns it, what it is asked
+    texts INTEGER,                 -- references that the description names
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,
@@ -47,4 +51,101 @@ CREATE TABLE IF NOT EXISTS segmented_reference (
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,
     PRIMARY KEY (passage, translator)
+);
+
+-- Continuous translations that have to be aligned, by document, and what stands beside their text.
+CREATE TABLE IF NOT EXISTS prose (
+    corpus VARCHAR NOT NULL,
+    document VARCHAR NOT NULL,
+    translator VARCHAR NOT NULL,
+    text VARCHAR NOT NULL,         -- paragraphs separated by an empty line
+    fingerprint VARCHAR NOT NULL,
+    run_id VARCHAR NOT NULL,
+    updated_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (corpus, document, translator)
+);
+
+CREATE TABLE IF NOT EXISTS prose_aside (
+    corpus VARCHAR NOT NULL,
+    document VARCHAR NOT NULL,
+    translator VARCHAR NOT NULL,
+    position INTEGER NOT NULL,
+    kind VARCHAR NOT NULL,         -- 'heading', 'footnote', 'note', 'number'
+    place INTEGER NOT NULL,        -- offset in the text at which it stood
+    text VARCHAR NOT NULL,
+    fingerprint VARCHAR NOT NULL,
+    run_id VARCHAR NOT NULL,
+    updated_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (corpus, document, translator, position)
+);
+
+-- Which continuous translations a passage is to be found in, and what was corrected by hand.
+CREATE TABLE IF NOT EXISTS continuous_reference (
+    passage VARCHAR NOT NULL,
+    translator VARCHAR NOT NULL,
+    corpus VARCHAR NOT NULL,
+    document VARCHAR NOT NULL,
+    whole VARCHAR NOT NULL,        -- hash of all that the alignment of the document looks at
+    corrections VARCHAR NOT NULL,  -- JSON: segment id and its text, or null
+    fingerprint VARCHAR NOT NULL,
+    run_id VARCHAR NOT NULL,
+    updated_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (passage, translator)
+);
+
+-- Passages that repeat the source of an earlier one.
+CREATE TABLE IF NOT EXISTS near_duplicate (
+    passage VARCHAR NOT NULL,
+    corpus VARCHAR NOT NULL,
+    kept VARCHAR NOT NULL,         -- the earlier passage, which stays
+    similarity DOUBLE NOT NULL,    -- Jaccard similarity of character 3-grams
+    fingerprint VARCHAR NOT NULL,
+    run_id VARCHAR NOT NULL,
+    updated_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (passage)
+);
+
+-- What the filters measured on each passage, and to which it falls.
+CREATE TABLE IF NOT EXISTS passage_filter (
+    passage VARCHAR NOT NULL,
+    complete_references BIGINT NOT NULL,
+    missing_segments BIGINT NOT NULL,
+    suspicious_segments BIGINT NOT NULL,
+    shortest BIGINT,               -- characters; NULL without a reference
+    longest BIGINT,
+    length_ratio DOUBLE,
+    similarity DOUBLE,             -- of the two references most alike; NULL with fewer than two
+    null_characters BIGINT NOT NULL,
+    duplicated_segments BIGINT NOT NULL,
+    reasons VARCHAR[] NOT NULL,
+    fingerprint VARCHAR NOT NULL,
+    run_id VARCHAR NOT NULL,
+    updated_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (passage)
+);
+
+-- Whether a passage is in the benchmark, and if not, why.
+CREATE TABLE IF NOT EXISTS selection (
+    passage VARCHAR NOT NULL,
+    selected BOOLEAN NOT NULL,
+    reasons VARCHAR[] NOT NULL,
+    kept VARCHAR,                  -- the passage of which it is a near-duplicate
+    fingerprint VARCHAR NOT NULL,
+    run_id VARCHAR NOT NULL,
+    updated_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (passage)
+);
+
+-- How many passages of each corpus each filter drops, and how many are left.
+CREATE TABLE IF NOT EXISTS funnel (
+    corpus VARCHAR NOT NULL,
+    step INTEGER NOT NULL,
+    reason VARCHAR NOT NULL,
+    affected INTEGER NOT NULL,     -- a passage counts for each of its reasons
+    alone INTEGER NOT NULL,        -- passages that this reason alone drops
+    remaining INTEGER,             -- NULL between filters, of which a passage may fall to several
+    fingerprint VARCHAR NOT NULL,
+    run_id VARCHAR NOT NULL,
+    updated_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (corpus, step)
 );

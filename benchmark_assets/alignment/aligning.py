@@ -1,0 +1,142 @@
+"""Documents aligned, each by the aligner that its corpus names for the translator. Not here: the aligners themselves
+(monotone, asking), which documents there are (documents), the form of the rows (rows)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import polars as pl
+
+from benchmark_assets.alignment.asking import Extracted, ModelAligner, Work
+from benchmark_assets.alignment.documents import Aligner, Document
+from benchmark_assets.alignment.likeness import Embed
+from benchmark_assets.alignment.monotone import Aligned
+from benchmark_assets.alignment.rows import ALIGNMENT, aligned_rows, by_embeddings, unsure
+from benchmark_assets.lineage.standing import digest
+from resources.errors import BadInput
+from resources.provider.estimate import Estimate, total
+from resources.provider.provider import Provider
+
+FAILURES = pl.Schema({"passage": pl.String(), "error": pl.String()})
+
+
+def align_documents(
+    documents: Sequence[Document],
+    aligners: Mapping[tuple[str, str], Aligner],
+    embed: Embed,
+    provider: Provider,
+    run: str,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Align documents; a fault of one is the error of its passages alone.
+
+    Parameters
+    ----------
+    aligners
+        By corpus and translator.
+    run
+        Pays for what models are asked.
+
+    Returns
+    -------
+    Rows of `alignment`, and columns `passage` and `error` of what failed.
+    """
+    offline: list[Aligned | None] = []
+    asked: dict[str, list[Work]] = {}
+    errors: dict[tuple[str, str], str] = {}
+    for document in documents:
+        aligner = aligners[document.corpus, document.translator]
+        aligned = None
+        try:
+            if not aligner.model or aligner.ask == "unsure":
+                aligned = by_embeddings(document.prose, document.segments, embed)
+        except ValueError as fault:
+            errors[document.name] = f"{document.translator}: {fault}"
+        offline.append(aligned)
+        if aligner.model and document.name not in errors:
+            asked.setdefault(aligner.model, []).append(_work(document, aligned))
+    extracted: dict[tuple[str, str], list[Extracted]] = {}
+    for model, works in asked.items():
+        try:
+            extracted |= model_aligner(provider, model).align(works, run)
+        except BadInput as fault:
+            errors |= {(work.document, work.translator): str(fault) for work in works}
+    rows, failures = [pl.DataFrame(schema=ALIGNMENT)], [pl.DataFrame(schema=FAILURES)]
+    for document, aligned in zip(documents, offline, strict=True):
+        if error := errors.get(document.name):
+            failures.append(document.sources.select("passage", error=pl.lit(error)))
+            continue
+        own, failed = aligned_rows(
+            document.translator, document.prose, document.segments, aligned, extracted.get(document.name, []),
+            document.corrections,
+        )  # fmt: skip
+        rows.append(own)
+        failures.append(failed)
+    return pl.concat(rows), pl.concat(failures).unique("passage", maintain_order=True)
+
+
+def cost(
+    documents: Iterable[Document], aligners: Mapping[tuple[str, str], Aligner], provider: Provider
+) -> Estimate | None:
+    """What models would be asked, taking them to be asked for everything; None where they are asked for nothing."""
+    asked: dict[str, list[Work]] = {}
+    for document in documents:
+        if model := aligners[document.corpus, document.translator].model:
+            asked.setdefault(model, []).append(_work(document, None))
+    if not asked:
+        return None
+    try:
+        return total(model_aligner(provider, model).estimate(works) for model, works in asked.items())
+    except BadInput:
+        return None
+
+
+def model_aligner(provider: Provider, model: str) -> ModelAligner:
+    """The aligner of the registry that has this name.
+
+    Raises
+    ------
+    BadInput
+        Where the registry has no such aligner.
+    """
+    known = provider.registry().aligners
+    if model not in known:
+        raise BadInput(
+            provider.registry_path, f"aligners.{model}", "is missing, but a corpus names it as its aligner",
+            f"add it, or name one of {sorted(known)} in the description",
+        )  # fmt: skip
+    return ModelAligner(provider, provider.model(model))
+
+
+def _work(document: Document, aligned: Aligned | None) -> Work:
+    segments = document.segments
+    return document.work(unsure(segments, aligned) if aligned else [each.id for each in segments])
+
+
+def fingerprints(
+    passages: pl.DataFrame,
+    languages: Mapping[str, tuple[str, str]],
+    aligners: Mapping[tuple[str, str], Aligner],
+    embedder: str,
+    provider: Provider,
+) -> pl.DataFrame:
+    """What determines the alignment of each passage besides its texts: columns `passage` and `settings`.
+
+    Parameters
+    ----------
+    passages
+        Column `passage`.
+    languages
+        By corpus, the language of its source and that of its references.
+    embedder
+        Signature of the embedder.
+    """
+    parts: dict[str, list[object]] = {}
+    for (corpus, translator), (model, ask) in sorted(aligners.items()):
+        own: list[object] = [translator, embedder if not model or ask == "unsure" else "", ask]
+        if model:
+            try:
+                own.append(model_aligner(provider, model).fingerprint(*languages[corpus]))
+            except BadInput as fault:  # is the error of its documents, once they are to be aligned
+                own.append(str(fault))
+        parts.setdefault(corpus, []).append(own)
+    settings = {corpus: digest(own) for corpus, own in parts.items()}
+    corpora = pl.col("passage").str.split_exact("/", 1).struct.field("field_0")
+    return passages.select("passage", settings=corpora.replace_strict(settings, default="", return_dtype=pl.String))

@@ -1,0 +1,285 @@
+"""Aligning a continuous translation with the segments of its source by a model: what is asked, what is taken from a
+reply, what is asked for again.
+
+Here: the protocol of PaliBench (section 3.2, appendix B): the whole translation with each batch of segments, a JSON
+object whose keys come back. Not here: whether an answer stands in the translation (verification), retries of a call
+(resources.provider.client), the form of a reply (structured).
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from benchmark_assets.corpus.model import passage_of
+from benchmark_assets.lineage.standing import digest
+from benchmark_assets.translation.systems import language_name
+from resources import prompts
+from resources.prompts import Prompt
+from resources.provider.client import CallFailed, Reply, complete, each
+from resources.provider.estimate import Estimate, estimate
+from resources.provider.provider import Provider
+from resources.provider.question import Question
+from resources.provider.reading import Outcome, storable
+from resources.provider.registry import Model
+from resources.provider.structured import parse, schema_of
+
+logger = logging.getLogger("variorum.alignment")
+
+PURPOSE = "align"
+
+SMALLEST, LARGEST = 15, 30
+"""Segments of a batch. Source: PaliBench, section 3.2."""
+
+TRIES = 3
+"""How many replies in a row may hold nothing of what was asked for. Each question repeats the whole translation."""
+
+EXTRACT: Mapping[str, Any] = {"type": ["string", "null"]}
+
+
+class Asked(NamedTuple):
+    """A segment: its source text, and its text in a translation that is segmented, None where there is none."""
+
+    source: str
+    guide: str | None
+
+
+class Extracted(NamedTuple):
+    """What came of one segment: its text; None if the translation has nothing for it; or an error in place of either.
+
+    `call` is the question in the ledger, `parsing` how the answer was got out of the reply: 'strict', 'repaired' or
+    'prefix'. Both are None where nothing was asked.
+    """
+
+    segment: str
+    text: str | None = None
+    error: str | None = None
+    call: str | None = None
+    parsing: str | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """What all batches of a document and translator have in common. `prose` is the whole translation."""
+
+    model: Model
+    prompt: Prompt
+    source_language: str
+    target_language: str
+    prose: str
+
+    def question(self, segments: Mapping[str, Asked], replicate: int = 0) -> Question:
+        """The request for these segments, by id; everything before them in it is the same for each batch."""
+        items = {
+            segment: {"source": asked.source} | ({"guide": asked.guide} if asked.guide else {})
+            for segment, asked in segments.items()
+        }
+        messages = self.prompt.render(
+            source_language=self.source_language, target_language=self.target_language, prose=self.prose,
+            segments=json.dumps(items, ensure_ascii=False, indent=1),
+        )  # fmt: skip
+        return Question(self.model, tuple(messages), PURPOSE, schema_of(segments, EXTRACT), replicate)
+
+
+class Work(NamedTuple):
+    """A translation of a document that is to be aligned.
+
+    `source_language` and `target_language` are BCP 47 or ISO 639 tags. `segments` are all segments of the document, in
+    order; `asked` are the ids of those that are to be aligned.
+    """
+
+    document: str
+    translator: str
+    source_language: str
+    target_language: str
+    prose: str
+    segments: Mapping[str, Asked]
+    asked: Sequence[str]
+
+
+def batches(segments: Sequence[str]) -> list[list[str]]:
+    """Cut segments, in order, into batches of 15 to 30; fewer than 15 are one batch.
+
+    Parameters
+    ----------
+    segments
+        Ids of the segments of a document.
+
+    Returns
+    -------
+    list
+        Ids of each batch. As few cuts as possible lie within a passage, and among such there are as few as possible.
+    """
+    if len(segments) <= LARGEST:
+        return [list(segments)] if segments else []
+    # By the end of a batch: cuts within passages up to there, and where the batch starts. The longest batch at the end
+    # never costs one more before it, so the earliest start makes the fewest batches.
+    best: dict[int, tuple[int, int]] = {0: (0, 0)}
+    for end in range(SMALLEST, len(segments) + 1):
+        starts = [start for start in range(max(0, end - LARGEST), end - SMALLEST + 1) if start in best]
+        ways = [(best[start][0] + _is_within(segments, start), start) for start in starts]
+        if ways:
+            best[end] = min(ways)
+    cut: list[list[str]] = []
+    end = len(segments)
+    while end:
+        start = best[end][1]
+        cut.append(list(segments[start:end]))
+        end = start
+    return cut[::-1]
+
+
+def _is_within(segments: Sequence[str], cut: int) -> bool:
+    return cut > 0 and passage_of(segments[cut - 1]) == passage_of(segments[cut])
+
+
+async def align(
+    ask: Callable[[Question], Awaitable[Reply]], task: Task, segments: Mapping[str, Asked]
+) -> list[Extracted]:
+    """Align one batch.
+
+    Of a reply, every segment that it answers by a text or null is taken, and only the others are asked for again. A
+    reply of which nothing could be taken is asked for again a few times, in halves where it reached the limit of
+    tokens. A refusal and a failed call are final for the segments asked for: the translation, which is in every
+    question, is as likely their cause as a segment is.
+
+    Parameters
+    ----------
+    segments
+        Consecutive segments by id.
+
+    Returns
+    -------
+    One for each segment, in their order. A blank text counts as null.
+    """
+    extracted: dict[str, Extracted] = {}
+    waiting = [(segments, 0)]
+    while waiting:
+        part, tries = waiting.pop()
+        question = task.question(part, tries)
+        try:
+            reply = await ask(question)
+        except CallFailed as failure:
+            extracted |= {key: Extracted(key, error=str(failure), call=question.key) for key in part}
+            continue
+        answer = parse(reply.reading, part)
+        taken = {key: value for key, value in answer.values.items() if value is None or isinstance(value, str)}
+        extracted |= {
+            key: Extracted(key, storable((text or "").strip()) or None, call=reply.key, parsing=answer.how)
+            for key, text in taken.items()
+        }
+        rest = {key: asked for key, asked in part.items() if key not in taken}
+        if taken and rest:
+            waiting.append((rest, 0))
+        elif rest and (reply.reading.outcome is Outcome.REFUSED or tries + 1 == TRIES):
+            problem = answer.problem or "the values are neither text nor null"
+            extracted |= {key: Extracted(key, error=problem, call=reply.key) for key in rest}
+        elif rest:
+            too_long = reply.reading.outcome is Outcome.LENGTH and len(rest) > 1
+            waiting += [(again, tries + 1) for again in (_halves(rest) if too_long else [rest])]
+    return [extracted[segment] for segment in segments]
+
+
+def _halves(segments: Mapping[str, Asked]) -> list[dict[str, Asked]]:
+    items = list(segments.items())
+    middle = len(items) // 2
+    return [dict(items[middle:]), dict(items[:middle])]
+
+
+class _Batch(NamedTuple):
+    """What is asked in one request, and which translation it belongs to."""
+
+    work: tuple[str, str]
+    task: Task
+    segments: Mapping[str, Asked]
+
+
+def _has_source(work: Work, segment: str) -> bool:
+    return bool(work.segments[segment].source.strip())
+
+
+class ModelAligner:
+    """An aligner of the registry, asked with the prompt `align`, as PaliBench does it (section 3.2, appendix B).
+
+    Batches are cut in the document as a whole, and those that hold a segment asked for are sent whole: its neighbours
+    tell apart the places of what a text repeats, and the ledger knows the question again. Segments without a source
+    text are in no batch, and null.
+    """
+
+    def __init__(self, provider: Provider, model: Model) -> None:
+        self._provider, self._model = provider, model
+        self._prompt = prompts.load("align")
+
+    def fingerprint(self, source_language: str, target_language: str) -> str:
+        """Hash of endpoint, version served, settings and prompt for a pair of languages, given as tags.
+
+        Neither the texts nor how they are batched are part of it.
+        """
+        model = self._model
+        settings = (model.place, model.served, sorted(model.fields.items()), model.endpoint.structured)
+        names = {"source_language": language_name(source_language), "target_language": language_name(target_language)}
+        return digest(self._prompt.digest(**names), *settings)
+
+    def estimate(self, works: Sequence[Work]) -> Estimate:
+        """Calls and cost of the batches, each taken to be answered at once and without help of a provider's cache."""
+        return estimate([task.question(segments) for _, task, segments in self._batches(works)], self._provider.ledger)
+
+    def align(self, works: Sequence[Work], run: str) -> dict[tuple[str, str], list[Extracted]]:
+        """Align translations, after saying how many calls that is and about what it will cost. The run pays.
+
+        The first batch of a translation is answered before the others are asked for, so that these find it in the
+        provider's cache.
+
+        Parameters
+        ----------
+        works
+            At most one for each document and translator.
+
+        Returns
+        -------
+        By document and translator, what came of each segment asked for, in the order in which they were.
+
+        Raises
+        ------
+        BadInput
+            Where the model cannot be called here: no key in the environment, no such recording.
+        """
+        logger.info("%s: %s", self._model.name, self.estimate(works))
+        done = {
+            (work.document, work.translator): {
+                key: Extracted(key) for key in work.segments if not _has_source(work, key)
+            }
+            for work in works
+        }
+
+        async def align_all() -> None:
+            answered: dict[tuple[str, str], asyncio.Event] = {}
+            async with self._provider.opened(run) as client:
+
+                async def one(batch: _Batch) -> None:
+                    if batch.work in answered:
+                        await answered[batch.work].wait()
+                    gate = answered.setdefault(batch.work, asyncio.Event())
+                    found = await align(client.ask, batch.task, batch.segments)
+                    gate.set()
+                    done[batch.work] |= {extracted.segment: extracted for extracted in found}
+
+                async for _ in each(one, self._batches(works), client.width(self._model)):
+                    pass
+
+        complete(align_all())
+        return {
+            (work.document, work.translator): [done[work.document, work.translator][segment] for segment in work.asked]
+            for work in works
+        }
+
+    def _batches(self, works: Sequence[Work]) -> Iterator[_Batch]:
+        for work in works:
+            names = language_name(work.source_language), language_name(work.target_language)
+            task = Task(self._model, self._prompt, *names, work.prose)
+            asked = set(work.asked)
+            for batch in batches([key for key in work.segments if _has_source(work, key)]):
+                if not asked.isdisjoint(batch):
+                    yield _Batch((work.document, work.translator), task, {key: work.segments[key] for key in batch})

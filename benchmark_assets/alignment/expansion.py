@@ -1,0 +1,249 @@
+"""What stands for an ellipsis: whether a segment spells out what the prose abbreviates, by an earlier passage of it.
+
+Here: marks of abbreviation, the earlier passage (the template) and the term that is put into it. Not here: which
+segments need this (verification).
+
+A segment spells out an ellipsis where all its words, in order, stand
+
+- in one passage that ends before the ellipsis, but for one term of the template that is everywhere replaced by a term
+  next to the ellipsis ("the sky is wide, one sees the sky… the sea…": "the sea is wide, one sees the sea"); or
+- in the prose up to the ellipsis, or from it on, and for the rest in an earlier passage, where the same words join it
+  on to that rest; or
+- in an earlier passage alone, directly after the words that stand before the ellipsis here, directly before those that
+  follow it, or directly after the template of the segment before; or anywhere before it, where the prose says in words
+  that it repeats ("[as above]").
+
+Letter case and marks within a sentence do not count. Source: PaliBench, section 3.3, which does not say how.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from operator import ne
+from typing import NamedTuple
+
+from benchmark_assets.alignment.normalization import ELLIPSIS, ELLIPSIS_IN_PROSE, SENTENCE_END, NormalForm
+
+TERM = 8
+"""Words that a term has at most."""
+
+JOINT = 3
+"""Words that a piece of a template must share with what stands at the ellipsis, to be its continuation."""
+
+TEMPLATE = 3
+"""Words besides the term that a template has at least, and twice the term's where it has that once: with fewer, any two
+sentences are alike."""
+
+_REPEATED = r"\b(?:(?:as|see) above|similarly|repeat\w*|the same)\b"
+_ABBREVIATION = re.compile(
+    rf"(?P<direction>\[[^\[\]]{{0,300}}?{_REPEATED}[^\[\]]{{0,300}}\]|\([^()]{{0,300}}?{_REPEATED}[^()]{{0,300}}\))"
+    rf"|{ELLIPSIS_IN_PROSE}|\betc\b\.?|\band so (?:on|forth)\b",
+    re.I,
+)
+_NEGATIONS = frozenset({"not", "no", "never", "without", "neither", "nor", "cannot"})
+_STOPS = SENTENCE_END | {ELLIPSIS}
+_WORD = rf"[^\s{re.escape(''.join(_STOPS))}]+"
+
+
+class Expansion(NamedTuple):
+    """How a segment was spelled out.
+
+    Attributes
+    ----------
+    start, end
+        Place of the ellipsis in the prose, in characters.
+    template
+        Place of the earlier passage, in characters.
+    term
+        What the segment has instead of the template's term; '' where it says the same.
+    upto
+        Past the last token of the template.
+    in_order
+        Whether the ellipsis is that of the segment before or a later one.
+    """
+
+    start: int
+    end: int
+    template: tuple[int, int]
+    term: str
+    upto: int
+    in_order: bool
+
+
+class _Mark(NamedTuple):
+    """An abbreviation in the prose: tokens and characters, half-open, and whether it directs the reader in words."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+    directs: bool
+
+
+class _Term(NamedTuple):
+    """Words next to an abbreviation, and the token on their other side, as (before, after), one of them ''."""
+
+    words: list[str]
+    beside: tuple[str, str]
+
+    def replaces(self, other: str, once: bool) -> bool:
+        """Whether it may stand for what a template has there, once or more often.
+
+        What is longer than the term and stands there once may be more than a term.
+        """
+        words = other.split()
+        negated = any(map(is_negation, words)) and not any(map(is_negation, self.words))
+        return not negated and (len(words) <= len(self.words) or not once)
+
+    def as_at_abbreviation(self, other: str) -> str:
+        """What an earlier passage must say for its term to be of the same kind."""
+        before, after = self.beside
+        if before in _STOPS or after in _STOPS:
+            before, after = "", ELLIPSIS
+        return f" {' '.join(filter(None, (before, other, after)))} "
+
+
+class Abbreviations:
+    """The abbreviations of a prose.
+
+    Parameters
+    ----------
+    text, form
+        The prose and its normal form.
+    """
+
+    def __init__(self, text: str, form: NormalForm) -> None:
+        self._form = form.folded(_STOPS)
+        self._vocabulary = frozenset(self._form.tokens)
+        self._marks = [self._mark(match) for match in _ABBREVIATION.finditer(text)]
+
+    def expand(self, segment: NormalForm, gap: tuple[int, int], after: Expansion | None) -> Expansion | None:
+        """Spell a segment out, if one of the abbreviations within the gap allows it.
+
+        Parameters
+        ----------
+        segment
+            Normal form of the segment.
+        gap
+            Where the segment belongs: the characters of the prose that its neighbours leave.
+        after
+            How the segment directly before was spelled out, if it was.
+        """
+        words = segment.folded(_STOPS).core()
+        marks = [mark for mark in self._marks if gap[0] <= mark.start and mark.end <= gap[1]]
+        known = ELLIPSIS not in words and self._vocabulary.issuperset(words)
+        if not marks or not known or self._is_damaged(words, gap, marks):
+            return None
+        since = after.start if after else 0
+        for mark in sorted(marks, key=lambda each: (each.start < since, each.start)):
+            found = self._by_template(words, mark, after)
+            if found:
+                (first, last), term = found
+                template = self._form.spans[first][0], self._form.spans[last - 1][1]
+                return Expansion(mark.start, mark.end, template, term, last, mark.start >= since)
+        return None
+
+    def _mark(self, match: re.Match[str]) -> _Mark:
+        first, last = (self._form.from_character(character) for character in match.span())
+        return _Mark(first, last, *match.span(), match["direction"] is not None)
+
+    def _is_damaged(self, words: Sequence[str], gap: tuple[int, int], marks: Sequence[_Mark]) -> bool:
+        """Whether the gap has these words as they are, but for one that was replaced or for some that were left out."""
+        begins = [self._form.from_character(gap[0]), *(mark.last for mark in marks)]
+        ends = [*(mark.first for mark in marks), self._form.from_character(gap[1])]
+        stretches = [self._form.tokens[begin:end] for begin, end in zip(begins, ends, strict=True)]
+        return any(_is_subsequence(words, each) or _is_one_off(words, each) for each in stretches)
+
+    def _by_template(
+        self, words: list[str], mark: _Mark, after: Expansion | None
+    ) -> tuple[tuple[int, int], str] | None:
+        """The earlier passage by which these words are spelled out, in tokens, and the term that was put into it."""
+        if after and (found := self._continued(words, mark, after)):
+            return found, ""
+        joined = [*self._mixed(words, mark), *self._adjoining(words, mark)]
+        if mark.directs and len(words) >= TEMPLATE:
+            joined.append(words)
+        for needle in joined:
+            if passages := list(self._form.occurrences(needle, before=mark.first)):
+                return passages[-1], ""  # the last one: what is abbreviated was said last before it
+        for term in self._terms(mark, words):
+            for needle in [words, *joined]:
+                if found := self._substituted(needle, term, mark):
+                    return found, " ".join(term.words)
+        return None
+
+    def _continued(self, words: list[str], mark: _Mark, after: Expansion) -> tuple[int, int] | None:
+        """The words directly after the template of the segment before."""
+        tokens, first = self._form.tokens, after.upto
+        while first < mark.first and tokens[first] in _STOPS:
+            first += 1
+        last = first + len(words)
+        return (first, last) if last <= mark.first and tokens[first:last] == words else None
+
+    def _mixed(self, words: list[str], mark: _Mark) -> Iterator[list[str]]:
+        """What an earlier passage must say where the first or last of the words stand at the abbreviation itself."""
+        count, tokens = len(words), self._form.tokens
+        before, after = tokens[max(0, mark.first - count) : mark.first], tokens[mark.last : mark.last + count]
+        heads = [i for i in range(JOINT, count) if before[-i:] == words[:i]]
+        tails = [j for j in range(1, count - JOINT + 1) if after[: count - j] == words[j:]]
+        for i in [0, *heads]:
+            for j in [*tails, count]:
+                if i < j and (i, j) != (0, count):
+                    yield words[max(0, i - JOINT) : j + JOINT]
+
+    def _adjoining(self, words: list[str], mark: _Mark) -> Iterator[list[str]]:
+        """What an earlier passage must say where all the words stand for the abbreviation."""
+        tokens = self._form.tokens
+        before, after = tokens[max(0, mark.first - JOINT) : mark.first], tokens[mark.last : mark.last + JOINT]
+        if len(before) == JOINT:
+            yield before + words
+        if len(after) == JOINT:
+            yield words + after
+
+    def _terms(self, mark: _Mark, words: list[str]) -> list[_Term]:
+        """Those of the words that stand next to the abbreviation, or within it where it is a direction in words."""
+        tokens = self._form.tokens
+        before, after, within = tokens[: mark.first][-TERM - 1 :], tokens[mark.last :], tokens[mark.first : mark.last]
+        found = [_Term(before[-size:], (before[-size - 1], "")) for size in range(1, len(before))]
+        found += [_Term(after[:size], ("", after[size])) for size in range(1, min(TERM + 1, len(after)))]
+        found += [
+            _Term(within[at : at + size], ("", ""))
+            for size in range(1, TERM + 1)
+            for at in range(len(within) - size + 1)
+        ]
+        line = f" {' '.join(words)} "
+        present = [each for each in found if _STOPS.isdisjoint(each.words) and f" {' '.join(each.words)} " in line]
+        return sorted(present, key=lambda each: len(each.words))
+
+    def _substituted(self, needle: Sequence[str], term: _Term, mark: _Mark) -> tuple[int, int] | None:
+        """The earlier passage that reads as these words do with another term in place of this one."""
+        line, earlier = f" {' '.join(needle)} ", self._form.line[: self._form.offset(mark.first)]
+        parts = [part.strip() for part in line.split(f" {' '.join(term.words)} ")]
+        least = max(TEMPLATE, 2 * len(term.words) if len(parts) == 2 else 0)
+        if sum(len(part.split()) for part in parts) < least or any(part not in earlier for part in parts):
+            return None
+        variable = rf"(?P<term>{_WORD}(?: {_WORD}){{0,{TERM - 1}}}?)"
+        rest = [f"{'(?P=term)' if at else variable} {re.escape(part)}" for at, part in enumerate(parts[1:])]
+        pattern = re.compile(f"(?<= ){' '.join([re.escape(parts[0]), *rest]).strip()}(?= )")
+        passages = [
+            match.span()
+            for match in pattern.finditer(earlier)
+            if term.replaces(match["term"], once=len(parts) == 2)
+            and f" {match['term']} " not in line
+            and term.as_at_abbreviation(match["term"]) in earlier
+        ]
+        return (self._form.at_offset(passages[-1][0]), self._form.at_offset(passages[-1][1])) if passages else None
+
+
+def is_negation(word: str) -> bool:
+    """Whether a word, in lower case, denies. English only."""
+    return word in _NEGATIONS or word.endswith("n't")
+
+
+def _is_subsequence(words: Sequence[str], tokens: Sequence[str]) -> bool:
+    rest = iter(tokens)
+    return all(word in rest for word in words)
+
+
+def _is_one_off(words: Sequence[str], tokens: Sequence[str]) -> bool:
+    starts = range(len(tokens) - len(words) + 1)
+    return any(sum(map(ne, words, tokens[start : start + len(words)])) <= 1 for start in starts)

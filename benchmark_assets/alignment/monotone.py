@@ -1,0 +1,196 @@
+"""The offline aligner: a continuous translation cut into the segments of the source, in order, by a dynamic program.
+
+Here: the path. Not here: similarities (likeness), where a boundary may lie (units), alignment by a model (asking).
+
+Every segment gets a stretch of units, which may be one clause of a sentence or several sentences (splits and merges are
+the same to it), or none (an omission); units may be left over (an addition). The idea of aligning by embeddings of
+stretches is vecalign's (Thompson and Koehn 2019) and bertalign's (Liu and Zhu 2022); that segments of the source are
+looked for through other translations of them, and all stretches at once, is ours.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark_assets.alignment.likeness import Embed, Guide, guide, likeness, nearest
+from benchmark_assets.alignment.units import Units, units
+
+MOST_UNITS = 8000
+"""Units of a document that are aligned at once: memory grows by their square, 0.5 GB a matrix for these."""
+
+# Weights of the score. Chosen on half of the 251 suttas, for which published lengths of passages are known, and on four
+# translators of the Daodejing; the other half and the Dhammapada were only measured (docs/measurements.md).
+WHOLE = 0.5  # of the stretch against the segment; the rest is that of its units, one by one
+CHANCE = 0.3  # similarity that any stretch of a document has to any segment
+COMMON = 0.8  # share of a unit's median similarity that says nothing of where it belongs
+UNEVEN = 0.1  # of the squared logarithm of a stretch's length by the expected one
+SOFTENED = 12.0  # characters added to both lengths, so that 'Yes, sir.' may be 'Even so, lord.'
+OMITTED = 0.1  # for a segment without a stretch
+ADDED = 0.2  # for leaving over as much as an average segment
+PARAGRAPH, SENTENCE = 0.05, 0.02  # for a boundary there; translators begin a passage in a new paragraph:
+PASSAGE = 0.1
+FASTEST, SLOWEST = 0.6, 1.4  # bounds of a translation's length by the guides'
+
+
+class Aligned(NamedTuple):
+    """What came of an alignment.
+
+    Attributes
+    ----------
+    spans
+        Place of each segment in the prose, half-open and without white space around; None where it has none.
+    likeness
+        Similarity of each segment to its stretch, in [-0.5, 1]; 0 without one.
+    confidence
+        Of the whole: by how much segments are more alike to their own stretch than to that of another segment, on
+        average over characters; see CONFIDENT.
+    """
+
+    spans: list[tuple[int, int] | None]
+    likeness: list[float]
+    confidence: float
+
+
+def align(prose: str, guides: Sequence[Sequence[str | None]], passage_ends: Sequence[bool], embed: Embed) -> Aligned:
+    """Find the segments of a source in a continuous translation of it.
+
+    Parameters
+    ----------
+    prose
+        The continuous translation of a document.
+    guides
+        Segmented translations of the same document into the same language, one or more: for each the text of every
+        segment, None where it has none. A segment that no guide has is given no stretch.
+    passage_ends
+        For each segment whether it is the last of its passage.
+
+    Raises
+    ------
+    ValueError
+        Without a guide that has a segment, or with more than MOST_UNITS units of prose.
+    """
+    count = len(passage_ends)
+    expected = _expected(guides)
+    known = np.flatnonzero(~np.isnan(expected))
+    if not len(known):
+        raise ValueError("no guide has a segment of this document")
+    parts = units(prose, float(np.nanmean(expected)))
+    if not parts.texts:
+        return Aligned([None] * count, [0.0] * count, 0.0)
+    if len(parts.texts) > MOST_UNITS:
+        raise ValueError(f"the translation has {len(parts.texts)} units, at most {MOST_UNITS} are aligned at once")
+    pace = float(np.clip(parts.ends[-1] / np.nansum(expected), FASTEST, SLOWEST))
+    longest = _longest(parts.ends, max(3 * pace * float(np.nanmax(expected)), 300.0))
+    compared = [guide(parts, each, longest, embed) for each in guides]
+    stretches = _path(parts, compared, expected, pace, passage_ends, longest)
+    spans = [
+        _trimmed(prose, parts.spans[start][0], parts.spans[end - 1][1]) if end > start else None
+        for start, end in stretches
+    ]
+    alike, confidence = _confidence(compared, stretches, parts.ends, known)
+    return Aligned(spans, alike, confidence)
+
+
+def _path(
+    parts: Units,
+    guides: Sequence[Guide],
+    expected: NDArray[np.float64],
+    pace: float,
+    passage_ends: Sequence[bool],
+    longest: int,
+) -> list[tuple[int, int]]:
+    """The best stretch of each segment, as a half-open range of units; empty for none."""
+    known = np.flatnonzero(~np.isnan(expected))
+    ends, average = parts.ends, float(np.nanmean(expected))
+    near, last = nearest(guides), np.array(passage_ends)
+    near = near - COMMON * np.median(near[:, known], axis=1, keepdims=True)
+    single = np.vstack([np.zeros((1, near.shape[1])), np.cumsum(near * np.diff(ends)[:, None], axis=0)]) / average
+    boundaries = np.arange(len(ends))
+    sizes = np.arange(longest + 1)[:, None]
+    starts = np.maximum(boundaries[None, :] - sizes, 0)
+    possible = (boundaries[None, :] >= sizes) & (sizes > 0)
+    lengths = np.log(ends[None, :] - ends[starts] + SOFTENED)
+    bonus = PARAGRAPH * parts.paragraphs + SENTENCE * parts.sentences
+    passage_bonus = bonus + PASSAGE * parts.paragraphs
+    added = ADDED * ends / average
+    score = np.where(boundaries == 0, 0.0, -np.inf)
+    steps: list[tuple[NDArray[np.int_], NDArray[np.int_]]] = []
+    for segment in known.tolist():
+        score, origin = _after_additions(score, added)
+        weight = float(np.sqrt(expected[segment] / average))
+        uneven = UNEVEN * (lengths - np.log(pace * expected[segment] + SOFTENED)) ** 2
+        whole = weight * ((1 - WHOLE) * (likeness(guides, segment) - CHANCE) - uneven)
+        own = WHOLE * (single[None, :, segment] - single[starts, segment])
+        total = score[starts] + whole + own + (passage_bonus if last[segment] else bonus)
+        total[~possible] = -np.inf
+        size = total.argmax(axis=0)
+        best = total[size, boundaries]
+        omitted = score - OMITTED * weight
+        taken = best > omitted
+        score = np.where(taken, best, omitted)
+        steps.append((origin, np.where(taken, size, 0)))
+    end = int((score + added).argmax())
+    stretches = [(0, 0)] * len(expected)
+    for segment, (origin, taken_units) in zip(known[::-1], reversed(steps), strict=True):
+        start = end - int(taken_units[end])
+        stretches[segment] = (start, end)
+        end = int(origin[start])
+    return stretches
+
+
+def _after_additions(
+    score: NDArray[np.float64], added: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
+    """The best score at each boundary once units before it may have been left over, and the boundary it is had from."""
+    level = score + added
+    best = np.maximum.accumulate(level)
+    origin = np.maximum.accumulate(np.where(level >= best, np.arange(len(score)), 0))
+    return best - added, origin
+
+
+def _confidence(
+    guides: Sequence[Guide], stretches: Sequence[tuple[int, int]], ends: NDArray[np.float64], known: NDArray[np.int_]
+) -> tuple[list[float], float]:
+    """Likeness of each segment to its stretch, and how it stands out from that of other segments to that stretch."""
+    taken = [segment for segment in known if stretches[segment][1] > stretches[segment][0]]
+    alike = [0.0] * len(stretches)
+    if not taken:
+        return alike, 0.0
+    firsts = np.array([stretches[segment][0] for segment in taken])
+    lasts = np.array([stretches[segment][1] for segment in taken])
+    table = np.zeros((len(taken), len(taken)))
+    for column, segment in enumerate(taken):
+        table[:, column] = likeness(guides, segment)[lasts - firsts, lasts]
+    own = np.diagonal(table)
+    for segment, value in zip(taken, own, strict=True):
+        alike[segment] = float(value)
+    others = (table.sum(axis=1) - own) / max(len(taken) - 1, 1)
+    lengths = ends[lasts] - ends[firsts]
+    return alike, float(((own - others) * lengths).sum() / ends[-1])
+
+
+def _expected(guides: Sequence[Sequence[str | None]]) -> NDArray[np.float64]:
+    """Characters of each segment, mean over guides, all brought to the length of the first; NaN where none has it."""
+    totals = [sum(len(text) for text in each if text) for each in guides]
+    scaled = [
+        [len(text) * totals[0] / total if text else np.nan for text in each]
+        for each, total in zip(guides, totals, strict=True)
+        if total
+    ]
+    table = np.array(scaled, dtype=np.float64).reshape(len(scaled), -1)
+    counts = (~np.isnan(table)).sum(axis=0)
+    sums = np.nansum(table, axis=0)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _longest(ends: NDArray[np.float64], characters: float) -> int:
+    """Units of the longest stretch up to the one that passes so many characters."""
+    last = np.searchsorted(ends, ends[:-1] + characters)
+    return int(min((last - np.arange(len(last))).max(), len(last)))
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    stretch = text[start:end]
+    return start + len(stretch) - len(stretch.lstrip()), end - len(stretch) + len(stretch.rstrip())

@@ -1,0 +1,132 @@
+"""The normal form of a text: its words and marks without what only typography adds, with their places in the original.
+
+Here: what counts as the same but for typography. Not here: looking for one text in another (placement, expansion).
+"""
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence, Set
+
+ELLIPSIS, DASH = "…", "–"
+SENTENCE_END = frozenset(".?!。？！")
+_AT_THE_ENDS = frozenset({ELLIPSIS, DASH, ".", ",", ";", ":"})
+
+_ROMAN = r"x{0,3}(?:ix|iv|vi{0,3}|i{1,3})|x{1,3}"
+_SUPERSCRIPT = "¹²³⁰⁴⁵⁶⁷⁸⁹"
+_QUOTES = "\"'“”„‟‘’‚‛«»‹›「」『』`´″′"
+_NO_WORD = "".join(chr(point) for point in range(0x10000) if unicodedata.category(chr(point))[0] in "PSZ")
+_IDEOGRAPH = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_LETTER = rf"[^\s{re.escape(_NO_WORD + _SUPERSCRIPT)}{_IDEOGRAPH}]"
+_DOTS = r"(?:[…⋯]|\.(?:\s?\.){2,})[.…]*"
+ELLIPSIS_IN_PROSE = rf"[\[(]\s*{_DOTS}\s*[\])]|{_DOTS}"
+"""Pattern of what a normal form has as an ellipsis."""
+
+_TOKEN = re.compile(
+    rf"""
+    (?P<dropped>
+        \[\s*(?:\d{{1,4}}|{_ROMAN}|[*†‡]+)\s*\] | [{_SUPERSCRIPT}*†‡_]+  # marks of footnotes, of emphasis
+        | \((?:\d{{1,3}}|{_ROMAN}|[a-z])\)  # numbers of a list
+        | (?<!\w[^\S\n])(?<![^\s{_QUOTES}])(?:\d{{1,3}}|{_ROMAN})[.)](?=\s|$)
+        | (?<!\w\s)(?<![^\s{_QUOTES}])[a-z][.)](?=\s|$)
+    )
+    | (?P<word>[{_IDEOGRAPH}] | {_LETTER}+ (?:(?:['’ʼ‘\-‐‑]|(?<=\d)[–−](?=\d)) {_LETTER}+)*)
+    | (?P<ellipsis>{ELLIPSIS_IN_PROSE})
+    | (?P<dash>[-‐‑‒–—―−⸺⸻]+)
+    | (?P<quote>[{_QUOTES}])
+    | (?P<mark>\S)
+    """,
+    re.X,
+)
+_LETTERS = str.maketrans(
+    dict.fromkeys("’ʼ‘", "'") | dict.fromkeys("‐‑–−", "-") | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff")
+)
+
+
+class NormalForm:
+    """A text as the tokens that remain when typography is set aside.
+
+    Left out are white space, quotation marks, marks of footnotes and emphasis and the numbers of lists. Words are in
+    NFKC, every run of dashes is one token, and so is every ellipsis, however it is set. Case is kept: it tells a
+    sentence's begin.
+
+    Attributes
+    ----------
+    tokens
+        Words and marks. A word with inner hyphens or apostrophes is one, an ideograph is one.
+    spans
+        Place of each token in the original, in characters, half-open.
+    is_word
+        Whether a token is a word.
+    words_before
+        How many words stand before each token, and before the end.
+    """
+
+    def __init__(self, tokens: Sequence[str], spans: Sequence[tuple[int, int]], is_word: Sequence[bool]) -> None:
+        self.tokens, self.spans, self.is_word = list(tokens), list(spans), list(is_word)
+        self.words_before, self._offsets = [0], [1]
+        for token, word in zip(self.tokens, self.is_word, strict=True):
+            self.words_before.append(self.words_before[-1] + word)
+            self._offsets.append(self._offsets[-1] + len(token) + 1)
+        self.line = f" {' '.join(self.tokens)} "
+
+    @property
+    def words(self) -> int:
+        """How many words it has."""
+        return self.words_before[-1]
+
+    def folded(self, marks: Set[str] = frozenset()) -> "NormalForm":
+        """The words in lower case, and of the marks only these."""
+        rows = zip(self.tokens, self.spans, self.is_word, strict=True)
+        kept = [(token.casefold(), span, word) for token, span, word in rows if word or token in marks]
+        return NormalForm(*zip(*kept, strict=True)) if kept else NormalForm((), (), ())
+
+    def core(self) -> list[str]:
+        """The tokens without the stops, commas, dashes and ellipses at both ends."""
+        inner = [at for at, token in enumerate(self.tokens) if token not in _AT_THE_ENDS]
+        return self.tokens[inner[0] : inner[-1] + 1] if inner else []
+
+    def occurrences(self, tokens: Sequence[str], before: int | None = None) -> Iterator[tuple[int, int]]:
+        """Where these tokens follow each other, first and past the last; none that ends later than at `before`."""
+        needle = f" {' '.join(tokens)} "
+        stop = len(self.line) if before is None else self.offset(before)
+        at = self.line.find(needle, 0, stop)
+        while tokens and at >= 0:
+            first = self.at_offset(at + 1)
+            yield first, first + len(tokens)
+            at = self.line.find(needle, at + 1, stop)
+
+    def offset(self, token: int) -> int:
+        """Where in `line` a token begins; for the number of tokens, where the line ends."""
+        return self._offsets[token]
+
+    def at_offset(self, offset: int) -> int:
+        """The token that begins at this offset of `line`, or the next one."""
+        return bisect_left(self._offsets, offset)
+
+    def from_character(self, character: int) -> int:
+        """The first token that begins at this character of the original or after it."""
+        return bisect_left(self.spans, (character, 0))
+
+
+def normal_form(text: str) -> NormalForm:
+    """Read a text as tokens."""
+    tokens, spans, is_word = [], [], []
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup
+        if kind in ("dropped", "quote"):
+            continue
+        token = _form(match.group(), str(kind))
+        if token:
+            tokens.append(token)
+            spans.append(match.span())
+            is_word.append(kind == "word")
+    return NormalForm(tokens, spans, is_word)
+
+
+def _form(text: str, kind: str) -> str:
+    if kind == "ellipsis":
+        return ELLIPSIS
+    if kind == "dash":
+        return DASH
+    return "".join(unicodedata.normalize("NFKC", text.translate(_LETTERS)).split())

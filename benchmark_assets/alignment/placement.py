@@ -1,0 +1,198 @@
+"""Which occurrence in the prose is a segment's: the segments of a document in their order, in the prose's order.
+
+Here: occurrences of a segment, and the choice among them for a whole document. Not here: what follows for a segment
+that has none (verification).
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from benchmark_assets.alignment.normalization import NormalForm, normal_form
+
+SHORT_WORDS, SHORT_CHARACTERS = 3, 15
+"""With fewer words or characters a segment stands in a prose by chance: its place must tell that it is not invented."""
+
+NEAR = 5
+"""Words that may lie between a short segment and one with a place, besides twice those of the segments between them."""
+
+_BREAK = re.compile(r"[.?!…;:]|\n\s*\n")
+
+
+class Place(NamedTuple):
+    """A stretch of the prose: words and characters, half-open, and whether it reads as the segment to the letter."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+    verbatim: bool
+
+
+class Attestation(NamedTuple):
+    """A segment's text, stripped, and the places of the prose where it stands, in their order."""
+
+    text: str
+    form: NormalForm
+    places: list[Place]
+
+    @property
+    def short(self) -> bool:
+        """Whether it may stand in a prose by chance."""
+        return self.form.words < SHORT_WORDS or len(self.text) < SHORT_CHARACTERS
+
+
+class Concordance:
+    """A continuous translation in which segments are looked up."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.form = text, normal_form(text)
+        self._starts, self._ends = [start for start, _ in self.form.spans], [end for _, end in self.form.spans]
+        self._words = [span for span, word in zip(self.form.spans, self.form.is_word, strict=True) if word]
+
+    def between(self, before: Place | None, after: Place | None) -> tuple[int, int]:
+        """The characters between the last word of a place and the first of another; None for the ends of the prose."""
+        start = self._words[before.last - 1][1] if before else 0
+        return start, self._words[after.first][0] if after else len(self.text)
+
+    def beside(self, place: Place) -> tuple[str, str]:
+        """The words directly before and after a place, in lower case; '' where its sentence begins or ends there."""
+        return self._within_sentence(place.first - 1, place.first), self._within_sentence(place.last, place.last - 1)
+
+    def _within_sentence(self, word: int, inner: int) -> str:
+        if not 0 <= word < len(self._words):
+            return ""
+        (_, end), (start, _) = sorted((self._words[word], self._words[inner]))
+        return "" if _BREAK.search(self.text, end, start) else self.text[slice(*self._words[word])].casefold()
+
+    def look_up(self, text: str) -> Attestation:
+        """Find a segment, whole words only: where it stands as written, or but for typography."""
+        form = normal_form(text)
+        found = {(place.first, place.last): place for place in self._normalized(form)}
+        found |= {(place.first, place.last): place for place in self._verbatim(text)}
+        return Attestation(text, form, sorted(found.values()))
+
+    def _verbatim(self, text: str) -> Iterator[Place]:
+        at = self.text.find(text)
+        while at >= 0:
+            end = at + len(text)
+            first, last = bisect_left(self._starts, at), bisect_right(self._ends, end)
+            cut = (first and self._ends[first - 1] > at) or (last < len(self._starts) and self._starts[last] < end)
+            words = self.form.words_before
+            if not cut and words[first] < words[last]:
+                yield Place(words[first], words[last], at, end, True)
+            at = self.text.find(text, at + 1)
+
+    def _normalized(self, form: NormalForm) -> Iterator[Place]:
+        words = self.form.words_before
+        if form.words:
+            for first, last in self.form.occurrences(form.core()):
+                yield Place(words[first], words[last], self.form.spans[first][0], self.form.spans[last - 1][1], False)
+
+
+def settle(segments: Sequence[Attestation | None], prose: Concordance) -> list[Place | None]:
+    """Give each segment of a document one of its places.
+
+    Parameters
+    ----------
+    segments
+        All segments in the order of the source; None for one without text.
+    prose
+        Where they were looked up.
+
+    Returns
+    -------
+    Places in the order of the prose, without overlap; None for a segment that has none in order, and for a short one
+    that has none next to a neighbour.
+    """
+    weights = [1 if each is None or each.short else sum(map(len, each.form.core())) for each in segments]
+    chosen = in_order([each.places if each else None for each in segments], weights)
+    settled = [None if each and each.short else place for each, place in zip(segments, chosen, strict=True)]
+    for at, (segment, place) in enumerate(zip(segments, chosen, strict=True)):
+        if segment and segment.short and place and _is_near(at, place, segments, settled, prose):
+            settled[at] = place
+    return settled
+
+
+def _is_near(
+    at: int, place: Place, segments: Sequence[Attestation | None], settled: Sequence[Place | None], prose: Concordance
+) -> bool:
+    before, room_before = _neighbour(segments[:at][::-1], settled[:at][::-1])
+    after, room_after = _neighbour(segments[at + 1 :], settled[at + 1 :])
+    start, end = before.last if before else 0, after.first if after else prose.form.words
+    return place.first - start <= room_before or end - place.last <= room_after
+
+
+def _neighbour(segments: Sequence[Attestation | None], settled: Sequence[Place | None]) -> tuple[Place | None, int]:
+    """The first place, and how many words may lie between."""
+    room = NEAR
+    for segment, place in zip(segments, settled, strict=True):
+        if place:
+            return place, room
+        room += 2 * segment.form.words if segment else 0
+    return None, room
+
+
+class _Link(NamedTuple):
+    total: int
+    segment: int
+    place: Place
+    before: "_Link | None"
+
+
+def in_order(candidates: Sequence[Sequence[Place] | None], weights: Sequence[int]) -> list[Place | None]:
+    """Choose places that follow each other without overlap, of the greatest weight together.
+
+    Among choices of equal weight, one is taken in which the most segments follow directly on the one before them; then
+    the first of two segments that claim one place has it.
+
+    Parameters
+    ----------
+    candidates
+        The places that a segment may have; None for a segment that has no text, over which the next one may follow
+        directly on the last.
+    weights
+        Above zero, parallel to candidates.
+
+    Returns
+    -------
+    The chosen place of each segment, None where it has none.
+    """
+    root = _Link(0, -1, Place(0, 0, 0, 0, False), None)
+    ends, chains, previous = [0], [root], {0: root}
+    scale = len(candidates) + 1  # however many segments adjoin, it does not outweigh one character
+    for segment, places in enumerate(candidates):
+        if places is None:
+            continue
+        links = []
+        for place in places:
+            before, total = chains[bisect_right(ends, place.first) - 1], 0
+            adjoining = previous.get(place.first)
+            if adjoining and adjoining.total + 1 > before.total:
+                before, total = adjoining, 1
+            links.append(_Link(total + before.total + weights[segment] * scale, segment, place, before))
+        for link in links:
+            _extend(ends, chains, link)
+        previous = {link.place.last: link for link in links}
+    return _chosen(chains[-1], len(candidates))
+
+
+def _extend(ends: list[int], chains: list[_Link], link: _Link) -> None:
+    """Keep the chains that end early or weigh much: both lists rise strictly."""
+    at = bisect_right(ends, link.place.last)
+    if chains[at - 1].total >= link.total:
+        return
+    low = at - (ends[at - 1] == link.place.last)
+    while at < len(chains) and chains[at].total <= link.total:
+        at += 1
+    ends[low:at] = [link.place.last]
+    chains[low:at] = [link]
+
+
+def _chosen(link: _Link | None, segments: int) -> list[Place | None]:
+    chosen: list[Place | None] = [None] * segments
+    while link and link.before:
+        chosen[link.segment] = link.place
+        link = link.before
+    return chosen

@@ -1,0 +1,210 @@
+"""Rows of the alignment's tables, from documents. Not here: how a document is aligned (monotone, asking), storage.
+
+A document whose alignment as a whole cannot be trusted gets no text at all, and a passage that is like nothing in the
+translation gets none: null with a doubt in words, never a wrong text.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+import polars as pl
+
+from benchmark_assets.alignment.asking import Extracted
+from benchmark_assets.alignment.likeness import Embed
+from benchmark_assets.alignment.monotone import Aligned, align
+from benchmark_assets.alignment.verification import verify
+
+CONFIDENT = 0.13
+"""Least confidence of a document: of 60 suttas aligned to the text of another of the same collection none reached it,
+of 250 aligned to their own 6 did not, all six to another text or a part of it (docs/measurements.md)."""
+
+FOUND = 0.2
+"""Least likeness of a passage, on average over its source: 39 % of the suttas' passages with a wrong length lie below,
+and 0.5 % of those with the right one."""
+
+UNSURE = 0.35
+"""Likeness of a segment below which a model is asked, where it is asked only for what is unsure."""
+
+ALIGNMENT = pl.Schema({
+    "passage": pl.String(), "translator": pl.String(), "segments": pl.List(pl.String), "starts": pl.List(pl.Int32),
+    "ends": pl.List(pl.Int32), "likeness": pl.List(pl.Float64), "methods": pl.List(pl.String),
+    "confidence": pl.Float64(), "doubt": pl.String(),
+})  # fmt: skip
+VERIFICATION = pl.Schema({
+    "passage": pl.String(), "translator": pl.String(), "segment_id": pl.String(), "stage": pl.String(),
+    "start_at": pl.Int32(), "end_at": pl.Int32(), "similarity": pl.Float64(), "in_order": pl.Boolean(),
+    "evidence": pl.String(),
+})  # fmt: skip
+
+
+class Place(NamedTuple):
+    """A segment of a document: its passage, id and source text, and its text in each segmented translation."""
+
+    passage: str
+    id: str
+    source: str
+    guides: tuple[str | None, ...]
+
+
+class Piece(NamedTuple):
+    """What a segment was given: text, its place in the prose, likeness and method; see the table `alignment`."""
+
+    text: str | None
+    start: int | None = None
+    end: int | None = None
+    likeness: float | None = None
+    method: str | None = None
+
+
+def places(sources: pl.DataFrame, references: pl.DataFrame) -> list[Place]:
+    """The segments of a document, in order.
+
+    Parameters
+    ----------
+    sources
+        Rows of source_text of one document.
+    references
+        Rows of segmented_reference of its passages.
+    """
+    translators = sorted(set(references["translator"]))
+    texts = {(p, t): segments for p, t, segments in references.select("passage", "translator", "segments").iter_rows()}
+    return [
+        Place(passage, ids[i], segments[i], tuple(row[i] if row else None for row in rendered))
+        for passage, ids, segments in sources.sort("position").select("passage", "segment_ids", "segments").iter_rows()
+        for rendered in [[texts.get((passage, translator)) for translator in translators]]
+        for i in range(len(ids))
+    ]
+
+
+def by_embeddings(prose: str, segments: Sequence[Place], embed: Embed) -> Aligned:
+    """Align a document offline, with all its segmented translations as guides.
+
+    Raises
+    ------
+    ValueError
+        As `monotone.align`.
+    """
+    guides = [list(texts) for texts in zip(*(each.guides for each in segments), strict=True)]
+    ends = [one.passage != other.passage for one, other in pairwise(segments)]
+    return align(prose, [guide for guide in guides if any(guide)], [*ends, True], embed)
+
+
+def unsure(segments: Sequence[Place], aligned: Aligned) -> list[str]:
+    """Segments with a source that the offline aligner left without a text, or with one that is little like them."""
+    return [
+        segment.id
+        for segment, span, likeness in zip(segments, aligned.spans, aligned.likeness, strict=True)
+        if segment.source.strip() and (span is None or likeness < UNSURE)
+    ]
+
+
+def aligned_rows(
+    translator: str,
+    prose: str,
+    segments: Sequence[Place],
+    aligned: Aligned | None,
+    extracted: Sequence[Extracted],
+    corrections: Mapping[str, str | None],
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What became of a document: rows of `alignment`, and passages of which a model failed to align a segment.
+
+    A correction by hand goes before what a model extracted, and that before the offline alignment.
+
+    Parameters
+    ----------
+    aligned
+        None where a model was asked for everything.
+
+    Returns
+    -------
+    Rows of `alignment`, one a passage; and columns `passage` and `error`.
+    """
+    asked = {each.segment: each for each in extracted}
+    doubt = _doubt(aligned)
+    rows: list[tuple[object, ...]] = []
+    failures: list[tuple[str, str]] = []
+    numbered = list(enumerate(segments))
+    for passage, own in groupby(numbered, key=lambda each: each[1].passage):
+        places = list(own)
+        offline = [_offline(prose, aligned, index) for index, _ in places]
+        absent = doubt or _absence([place for _, place in places], offline)
+        pieces = []
+        for (_, place), piece in zip(places, offline, strict=True):
+            answer = asked.get(place.id)
+            if answer and answer.error:
+                failures.append((passage, f"{translator}, {place.id}: {answer.error}"))
+            pieces.append(_settled(place, None if absent else piece, answer, corrections))
+        found = any(piece.text for piece in pieces)
+        columns = ([piece[column] for piece in pieces] for column in range(len(Piece._fields)))
+        confidence = aligned.confidence if aligned else None
+        rows.append((passage, translator, *columns, confidence, None if found else absent))
+    failed = pl.DataFrame(failures, schema=["passage", "error"], orient="row", schema_overrides={"passage": pl.String})
+    return pl.DataFrame(rows, schema=ALIGNMENT, orient="row"), failed.unique("passage", maintain_order=True)
+
+
+def verified_rows(translator: str, prose: str, alignment: pl.DataFrame, others: Mapping[str, str]) -> pl.DataFrame:
+    """Rows of `verification` of a document and translator, one a segment that was given a text.
+
+    Parameters
+    ----------
+    alignment
+        Columns `passage`, `segment_ids` and `segments` (null where a passage was not aligned), in the document's order.
+    others
+        The translator's other documents, by id.
+    """
+    pieces = [
+        (passage, segment, text)
+        for passage, ids, texts in alignment.select("passage", "segment_ids", "segments").iter_rows()
+        for segment, text in zip(ids, texts or [None] * len(ids), strict=True)
+    ]
+    findings = verify([text for *_, text in pieces], prose, others)
+    rows = [
+        (passage, translator, segment, found.stage, found.start, found.end, found.similarity, found.in_order,
+         found.evidence)
+        for (passage, segment, _), found in zip(pieces, findings, strict=True)
+        if found.stage
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=VERIFICATION, orient="row")
+
+
+def _doubt(aligned: Aligned | None) -> str | None:
+    if aligned is None or aligned.confidence >= CONFIDENT:
+        return None
+    return f"is this a translation of the document? confidence {aligned.confidence:.2f}, below {CONFIDENT}"
+
+
+def _absence(places: Sequence[Place], pieces: Sequence[Piece]) -> str | None:
+    """Why a passage is not taken to be in the translation; None where it is, or where nothing was looked for."""
+    weights = [len(place.source) for place in places]
+    if not any(piece.text for piece in pieces):
+        return None
+    alike = sum(w * (piece.likeness or 0.0) for w, piece in zip(weights, pieces, strict=True)) / max(sum(weights), 1)
+    return None if alike >= FOUND else f"nothing in the translation is like it: likeness {alike:.2f}, below {FOUND}"
+
+
+def _offline(prose: str, aligned: Aligned | None, index: int) -> Piece:
+    span = aligned.spans[index] if aligned else None
+    if aligned is None or span is None:
+        return Piece(None)
+    return Piece(prose[span[0] : span[1]], *span, aligned.likeness[index], "embedding")
+
+
+def _settled(
+    place: Place, offline: Piece | None, answer: Extracted | None, corrections: Mapping[str, str | None]
+) -> Piece:
+    """The piece that a segment is given in the end; '' where there is nothing to translate."""
+    if place.id in corrections:
+        text = corrections[place.id]
+        return Piece(text, method="hand" if text else None)
+    if answer is not None:
+        return Piece(answer.text, method="model") if answer.text else Piece(None)
+    if not place.source.strip():
+        return Piece("")
+    return offline or Piece(None)
+
+
+def corrected(rows: pl.DataFrame) -> dict[str, str | None]:
+    """Corrections by segment, from rows of continuous_reference."""
+    return {segment: text for each in rows["corrections"] for segment, text in json.loads(each).items()}

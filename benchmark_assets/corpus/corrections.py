@@ -1,0 +1,68 @@
+"""Alignments by hand: a file in which an editor gives the text of a segment in a continuous translation.
+
+JSON lines, `{"segment": id, "translator": name, "text": …}`; a text of null says that the translator left the segment
+out. What is corrected is not aligned any more, and is verified like everything else. Not here: corrections of segmented
+references, which are edited in their own files.
+"""
+
+from collections.abc import Mapping
+
+from benchmark_assets.corpus.description import Description
+from benchmark_assets.corpus.model import Document
+from benchmark_assets.corpus.readers.characters import decode
+from benchmark_assets.corpus.readers.strict_json import parse
+from resources.errors import BadInput
+
+Corrections = Mapping[tuple[str, str], str | None]
+"""Texts by segment id and translator."""
+
+
+def load(description: Description) -> Corrections:
+    """The corrections of a corpus; none where its description names no file.
+
+    Raises
+    ------
+    BadInput
+        For a file that cannot be read, a line of another form, a translator without a continuous translation, or a
+        segment that is corrected twice.
+    """
+    path = description.corrections
+    if path is None:
+        return {}
+    found: dict[tuple[str, str], str | None] = {}
+    for number, line in enumerate(decode(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        record, where = parse(line, path, number), f"line {number}"
+        if set(record) != {"segment", "translator", "text"} or not all(
+            isinstance(record[k], str) for k in ("segment", "translator")
+        ):
+            raise BadInput(path, where, "does not have the keys segment, translator and text", "write all three")
+        text = record["text"]
+        if not (text is None or (isinstance(text, str) and text.strip())):
+            raise BadInput(path, f"{where} text", "is neither a text nor null", "write the text, or null for none")
+        key = (record["segment"], record["translator"])
+        if key[1] not in description.continuous:
+            raise BadInput(
+                path, f"{where} {key[1]}", "has no continuous translation here",
+                f"name one of {sorted(description.continuous)}, or edit the translator's own files",
+            )  # fmt: skip
+        if key in found:
+            raise BadInput(path, f"{where} {key[0]}", "is corrected twice", "keep one of the lines")
+        found[key] = text.strip() if text else None
+    return found
+
+
+def check(description: Description, corrections: Corrections, documents: list[Document]) -> None:
+    """See that every correction is of a segment that is there.
+
+    Raises
+    ------
+    BadInput
+        For the first that is not.
+    """
+    known = {segment.id for document in documents for passage in document.passages for segment in passage.segments}
+    if unknown := sorted({segment for segment, _ in corrections} - known):
+        raise BadInput(
+            description.corrections, unknown[0], "is no segment of this corpus", "mend the id, or drop the line"
+        )

@@ -1,0 +1,79 @@
+"""Assets of the selection: which passages are fit for the benchmark, and why the others are not."""
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
+from benchmark_assets.reporting.tables import markdown
+from benchmark_assets.selection import funnel as funnels
+from benchmark_assets.selection.candidates import CORPUS, filters, measured
+from resources.warehouse import Warehouse
+
+
+@dg.asset(
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="selection", code_version="1", kinds={"duckdb"},
+    deps=["source_text", "segmented_reference", "alignment", "verification"],
+)  # fmt: skip
+def passage_filter(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """What seven filters measure on a passage, and to which it falls; none in a corpus whose description has none."""
+
+    def settings(asked: pl.DataFrame) -> pl.DataFrame:
+        each = {corpus: repr(thresholds) for corpus, thresholds in filters(warehouse).items()}
+        own = asked.select("passage", settings=CORPUS.replace_strict(each, default=None, return_dtype=pl.String))
+        return own.with_columns(pl.col("settings").fill_null(""))
+
+    def compute(due: pl.DataFrame) -> Computed:
+        within = due.filter(CORPUS.is_in(list(filters(warehouse))))
+        return Computed({"passage_filter": measured(warehouse, within)} if len(within) else {})
+
+    return refresh(context, warehouse, compute, settings)
+
+
+@dg.asset(group_name="selection", code_version="1", kinds={"duckdb", "numpy"}, deps=["source_text", passage_filter])
+def near_duplicate(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Passages whose source repeats that of an earlier one, among those that pass the filters."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        sources = warehouse.read("source_text", columns=["passage", "text"])
+        found = funnels.duplicates(warehouse.read("passage_filter"), sources, filters(warehouse))
+        return Computed({"near_duplicate": found})
+
+    def describe() -> dict[str, dg.MetadataValue]:
+        rows = warehouse.read("near_duplicate", columns=["passage", "kept", "similarity"])
+        return {"duplicates": dg.MetadataValue.md(markdown(rows, most=200))}
+
+    return refresh(context, warehouse, compute, repr(filters(warehouse)), describe)
+
+
+@dg.asset(
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="selection", code_version="1", kinds={"duckdb"},
+    deps=[passage_filter, near_duplicate],
+)  # fmt: skip
+def selection(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Whether a passage is in the benchmark, and if not, why. What is not is neither translated nor scored."""
+
+    def compute(due: pl.DataFrame) -> Computed:
+        rows = funnels.selection(due, warehouse.read("passage_filter", due), warehouse.read("near_duplicate", due))
+        return Computed({"selection": rows})
+
+    return refresh(context, warehouse, compute)
+
+
+@dg.asset(group_name="selection", code_version="1", kinds={"duckdb"}, deps=[selection])
+def funnel(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """How many passages of each corpus each filter drops, and how many are left."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        return Computed({"funnel": funnels.funnel(warehouse.read("selection"), filters(warehouse))})
+
+    def describe() -> dict[str, dg.MetadataValue]:
+        rows = warehouse.read("funnel", columns=list(funnels.FUNNEL))
+        dropped = warehouse.read("selection").filter(~pl.col("selected")).select("passage", "reasons", "kept")
+        words = dropped.with_columns(pl.col("reasons").list.join(", "), pl.col("kept").fill_null(""))
+        return {
+            "funnel": dg.MetadataValue.md(markdown(rows, most=200)),
+            "dropped": dg.MetadataValue.md(markdown(words, most=200)),
+        }
+
+    return refresh(context, warehouse, compute, repr(sorted(filters(warehouse))), describe)

@@ -1,0 +1,54 @@
+"""Passages and their renderings as the filters look at them, out of the warehouse. Not here: the filters themselves
+(corpus.filters, corpus.duplicates), what follows from them (funnel)."""
+
+import polars as pl
+
+from benchmark_assets.corpus.filters import Filters, filtered
+from benchmark_assets.corpus.model import joined
+from resources.warehouse import Warehouse
+
+CORPUS = pl.col("passage").str.split_exact("/", 1).struct.field("field_0").alias("corpus")
+"""The corpus of a passage, from its key."""
+
+
+def renderings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
+    """Renderings of passages by all translators, segmented and aligned.
+
+    Returns
+    -------
+    Columns `passage`, `translator`, `segments`, `text` (segments joined), `flag` and `suspicious`: how many segments
+    were not found in the translation that they are said to come from.
+    """
+    columns = ["passage", "translator", "segments"]
+    segmented = warehouse.read("segmented_reference", passages, [*columns, "flag"])
+    aligned = warehouse.read("alignment", passages, columns).with_columns(flag=pl.lit(None, pl.String))
+    rows = pl.concat([segmented, aligned]).sort("passage", "translator")
+    doubtful = warehouse.read("verification", passages, ["passage", "translator", "stage"]).filter(stage="suspicious")
+    counts = doubtful.group_by("passage", "translator").agg(suspicious=pl.len().cast(pl.Int64))
+    texts = pl.Series("text", [joined(segments) for segments in rows["segments"].to_list()], dtype=pl.String)
+    rows = rows.with_columns(texts).join(counts, on=["passage", "translator"], how="left", maintain_order="left")
+    return rows.with_columns(pl.col("suspicious").fill_null(0))
+
+
+def filters(warehouse: Warehouse) -> dict[str, Filters]:
+    """Thresholds of the corpora that have filters."""
+    rows = warehouse.read("corpus", columns=["corpus", "filters"]).drop_nulls()
+    return {corpus: Filters.model_validate_json(text) for corpus, text in rows.iter_rows()}
+
+
+def measured(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
+    """What the filters of its corpus find of each passage: rows of `passage_filter`; see corpus.filters."""
+    sources = warehouse.read("source_text", passages, ["passage", "text", "segments"])
+    rendered = renderings(warehouse, passages)
+    thresholds = filters(warehouse)
+    counts = dict(warehouse.read("corpus", columns=["corpus", "texts"]).iter_rows())
+    return pl.concat(
+        filtered(own, rendered.join(own, on="passage", how="semi"), counts[corpus], thresholds[corpus])
+        for (corpus,), own in sources.group_by(CORPUS, maintain_order=True)
+    )
+
+
+def selected(warehouse: Warehouse, asked: pl.DataFrame) -> pl.DataFrame:
+    """Those of the passages that are in the benchmark, each once: columns `passage` and `settings`, which is ''."""
+    chosen = warehouse.read("selection", asked.select("passage").unique(), ["passage", "selected"]).filter("selected")
+    return chosen.select("passage", settings=pl.lit(""))

@@ -1,0 +1,104 @@
+"""Which passages are in the benchmark, and how many each filter drops. Not here: what the filters measure
+(corpus.filters, corpus.duplicates)."""
+
+from collections.abc import Iterable, Mapping
+
+import polars as pl
+
+from benchmark_assets.corpus.duplicates import near_duplicates
+from benchmark_assets.corpus.filters import REASONS, Filters
+from benchmark_assets.selection.candidates import CORPUS
+
+DUPLICATE = "duplicate"
+NEAR_DUPLICATE = pl.Schema(
+    {"passage": pl.String(), "corpus": pl.String(), "kept": pl.String(), "similarity": pl.Float64()}
+)
+FUNNEL = pl.Schema({
+    "corpus": pl.String(), "step": pl.Int32(), "reason": pl.String(), "affected": pl.Int32(), "alone": pl.Int32(),
+    "remaining": pl.Int32(),
+})  # fmt: skip
+
+
+def duplicates(measured: pl.DataFrame, sources: pl.DataFrame, filters: Mapping[str, Filters]) -> pl.DataFrame:
+    """Passages that repeat an earlier one of their corpus, among those that pass the filters: rows of `near_duplicate`.
+
+    Parameters
+    ----------
+    measured
+        Columns `passage` and `reasons`.
+    sources
+        Columns `passage`, `passage_id` and `text`. Passages are compared in alphabetical order of their ids.
+    """
+    passing = sources.join(measured.filter(pl.col("reasons").list.len() == 0), on="passage", how="semi")
+    found = [pl.DataFrame(schema=NEAR_DUPLICATE)]
+    for (corpus,), own in passing.group_by(CORPUS, maintain_order=True):
+        threshold = filters[str(corpus)].max_duplicate if str(corpus) in filters else None
+        if threshold is not None:
+            pairs = near_duplicates(own.select("passage", "text"), threshold)
+            found.append(pairs.select("passage", pl.lit(corpus).alias("corpus"), "kept", "similarity"))
+    return pl.concat(found).sort("passage")
+
+
+def selection(passages: pl.DataFrame, measured: pl.DataFrame, repeated: pl.DataFrame) -> pl.DataFrame:
+    """Whether each passage is in the benchmark: rows of `selection`.
+
+    Parameters
+    ----------
+    passages
+        Column `passage`.
+    measured
+        Columns `passage` and `reasons`; a passage without a row is of a corpus without filters.
+    repeated
+        Columns `passage` and `kept`.
+    """
+    rows = passages.join(measured.select("passage", "reasons"), on="passage", how="left", maintain_order="left")
+    rows = rows.join(repeated.select("passage", "kept"), on="passage", how="left", maintain_order="left")
+    repeats = pl.when(pl.col("kept").is_not_null()).then(pl.lit([DUPLICATE])).otherwise(pl.lit([], pl.List(pl.String)))
+    reasons = pl.concat_list(pl.col("reasons").fill_null([]), repeats)
+    return rows.select("passage", selected=reasons.list.len() == 0, reasons=reasons, kept="kept")
+
+
+def funnel(selected: pl.DataFrame, corpora: Iterable[str]) -> pl.DataFrame:
+    """From all passages of each corpus to those that are left: rows of `funnel`.
+
+    The filters are not exclusive: a passage counts for each of its reasons (`affected`); `alone` counts those that
+    nothing else drops, what a looser threshold would bring back at most. Duplicates are looked for among what passes.
+
+    Parameters
+    ----------
+    selected
+        Rows of `selection`.
+    corpora
+        Corpora that have filters.
+    """
+    rows: list[tuple[object, ...]] = []
+    for corpus in sorted(corpora):
+        reasons = selected.filter(corpus == CORPUS)["reasons"].to_list()
+        passing = sum(not set(each) - {DUPLICATE} for each in reasons)
+        left = sum(not each for each in reasons)
+        steps: list[tuple[str, int, int, int | None]] = [("all passages", 0, 0, len(reasons))]
+        steps += [(reason, sum(reason in e for e in reasons), reasons.count([reason]), None) for reason in REASONS]
+        steps += [("any filter", len(reasons) - passing, 0, passing)]
+        steps += [(DUPLICATE, passing - left, passing - left, left)]
+        rows += [(corpus, step, *each) for step, each in enumerate(steps)]
+    return pl.DataFrame(rows, schema=FUNNEL, orient="row")
+
+
+def steps(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `funnel` as people read them."""
+    return rows.select("corpus", "reason", "affected", "alone", pl.col("remaining").cast(pl.String).fill_null(""))
+
+
+def reasons(selected: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
+    """What was found of passages, one row a measure: columns `passage`, `measure` and `value`.
+
+    Parameters
+    ----------
+    selected, measured
+        Rows of `selection` and of `passage_filter`.
+    """
+    provenance = ["fingerprint", "run_id", "updated_at"]
+    own = measured.drop("reasons", *provenance)
+    rows = selected.drop(provenance).join(own, on="passage", how="left")
+    words = rows.with_columns(pl.col("reasons").list.join(", ")).with_columns(pl.exclude("passage").cast(pl.String))
+    return words.unpivot(index="passage", variable_name="measure", value_name="value").drop_nulls()
