@@ -16,6 +16,7 @@ from benchmark_assets.automation.due import due, following, order
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import KEYS
+from benchmark_assets.reporting.export import export
 from benchmark_assets.reporting.leaderboard import readable
 from benchmark_assets.reporting.tables import plain
 from benchmark_assets.selection.funnel import reasons, steps
@@ -114,7 +115,10 @@ def import_() -> None:
 def import_corpus(description: Path) -> None:
     """Take in the corpus that a YAML file describes, and build its references and envelopes."""
     each = Deployment()
-    name = register(each.warehouse, description).name
+    found = register(each.warehouse, description)
+    name = found.name
+    if found.downloads:
+        runs.download(each.definitions, each.instance)
     runs.take_in(each.definitions, each.instance, name)
     click.echo(f"{name}: `variorum status` shows what it holds")
 
@@ -132,6 +136,14 @@ def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None
         name, count = import_outputs(each.warehouse, path, corpus, model)
         each.instance.add_dynamic_partitions("model", [name])
         click.echo(f"{name}: {count} outputs; score them with `variorum evaluate {name}`")
+
+
+@main.command()
+def download() -> None:
+    """Fetch what corpora have at public sources, where it has changed, and look at the files."""
+    each = Deployment()
+    runs.download(each.definitions, each.instance)
+    runs.look(each.definitions, each.instance)
 
 
 @main.command()
@@ -205,6 +217,17 @@ def record(model: str, file: Path) -> None:
     except OSError as error:
         raise BadInput(file, "", f"cannot be written ({error.strerror})", "give the path of a file") from error
     click.echo(f"{file}: {len(lines)} replies")
+
+
+@main.command(name="export")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("corpus")
+@click.option("--private", is_flag=True, help="Add the restricted texts; such a package may not be passed on.")
+def export_corpus(folder: Path, corpus: str, private: bool) -> None:
+    """Write a package of CORPUS that others can use and check to FOLDER, without the texts that are restricted."""
+    restricted = ", ".join(export(Deployment().warehouse, folder, corpus, private)) or "none"
+    words = "PRIVATE, DO NOT PASS ON; restricted texts in it" if private else "public; restricted texts left out"
+    click.echo(f"{folder}: {words}: {restricted}")
 
 
 @main.command()

@@ -15,6 +15,7 @@ from benchmark_assets.reporting import assets as reporting
 from benchmark_assets.selection import assets as selection
 from benchmark_assets.translation import assets as translation
 from benchmark_assets.translation.systems import Systems
+from resources.downloads.downloads import Downloads
 from resources.home import home
 from resources.notifications import Notifications
 from resources.provider.provider import Provider
@@ -32,7 +33,7 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
     ----------
     resource_overrides
         Resources that take the place of those of the same key: `warehouse`, `provider`, `embedder`, `systems`,
-        `notifications`. An overridden warehouse or provider also serves the default `systems`.
+        `notifications`, `downloads`. An overridden warehouse or provider also serves the default `systems`.
 
     Raises
     ------
@@ -50,6 +51,7 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
         "warehouse": warehouse,
         "provider": provider,
         "notifications": Notifications(),
+        "downloads": Downloads(),
         "embedder": registry.chosen_embedder(),
         "systems": Systems(warehouse=warehouse, provider=provider),
     }
@@ -66,7 +68,7 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
     location = dg.Definitions(
         assets=dg.map_asset_specs(lambda spec: spec.replace_attributes(owners=OWNERS), assets),
         asset_checks=checks.checks(assets, warehouse.tables()),
-        jobs=[corpus.scan_job, evaluate, update, remove],
+        jobs=[corpus.download_job, corpus.scan_job, evaluate, update, remove],
         sensors=[
             sensors.new_models_sensor(evaluate),
             sensors.files_sensor(corpus.scan_job),

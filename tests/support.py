@@ -72,8 +72,10 @@ def write_outputs(path: Path, texts: Mapping[str, str]) -> Path:
     return path
 
 
+CONSTRUCTION = ["alignment", "verification", "passage_filter", "near_duplicate", "selection", "funnel"]
 STAGES = {
-    "references": ["reference", "reference_envelope", "human_baseline"],
+    "construction": CONSTRUCTION,
+    "references": [*CONSTRUCTION, "reference", "reference_envelope", "human_baseline"],
     "translate": ["model_output"],
     "score": ["drift_score", "lexical_score"],
     "summary": ["model_summary"],

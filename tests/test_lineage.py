@@ -61,7 +61,7 @@ def test_a_changed_segment_makes_stale_what_depends_on_it_and_nothing_else(
     passage = PASSAGES[1]
     edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
     run(built, instance, "scan")
-    assert not_fresh(built, instance) == {"reference": {passage}}
+    assert not_fresh(built, instance) == dict.fromkeys(["alignment", "passage_filter", "reference"], {passage})
 
     run(built, instance, "references", (PASSAGES[0], PASSAGES[-1]))
     grid = {f"{model}|{passage}" for model in MODELS}
@@ -90,7 +90,7 @@ def test_a_change_that_leaves_the_text_alone_stops_at_the_reference(
     edit_segment(corpus, "ben", "doc1:1.1", "The mouse is running. A")
     edit_segment(corpus, "ben", "doc1:1.2", "cat sits still.")
     run(built, instance, "scan")
-    assert not_fresh(built, instance) == {"reference": {PASSAGES[0]}}
+    assert not_fresh(built, instance) == dict.fromkeys(["alignment", "passage_filter", "reference"], {PASSAGES[0]})
     run(built, instance, "references", (PASSAGES[0], PASSAGES[-1]))
     assert not_fresh(built, instance) == {}
 
@@ -116,7 +116,12 @@ def test_a_changed_source_asks_each_model_for_that_passage_again(
     root = corpus.parent / "root/la/test/doc2_root-la-test.json"
     root.write_text(root.read_text(encoding="utf-8").replace("Nihil", "Nil"), encoding="utf-8")
     run(built, instance, "scan")
-    assert not_fresh(built, instance) == {"model_output": {f"{model}|{PASSAGES[2]}" for model in MODELS}}
+    assert not_fresh(built, instance) == {
+        **dict.fromkeys(["alignment", "passage_filter"], {PASSAGES[2]}),
+        "near_duplicate": {"None"},
+        "model_output": {f"{model}|{PASSAGES[2]}" for model in MODELS},
+    }
+    run(built, instance, "construction", (PASSAGES[0], PASSAGES[-1]))
     systems.asked()
     for model in MODELS:
         evaluate(built, instance, ROW[model])
@@ -221,6 +226,7 @@ def test_a_passage_without_its_inputs_says_what_to_materialize_first(
     register(warehouse, corpus)
     run(ruled, instance, "scan")
     instance.add_dynamic_partitions("model", ["alpha"])
+    run(ruled, instance, "construction", (PASSAGES[0], PASSAGES[-1]))
     run(ruled, instance, "translate", ROW["alpha"])
     result = run(ruled, instance, "score", ROW["alpha"], raise_on_error=False)
     failures = [event.step_failure_data.user_failure_data for event in result.all_events if event.is_step_failure]

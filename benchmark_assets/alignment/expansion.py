@@ -30,8 +30,7 @@ JOINT = 3
 """Words that a piece of a template must share with what stands at the ellipsis, to be its continuation."""
 
 TEMPLATE = 3
-"""Words besides the term that a template has at least, and twice the term's where it has that once: with fewer, any two
-sentences are alike."""
+"""Words besides the term that a template has at least: with fewer, any two sentences are alike."""
 
 _REPEATED = r"\b(?:(?:as|see) above|similarly|repeat\w*|the same)\b"
 _ABBREVIATION = re.compile(
@@ -94,12 +93,12 @@ class _Term(NamedTuple):
         negated = any(map(is_negation, words)) and not any(map(is_negation, self.words))
         return not negated and (len(words) <= len(self.words) or not once)
 
-    def as_at_abbreviation(self, other: str) -> str:
-        """What an earlier passage must say for its term to be of the same kind."""
+    def as_at_abbreviation(self, other: str) -> list[str]:
+        """What an earlier passage must say, one of these, for its term to be of the same kind."""
         before, after = self.beside
-        if before in _STOPS or after in _STOPS:
-            before, after = "", ELLIPSIS
-        return f" {' '.join(filter(None, (before, other, after)))} "
+        if _STOPS.isdisjoint(self.beside):
+            return [f" {' '.join(filter(None, (before, other, after)))} "]
+        return [f" {stop} {other} " for stop in _STOPS] + [f" {other} {stop} " for stop in _STOPS]
 
 
 class Abbreviations:
@@ -218,8 +217,7 @@ class Abbreviations:
         """The earlier passage that reads as these words do with another term in place of this one."""
         line, earlier = f" {' '.join(needle)} ", self._form.line[: self._form.offset(mark.first)]
         parts = [part.strip() for part in line.split(f" {' '.join(term.words)} ")]
-        least = max(TEMPLATE, 2 * len(term.words) if len(parts) == 2 else 0)
-        if sum(len(part.split()) for part in parts) < least or any(part not in earlier for part in parts):
+        if sum(len(part.split()) for part in parts) < TEMPLATE or any(part not in earlier for part in parts):
             return None
         variable = rf"(?P<term>{_WORD}(?: {_WORD}){{0,{TERM - 1}}}?)"
         rest = [f"{'(?P=term)' if at else variable} {re.escape(part)}" for at, part in enumerate(parts[1:])]
@@ -229,7 +227,7 @@ class Abbreviations:
             for match in pattern.finditer(earlier)
             if term.replaces(match["term"], once=len(parts) == 2)
             and f" {match['term']} " not in line
-            and term.as_at_abbreviation(match["term"]) in earlier
+            and any(each in earlier for each in term.as_at_abbreviation(match["term"]))
         ]
         return (self._form.at_offset(passages[-1][0]), self._form.at_offset(passages[-1][1])) if passages else None
 

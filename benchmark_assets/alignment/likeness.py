@@ -59,6 +59,11 @@ class Guide(NamedTuple):
     near: Matrix
 
 
+def has_words(text: str | None) -> bool:
+    """Whether there is anything in a text that can be compared."""
+    return bool(text and _WORD.search(text))
+
+
 def guide(prose: Units, segments: Sequence[str | None], longest: int, embed: Embed) -> Guide:
     """Compare the units of a prose with a segmented translation.
 
@@ -69,14 +74,14 @@ def guide(prose: Units, segments: Sequence[str | None], longest: int, embed: Emb
     longest
         Units of the longest stretch that may belong to one segment.
     """
-    known = np.array([bool(segment and _WORD.search(segment)) for segment in segments])
+    known = np.array([has_words(segment) for segment in segments])
     pieces = [
         (index, text)
         for index, segment in enumerate(segments)
         if segment and known[index]
         for text in sentences(segment)
     ]
-    owners, texts = np.array([index for index, _ in pieces]), [text for _, text in pieces]
+    owners, texts = np.array([index for index, _ in pieces], dtype=np.int_), [text for _, text in pieces]
     lengths = np.diff(prose.ends)
     vectors = np.asarray(embed([*prose.texts, *texts]), dtype=np.float64)
     own, theirs = vectors[: len(prose.texts)], vectors[len(prose.texts) :]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark_assets.alignment.likeness import Embed, Guide, guide, likeness, nearest
+from benchmark_assets.alignment.likeness import Embed, Guide, guide, has_words, likeness, nearest
 from benchmark_assets.alignment.units import Units, units
 
 MOST_UNITS = 8000
@@ -62,7 +62,8 @@ def align(prose: str, guides: Sequence[Sequence[str | None]], passage_ends: Sequ
         The continuous translation of a document.
     guides
         Segmented translations of the same document into the same language, one or more: for each the text of every
-        segment, None where it has none. A segment that no guide has is given no stretch.
+        segment, None where it has none. A text without a word counts as none. A segment that no guide has is given no
+        stretch.
     passage_ends
         For each segment whether it is the last of its passage.
 
@@ -72,10 +73,12 @@ def align(prose: str, guides: Sequence[Sequence[str | None]], passage_ends: Sequ
         Without a guide that has a segment, or with more than MOST_UNITS units of prose.
     """
     count = len(passage_ends)
+    worded = [[text if has_words(text) else None for text in each] for each in guides]
+    guides = [each for each in worded if any(each)]
+    if not guides:
+        raise ValueError("no guide has a segment of this document")
     expected = _expected(guides)
     known = np.flatnonzero(~np.isnan(expected))
-    if not len(known):
-        raise ValueError("no guide has a segment of this document")
     parts = units(prose, float(np.nanmean(expected)))
     if not parts.texts:
         return Aligned([None] * count, [0.0] * count, 0.0)
@@ -104,7 +107,9 @@ def _path(
     """The best stretch of each segment, as a half-open range of units; empty for none."""
     known = np.flatnonzero(~np.isnan(expected))
     ends, average = parts.ends, float(np.nanmean(expected))
-    near, last = nearest(guides), np.array(passage_ends)
+    # What no guide has may be the last of its passage; the passage then ends with what comes before.
+    last = np.logical_or.reduceat(np.array(passage_ends), known)
+    near = nearest(guides)
     near = near - COMMON * np.median(near[:, known], axis=1, keepdims=True)
     single = np.vstack([np.zeros((1, near.shape[1])), np.cumsum(near * np.diff(ends)[:, None], axis=0)]) / average
     boundaries = np.arange(len(ends))
@@ -117,13 +122,13 @@ def _path(
     added = ADDED * ends / average
     score = np.where(boundaries == 0, 0.0, -np.inf)
     steps: list[tuple[NDArray[np.int_], NDArray[np.int_]]] = []
-    for segment in known.tolist():
+    for segment, ends_passage in zip(known.tolist(), last, strict=True):
         score, origin = _after_additions(score, added)
         weight = float(np.sqrt(expected[segment] / average))
         uneven = UNEVEN * (lengths - np.log(pace * expected[segment] + SOFTENED)) ** 2
         whole = weight * ((1 - WHOLE) * (likeness(guides, segment) - CHANCE) - uneven)
         own = WHOLE * (single[None, :, segment] - single[starts, segment])
-        total = score[starts] + whole + own + (passage_bonus if last[segment] else bonus)
+        total = score[starts] + whole + own + (passage_bonus if ends_passage else bonus)
         total[~possible] = -np.inf
         size = total.argmax(axis=0)
         best = total[size, boundaries]
@@ -174,12 +179,10 @@ def _confidence(
 def _expected(guides: Sequence[Sequence[str | None]]) -> NDArray[np.float64]:
     """Characters of each segment, mean over guides, all brought to the length of the first; NaN where none has it."""
     totals = [sum(len(text) for text in each if text) for each in guides]
-    scaled = [
+    table = np.array([
         [len(text) * totals[0] / total if text else np.nan for text in each]
         for each, total in zip(guides, totals, strict=True)
-        if total
-    ]
-    table = np.array(scaled, dtype=np.float64).reshape(len(scaled), -1)
+    ])  # fmt: skip
     counts = (~np.isnan(table)).sum(axis=0)
     sums = np.nansum(table, axis=0)
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)

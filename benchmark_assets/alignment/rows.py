@@ -81,23 +81,33 @@ def places(sources: pl.DataFrame, references: pl.DataFrame) -> list[Place]:
 def by_embeddings(prose: str, segments: Sequence[Place], embed: Embed) -> Aligned:
     """Align a document offline, with all its segmented translations as guides.
 
+    Where there is none, the source itself is the guide. That takes an embedder of both languages; with another, the
+    alignment is not confident, and says so.
+
     Raises
     ------
     ValueError
         As `monotone.align`.
     """
-    guides = [list(texts) for texts in zip(*(each.guides for each in segments), strict=True)]
+    guides = [guide for texts in zip(*(each.guides for each in segments), strict=True) if any(guide := list(texts))]
     ends = [one.passage != other.passage for one, other in pairwise(segments)]
-    return align(prose, [guide for guide in guides if any(guide)], [*ends, True], embed)
+    return align(prose, guides or [[each.source for each in segments]], [*ends, True], embed)
 
 
 def unsure(segments: Sequence[Place], aligned: Aligned) -> list[str]:
-    """Segments with a source that the offline aligner left without a text, or with one that is little like them."""
-    return [
-        segment.id
-        for segment, span, likeness in zip(segments, aligned.spans, aligned.likeness, strict=True)
-        if segment.source.strip() and (span is None or likeness < UNSURE)
-    ]
+    """Segments with a source that the offline aligner leaves without a text, or with one that is little like them."""
+    doubt = _doubt(aligned)
+    found: list[str] = []
+    for _, own in groupby(enumerate(segments), key=lambda each: each[1].passage):
+        places = list(own)
+        likeness = [aligned.likeness[index] if aligned.spans[index] else None for index, _ in places]
+        absent = doubt or _absence([place for _, place in places], likeness)
+        found += [
+            place.id
+            for (_, place), alike in zip(places, likeness, strict=True)
+            if place.source.strip() and (absent or alike is None or alike < UNSURE)
+        ]
+    return found
 
 
 def aligned_rows(
@@ -129,11 +139,11 @@ def aligned_rows(
     for passage, own in groupby(numbered, key=lambda each: each[1].passage):
         places = list(own)
         offline = [_offline(prose, aligned, index) for index, _ in places]
-        absent = doubt or _absence([place for _, place in places], offline)
+        absent = doubt or _absence([place for _, place in places], [piece.likeness for piece in offline])
         pieces = []
         for (_, place), piece in zip(places, offline, strict=True):
             answer = asked.get(place.id)
-            if answer and answer.error:
+            if answer and answer.error and place.id not in corrections:
                 failures.append((passage, f"{translator}, {place.id}: {answer.error}"))
             pieces.append(_settled(place, None if absent else piece, answer, corrections))
         found = any(piece.text for piece in pieces)
@@ -175,12 +185,15 @@ def _doubt(aligned: Aligned | None) -> str | None:
     return f"is this a translation of the document? confidence {aligned.confidence:.2f}, below {CONFIDENT}"
 
 
-def _absence(places: Sequence[Place], pieces: Sequence[Piece]) -> str | None:
-    """Why a passage is not taken to be in the translation; None where it is, or where nothing was looked for."""
+def _absence(places: Sequence[Place], likeness: Sequence[float | None]) -> str | None:
+    """Why a passage is not taken to be in the translation; None where it is, or where nothing was found of it.
+
+    `likeness` is that of each segment to its stretch, None without one.
+    """
     weights = [len(place.source) for place in places]
-    if not any(piece.text for piece in pieces):
+    if all(each is None for each in likeness):
         return None
-    alike = sum(w * (piece.likeness or 0.0) for w, piece in zip(weights, pieces, strict=True)) / max(sum(weights), 1)
+    alike = sum(w * (each or 0.0) for w, each in zip(weights, likeness, strict=True)) / max(sum(weights), 1)
     return None if alike >= FOUND else f"nothing in the translation is like it: likeness {alike:.2f}, below {FOUND}"
 
 

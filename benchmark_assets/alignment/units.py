@@ -60,14 +60,11 @@ def units(text: str, segment_length: float) -> Units:
     raw = [text[start:end] for start, end in spans]
     texts = [each.strip() for each in raw]
     lengths = [len(each) + 1 for each in texts]
-    inner = raw[:-1]
-    return Units(
-        spans,
-        texts,
-        np.concatenate([[0.0], np.cumsum(lengths, dtype=np.float64)]),
-        np.array([True, *("\n" in each[len(each.rstrip()) :] for each in inner), True]),
-        np.array([True, *(bool(_FULL_STOP.search(each)) for each in inner), True]),
-    )
+    paragraphs = np.array([True, *("\n" in each[len(each.rstrip()) :] for each in raw)])
+    full_stops = np.array([True, *(bool(_FULL_STOP.search(each)) for each in raw)])
+    paragraphs[-1] = full_stops[-1] = True
+    ends = np.concatenate([[0.0], np.cumsum(lengths, dtype=np.float64)])
+    return Units(spans, texts, ends, paragraphs, full_stops)
 
 
 def sentences(text: str) -> list[str]:
@@ -76,12 +73,14 @@ def sentences(text: str) -> list[str]:
 
 
 def _spans(text: str, pattern: re.Pattern[str], least: int) -> list[tuple[int, int]]:
+    def is_short(start: int, end: int) -> bool:
+        return end - start < least or not text[start:end].strip()
+
     cuts = [0, *(cut for match in pattern.finditer(text) if 0 < (cut := match.end()) < len(text)), len(text)]
     spans: list[tuple[int, int]] = []
     for start, end in pairwise(cuts):
-        short = end - start < least or (spans and spans[-1][1] - spans[-1][0] < least)
-        if spans and (short or not text[start:end].strip()):
+        if spans and (is_short(start, end) or is_short(*spans[-1])):
             spans[-1] = (spans[-1][0], end)
-        elif text[start:end].strip() or end < len(text):
+        else:
             spans.append((start, end))
-    return spans
+    return spans if text.strip() else []

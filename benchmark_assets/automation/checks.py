@@ -171,7 +171,54 @@ def budget(subject: Subject) -> Verdict:
     )
 
 
+def confident(subject: Subject) -> Verdict:
+    """No document is so unlike its translation that it got no text, and no passage is absent from its translation."""
+    rows = subject.warehouse.read("alignment", columns=["passage", "translator", "doubt"])
+    return Verdict(findings.doubts(rows))
+
+
+def found(subject: Subject) -> Verdict:
+    """Every segment that was given a text has it from the translation, and in its order."""
+    columns = ["passage", "translator", "segment_id", "stage", "in_order"]
+    return Verdict(findings.not_found(subject.warehouse.read("verification", columns=columns)))
+
+
+def licensed(subject: Subject) -> Verdict:
+    """The licence of every text is known, of the source and of each translation."""
+    warehouse = subject.warehouse
+    texts = [warehouse.read("source_text", columns=["passage"]).with_columns(translator=pl.lit(""))]
+    texts += [
+        warehouse.read(table, columns=["passage", "translator"])
+        for table in ("segmented_reference", "continuous_reference")
+    ]
+    return Verdict(findings.unlicensed(pl.concat(texts), warehouse.read("licence", columns=["corpus", "translator"])))
+
+
+def filled(subject: Subject) -> Verdict:
+    """The filters leave something of every corpus."""
+    return Verdict(findings.emptied(subject.warehouse.read("selection", columns=["passage", "selected"])))
+
+
+def apart(subject: Subject) -> Verdict:
+    """What a duplicate repeats is no duplicate itself, and comes before it."""
+    return Verdict(findings.chained(subject.warehouse.read("near_duplicate", columns=["passage", "kept"])))
+
+
+def measured(subject: Subject) -> Verdict:
+    """Every passage of a corpus that has filters was measured by them."""
+    thresholds = subject.warehouse.read("corpus", columns=["corpus", "filters"]).drop_nulls()
+    passages = subject.warehouse.read("source_text", columns=["corpus", "passage"])
+    expected = passages.join(thresholds, on="corpus", how="semi")
+    return Verdict(findings.unmeasured(expected, subject.warehouse.read("passage_filter", columns=["passage"])))
+
+
 FURTHER: Mapping[str, Mapping[str, Check]] = {
+    "source_text": {"licensed": licensed},
+    "alignment": {"confident": confident},
+    "verification": {"found": found},
+    "passage_filter": {"measured": measured},
+    "near_duplicate": {"apart": apart},
+    "selection": {"filled": filled},
     "model_output": {"refusals": refusals, "one_version": one_version},
     "model_summary": {"shift": shift},
     "model_call": {"budget": budget},

@@ -8,10 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from benchmark_assets.selection.candidates import CORPUS
+
 FINDINGS = pl.Schema({"where": pl.String(), "problem": pl.String(), "rows": pl.Int64(), "example": pl.String()})
 
 RANGES: Mapping[str, tuple[float, float]] = {
     **dict.fromkeys(["sim_best", "sim_centroid", "similarity", "mean_similarity", "least_similarity"], (-1, 1)),
+    "confidence": (-1, 1),
     **dict.fromkeys(["human_spread", "euclidean_spread", "outlier_rate"], (0, 1)),
     **dict.fromkeys(["bleu", "chrf"], (0, 100)),
     "drift": (0, 200),  # (1 - cos) / (spread + 0.01)
@@ -114,10 +117,9 @@ def uncovered(expected: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
     expected, present
         Columns `model` and `passage`.
     """
-    corpus = pl.col("passage").str.split_exact("/", 1).struct.field("field_0").alias("corpus")
-    missing = expected.join(present, on=["model", "passage"], how="anti").group_by("model", corpus)
+    missing = expected.join(present, on=["model", "passage"], how="anti").group_by("model", CORPUS)
     counts = missing.agg(missing=pl.len(), example=pl.col("passage").min())
-    totals = expected.group_by("model", corpus).agg(expected=pl.len())
+    totals = expected.group_by("model", CORPUS).agg(expected=pl.len())
     return (
         counts.join(totals, on=["model", "corpus"])
         .select("model", "corpus", "expected", "missing", "example")
@@ -172,6 +174,69 @@ def mixed_versions(asked: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
     served = asked.join(calls.drop_nulls().filter(pl.col("served_model") != "").unique("call"), on="call")
     counts = served.group_by("model", "served_model").agg(outputs=pl.len()).sort("model", "served_model")
     return counts.filter(pl.len().over("model") > 1)
+
+
+def doubts(rows: pl.DataFrame) -> pl.DataFrame:
+    """Passages that were given no text for a doubt: `corpus`, `translator`, `doubt`, `passages` and an `example`.
+
+    Parameters
+    ----------
+    rows
+        `passage`, `translator` and `doubt`.
+    """
+    own = rows.drop_nulls("doubt").with_columns(CORPUS)
+    groups = own.group_by("corpus", "translator", "doubt").agg(passages=pl.len(), example=pl.col("passage").min())
+    return groups.sort("passages", "example", descending=[True, False])
+
+
+def not_found(rows: pl.DataFrame) -> pl.DataFrame:
+    """Translators with suspicious segments, or with some out of order: how many `of` how many, and an `example`.
+
+    Parameters
+    ----------
+    rows
+        `passage`, `translator`, `segment_id`, `stage` and `in_order`.
+    """
+    wrong = (pl.col("stage") == "suspicious") | ~pl.col("in_order")
+    counts = rows.group_by(CORPUS, "translator").agg(
+        suspicious=(pl.col("stage") == "suspicious").sum(),
+        out_of_order=((pl.col("stage") != "suspicious") & ~pl.col("in_order")).sum(),
+        of=pl.len(),
+        example=pl.col("segment_id").filter(wrong).first(),
+    )
+    return counts.drop_nulls("example").sort("corpus", "translator")
+
+
+def unlicensed(texts: pl.DataFrame, licences: pl.DataFrame) -> pl.DataFrame:
+    """Texts without a licence: `corpus`, `translator` and an `example`.
+
+    Parameters
+    ----------
+    texts
+        `passage` and `translator`, '' for the source.
+    licences
+        `corpus` and `translator`.
+    """
+    own = texts.with_columns(CORPUS).group_by("corpus", "translator").agg(example=pl.col("passage").min())
+    return own.join(licences, on=["corpus", "translator"], how="anti").sort("corpus", "translator")
+
+
+def emptied(selected: pl.DataFrame) -> pl.DataFrame:
+    """Corpora of which no passage is selected: `corpus` and `passages`."""
+    counts = selected.group_by(CORPUS).agg(passages=pl.len(), left=pl.col("selected").sum())
+    return counts.filter(pl.col("left") == 0).drop("left").sort("corpus")
+
+
+def chained(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Near-duplicates whose partner is one itself or comes after them: `passage` and `kept`."""
+    partner = pl.col("kept").is_in(pairs["passage"].to_list()) | (pl.col("kept") >= pl.col("passage"))
+    return pairs.filter(partner).sort("passage")
+
+
+def unmeasured(passages: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Passages without a row: `corpus`, `passages` and an `example`."""
+    missing = passages.join(rows, on="passage", how="anti")
+    return missing.group_by("corpus").agg(passages=pl.len(), example=pl.col("passage").min()).sort("corpus")
 
 
 def _finding(rows: pl.DataFrame, keys: list[str], where: str, problem: str) -> pl.DataFrame:

@@ -60,6 +60,17 @@ def look(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
     _run(definitions.resolve_job_def("scan"), instance, "scan", {PROCESS: process_tag()})
 
 
+def download(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    """Fetch what corpora have at public sources.
+
+    Raises
+    ------
+    RunFailedError
+        For what could not be fetched; everything else has been.
+    """
+    _run(definitions.resolve_job_def("download"), instance, "download", {PROCESS: process_tag()})
+
+
 def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: str) -> None:
     """Look at the files, then build what needs no model: references, envelopes, human baselines, leaderboard.
 

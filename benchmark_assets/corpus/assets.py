@@ -12,6 +12,9 @@ from benchmark_assets.lineage.events import heard, report, reported
 from benchmark_assets.lineage.removal import remove, words
 from benchmark_assets.partitions import KEYS, PASSAGE, SINGLE_RUN
 from benchmark_assets.reporting.tables import markdown
+from resources.downloads.downloads import Downloads, Fetched
+from resources.downloads.sources import wanted
+from resources.errors import BadInput
 from resources.processes import PROCESS, process_tag
 from resources.warehouse import Replacement, Warehouse
 
@@ -79,6 +82,42 @@ def look_at_files(context: dg.OpExecutionContext, warehouse: Warehouse) -> None:
         raise _failure(seen, [])
 
 
+@dg.op
+def fetch_files(context: dg.OpExecutionContext, warehouse: Warehouse, downloads: Downloads) -> None:
+    """Bring the files of corpora that lie at a public source up to date; the look at the files is what takes them in.
+
+    Raises
+    ------
+    dagster.Failure
+        For faults, after everything that could be fetched is here.
+    """
+    context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
+    fetched: list[Fetched] = []
+    faults: list[BadInput] = []
+    for description in registered(warehouse):
+        if isinstance(description, BadInput):
+            faults.append(description)
+        elif description.downloads:
+            result = downloads.fetch(wanted(description.downloads, description.name), description.root)
+            fetched += result.fetched
+            faults += result.faults
+    records = [(each.state, each.record.url, each.record.licence) for each in fetched]
+    table = pl.DataFrame(records, schema=["state", "url", "licence"], orient="row")
+    context.add_output_metadata({"files": len(fetched), "fetched": dg.MetadataValue.md(markdown(table, most=200))})
+    if faults:
+        raise dg.Failure(
+            f"{len(fetched)} files are here, {len(faults)} faults. First: {faults[0]}",
+            metadata={"faults": dg.MetadataValue.md(markdown(_table(faults), most=200))},
+            allow_retries=False,
+        )
+
+
+@dg.job(name="download", description="Fetches the files of corpora that lie at a public source; asks only for changes.")
+def download_job() -> None:
+    """Files that are up to date are left alone."""
+    fetch_files()
+
+
 @dg.job(name="scan", description="Looks at the files of all corpora: new passages appear, changed ones are reported.")
 def scan_job() -> None:
     """One look at the files; unchanged passages cost no event."""
@@ -142,13 +181,18 @@ def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, seen: Scan) -
 
 
 def _failure(seen: Scan, gone: Sequence[str]) -> dg.Failure:
-    faults = [(fault.where, fault.key, fault.problem, fault.remedy) for fault in seen.faults]
-    faults += [(passage, "", "cannot be read from the files", "mend them, or look at all files") for passage in gone]
-    table = pl.DataFrame(faults, schema=["file", "key", "problem", "remedy"], orient="row")
-    first = "; ".join(str(value) for value in faults[0] if value)
+    lost = [
+        BadInput(passage, "", "cannot be read from the files", "mend them, or look at all files") for passage in gone
+    ]
+    faults = [*seen.faults, *lost]
     return dg.Failure(
         f"faults in the corpora: {len(faults)}. Their documents were left as they were, all others are up to date. "
-        f"First: {first}",
-        metadata={"faults": dg.MetadataValue.md(markdown(table, most=200))},
+        f"First: {faults[0]}",
+        metadata={"faults": dg.MetadataValue.md(markdown(_table(faults), most=200))},
         allow_retries=False,
     )
+
+
+def _table(faults: Sequence[BadInput]) -> pl.DataFrame:
+    rows = [(fault.where, fault.key, fault.problem, fault.remedy) for fault in faults]
+    return pl.DataFrame(rows, schema=["file", "key", "problem", "remedy"], orient="row")

@@ -54,15 +54,26 @@ def load(description: Description) -> Corrections:
 
 
 def check(description: Description, corrections: Corrections, documents: list[Document]) -> None:
-    """See that every correction is of a segment that is there.
+    """See that every correction is of a segment that is there, in a translation that its document has.
 
     Raises
     ------
     BadInput
         For the first that is not.
     """
-    known = {segment.id for document in documents for passage in document.passages for segment in passage.segments}
-    if unknown := sorted({segment for segment, _ in corrections} - known):
-        raise BadInput(
-            description.corrections, unknown[0], "is no segment of this corpus", "mend the id, or drop the line"
-        )
+    known = {
+        segment.id: {prose.translator for prose in document.prose}
+        for document in documents
+        for passage in document.passages
+        for segment in passage.segments
+    }
+    for segment, translator in sorted(corrections):
+        if segment not in known:
+            raise BadInput(
+                description.corrections, segment, "is no segment of this corpus", "mend the id, or drop the line"
+            )
+        if translator not in known[segment]:
+            raise BadInput(
+                description.corrections, segment, f"is of a document without a text of {translator}",
+                "mend the id or the translator, or drop the line",
+            )  # fmt: skip

@@ -88,8 +88,8 @@ def load(path: Path) -> Description:
     ------
     BadInput
         Where the file is missing, is no YAML mapping, has a wrong or unknown key, a name that is no slug, a `numbering`
-        that is no regular expression, files for a text that has no layout of its own, nothing to align a continuous
-        reference by, or filters that ask for more references than there are.
+        that is no regular expression, files for a text that has no layout of its own, or filters that ask for more
+        references than there are.
     """
     description = yaml_files.read(path, Description, "compare it with warehouse/sample/corpus.yaml")
     if "/" in description.name:
@@ -106,7 +106,7 @@ def load(path: Path) -> Description:
     for name in (description.name, *description.references):
         check_key(name, "corpus or translator", path)
     _check_files(path, description)
-    _check_references(path, description)
+    _check_filters(path, description)
     root = (path.parent / description.root).resolve()
     references = {
         translator: text.model_copy(update={"root": (path.parent / text.root).resolve() if text.root else root})
@@ -138,13 +138,7 @@ def _check_files(path: Path, description: Description) -> None:
             ) from error
 
 
-def _check_references(path: Path, description: Description) -> None:
-    unguided = [name for name, text in description.continuous.items() if not text.aligner or text.ask == "unsure"]
-    if unguided and not description.segmented:
-        raise BadInput(
-            path, f"references.{unguided[0]}", "has nothing to be aligned by: no reference is in segments",
-            "add one that is, or name a model as its `aligner`",
-        )  # fmt: skip
+def _check_filters(path: Path, description: Description) -> None:
     needed = description.filters.references if description.filters else None
     if needed is not None and needed > len(description.references):
         raise BadInput(

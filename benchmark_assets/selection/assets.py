@@ -7,7 +7,7 @@ from benchmark_assets.lineage.refresh import Computed, refresh
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.reporting.tables import markdown
 from benchmark_assets.selection import funnel as funnels
-from benchmark_assets.selection.candidates import CORPUS, filters, measured
+from benchmark_assets.selection.candidates import CORPUS, filters, measured, settings
 from resources.warehouse import Warehouse
 
 
@@ -18,16 +18,15 @@ from resources.warehouse import Warehouse
 def passage_filter(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
     """What seven filters measure on a passage, and to which it falls; none in a corpus whose description has none."""
 
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        each = {corpus: repr(thresholds) for corpus, thresholds in filters(warehouse).items()}
-        own = asked.select("passage", settings=CORPUS.replace_strict(each, default=None, return_dtype=pl.String))
-        return own.with_columns(pl.col("settings").fill_null(""))
+    def of_corpus(asked: pl.DataFrame) -> pl.DataFrame:
+        return asked.select(
+            "passage", settings=CORPUS.replace_strict(settings(warehouse), default="", return_dtype=pl.String)
+        )
 
     def compute(due: pl.DataFrame) -> Computed:
-        within = due.filter(CORPUS.is_in(list(filters(warehouse))))
-        return Computed({"passage_filter": measured(warehouse, within)} if len(within) else {})
+        return Computed({"passage_filter": measured(warehouse, due)})
 
-    return refresh(context, warehouse, compute, settings)
+    return refresh(context, warehouse, compute, of_corpus)
 
 
 @dg.asset(group_name="selection", code_version="1", kinds={"duckdb", "numpy"}, deps=["source_text", passage_filter])

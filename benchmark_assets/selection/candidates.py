@@ -36,16 +36,25 @@ def filters(warehouse: Warehouse) -> dict[str, Filters]:
     return {corpus: Filters.model_validate_json(text) for corpus, text in rows.iter_rows()}
 
 
+def settings(warehouse: Warehouse) -> dict[str, str]:
+    """What determines the measures of the corpora that have filters, besides the texts."""
+    rows = warehouse.read("corpus", columns=["corpus", "filters", "texts"]).drop_nulls("filters")
+    return {corpus: f"{Filters.model_validate_json(text)!r} of {count}" for corpus, text, count in rows.iter_rows()}
+
+
 def measured(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """What the filters of its corpus find of each passage: rows of `passage_filter`; see corpus.filters."""
-    sources = warehouse.read("source_text", passages, ["passage", "text", "segments"])
-    rendered = renderings(warehouse, passages)
+    """What the filters of its corpus find of each passage: rows of `passage_filter`, none where there are no filters;
+    see corpus.filters."""
     thresholds = filters(warehouse)
+    within = passages.filter(CORPUS.is_in(list(thresholds)))
+    sources = warehouse.read("source_text", within, ["passage", "text", "segments"])
+    rendered = renderings(warehouse, within)
     counts = dict(warehouse.read("corpus", columns=["corpus", "texts"]).iter_rows())
-    return pl.concat(
+    found = [
         filtered(own, rendered.join(own, on="passage", how="semi"), counts[corpus], thresholds[corpus])
         for (corpus,), own in sources.group_by(CORPUS, maintain_order=True)
-    )
+    ]
+    return pl.concat([warehouse.empty("passage_filter").drop("fingerprint"), *found])
 
 
 def selected(warehouse: Warehouse, asked: pl.DataFrame) -> pl.DataFrame:

@@ -27,7 +27,7 @@ def duplicates(measured: pl.DataFrame, sources: pl.DataFrame, filters: Mapping[s
     measured
         Columns `passage` and `reasons`.
     sources
-        Columns `passage`, `passage_id` and `text`. Passages are compared in alphabetical order of their ids.
+        Columns `passage` and `text`. Passages are compared in alphabetical order of their ids.
     """
     passing = sources.join(measured.filter(pl.col("reasons").list.len() == 0), on="passage", how="semi")
     found = [pl.DataFrame(schema=NEAR_DUPLICATE)]

@@ -58,8 +58,6 @@ class Downloads(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     Parameters
     ----------
-    folder
-        Where files go, each below it where it is wanted.
     user_agent
         What servers are told of who asks.
     pause
@@ -68,16 +66,20 @@ class Downloads(dg.ConfigurableResource):  # type: ignore[type-arg]
         Seconds to wait for a connection, and for each further piece of an answer.
     """
 
-    folder: str
     user_agent: str = USER_AGENT
     pause: float = 1.0
     timeout: float = 30.0
 
-    def fetch(self, wanted: Sequence[Wanted]) -> Result:
+    def fetch(self, wanted: Sequence[Wanted], into: Path) -> Result:
         """Bring files up to date, one after the other; one that fails does not keep the others from coming.
 
         Another process that fetches into the folder is waited for. What came before a kill or a break stays: a file as
         a file, a part of one as the beginning of the next attempt.
+
+        Parameters
+        ----------
+        into
+            The folder where files go, each below it where it is wanted.
 
         Returns
         -------
@@ -93,7 +95,7 @@ class Downloads(dg.ConfigurableResource):  # type: ignore[type-arg]
         _check_distinct(wanted)
         fetched, faults, reasons = [], [], Counter[str]()
         headers = {"user-agent": self.user_agent, "accept-encoding": "identity"}  # lengths and ranges are the file's
-        with self._alone() as folder, httpx.Client(headers=headers, timeout=self.timeout) as client:
+        with _alone(into.absolute()) as folder, httpx.Client(headers=headers, timeout=self.timeout) as client:
             records, hosts = manifest.read(folder), Hosts(self.pause)
             for each in wanted:
                 try:
@@ -113,21 +115,21 @@ class Downloads(dg.ConfigurableResource):  # type: ignore[type-arg]
         logger.info("%s: %s, %d faults", folder, dict(states), len(faults))
         return Result(fetched, faults)
 
-    @contextmanager
-    def _alone(self) -> Iterator[Path]:
-        """Nobody else fetches into the folder until the block ends; the lock is given up with the process."""
-        folder = Path(self.folder).absolute()
-        (folder / ".downloads").mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder / ".downloads" / "lock", os.O_CREAT | os.O_RDWR)
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[Path]:
+    """Nobody else fetches into the folder until the block ends; the lock is given up with the process."""
+    (folder / ".downloads").mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder / ".downloads" / "lock", os.O_CREAT | os.O_RDWR)
+    try:
         try:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                logger.info("another process fetches into %s; waiting for it", folder)
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            yield folder
-        finally:
-            os.close(lock)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            logger.info("another process fetches into %s; waiting for it", folder)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        os.close(lock)
 
 
 def _obtain(

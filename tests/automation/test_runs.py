@@ -54,14 +54,15 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
     before, kept = reports(instance), warehouse.read("drift_score")
     edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
     runs.look(built, instance)
-    assert all_due(built, instance) == {"reference": {passage: "segmented_reference changed"}}
+    changed = {passage: "segmented_reference changed"}
+    assert all_due(built, instance) == dict.fromkeys(["alignment", "passage_filter", "reference"], changed)
     systems.asked()
     runs.update(built, instance)
     assert systems.asked() == []
     grid = {(asset, f"{model}|{passage}") for asset in ("drift_score", "lexical_score") for model in MODELS}
     assert reports(instance) - before == Counter(
         {
-            *((asset, passage) for asset in ("segmented_reference", *REFERENCES)),
+            *((asset, passage) for asset in ("segmented_reference", "alignment", "passage_filter", *REFERENCES)),
             *grid,
             *(("model_summary", model) for model in MODELS),
             ("leaderboard", ""),
@@ -72,7 +73,7 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
     assert all_due(built, instance) == {}
 
 
-def test_a_fix_that_leaves_the_text_alone_ends_after_the_first_asset(
+def test_a_fix_that_leaves_the_text_alone_ends_after_what_looks_at_its_segments(
     built: dg.Definitions, instance: dg.DagsterInstance, corpus: Path
 ) -> None:
     before = reports(instance)
@@ -81,7 +82,7 @@ def test_a_fix_that_leaves_the_text_alone_ends_after_the_first_asset(
     runs.look(built, instance)
     runs.update(built, instance)
     assert reports(instance) - before == Counter(
-        {("segmented_reference", PASSAGES[0]): 1, ("reference", PASSAGES[0]): 1}
+        {(asset, PASSAGES[0]): 1 for asset in ("segmented_reference", "alignment", "passage_filter", "reference")}
     )
 
 

@@ -12,10 +12,11 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from resources.home import prepare
 from resources.warehouse import Warehouse
+from tests.corpus.prose import DORA, write_prose, write_with_prose
 from tests.corpus.support import edit
 from tests.support import PASSAGES, edit_segment, reports, run, write_corpus
 
-ASSETS = ("source_text", "segmented_reference")
+ASSETS = ("source_text", "segmented_reference", "continuous_reference")
 SOURCE = "root/la/test/doc1_root-la-test.json"
 
 
@@ -235,3 +236,73 @@ def test_a_passage_that_cannot_be_read_again_fails_and_keeps_its_rows(
     assert told in fault_of(result)[0]
     assert reports(instance) == once(*PASSAGES)
     assert unchanged(before, stored(warehouse))
+
+
+PROSE = ("prose", "prose_aside")
+
+
+def prose(warehouse: Warehouse) -> dict[str, pl.DataFrame]:
+    """Rows of the tables by document, with their times."""
+    return {table: warehouse.read(table) for table in PROSE}
+
+
+@pytest.fixture
+def two(
+    home: Path, warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
+) -> tuple[Path, Path]:
+    """Descriptions of two corpora with the same prose, after a scan."""
+    one, other = (write_with_prose(tmp_path / name, name) for name in ("one", "other"))
+    for each in (one, other):
+        register(warehouse, each)
+    run(definitions, instance, "scan")
+    return one, other
+
+
+def test_an_edited_prose_is_stored_for_its_document_alone(
+    two: tuple[Path, Path], warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    before, told = prose(warehouse), reports(instance)
+    assert [len(rows) for rows in before.values()] == [4, 6]
+    write_prose(two[0], "doc1", DORA["doc1"].replace("2. The sun comes up.", "Up comes the sun."))
+    run(definitions, instance, "scan")
+    assert reports(instance) - told == once("one/doc1:1", "one/doc1:2", assets=("continuous_reference",))
+    mine = (pl.col("corpus") == "one") & (pl.col("document") == "doc1")
+    after = prose(warehouse)
+    for table in PROSE:
+        assert after[table].filter(~mine).equals(before[table].filter(~mine))
+    assert after["prose"].filter(mine)["text"].to_list() == [
+        "A mouse hurries by. The cat sits down.\n\nUp comes the sun."
+    ]
+    assert after["prose_aside"].filter(mine)["text"].to_list() == ["1."]
+
+    write_prose(two[0], "doc1", DORA["doc1"].replace("1.", "8.").replace("2. The sun comes", "Up comes the sun. It is"))
+    told = reports(instance)
+    write_prose(two[0], "doc2", DORA["doc2"].replace("1.", "9."))  # a number is no part of the text
+    run(definitions, instance, "scan")
+    assert once("one/doc2:1", assets=("continuous_reference",)) - (reports(instance) - told)
+    assert warehouse.read("prose_aside", pl.DataFrame({"corpus": ["one"]}))["text"].to_list() == ["8.", "9."]
+
+
+def test_prose_that_leaves_the_files_or_the_description_leaves_its_tables(
+    two: tuple[Path, Path], warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    before = prose(warehouse)
+    (two[0].parent / "prose/doc2.txt").unlink()
+    edit(two[1], {"references": {"ann": {"language": "en", "licence": "CC0-1.0"}}})
+    run(definitions, instance, "scan")
+    left = (pl.col("corpus") == "one") & (pl.col("document") == "doc1")
+    for table, rows in prose(warehouse).items():
+        assert rows.equals(before[table].filter(left)), table
+    assert warehouse.read("continuous_reference")["passage"].to_list() == ["one/doc1:1", "one/doc1:2"]
+
+
+def test_prose_that_a_fault_may_hide_stays(
+    two: tuple[Path, Path], warehouse: Warehouse, definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    before = prose(warehouse)
+    write_prose(two[0], "doc1", "")
+    (two[1].parent / "root/la/test/doc2_root-la-test.json").write_text("{")
+    result = run(definitions, instance, "scan", raise_on_error=False)
+    assert "holds no text" in fault_of(result)[1]
+    assert unchanged(before, prose(warehouse))
+    assert len(warehouse.read("continuous_reference")) == 6

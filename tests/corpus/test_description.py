@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.registry import register, registered
 from resources.errors import BadInput
-from resources.warehouse import Warehouse
+from resources.warehouse import Replacement, Warehouse
+from tests.corpus.prose import write_with_prose
 from tests.corpus.support import edit
 from tests.support import write_corpus
 
@@ -142,3 +144,85 @@ def test_a_description_that_breaks_after_its_import_leaves_the_other_corpora_usa
     assert isinstance(fault, BadInput)
     assert (fault.where, fault.key) == (str(corpus), key)
     assert problem in fault.problem
+
+
+PROSE = TEXT | {"layout": "text", "root": "prose"}
+
+
+@pytest.mark.parametrize(
+    ("content", "key", "problem"),
+    [
+        ({"source": TEXT | {"layout": "text"}}, "source.layout", "is for references only"),
+        ({"source": TEXT | {"aligner": "m"}}, "source.aligner", "is for references only"),
+        ({"references": {"ann": TEXT | {"files": "{document}.txt"}}}, "references.ann.files", "layout of its own"),
+        ({"references": {"ann": TEXT | {"root": "x"}}}, "references.ann.root", "layout of its own"),
+        ({"references": {"ann": TEXT | {"aligner": "m"}}}, "references.ann.aligner", "layout of its own"),
+        ({"references": {"ann": PROSE | {"numbering": "("}}}, "references.ann.numbering", "no regular expression"),
+        ({"references": {"ann": PROSE | {"ask": "some"}}}, "references.ann.ask", "'all' or 'unsure'"),
+        (
+            {"references": {"ann": TEXT, "ben": TEXT | {"language": "de"}}},
+            "references",
+            "in several languages (de, la)",
+        ),
+        ({"filters": {"references": 2}}, "filters.references", "asks for 2 of 1 references"),
+        ({"filters": {"min_characters": 0}}, "filters.min_characters", "greater than or equal to 1"),
+        ({"filters": {"max_similarity": 1.5}}, "filters.max_similarity", "less than or equal to 1"),
+        ({"filters": {"length": 5}}, "filters.length", "not permitted"),
+    ],
+)
+def test_faults_of_continuous_references_and_filters_are_told_by_key(
+    tmp_path: Path, content: dict[str, Any], key: str, problem: str
+) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(json.dumps(GOOD | content))
+    with pytest.raises(BadInput) as caught:
+        load(path)
+    assert (caught.value.where, caught.value.key) == (str(path), key)
+    assert problem in caught.value.problem
+
+
+def test_files_of_a_continuous_reference_lie_beside_the_description(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(json.dumps(GOOD | {"references": {"ann": TEXT, "dora": PROSE}, "corrections": "by-hand.jsonl"}))
+    description = load(path)
+    assert description.references["dora"].root == (tmp_path / "prose").resolve()
+    assert description.references["ann"].root == description.root
+    assert description.corrections == (tmp_path / "by-hand.jsonl").resolve()
+    assert set(description.segmented) == {"ann"}
+    assert set(description.continuous) == {"dora"}
+
+
+def test_a_layout_of_prose_that_nobody_reads_is_refused_at_import(warehouse: Warehouse, tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(json.dumps(GOOD | {"references": {"dora": PROSE | {"layout": "epub"}, "ann": TEXT}}))
+    with pytest.raises(BadInput, match=r"references.dora.layout: no reader for 'epub'; use one of \['dhammatalks"):
+        register(warehouse, path)
+    assert warehouse.read("corpus").is_empty()
+
+
+NEW = ["source_language", "target_language", "filters", "aligners", "texts"]
+
+
+def test_what_a_look_has_to_know_of_a_description_is_stored(warehouse: Warehouse, tmp_path: Path) -> None:
+    path = write_with_prose(tmp_path)
+    register(warehouse, path)
+    aligners = {"dora": {"model": "", "ask": "all"}}
+    [(*languages, filters, stored, texts)] = warehouse.read("corpus", columns=NEW).rows()
+    assert (languages, filters, json.loads(stored), texts) == (["la", "en"], None, aligners, 2)
+    edit(path, {"filters": {"min_characters": 7}})
+    registered(warehouse)
+    [text] = warehouse.read("corpus")["filters"]
+    assert json.loads(text)["min_characters"] == 7
+
+
+def test_columns_that_are_newer_than_the_row_are_filled_at_the_next_look(warehouse: Warehouse, tmp_path: Path) -> None:
+    path = write_with_prose(tmp_path)
+    register(warehouse, path)
+    before = warehouse.read("corpus").drop("run_id", "updated_at")
+    missing = before.with_columns(pl.lit(None).cast(before.schema[name]).alias(name) for name in NEW)
+    warehouse.write([Replacement("corpus", missing, None)], run_id="older")
+    registered(warehouse)
+    filled = warehouse.read("corpus")
+    assert filled.drop("run_id", "updated_at").equals(before)
+    registered(warehouse)
+    assert warehouse.read("corpus").equals(filled)  # with its time: the second look wrote nothing

@@ -13,6 +13,7 @@ from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.scan import Scan, scan
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
+from tests.corpus.prose import DORA, write_prose, write_with_prose
 from tests.corpus.support import describe, edit, write_lines
 from tests.support import PASSAGES, SOURCES, TRANSLATIONS, edit_segment, write_corpus
 
@@ -105,3 +106,59 @@ def test_a_corpus_that_is_gone_keeps_no_other_from_being_read(corpus: Path, tmp_
     seen = scan([lost, unusable, load(corpus)])
     assert seen.versions["passage"].to_list() == PASSAGES
     assert [fault.where for fault in seen.faults] == [str(tmp_path / "lost"), "c.yaml"]
+
+
+def aligned_anew(before: Scan, after: Scan) -> set[str]:
+    """Passages whose continuous references have another version."""
+    joined = before.versions.join(after.versions, on="passage", suffix="_after")
+    return set(joined.filter(pl.col("continuous_reference") != pl.col("continuous_reference_after"))["passage"])
+
+
+def test_prose_is_kept_by_document_and_what_stands_beside_it_apart(tmp_path: Path) -> None:
+    seen = scan([load(write_with_prose(tmp_path))])
+    assert seen.prose.select("document", "translator", "text").rows() == [
+        ("doc1", "dora", "A mouse hurries by. The cat sits down.\n\nThe sun comes up."),
+        ("doc2", "dora", "He says nothing that is new."),
+    ]
+    asides = seen.aside.select("document", "position", "kind", "place", "text").rows()
+    assert asides == [("doc1", 0, "number", 0, "1."), ("doc1", 1, "number", 40, "2."), ("doc2", 0, "number", 0, "1.")]
+    assert seen.continuous.select("passage", "translator", "document").rows() == [
+        (passage, "dora", passage.removeprefix("tiny/").partition(":")[0]) for passage in PASSAGES
+    ]
+    assert set(seen.reference["translator"]) == {"ann"}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda corpus: write_prose(corpus, "doc1", DORA["doc1"].replace("hurries", "scurries")), PASSAGES[:2]),
+        (lambda corpus: (corpus.parent / "prose/doc2.txt").unlink(), PASSAGES[2:]),
+        # An alignment looks at the document as a whole: its source, and its translations in segments.
+        (lambda corpus: edit_source(corpus, {"doc1:2.1": "Luna oritur."}), PASSAGES[:2]),
+        (lambda corpus: edit_segment(corpus, "ann", "doc1:2.1", "Sunup."), PASSAGES[:2]),
+        (lambda corpus: edit_source(corpus, {"doc1:0.1": "Incipit."}), PASSAGES[:2]),
+        (lambda corpus: write_prose(corpus, "doc1", DORA["doc1"].replace("2.", "7.")), []),
+        (lambda corpus: write_prose(corpus, "doc3", "1. Of no document."), []),
+        (lambda corpus: edit(corpus, {"filters": {"min_characters": 5}}), []),
+    ],
+    ids=["prose", "no prose", "source", "guide", "new passage", "number of a paragraph", "stray file", "filters"],
+)
+def test_a_change_has_the_passages_of_its_document_aligned_anew(
+    tmp_path: Path, change: Callable[[Path], None], expected: list[str]
+) -> None:
+    corpus = write_with_prose(tmp_path)
+    before = scan([load(corpus)])
+    change(corpus)
+    after = scan([load(corpus)])
+    assert not after.faults
+    assert aligned_anew(before, after) == set(expected)
+
+
+def test_two_corpora_with_the_same_documents_keep_their_prose_apart(tmp_path: Path) -> None:
+    one, other = (write_with_prose(tmp_path / name, name) for name in ("one", "other"))
+    before = scan([load(one), load(other)])
+    write_prose(one, "doc2", "Something else.")
+    after = scan([load(one), load(other)])
+    assert aligned_anew(before, after) == {"one/doc2:1"}
+    changed_prose = after.prose.join(before.prose, on=before.prose.columns, how="anti")
+    assert changed_prose.select("corpus", "document").rows() == [("one", "doc2")]

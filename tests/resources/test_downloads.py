@@ -63,7 +63,7 @@ def one(site: Site, path: str = "mn1.json", **terms: Any) -> Wanted:
 
 
 def fetch(folder: Path, *files: Wanted, **settings: Any) -> Result:
-    return Downloads(folder=str(folder), **{"pause": 0, "timeout": 10} | settings).fetch(files)
+    return Downloads(**{"pause": 0, "timeout": 10} | settings).fetch(files, folder)
 
 
 def fetched(result: Result) -> Fetched:
@@ -908,7 +908,7 @@ from resources.downloads.sources import Wanted
 folder, pause, files = json.loads(sys.argv[1])
 print("ready", flush=True)
 sys.stdin.readline()
-result = Downloads(folder=folder, pause=pause).fetch([Wanted(**each) for each in files])
+result = Downloads(pause=pause).fetch([Wanted(**each) for each in files], Path(folder))
 sys.exit(len(result.faults))
 """
 

@@ -1,0 +1,164 @@
+"""Alignment and verification in a warehouse: what is aligned anew after a change, what fails, what a model is asked."""
+
+import json
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from benchmark_assets.alignment.aligning import cost
+from benchmark_assets.alignment.documents import aligners, documents
+from resources.provider.provider import Provider
+from resources.warehouse import Warehouse
+from tests.alignment.corpora import PASSAGES, PROSE, Tales, changed, expected, prose
+from tests.provider.server import Server
+from tests.support import edit_segment
+
+
+@pytest.fixture
+def tales(tmp_path: Path, warehouse: Warehouse, instance: dg.DagsterInstance) -> Tales:
+    return Tales(tmp_path / "tales", warehouse, instance)
+
+
+@pytest.fixture
+def asked(tmp_path: Path, warehouse: Warehouse, instance: dg.DagsterInstance, server: Server) -> Tales:
+    """The corpus with a registry that has an aligner at the server."""
+    content = {
+        "endpoints": {"server": {"url": server.url}}, "embedders": {"minilm": {}}, "embedder": "minilm", "budget": {},
+        "aligners": {"ours": {"endpoint": "server", "id": "m", "price": {"input": 1, "output": 2}}},
+    }  # fmt: skip
+    path = tmp_path / "models.yaml"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    models = Provider(registry_path=str(path), ledger_path=str(tmp_path / "ledger.sqlite"))
+    return Tales(tmp_path / "tales", warehouse, instance, models)
+
+
+def test_prose_is_aligned_and_verified(tales: Tales) -> None:
+    assert tales.build() == ""
+    assert tales.texts() == expected()
+    assert tales.doubts() == {}
+    stages = tales.warehouse.read("verification", columns=["segment_id", "stage", "in_order"])
+    assert sorted(stages.iter_rows()) == sorted((segment, "verbatim", True) for segment in expected())
+
+
+def test_of_a_document_only_the_passages_asked_for_are_stored(tales: Tales) -> None:
+    assert tales.build(passages=PASSAGES[1:2]) == ""
+    assert tales.rows()["passage"].to_list() == [PASSAGES[1]]
+    assert tales.build() == ""
+    assert tales.texts() == expected()
+
+
+def test_an_edited_guide_aligns_its_document_anew_and_what_comes_out_the_same_goes_no_further(tales: Tales) -> None:
+    tales.build("references")
+    before, rows = tales.versions(), tales.warehouse.read("alignment")
+    edit_segment(tales.description, "ben", "doc1:2.1", "There sat a black raven on the oak tree.")
+    assert tales.build("references") == ""
+    after = tales.warehouse.read("alignment")
+    assert tales.texts() == expected()
+    other = rows.filter(passage=PASSAGES[3])
+    assert after.filter(passage=PASSAGES[3]).equals(other)  # with the run that stored it
+    assert set(after.filter(~after["run_id"].is_in(rows["run_id"].to_list()))["passage"]) == set(PASSAGES[:3])
+    anew = changed(before, tales.versions())
+    assert "verification" not in anew
+    assert anew["reference"] == anew["reference_envelope"] == {PASSAGES[1]}
+
+
+def test_an_edited_prose_aligns_its_document_anew(tales: Tales) -> None:
+    tales.build("references")
+    before = tales.versions()
+    edited = PROSE["doc1"] | {"doc1:3.1": "In the evening the old king came home,"}
+    tales.write("dora", "doc1", prose(edited))
+    assert tales.build("references") == ""
+    assert tales.texts() == expected(doc1=edited)
+    assert changed(before, tales.versions())["reference"] == {PASSAGES[2]}
+
+
+def test_a_correction_changes_its_passage_and_no_other(tales: Tales) -> None:
+    tales.build("references")
+    before = tales.versions()
+    line = {"segment": "doc1:2.1", "translator": "dora", "text": "in the oak tree a raven sat"}
+    (tales.folder / "corrections.jsonl").write_text(json.dumps(line), encoding="utf-8")
+    description = json.loads(tales.description.read_text(encoding="utf-8"))
+    tales.description.write_text(json.dumps(description | {"corrections": "corrections.jsonl"}), encoding="utf-8")
+    assert tales.build("references") == ""
+    assert tales.texts() == expected() | {"doc1:2.1": line["text"]}
+    anew = changed(before, tales.versions())
+    for asset in ("alignment", "verification", "reference", "reference_envelope"):
+        assert anew[asset] == {PASSAGES[1]}, asset
+    findings = tales.warehouse.read("verification", columns=["segment_id", "stage"])
+    assert dict(findings.iter_rows())["doc1:2.1"] == "verbatim"
+
+
+def test_an_unknown_aligner_is_the_error_of_its_passages_and_the_others_are_aligned(tales: Tales) -> None:
+    tales.refer("eli", aligner="nobody")
+    tales.write("eli", "doc2", prose(PROSE["doc2"]))
+    problem = tales.build()
+    assert "aligners.nobody" in problem
+    assert set(tales.rows()["passage"]) == set(PASSAGES[:3])
+    tales.refer("eli", aligner="")
+    assert tales.build() == ""
+    assert tales.texts() == expected()
+    assert tales.texts("eli") == PROSE["doc2"]
+
+
+def test_a_document_without_any_guide_gets_its_text_by_hand_only_or_a_doubt(tales: Tales) -> None:
+    for translator in ("ann", "ben"):
+        (tales.folder / f"translation/en/{translator}/doc2_translation-en-{translator}.json").unlink()
+    assert tales.build() == ""
+    assert set(tales.doubts()) == set(PASSAGES[3:])
+    assert {key: text for key, text in tales.texts().items() if text} == PROSE["doc1"]
+
+
+UNLIKE = PROSE["doc1"] | {"doc1:2.2": "whose grey companion dozed beneath."}
+
+
+def test_a_model_is_asked_for_what_is_unsure_and_nothing_else(asked: Tales, server: Server) -> None:
+    asked.refer("dora", aligner="ours", ask="unsure")
+    asked.write("dora", "doc1", prose(UNLIKE))
+    answers = dict.fromkeys(PROSE["doc1"], "never taken") | {"doc1:2.2": UNLIKE["doc1:2.2"]}
+    server.configure(answers=answers)
+    assert asked.build() == ""
+    assert asked.texts() == expected(doc1=UNLIKE)
+    methods = {
+        key: each
+        for ids, own in asked.rows().select("segment_ids", "methods").iter_rows()
+        for key, each in zip(ids, own, strict=True)
+    }
+    assert methods == dict.fromkeys(expected(), "embedding") | {"doc1:2.2": "model"}
+    assert [seen.keys for seen in server.log()] == [list(PROSE["doc1"])]
+
+
+def test_a_model_that_is_asked_for_all_needs_no_likeness(asked: Tales, server: Server) -> None:
+    asked.refer("dora", aligner="ours")
+    server.configure(answers={**expected(), "doc1:1.2": None})
+    assert asked.build() == ""
+    assert asked.texts() == expected() | {"doc1:1.2": None}
+    assert set(asked.rows()["confidence"]) == {None}
+    assert sorted(seen.keys for seen in server.log()) == [list(PROSE["doc1"]), list(PROSE["doc2"])]
+
+
+def test_a_failed_call_is_the_error_of_the_document_and_the_next_run_asks_again(asked: Tales, server: Server) -> None:
+    asked.refer("dora", aligner="ours")
+    server.configure(answers=expected(), by_key={"doc2:1.1": "bad_request"})
+    assert "rejected" in asked.build()
+    assert asked.texts() == PROSE["doc1"]
+    server.configure(answers=expected())
+    server.clear()
+    assert asked.build() == ""
+    assert asked.texts() == expected()
+    assert [seen.keys for seen in server.log()] == [list(PROSE["doc2"])]
+
+
+@pytest.mark.parametrize(("aligner", "calls"), [("", None), ("ours", 2), ("nobody", None)])
+def test_what_models_would_be_asked_is_known_before(
+    asked: Tales, server: Server, aligner: str, calls: int | None
+) -> None:
+    asked.refer("dora", aligner=aligner)
+    assert asked.look()
+    passages = asked.warehouse.read("source_text", columns=["passage"])
+    models = Provider(
+        registry_path=str(asked.folder.parent / "models.yaml"), ledger_path=str(asked.folder / "ledger.sqlite")
+    )
+    found = cost(documents(asked.warehouse, passages), aligners(asked.warehouse), models)
+    assert (found and found.calls) == calls
+    assert server.log() == []

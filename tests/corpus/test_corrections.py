@@ -1,0 +1,153 @@
+"""Alignments by hand: what their file says, what is wrong with it, and which passages a correction concerns."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmark_assets.corpus.corrections import load
+from benchmark_assets.corpus.description import load as describe
+from benchmark_assets.corpus.scan import Scan, scan
+from resources.errors import BadInput
+from tests.corpus.prose import correct, correction, write_with_prose
+from tests.corpus.support import edit
+from tests.support import PASSAGES, write_corpus
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return write_with_prose(tmp_path / "corpus")
+
+
+def look(*descriptions: Path) -> Scan:
+    return scan([describe(each) for each in descriptions])
+
+
+def moved(before: Scan, after: Scan) -> dict[str, set[str]]:
+    """Passages whose version is another, by asset."""
+    joined = before.versions.join(after.versions, on="passage", suffix="_after")
+    assert len(joined) == len(before.versions) == len(after.versions)
+    found: dict[str, set[str]] = {}
+    for asset in ("source_text", "segmented_reference", "continuous_reference"):
+        own = joined.filter(joined[asset] != joined[f"{asset}_after"])["passage"].to_list()
+        found |= {asset: set(own)} if own else {}
+    return found
+
+
+def corrections_of(seen: Scan) -> dict[str, dict[str, str | None]]:
+    rows = seen.continuous.select("passage", "corrections").iter_rows()
+    return {passage: json.loads(text) for passage, text in rows if text != "{}"}
+
+
+def test_a_description_that_names_no_file_has_none(corpus: Path) -> None:
+    assert load(describe(corpus)) == {}
+    assert corrections_of(look(corpus)) == {}
+
+
+def test_texts_and_omissions_are_read(corpus: Path) -> None:
+    correct(corpus, correction("doc1:1.1", " A mouse hurries by.\n"), "", correction("doc1:1.2", None))
+    assert load(describe(corpus)) == {("doc1:1.1", "dora"): "A mouse hurries by.", ("doc1:1.2", "dora"): None}
+    found = look(corpus)
+    assert corrections_of(found) == {"tiny/doc1:1": {"doc1:1.1": "A mouse hurries by.", "doc1:1.2": None}}
+    assert found.sound == ["tiny"]
+
+
+@pytest.mark.parametrize("text", ["The sun, up it comes.", None])
+def test_a_correction_concerns_its_passage_and_no_other(corpus: Path, text: str | None) -> None:
+    before = look(corpus)
+    correct(corpus, correction("doc1:2.1", text))
+    after = look(corpus)
+    assert moved(before, after) == {"continuous_reference": {"tiny/doc1:2"}}
+    correct(corpus, correction("doc1:2.1", "Sunrise."))
+    assert moved(after, look(corpus)) == {"continuous_reference": {"tiny/doc1:2"}}
+    correct(corpus, "")
+    assert moved(before, look(corpus)) == {}
+
+
+def test_the_order_of_the_lines_means_nothing(corpus: Path) -> None:
+    lines = [correction("doc1:1.1", "One."), correction("doc2:1.1", None), correction("doc1:1.2", "Two.")]
+    correct(corpus, *lines)
+    before = look(corpus)
+    correct(corpus, *reversed(lines))
+    assert moved(before, look(corpus)) == {}
+    assert set(corrections_of(before)) == {"tiny/doc1:1", "tiny/doc2:1"}
+
+
+GOOD = correction("doc1:1.1", "A mouse.")
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "problem"),
+    [
+        ("{", "line 2 column 2", "is no JSON"),
+        ("[]", "line 2", "is no JSON object"),
+        ('{"segment": "a", "segment": "b", "translator": "dora", "text": "x"}', "line 2 segment", "twice"),
+        ({"segment": "doc1:2.1", "translator": "dora"}, "line 2", "does not have the keys"),
+        (correction("doc1:2.1", "x") | {"note": "x"}, "line 2", "does not have the keys"),
+        (correction("doc1:2.1", "x") | {"segment": 5}, "line 2", "does not have the keys"),
+        (correction("doc1:2.1", "x") | {"translator": None}, "line 2", "does not have the keys"),
+        (correction("doc1:2.1", "x") | {"text": 5}, "line 2 text", "is neither a text nor null"),
+        (correction("doc1:2.1", " \n"), "line 2 text", "is neither a text nor null"),
+        (correction("doc1:2.1", "x", "ann"), "line 2 ann", "has no continuous translation here"),
+        (correction("doc1:2.1", "x", "zoe"), "line 2 zoe", "has no continuous translation here"),
+        (GOOD, "line 2 doc1:1.1", "is corrected twice"),
+        (correction("doc1:1.1", None), "line 2 doc1:1.1", "is corrected twice"),
+    ],
+)
+def test_a_faulty_line_is_told_by_number(corpus: Path, line: dict[str, Any] | str, key: str, problem: str) -> None:
+    path = correct(corpus, GOOD, line)
+    with pytest.raises(BadInput) as caught:
+        load(describe(corpus))
+    assert (caught.value.where, caught.value.key) == (str(path), key)
+    assert problem in caught.value.problem
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(("content", "problem"), [(None, "cannot be read"), (b"\xff\xfe{\x00", "is not UTF-8")])
+def test_a_file_that_cannot_be_read_is_told(corpus: Path, content: bytes | None, problem: str) -> None:
+    path = correct(corpus, GOOD)
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
+    with pytest.raises(BadInput, match=problem) as caught:
+        load(describe(corpus))
+    assert caught.value.where == str(path)
+
+
+def test_faults_of_the_file_leave_its_corpus_as_it_is_and_no_other(corpus: Path, tmp_path: Path) -> None:
+    path = correct(corpus, "{")
+    seen = look(corpus, write_corpus(tmp_path / "other", name="other"))
+    assert [fault.where for fault in seen.faults] == [str(path)]
+    assert seen.sound == ["other"]
+    assert set(seen.versions["passage"]) == {passage.replace("tiny", "other") for passage in PASSAGES}
+
+
+@pytest.mark.parametrize("segment", ["doc1:1.9", "doc9:1.1", "doc1:1"])
+def test_a_segment_that_is_not_there_is_told(corpus: Path, segment: str) -> None:
+    path = correct(corpus, GOOD, correction(segment, "x"))
+    seen = look(corpus)
+    [fault] = seen.faults
+    assert (fault.where, fault.key, fault.problem) == (str(path), segment, "is no segment of this corpus")
+    assert seen.sound == []
+
+
+def test_a_correction_of_a_document_that_the_translator_left_out_is_told(corpus: Path) -> None:
+    (corpus.parent / "prose/doc2.txt").unlink()
+    correct(corpus, GOOD, correction("doc2:1.1", "x"))
+    [fault] = look(corpus).faults
+    assert (fault.key, fault.problem) == ("doc2:1.1", "is of a document without a text of dora")
+
+
+def test_where_a_document_is_broken_its_corrections_are_not_taken_for_unknown(corpus: Path) -> None:
+    broken = corpus.parent / "root/la/test/doc2_root-la-test.json"
+    broken.write_text("{")
+    correct(corpus, correction("doc2:1.1", "x"))
+    assert [fault.where for fault in look(corpus).faults] == [str(broken)]
+
+
+def test_corrections_of_one_corpus_are_nothing_to_another(corpus: Path, tmp_path: Path) -> None:
+    other = write_with_prose(tmp_path / "other", "other")
+    edit(corpus, {"corrections": correct(corpus, GOOD).name})
+    assert set(corrections_of(look(corpus, other))) == {"tiny/doc1:1"}

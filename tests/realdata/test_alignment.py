@@ -1,0 +1,283 @@
+"""The offline aligner on real translations: how much of a text comes to its own segment, and what is doubted."""
+
+import csv
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+
+from benchmark_assets.alignment.likeness import Embed
+from benchmark_assets.alignment.monotone import align
+from benchmark_assets.alignment.rows import CONFIDENT, Place, aligned_rows, by_embeddings, places, verified_rows
+from benchmark_assets.corpus.description import load
+from benchmark_assets.corpus.model import joined
+from benchmark_assets.corpus.scan import Scan, scan
+from resources.embedders import SentenceTransformerEmbedder
+from tests.corpus.support import describe, edit
+
+pytestmark = pytest.mark.realdata
+
+TRANSLATORS = ["legge", "suzuki_carus", "goddard", "giles", "gorn_old", "mears", "balfour", "alexander"]
+SHORT = ["an10.13", "an4.37", "an5.2", "mn52", "sn22.95", "sn45.1"]
+"""Suttas of which the files lack little of what PaliBench counts; many others lack all verse."""
+Span = tuple[int, int]
+
+
+@pytest.fixture(scope="module")
+def embed() -> Embed:
+    """The embedder of the registry, which embeds every text once."""
+    embedder, known = SentenceTransformerEmbedder(), dict[str, NDArray[np.float32]]()
+
+    def each(texts: Sequence[str]) -> NDArray[np.float32]:
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(missing, embedder.embed(missing).vectors, strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return each
+
+
+class Score(NamedTuple):
+    """Share of the characters, white space apart, that came to their segment; precision and recall of beginnings."""
+
+    characters: float
+    precision: float
+    recall: float
+
+
+def scored(prose: str, spans: Sequence[Span | None], gold: Mapping[int, Span]) -> Score:
+    """How spans compare with the true ones, by segment."""
+    given = np.full(len(prose), -1)
+    for segment, span in enumerate(spans):
+        if span:
+            given[slice(*span)] = segment
+    letters = np.array([not letter.isspace() for letter in prose])
+    right = sum(int((letters & (given == segment))[start:end].sum()) for segment, (start, end) in gold.items())
+    beginnings, found = {start for start, _ in gold.values()}, {span[0] for span in spans if span}
+    both = len(beginnings & found)
+    whole = sum(int(letters[start:end].sum()) for start, end in gold.values())
+    return Score(right / whole, both / len(found), both / len(beginnings))
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+# The Daodejing: chapters, several guides
+
+
+def daodejing(realdata: Path, translator: str, guides: Sequence[str], embed: Embed) -> Score:
+    """A translator's 81 chapters, found through other translators."""
+    folder = realdata / "daodejing"
+    chapters = pl.read_ndjson(folder / "daodejing.jsonl")
+    own = pl.read_ndjson(folder / "gold_offsets.jsonl").filter(translator=translator)
+    ids = chapters["passage_id"].to_list()
+    gold = {ids.index(chapter): (start, end) for _, chapter, start, end in own.iter_rows()}
+    prose = (folder / f"raw/{translator}.txt").read_text(encoding="utf-8")
+    segments = [[text or None for text in chapters["references"].struct.field(guide)] for guide in guides]
+    return scored(prose, align(prose, segments, [True] * len(ids), embed).spans, gold)
+
+
+def test_legges_chapters_are_found_through_two_other_translators(realdata: Path, embed: Embed) -> None:
+    assert daodejing(realdata, "legge", ["suzuki_carus", "mears"], embed).characters >= 0.98
+
+
+@pytest.mark.proof
+def test_the_chapters_of_the_daodejing_are_found_through_seven_other_translators(realdata: Path, embed: Embed) -> None:
+    found = {
+        each: daodejing(realdata, each, [guide for guide in TRANSLATORS if guide != each], embed)
+        for each in TRANSLATORS
+    }
+    print("\nDaodejing, 81 chapters: characters in their chapter, precision and recall of beginnings")
+    print("\n".join(f"{name:14}" + "".join(f"{value:8.4f}" for value in score) for name, score in found.items()))
+    complete = sorted(score.characters for name, score in found.items() if name != "giles")
+    assert np.mean(complete) >= 0.98
+    assert np.mean(complete[-4:]) >= 0.99
+
+
+# The Dhammapada: 412 verses
+
+
+def dhammapada(realdata: Path, translator: str, guides: Sequence[str], embed: Embed, verses: int = 412) -> Score:
+    """The first of a translator's verses, found through other translators."""
+    units = lines(realdata / "dhammapada/dhammapada_units.jsonl")[:verses]
+    texts = {name: [dict(unit["references"])[name] for unit in units] for name in (translator, *guides)}  # type: ignore[call-overload]
+    prose = (realdata / f"dhammapada/raw/{translator}.txt").read_text(encoding="utf-8")
+    gold = in_order(prose, texts[translator])
+    if verses < 412:
+        prose = prose[: gold[verses - 1][1]]
+    found = align(prose, [texts[guide] for guide in guides], [True] * verses, embed)
+    return scored(prose, found.spans, gold)
+
+
+def in_order(prose: str, texts: Sequence[str]) -> dict[int, Span]:
+    """Where texts stand in a prose, one after the other, white space apart."""
+    at = [position for position, letter in enumerate(prose) if not letter.isspace()]
+    flat, begin, found = "".join(prose.split()), 0, dict[int, Span]()
+    for index, text in enumerate(texts):
+        letters = "".join(text.split())
+        start = flat.index(letters, begin)
+        begin = start + len(letters)
+        found[index] = at[start], at[begin - 1] + 1
+    return found
+
+
+def test_edmunds_verses_are_found_through_one_other_translator(realdata: Path, embed: Embed) -> None:
+    assert dhammapada(realdata, "edmunds", ["sujato"], embed, verses=60).characters >= 0.95
+
+
+@pytest.mark.proof
+def test_the_verses_of_the_dhammapada_are_found_through_two_translators_and_through_one(
+    realdata: Path, embed: Embed
+) -> None:
+    asked = {
+        "mueller": [["sujato", "edmunds"], ["sujato"], ["edmunds"]],
+        "edmunds": [["sujato", "mueller"], ["sujato"], ["mueller"]],
+    }
+    found = {
+        (each, *guides): dhammapada(realdata, each, guides, embed) for each, many in asked.items() for guides in many
+    }
+    print("\nDhammapada, 412 units: characters in their unit, precision and recall of beginnings")
+    print("\n".join(f"{' < '.join(key):28}" + "".join(f"{each:8.4f}" for each in own) for key, own in found.items()))
+    assert min(score.characters for score in found.values()) >= 0.95
+
+
+# Thanissaro's suttas: passages of clauses and sentences, one guide
+
+
+class Sutta(NamedTuple):
+    """A sutta with a translation that is to be aligned."""
+
+    prose: str
+    segments: list[Place]
+
+
+class Suttas(NamedTuple):
+    """Thanissaro's suttas by id, guided by Sujato's, and what the files say."""
+
+    seen: Scan
+    suttas: dict[str, Sutta]
+    lengths: dict[str, int]
+    """Characters of his translation of a passage, as PaliBench publishes them."""
+
+    def aligned(self, names: Sequence[str], embed: Embed) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Rows of `alignment`, with the ids of the segments, and of `verification`."""
+        others = {name: sutta.prose for name, sutta in self.suttas.items()}
+        rows, findings = [], []
+        for name in names:
+            prose, segments = self.suttas[name]
+            own, failed = aligned_rows("than", prose, segments, by_embeddings(prose, segments, embed), [], {})
+            assert failed.is_empty()
+            ids = self.seen.source.select("passage", "segment_ids")
+            rows.append(own.join(ids, on="passage", maintain_order="left"))
+            others_of_it = {other: text for other, text in others.items() if other != name}
+            findings.append(verified_rows("than", prose, rows[-1], others_of_it))
+        return pl.concat(rows), pl.concat(findings)
+
+
+@pytest.fixture(scope="module")
+def suttas(realdata: Path, tmp_path_factory: pytest.TempPathFactory) -> Suttas:
+    path = tmp_path_factory.mktemp("suttas") / "suttas.yaml"
+    describe(path, "bilara", realdata / "suttacentral", [], language="pli", edition="ms")
+    terms = {"language": "en", "licence": "as on the page", "restricted": True}
+    prose = {"layout": "text", "root": str(realdata / "accesstoinsight/text"), "files": "{document}.than.txt"}
+    edit(path, {"references": {"sujato": terms, "than": terms | prose}})
+    seen = scan([load(path)])
+    assert [Path(fault.where).name for fault in seen.faults] == ["sn1.18.than.txt"]  # all verse, and without its verse
+    found = {}
+    for document, text in seen.prose.select("document", "text").iter_rows():
+        sources = seen.source.filter(document=document)
+        found[document] = Sutta(text, places(sources, seen.reference.join(sources, on="passage", how="semi")))
+    with (realdata / "palibench/metadata/passage_manifest.csv").open(encoding="utf-8") as file:
+        lengths = {f"suttas/{row['passage_id']}": int(row["thanissaro_chars"]) for row in csv.DictReader(file)}
+    return Suttas(seen, found, lengths)
+
+
+def differences(rows: pl.DataFrame, lengths: Mapping[str, int]) -> dict[str, float]:
+    """By how much of its published length each passage that has one differs from it."""
+    return {
+        passage: abs(len(joined(texts)) - lengths[passage]) / lengths[passage]
+        for passage, texts in rows.select("passage", "segments").iter_rows()
+        if passage in lengths
+    }
+
+
+def kind(row: Mapping[str, object], prose: str, published: int) -> str:
+    """Why a passage may be of another length than the published one."""
+    texts = row["segments"]
+    assert isinstance(texts, list)
+    if float(str(row["confidence"])) < CONFIDENT:
+        return "document doubted"
+    if not any(texts):
+        return "passage doubted" if row["doubt"] else "no segment placed"
+    starts, ends = ([each for each in row[name] if each is not None] for name in ("starts", "ends"))  # type: ignore[attr-defined]
+    around = prose[max(min(starts) - 20, 0) : max(ends) + 20]
+    if published > len(joined(texts)) and ("..." in around or "…" in around):
+        return "ellipsis, published longer"
+    return "some segments null" if None in texts else "the rest"
+
+
+def verbatim(findings: pl.DataFrame) -> float:
+    """Share of the segments with a text that stand in the prose to the letter, or but for typography."""
+    return float(findings["stage"].is_in(["verbatim", "normalized"]).mean())  # type: ignore[arg-type]
+
+
+def test_short_suttas_are_found_through_sujato(suttas: Suttas, embed: Embed) -> None:
+    rows, findings = suttas.aligned(SHORT, embed)
+    assert rows["confidence"].min() >= CONFIDENT  # type: ignore[operator]
+    assert verbatim(findings) >= 0.99
+    assert np.median(list(differences(rows, suttas.lengths).values())) <= 0.06
+
+
+@pytest.mark.proof
+def test_thanissaros_suttas_are_found_through_sujato(suttas: Suttas, embed: Embed) -> None:
+    rows, findings = suttas.aligned(list(suttas.suttas), embed)
+    differing = differences(rows, suttas.lengths)
+    share, median = np.mean([each <= 0.1 for each in differing.values()]), np.median(list(differing.values()))
+    documents = rows.join(suttas.seen.source.select("passage", "document"), on="passage")
+    kinds = Counter(
+        kind(row, suttas.suttas[row["document"]].prose, suttas.lengths[row["passage"]])
+        for row in documents.iter_rows(named=True)
+        if differing.get(row["passage"], 0) > 0.1
+    )
+    stages = Counter(findings["stage"])
+    doubted = documents.filter(pl.col("confidence") < CONFIDENT)["document"].unique().sort().to_list()
+    print(f"\n{len(suttas.suttas)} suttas, {len(differing)} passages with a published length")
+    print(f"within 10 %: {share:.4f}; median difference: {median:.4f}; documents doubted: {doubted}")
+    print("differing by more: " + ", ".join(f"{count} {name}" for name, count in kinds.most_common()))
+    print("segments: " + ", ".join(f"{count} {name}" for name, count in stages.most_common()))
+    print(f"out of order: {findings.filter(~pl.col('in_order')).height}")
+    assert len(differing) == 1269
+    assert share >= 0.65
+    assert median <= 0.06
+    assert verbatim(findings) >= 0.99
+
+
+@pytest.mark.proof
+def test_the_text_of_another_sutta_is_doubted(suttas: Suttas, embed: Embed) -> None:
+    confidences = wrong_pairs(suttas, 60, lambda prose, segments: by_embeddings(prose, segments, embed).confidence)
+    print(f"\nconfidence with the text of another sutta: {np.percentile(confidences, [50, 90, 100]).round(3)}")
+    assert max(confidences) < CONFIDENT
+
+
+def test_the_text_of_another_short_sutta_is_doubted(suttas: Suttas, embed: Embed) -> None:
+    ours = [suttas.suttas[name] for name in SHORT]
+    for own, other in zip(ours, [*ours[1:], ours[0]], strict=True):
+        assert by_embeddings(other.prose, own.segments, embed).confidence < CONFIDENT
+
+
+def wrong_pairs(suttas: Suttas, count: int, confidence: Callable[[str, list[Place]], float]) -> list[float]:
+    """Confidences of suttas of middle length with the text of another of their collection."""
+    rng = random.Random(5)
+    names = sorted(name for name, sutta in suttas.suttas.items() if 500 < len(sutta.prose) < 9000)
+    found = []
+    for name in rng.sample(names, count):
+        other = rng.choice([each for each in names if each != name and each[:2] == name[:2]])
+        found.append(confidence(suttas.suttas[other].prose, suttas.suttas[name].segments))
+    return found

@@ -1,0 +1,373 @@
+"""What a package holds, what it must never hold, and how it comes to lie where it was asked for."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import dagster as dg
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from benchmark_assets.corpus.registry import register
+from benchmark_assets.reporting.export import CHECKSUMS, PRIVATE, export
+from benchmark_assets.translation.imports import import_outputs
+from resources.errors import BadInput
+from resources.warehouse import Replacement, Warehouse
+from tests.processes import variorum
+from tests.support import MODELS, PASSAGES, SOURCES, TRANSLATIONS
+
+ALIGNED = ["dora", "eve"]
+TEXTS = ["source", *TRANSLATIONS, *ALIGNED]
+QUOTING = {
+    "source_text": ["segments", "text"],
+    "segmented_reference": ["segments", "flag"],
+    "prose": ["text"],
+    "prose_aside": ["text"],
+    "continuous_reference": ["corrections"],
+    "alignment": ["segments"],
+    "verification": ["evidence"],
+    "reference": ["text"],
+}
+"""Columns that hold words of a text, and are in a package that has this text."""
+
+NEVER = {
+    "alignment": ["doubt"],
+    "reference": ["flag"],
+    "continuous_reference": ["whole"],
+    "corpus": ["description"],
+    "imported_output": ["text", "file"],
+    "imported_file": ["file", "settings", "usage"],
+    "refusal": ["words"],
+    "model_call": ["run", "place", "detail"],
+    "translation_call": ["batch", "call"],
+    "materialization": ["made_from"],
+}
+"""Columns with words that no package has: they may quote any text, or name places of the machine."""
+
+
+def put(warehouse: Warehouse, table: str, *rows: Mapping[str, Any]) -> None:
+    """Write rows beside those that a table has."""
+    schema = warehouse.empty(table).schema
+    stamped = [{**dict.fromkeys(schema), "fingerprint": "of a test", **row} for row in rows]
+    old = warehouse.read(table).drop("run_id", "updated_at")
+    whole = pl.concat([old, pl.DataFrame(stamped, schema=schema).select(old.columns)])
+    warehouse.write([Replacement(table, whole, None)], run_id="test")
+
+
+def restrict(description: Path, *texts: str) -> None:
+    """Say in the description of a corpus that these texts, and no others, are restricted."""
+    content = json.loads(description.read_text(encoding="utf-8"))
+    for name, each in {"source": content["source"], **content["references"]}.items():
+        each |= {"licence": "all rights reserved" if name in texts else "CC0-1.0", "restricted": name in texts}
+    description.write_text(json.dumps(content), encoding="utf-8")
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Files of a package by their paths in it."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+def holding(folder: Path, words: Iterable[str]) -> set[str]:
+    """Which of the words stand in a file, or in the name of one."""
+    whole = b"\n".join(path.encode() + b"\n" + text for path, text in content(folder).items())
+    return {word for word in words if word.encode() in whole}
+
+
+@pytest.fixture
+def stored(built: dg.Definitions, warehouse: Warehouse, corpus: Path) -> Warehouse:
+    """A finished warehouse of three segmented translations and, written row by row, two continuous ones."""
+    described = json.loads(corpus.read_text(encoding="utf-8"))
+    described["references"] |= {name: {"language": "en", "licence": "CC0-1.0", "layout": "text"} for name in ALIGNED}
+    corpus.write_text(json.dumps(described), encoding="utf-8")
+    for name in ALIGNED:
+        key = {"passage": PASSAGES[2], "translator": name}
+        place = {"corpus": "tiny", "document": "doc2", "translator": name}
+        put(warehouse, "prose", {**place, "text": f"{name} says it in prose."})
+        put(warehouse, "prose_aside", {**place, "position": 0, "kind": "note", "place": 4, "text": f"{name} adds."})
+        put(warehouse, "continuous_reference",
+            {**key, **place, "whole": "hash", "corrections": json.dumps({"doc2:1.1": f"{name} mended"})})  # fmt: skip
+        put(warehouse, "alignment",
+            {**key, "segments": [f"{name} aligned"], "starts": [0], "ends": [9], "likeness": [0.5],
+             "methods": ["embedding"], "confidence": 0.4, "doubt": "why"})  # fmt: skip
+        put(warehouse, "verification",
+            {**key, "segment_id": "doc2:1.1", "stage": "expanded", "start_at": 0, "end_at": 9, "similarity": 1.0,
+             "in_order": True, "evidence": f"{name} wrote so"})  # fmt: skip
+        put(warehouse, "reference", {**key, "text": f"{name} aligned", "complete": True})
+    put(warehouse, "refusal", {"model": "shy", "passage": PASSAGES[0], "words": "no"})
+    put(warehouse, "imported_file",
+        {"model": "alpha", "corpus": "tiny", "file": "f", "outputs": 1, "settings": "{}", "usage": "{}"})  # fmt: skip
+    put(warehouse, "imported_output", {"model": "alpha", "passage": PASSAGES[0], "text": "t", "file": "f"})
+    put(warehouse, "translation_call", {"model": "alpha", "passage": PASSAGES[0], "batch": "b", "call": "c"})
+    put(warehouse, "model_call",
+        {"attempt": 1, "call": "c", "replicate": 0, "run": "r", "model": "alpha", "purpose": "translate", "place": "p",
+         "asked": datetime(2026, 1, 1), "detail": "d", "reserved": 0.0})  # fmt: skip
+    return warehouse
+
+
+@pytest.fixture
+def marked(stored: Warehouse) -> dict[str, set[str]]:
+    """A word of its own in each column of QUOTING and NEVER for each text; by text, and those that no package has."""
+    words: dict[str, set[str]] = {text: set() for text in [*TEXTS, "never"]}
+    for table in sorted({*QUOTING, *NEVER} - {"corpus"}):
+        rows = stored.read(table).drop("run_id", "updated_at").to_dicts()
+        for row in rows:
+            text = row.get("translator", "source")
+            for column in QUOTING.get(table, []):
+                word = f"zq.{table}.{column}.{text}.qz"
+                row[column] = said(row[column], word)
+                words[text].add(word)
+            for column in NEVER.get(table, []):
+                row[column] = said(row[column], word := f"zq.{table}.{column}.qz")
+                words["never"].add(word)
+        schema = stored.empty(table).schema
+        stored.write([Replacement(table, pl.DataFrame(rows, schema=schema), None)], run_id="test")
+    words["never"].add(stored.read("corpus")["description"][0].rpartition("/")[0])
+    return words
+
+
+def said(value: Any, word: str) -> Any:
+    """A value of a column with a word more."""
+    if isinstance(value, list):
+        return [*value[:-1], f"{value[-1]} {word}"]
+    if value and value.startswith("{"):
+        return json.dumps(json.loads(value) | {"more": word})
+    return f"{value or ''} {word}"
+
+
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])  # each writes two packages
+@given(restricted=st.sets(st.sampled_from(TEXTS)))
+@example(restricted=set(TEXTS))
+@example(restricted=set())
+def test_no_word_of_a_restricted_text_is_in_a_public_package(
+    marked: dict[str, set[str]], stored: Warehouse, corpus: Path, tmp_path: Path, restricted: set[str]
+) -> None:
+    restrict(corpus, *restricted)
+    for folder in ("public", "private"):
+        shutil.rmtree(tmp_path / folder, ignore_errors=True)
+        assert set(export(stored, tmp_path / folder, "tiny", folder == "private")) == restricted
+    words = {word for text in TEXTS for word in marked[text]}
+    known = words | marked["never"]
+    assert holding(tmp_path / "public", known) == {w for text in set(TEXTS) - restricted for w in marked[text]}
+    assert holding(tmp_path / "private", known) == words
+
+
+def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> None:
+    """A new column is to be named here: as quoting a text, as never exported, or as a name, a kind or a hash."""
+    names = {
+        "asset", "model", "passage", "version", "fingerprint", "corpus", "passage_id", "document", "language",
+        "translator", "other", "segment_ids", "segment_id", "licence", "kept", "reasons", "reason", "kind", "stage",
+        "methods", "embedder", "text_hash", "closest_reference", "signature", "system", "source_language",
+        "target_language", "filters", "aligners", "call", "purpose", "outcome", "finish", "effort", "served_model",
+        "served_provider", "parsing",
+    }  # fmt: skip
+    texts = {
+        (table, column)
+        for table in warehouse.tables()
+        for column, kind in warehouse.empty(table).schema.items()
+        if kind in (pl.String, pl.List(pl.String)) and column not in names
+    }
+    asked = {(table, column) for each in (QUOTING, NEVER) for table, columns in each.items() for column in columns}
+    assert texts - asked == {("model_output", "text")}
+
+
+def test_a_restricted_text_is_known_by_its_length_and_hash(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
+    restrict(corpus, "source", "cleo", "dora")
+    export(stored, tmp_path / "package", "tiny")
+    source = records(tmp_path / "package" / "source.jsonl")[1]
+    text = SOURCES["doc1"]["doc1:2.1"]
+    assert source == {
+        "passage_id": "doc1:2", "document": "doc1", "position": 1, "segment_ids": ["doc1:2.1"], "language": "la",
+        "licence": "all rights reserved", "restricted": True, "characters": len(text),
+        "sha256": sha256(text.encode()).hexdigest(),
+    }  # fmt: skip
+    cleo, ann = (
+        next(each for each in records(tmp_path / "package" / "references.jsonl")
+             if (each["passage_id"], each["translator"]) == ("doc1:1", name))
+        for name in ("cleo", "ann")
+    )  # fmt: skip
+    text = "Off the mouse goes. Puss stays put."
+    assert (cleo["characters"], cleo["sha256"]) == (len(text), sha256(text.encode()).hexdigest())
+    assert "segments" not in cleo
+    assert ann["segments"] == ["A mouse runs.", "The cat sits."]
+    assert ann["licence"] == "CC0-1.0"
+    found = pl.read_csv(tmp_path / "package" / "verification.csv")
+    assert found.select("translator", "stage", "evidence").rows() == [
+        ("dora", "expanded", None), ("eve", "expanded", "eve wrote so"),
+    ]  # fmt: skip
+
+
+def test_a_private_package_is_the_public_one_and_a_folder_more(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
+    restrict(corpus, "cleo", "dora")
+    export(stored, tmp_path / "public", "tiny")
+    export(stored, tmp_path / "private", "tiny", private=True)
+    public, private = content(tmp_path / "public"), content(tmp_path / "private")
+    about = {"README.md", "LICENCES.md", CHECKSUMS}
+    shared = {path: whole for path, whole in private.items() if not path.startswith(f"{PRIVATE}/")}
+    assert {path for path in shared if shared[path] != public.get(path)} == about
+    assert set(shared) == set(public)
+    assert b"do not pass on" in private["README.md"].splitlines()[0]
+    assert b"do not pass on" not in public["README.md"]
+    held = records(tmp_path / "private" / PRIVATE / "references.jsonl")
+    assert {each["translator"] for each in held} == {"cleo", "dora"}
+
+
+def test_who_has_no_licence_is_restricted(stored: Warehouse, tmp_path: Path) -> None:
+    put(stored, "segmented_reference",
+        {"passage": PASSAGES[2], "translator": "nobody", "segments": ["A stranger's words."]})  # fmt: skip
+    assert export(stored, tmp_path / "package", "tiny") == ["nobody"]
+    assert holding(tmp_path / "package", ["stranger"]) == set()
+    assert "| nobody | unknown | yes |" in (tmp_path / "package" / "LICENCES.md").read_text()
+
+
+def test_an_output_that_repeats_a_restricted_text_is_withheld(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
+    restrict(corpus, "cleo")
+    by_heart = "Well: off the mouse goes; «Puss» stays put, then."
+    put(stored, "model_output", {"model": "parrot", "passage": PASSAGES[0], "text": by_heart},
+        {"model": "parrot", "passage": PASSAGES[1], "text": "The sun is up."})  # fmt: skip
+    export(stored, tmp_path / "public", "tiny")
+    export(stored, tmp_path / "private", "tiny", private=True)
+    index = pl.read_csv(tmp_path / "public" / "outputs.csv").filter(pl.col("model").is_in(["parrot", "shy"]))
+    assert index.select("model", "passage_id", "status", "characters").rows() == [
+        ("parrot", "doc1:1", "withheld", len(by_heart)),
+        ("parrot", "doc1:2", "translated", 14),
+        ("shy", "doc1:1", "refused", None),
+    ]
+    assert holding(tmp_path / "public", ["stays put"]) == set()
+    assert records(tmp_path / "private" / PRIVATE / "outputs.jsonl") == [
+        {"model": "parrot", "passage_id": "doc1:1", "translation": by_heart}
+    ]
+    restrict(corpus, "source")  # which alpha and beta give back
+    export(stored, tmp_path / "public", "tiny")
+    assert holding(tmp_path / "public", SOURCES["doc1"].values()) == set()
+
+
+def test_the_same_warehouse_gives_the_same_bytes(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
+    restrict(corpus, "dora")
+    export(stored, tmp_path / "one", "tiny", private=True)
+    for table in stored.tables():
+        rows = stored.read(table).drop("run_id", "updated_at").reverse()
+        stored.write([Replacement(table, rows, None)], run_id="another")
+    export(stored, tmp_path / "other", "tiny", private=True)
+    assert content(tmp_path / "one") == content(tmp_path / "other")
+
+
+def test_sha256sum_accepts_the_package_and_notices_a_change(stored: Warehouse, tmp_path: Path) -> None:
+    folder = tmp_path / "package"
+    export(stored, folder, "tiny")
+    check = ["sha256sum", "--check", "--strict", CHECKSUMS]
+    done = subprocess.run(check, cwd=folder, capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) == len(content(folder)) - 1
+    (folder / "scores.csv").write_text("other\n")
+    assert subprocess.run(check, cwd=folder, capture_output=True).returncode == 1
+
+
+def test_what_is_in_the_tables_is_in_the_package(stored: Warehouse, tmp_path: Path) -> None:
+    put(stored, "near_duplicate", {"passage": PASSAGES[1], "corpus": "tiny", "kept": PASSAGES[0], "similarity": 0.9})
+    put(stored, "funnel", {"corpus": "tiny", "step": 0, "reason": "all passages", "affected": 0, "alone": 0},
+        {"corpus": "another", "step": 0, "reason": "all passages", "affected": 0, "alone": 0})  # fmt: skip
+    export(stored, tmp_path / "package", "tiny")
+    tables = {path.name: pl.read_csv(path) for path in (tmp_path / "package").glob("*.csv")}
+    passages = tables["passages.csv"]
+    assert passages["passage_id"].to_list() == ["doc1:1", "doc1:2", "doc2:1"]
+    assert passages["segment_ids"].str.json_decode(pl.List(pl.String)).to_list() == [list(SOURCES["doc1"])[:2],
+        list(SOURCES["doc1"])[2:], list(SOURCES["doc2"])]  # fmt: skip
+    assert passages["characters ann"].to_list() == [len("A mouse runs. The cat sits."), 14, 20]
+    assert passages["characters eve"].to_list() == [None, None, len("eve aligned")]
+    assert passages["selected"].all()
+    scores = tables["scores.csv"]
+    stored_scores = stored.read("drift_score")
+    assert scores.select("model", "passage_id").rows() == [(m, p.partition("/")[2]) for m in MODELS for p in PASSAGES]
+    assert scores["drift"].to_list() == stored_scores["drift"].to_list()
+    statistics = scores["chrf_statistics"].str.json_decode(pl.List(pl.Int64)).to_list()
+    assert statistics == stored.read("lexical_score")["chrf_statistics"].to_list()
+    assert tables["leaderboard.csv"]["rank"].to_list() == [1, 2, 3, 4, 5]
+    assert tables["near_duplicates.csv"].rows() == [("doc1:2", "doc1:1", 0.9)]
+    assert len(tables["funnel.csv"]) == 1
+    assert records(tmp_path / "package" / "prose.jsonl")[0]["asides"] == [
+        {"kind": "note", "place": 4, "text": "dora adds."}
+    ]
+
+
+def test_a_model_can_be_had_back_from_its_file(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
+    names = ["google/gemini", "google:gemini", "google-gemini", ".."]
+    texts = {name: f'By {name},\u2028a line\nand "quotes".' for name in names}
+    put(stored, "model_output", *({"model": n, "passage": PASSAGES[2], "text": text} for n, text in texts.items()))
+    export(stored, tmp_path / "package", "tiny")
+    files = {unquote(path.stem): path for path in (tmp_path / "package" / "outputs").iterdir()}
+    assert set(files) == {*MODELS, *names}
+    other = Warehouse(path=str(tmp_path / "other.duckdb"))
+    register(other, corpus)
+    other.write([Replacement("source_text", stored.read("source_text").drop("run_id", "updated_at"), None)], "test")
+    for name in names:
+        import_outputs(other, files[name], "tiny", name)
+    assert dict(other.read("imported_output", columns=["model", "text"]).iter_rows()) == texts
+
+
+def test_a_former_export_is_replaced_and_nothing_else_is(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "exports" / "package"
+    export(stored, folder, "tiny", private=True)
+    export(stored, folder, "tiny")
+    assert not (folder / PRIVATE).exists()
+    before = content(folder)
+    with pytest.raises(BadInput, match="may be shared"):
+        export(stored, folder, "tiny", private=True)
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(BadInput, match=r"notes\.txt: is not as the former export wrote it"):
+        export(stored, folder, "tiny")
+    (folder / "notes.txt").unlink()
+    with pytest.raises(BadInput, match="no corpus of this warehouse"):
+        export(stored, folder, "absent")
+    assert content(folder) == before
+    (folder / "scores.csv").write_text("mine")
+    with pytest.raises(BadInput, match=r"scores\.csv: is not as the former export wrote it"):
+        export(stored, folder, "tiny")
+    assert [each.name for each in folder.parent.iterdir()] == ["package"]
+
+
+@pytest.mark.parametrize("readme", [None, b"# Mine", b"\xff\xfe"])
+def test_a_folder_of_others_is_refused(stored: Warehouse, tmp_path: Path, readme: bytes | None) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / CHECKSUMS).write_text("")
+    if readme is not None:
+        (folder / "README.md").write_bytes(readme)
+    before = content(folder)
+    with pytest.raises(BadInput, match="is no former export"):
+        export(stored, folder, "tiny")
+    assert content(folder) == before
+
+
+def test_a_place_that_cannot_be_written_is_named(stored: Warehouse, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match="cannot be written"):
+        export(stored, tmp_path / "file" / "package", "tiny")
+
+
+def test_rights_that_cannot_be_read_are_no_rights(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
+    corpus.unlink()
+    with pytest.raises(BadInput, match=r"corpus\.yaml"):
+        export(stored, tmp_path / "package", "tiny")
+    assert not (tmp_path / "package").exists()
+
+
+def test_the_command_says_what_it_left_out(stored: Warehouse, corpus: Path, home: Path, tmp_path: Path) -> None:
+    restrict(corpus, "source", "cleo")
+    public = variorum(home, "export", str(tmp_path / "public"), "tiny")
+    assert public.stdout == f"{tmp_path / 'public'}: public; restricted texts left out: source, cleo\n"
+    private = variorum(home, "export", str(tmp_path / "private"), "tiny", "--private")
+    assert "DO NOT PASS ON" in private.stdout
+    assert (tmp_path / "private" / PRIVATE).is_dir()
+    refused = variorum(home, "export", str(tmp_path / "none"), "absent", code=1)
+    assert "absent: is no corpus of this warehouse" in refused.stderr
