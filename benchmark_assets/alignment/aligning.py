@@ -47,7 +47,7 @@ def align_documents(
         try:
             if not aligner.model or aligner.ask == "unsure":
                 aligned = by_embeddings(document.prose, document.segments, embed)
-        except ValueError as fault:
+        except (ValueError, BadInput) as fault:
             errors[document.name] = f"{document.translator}: {fault}"
         offline.append(aligned)
         if aligner.model and document.name not in errors:

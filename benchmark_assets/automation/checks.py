@@ -139,7 +139,10 @@ def coverage(subject: Subject) -> Verdict:
     if subject.upstream:
         expected = states.filter(pl.col("asset").is_in(subject.upstream)).select("model", "passage").unique()
         return Verdict(findings.uncovered(expected, present))
-    passages = subject.warehouse.read("source_text", columns=["passage", "corpus"])
+    chosen = subject.warehouse.read("selection", columns=["passage", "selected"]).filter("selected")
+    passages = subject.warehouse.read("source_text", columns=["passage", "corpus"]).join(
+        chosen, on="passage", how="semi"
+    )
     corpora = present.join(passages, on="passage").select("model", "corpus").unique()
     return Verdict(findings.uncovered(corpora.join(passages, on="corpus").select("model", "passage"), present))
 

@@ -43,7 +43,7 @@ def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
     """Assets in an order in which each comes after its inputs.
 
     What needs no model comes as early as it can, for its faults should show before models are paid; what has no
-    partitions as late as it can.
+    partitions as late as it can, and last of all what nothing depends on.
     """
     graph = definitions.resolve_asset_graph()
     waiting = [key for key in graph.toposorted_asset_keys if BY_SCAN not in graph.get(key).tags]
@@ -51,7 +51,8 @@ def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
     while waiting:
         ready = [key for key in waiting if not graph.get(key).parent_keys & set(waiting)]
         dims = {key: dimensions(graph.get(key).partitions_def) for key in ready}
-        sequence.append(min(ready, key=lambda key: (not dims[key], "model" in dims[key])))
+        ends = {key for key in ready if not graph.get(key).child_keys}
+        sequence.append(min(ready, key=lambda key: (not dims[key], "model" in dims[key], key in ends)))
         waiting.remove(sequence[-1])
     return sequence
 

@@ -34,9 +34,10 @@ NO_FAILURES = pl.DataFrame(schema={"error": pl.String})
 class Computed(NamedTuple):
     """What an asset computed for the partitions that were due.
 
-    `tables` holds rows by table name, with the asset's partition columns and without provenance. `failures` has the
-    partition columns and `error`, one row a partition that could not be computed; None where none failed. `notes` holds
-    rows that say how the partitions came about: stored like `tables`, without a part in the version of the content.
+    `tables` holds rows by table name, of every table even where it has none, with the asset's partition columns and
+    without provenance. `failures` has the partition columns and `error`, a row a partition that could not be computed;
+    None where none failed. `notes` holds rows that say how the partitions came about: stored like `tables`, without a
+    part in the version of the content.
     """
 
     tables: Mapping[str, pl.DataFrame]

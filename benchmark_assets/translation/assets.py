@@ -45,6 +45,7 @@ def model_output(context: dg.AssetExecutionContext, warehouse: Warehouse, system
         return total(each for each in estimates if each) if any(estimates) else None
 
     def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        return systems.settings(asked.join(selected(warehouse, asked), on="passage", how="semi"))
+        chosen = selected(warehouse, asked)["passage"].to_list()
+        return systems.settings(asked).filter(pl.col("passage").is_in(chosen) | pl.col("settings").is_null())
 
     return refresh(context, warehouse, translate, settings, also=["refusal", "translation_call"], cost=cost)

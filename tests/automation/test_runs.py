@@ -21,7 +21,17 @@ from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 from tests.processes import VARIORUM, begin
 from tests.provider.server import Server
-from tests.support import MODELS, PASSAGES, LetterEmbedder, edit_segment, reports, run, write_outputs, write_registry
+from tests.support import (
+    MODELS,
+    PASSAGES,
+    STAGES,
+    LetterEmbedder,
+    edit_segment,
+    reports,
+    run,
+    write_outputs,
+    write_registry,
+)  # fmt: skip
 from tests.systems import RuleSystems
 
 REFERENCES = ["reference", "reference_envelope", "human_baseline"]
@@ -208,7 +218,8 @@ def test_a_materialization_by_hand_of_what_is_current_is_reported_again(
     before, rows = reports(instance), warehouse.read("reference")
     run(built, instance, "references", PASSAGES[0])
     told = reports(instance) - before
-    assert told == Counter({(asset, PASSAGES[0]): 1 for asset in REFERENCES})
+    single = {"near_duplicate", "funnel"}
+    assert told == Counter((asset, "" if asset in single else PASSAGES[0]) for asset in STAGES["references"])
     assert warehouse.read("reference").equals(rows)
 
 

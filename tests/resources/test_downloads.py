@@ -903,6 +903,7 @@ def test_wherever_it_breaks_the_file_is_whole_in_the_end(
 
 CHILD = """
 import json, sys
+from pathlib import Path
 from resources.downloads.downloads import Downloads
 from resources.downloads.sources import Wanted
 folder, pause, files = json.loads(sys.argv[1])

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 
+INSERT = "INSERT INTO corpus (corpus, description, target_language, fingerprint, run_id, updated_at) VALUES"
 PROCESSES = multiprocessing.get_context("forkserver")  # fresh processes that need not import everything again
 PROCESSES.set_forkserver_preload(["dagster", "duckdb", "hypothesis"])
 
@@ -111,7 +112,11 @@ def test_a_table_that_the_schema_does_not_know_is_refused(warehouse: Warehouse) 
 
 
 def test_a_failure_halfway_leaves_all_tables_as_they_were(warehouse: Warehouse, stored: pl.DataFrame) -> None:
-    corpus = pl.DataFrame({"corpus": ["x"], "description": ["x.yaml"], "target_language": ["en"], "fingerprint": ["1"]})
+    corpus = (
+        warehouse.empty("corpus")
+        .clear(1)
+        .with_columns(corpus=pl.lit("x"), description=pl.lit("x.yaml"), fingerprint=pl.lit("1"))
+    )
     warehouse.write([Replacement("corpus", corpus, None)], "before")
     before = warehouse.read("corpus")
     output = pl.DataFrame({"model": ["m"], "passage": ["x/1"], "text": ["new"], "fingerprint": [""]})
@@ -393,7 +398,7 @@ def hold(path: str, tell: Connection) -> None:
     """Keep the file until a word comes, then commit a row and let go."""
     with duckdb.connect(path) as connection:
         connection.begin()
-        connection.execute("INSERT INTO corpus VALUES ('x', 'x.yaml', 'en', 'f', 'r', now()::TIMESTAMP)")
+        connection.execute(f"{INSERT} ('x', 'x.yaml', 'en', 'f', 'r', now()::TIMESTAMP)")
         tell.send("held")
         tell.recv()
         time.sleep(0.3)
@@ -428,9 +433,9 @@ def write_until_full(path: str, room: int, tell: Connection) -> None:
 def commit_and_stay(path: str, tell: Connection) -> None:
     """Commit a row, begin to write another, and neither end nor let go."""
     with duckdb.connect(path) as connection:
-        connection.execute("INSERT INTO corpus VALUES ('x', 'x.yaml', 'en', 'f', 'r', now()::TIMESTAMP)")
+        connection.execute(f"{INSERT} ('x', 'x.yaml', 'en', 'f', 'r', now()::TIMESTAMP)")
         connection.begin()
-        connection.execute("INSERT INTO corpus VALUES ('y', 'y.yaml', 'en', 'f', 'r', now()::TIMESTAMP)")
+        connection.execute(f"{INSERT} ('y', 'y.yaml', 'en', 'f', 'r', now()::TIMESTAMP)")
         tell.send("committed")
         tell.recv()
 

@@ -51,6 +51,7 @@ class Deployment:
     def translate(self) -> None:
         """Bring the model's outputs up to date, and nothing else."""
         self.instance.add_dynamic_partitions("model", ["ours"])
+        run(self.code_location()[0], self.instance, "construction", (PASSAGES[0], PASSAGES[-1]))
         run(self.code_location()[0], self.instance, "translate", (f"ours|{PASSAGES[0]}", f"ours|{PASSAGES[-1]}"))
 
     def evaluate(self) -> None:

@@ -140,7 +140,9 @@ def test_an_entity_that_the_file_defines_is_read(source: Source) -> None:
     assert segments(source(entity + tei("<p n='1'>&m; currit.</p>"))) == [("mus:1", "Mus currit.")]
 
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff")).filter(str.strip)
+# The letters with which UTF-8 begins where it is read as Windows-1252 are a fault, and tested as one.
+MISREAD = "\ufffe\uffff\u00c2\u00c3\u00e2"
+TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=MISREAD)).filter(str.strip)
 
 
 def normal(text: str) -> str:
