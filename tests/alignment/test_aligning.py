@@ -63,6 +63,7 @@ def test_an_edited_guide_aligns_its_document_anew_and_what_comes_out_the_same_go
     assert anew["reference"] == anew["reference_envelope"] == {PASSAGES[1]}
 
 
+@pytest.mark.proof
 def test_an_edited_prose_aligns_its_document_anew(tales: Tales) -> None:
     tales.build("references")
     before = tales.versions()
@@ -101,6 +102,7 @@ def test_an_unknown_aligner_is_the_error_of_its_passages_and_the_others_are_alig
     assert tales.texts("eli") == PROSE["doc2"]
 
 
+@pytest.mark.proof
 def test_a_document_without_any_guide_gets_its_text_by_hand_only_or_a_doubt(tales: Tales) -> None:
     for translator in ("ann", "ben"):
         (tales.folder / f"translation/en/{translator}/doc2_translation-en-{translator}.json").unlink()
@@ -128,6 +130,7 @@ def test_a_model_is_asked_for_what_is_unsure_and_nothing_else(asked: Tales, serv
     assert [seen.keys for seen in server.log()] == [list(PROSE["doc1"])]
 
 
+@pytest.mark.proof
 def test_a_model_that_is_asked_for_all_needs_no_likeness(asked: Tales, server: Server) -> None:
     asked.refer("dora", aligner="ours")
     server.configure(answers={**expected(), "doc1:1.2": None})

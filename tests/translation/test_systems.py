@@ -170,6 +170,7 @@ def test_a_run_that_is_ended_leaves_no_call_and_goes_on_where_it_stopped(
     tools = Path(sys.executable).parent
     deployment.registry(in_flight=1)
     deployment.instance.add_dynamic_partitions("model", ["ours"])
+    run(deployment.code_location()[0], deployment.instance, "construction", (PASSAGES[0], PASSAGES[-1]))
     server.configure(latency=1)
     row = f"ours|{PASSAGES[0]}...ours|{PASSAGES[-1]}"
     what = ["-m", "benchmark_assets.definitions", "--select", "model_output", "--partition-range", row]
