@@ -20,8 +20,8 @@ from benchmark_assets.alignment.units import Units, units
 MOST_UNITS = 8000
 """Units of a document that are aligned at once: memory grows by their square, 0.5 GB a matrix for these."""
 
-# Weights of the score. Chosen on half of the 251 suttas, for which published lengths of passages are known, and on four
-# translators of the Daodejing; the other half and the Dhammapada were only measured (docs/measurements.md).
+# Weights of the score. Chosen on every second of 251 suttas, of which published lengths of passages are known, with
+# the Daodejing and the Dhammapada in view; docs/measurements.md says how the other half of the suttas came out.
 WHOLE = 0.5  # of the stretch against the segment; the rest is that of its units, one by one
 CHANCE = 0.3  # similarity that any stretch of a document has to any segment
 COMMON = 0.8  # share of a unit's median similarity that says nothing of where it belongs

@@ -41,6 +41,7 @@ def test_prose_is_aligned_and_verified(tales: Tales) -> None:
     assert sorted(stages.iter_rows()) == sorted((segment, "verbatim", True) for segment in expected())
 
 
+@pytest.mark.proof
 def test_of_a_document_only_the_passages_asked_for_are_stored(tales: Tales) -> None:
     assert tales.build(passages=PASSAGES[1:2]) == ""
     assert tales.rows()["passage"].to_list() == [PASSAGES[1]]
@@ -140,6 +141,7 @@ def test_a_model_that_is_asked_for_all_needs_no_likeness(asked: Tales, server: S
     assert sorted(seen.keys for seen in server.log()) == [list(PROSE["doc1"]), list(PROSE["doc2"])]
 
 
+@pytest.mark.proof
 def test_a_failed_call_is_the_error_of_the_document_and_the_next_run_asks_again(asked: Tales, server: Server) -> None:
     asked.refer("dora", aligner="ours")
     server.configure(answers=expected(), by_key={"doc2:1.1": "bad_request"})

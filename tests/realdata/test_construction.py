@@ -90,6 +90,7 @@ def check(warehouse: Warehouse, count: int) -> None:
     assert set(warehouse.read("reference_envelope").drop_nulls("human_spread")["passage"]) == set(kept["passage"])
 
 
+@pytest.mark.proof
 def test_six_short_suttas_make_a_benchmark(
     realdata: Path, definitions: dg.Definitions, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path
 ) -> None:

@@ -270,6 +270,7 @@ def test_filters_of_one_corpus_are_nothing_to_another(stage: Stage, strict: Path
         assert stage.warehouse.read(table).equals(rows.filter(pl.col("passage").str.starts_with("tiny/"))), table
 
 
+@pytest.mark.proof
 def test_a_corpus_that_is_removed_leaves_no_row_and_the_other_as_it_is(stage: Stage) -> None:
     stage.systems.asked()
     runs.remove(stage.definitions, stage.instance, "corpus", "strict")
@@ -289,6 +290,7 @@ def check_removed(warehouse: Warehouse, corpus: str) -> None:
             assert own.is_empty(), (table, column)
 
 
+@pytest.mark.proof
 def test_stages_run_over_a_range_with_dropped_passages_in_it(
     stage: Stage, strict: Path, definitions: dg.Definitions
 ) -> None:
@@ -298,6 +300,7 @@ def test_stages_run_over_a_range_with_dropped_passages_in_it(
     assert stage.moved() == {"strict/one:1"}
 
 
+@pytest.mark.proof
 def test_a_warehouse_from_before_the_selection_opens_and_keeps_what_it_has(stage: Stage) -> None:
     before = {table: stage.warehouse.read(table).drop("run_id", "updated_at") for table in ("corpus", "reference")}
     age(Path(stage.warehouse.path))
