@@ -5,6 +5,7 @@ the outputs of one model are one contiguous range.
 """
 
 import dagster as dg
+import polars as pl
 
 PASSAGE = dg.DynamicPartitionsDefinition(name="passage")
 MODEL = dg.DynamicPartitionsDefinition(name="model")
@@ -15,6 +16,9 @@ SINGLE_RUN = dg.BackfillPolicy.single_run()
 
 KEYS = ["model", "passage"]
 """Columns that name a partition of any asset; a dimension that the asset lacks is ''."""
+
+CORPUS = pl.col("passage").str.split_exact("/", 1).struct.field("field_0").alias("corpus")
+"""The corpus of a passage, from the passage's key."""
 
 BY_PASSAGE = dg.MultiToSingleDimensionPartitionMapping("passage")
 BY_MODEL = dg.MultiToSingleDimensionPartitionMapping("model")

@@ -11,6 +11,7 @@ from benchmark_assets.alignment.likeness import Embed
 from benchmark_assets.alignment.monotone import Aligned
 from benchmark_assets.alignment.rows import ALIGNMENT, aligned_rows, by_embeddings, unsure
 from benchmark_assets.lineage.standing import digest
+from benchmark_assets.partitions import CORPUS
 from resources.errors import BadInput
 from resources.provider.estimate import Estimate, total
 from resources.provider.provider import Provider
@@ -138,5 +139,4 @@ def fingerprints(
                 own.append(str(fault))
         parts.setdefault(corpus, []).append(own)
     settings = {corpus: digest(own) for corpus, own in parts.items()}
-    corpora = pl.col("passage").str.split_exact("/", 1).struct.field("field_0")
-    return passages.select("passage", settings=corpora.replace_strict(settings, default="", return_dtype=pl.String))
+    return passages.select("passage", settings=CORPUS.replace_strict(settings, default="", return_dtype=pl.String))

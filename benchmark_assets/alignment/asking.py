@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from benchmark_assets.corpus.model import passage_of
 from benchmark_assets.lineage.standing import digest
+from benchmark_assets.translation.batches import halves
 from benchmark_assets.translation.systems import language_name
 from resources import prompts
 from resources.prompts import Prompt
@@ -178,14 +179,8 @@ async def align(
             extracted |= {key: Extracted(key, error=problem, call=reply.key) for key in rest}
         elif rest:
             too_long = reply.reading.outcome is Outcome.LENGTH and len(rest) > 1
-            waiting += [(again, tries + 1) for again in (_halves(rest) if too_long else [rest])]
+            waiting += [(again, tries + 1) for again in (halves(rest) if too_long else [rest])]
     return [extracted[segment] for segment in segments]
-
-
-def _halves(segments: Mapping[str, Asked]) -> list[dict[str, Asked]]:
-    items = list(segments.items())
-    middle = len(items) // 2
-    return [dict(items[middle:]), dict(items[:middle])]
 
 
 class _Batch(NamedTuple):
@@ -217,10 +212,8 @@ class ModelAligner:
 
         Neither the texts nor how they are batched are part of it.
         """
-        model = self._model
-        settings = (model.place, model.served, sorted(model.fields.items()), model.endpoint.structured)
         names = {"source_language": language_name(source_language), "target_language": language_name(target_language)}
-        return digest(self._prompt.digest(**names), *settings)
+        return digest(self._prompt.digest(**names), *self._model.determinants)
 
     def estimate(self, works: Sequence[Work]) -> Estimate:
         """Calls and cost of the batches, each taken to be answered at once and without help of a provider's cache."""

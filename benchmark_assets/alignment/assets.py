@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmark_assets.alignment.aligning import align_documents, cost, fingerprints
-from benchmark_assets.alignment.documents import aligners, corpus_languages, documents, other_prose
+from benchmark_assets.alignment.documents import aligners, all_prose, corpus_languages, documents
 from benchmark_assets.alignment.rows import VERIFICATION, verified_rows
 from benchmark_assets.lineage.refresh import Computed, refresh
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
@@ -60,12 +60,15 @@ def verification(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.
     """Where the text of each aligned segment stands in its translation: one of four stages, or suspicious."""
 
     def compute(due: pl.DataFrame) -> Computed:
+        found = list(documents(warehouse, due))
+        prose = all_prose(warehouse, found)
         rows = [pl.DataFrame(schema=VERIFICATION)]
-        for document in documents(warehouse, due):
+        for document in found:
             own = document.sources.sort("position").select("passage", "segment_ids")
             given = warehouse.read("alignment", own.select("passage", translator=pl.lit(document.translator)))
             given = own.join(given, on="passage", maintain_order="left")
-            rows.append(verified_rows(document.translator, document.prose, given, other_prose(warehouse, document)))
+            others = {id: text for id, text in prose[document.corpus, document.translator].items() if id != document.id}
+            rows.append(verified_rows(document.translator, document.prose, given, others))
         return Computed({"verification": pl.concat(rows).join(due, on="passage", how="semi")})
 
     return refresh(context, warehouse, compute)

@@ -2,7 +2,7 @@
 is made of them (rows)."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -74,11 +74,16 @@ class Aligner(NamedTuple):
     ask: str
 
 
-def other_prose(warehouse: Warehouse, document: Document) -> dict[str, str]:
-    """What the translator wrote of the other documents of the corpus, by their ids."""
-    own = pl.DataFrame({"corpus": [document.corpus], "translator": [document.translator]})
-    rows = warehouse.read("prose", own, ["document", "text"])
-    return {other: text for other, text in rows.iter_rows() if other != document.id}
+def all_prose(warehouse: Warehouse, documents: Sequence[Document]) -> dict[tuple[str, str], dict[str, str]]:
+    """All that the translators of some documents wrote of the corpus: by corpus and translator, then by document."""
+    translators = sorted({(document.corpus, document.translator) for document in documents})
+    keys = pl.DataFrame(translators, schema={"corpus": pl.String, "translator": pl.String}, orient="row")
+    prose: dict[tuple[str, str], dict[str, str]] = {name: {} for name in translators}
+    for corpus, translator, document, text in warehouse.read(
+        "prose", keys, ["corpus", "translator", "document", "text"]
+    ).iter_rows():
+        prose[corpus, translator][document] = text
+    return prose
 
 
 def corpus_languages(warehouse: Warehouse) -> dict[str, tuple[str, str]]:

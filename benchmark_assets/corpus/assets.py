@@ -10,7 +10,7 @@ from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.scan import Scan, scan
 from benchmark_assets.lineage.events import heard, report, reported
 from benchmark_assets.lineage.removal import remove, words
-from benchmark_assets.partitions import KEYS, PASSAGE, SINGLE_RUN
+from benchmark_assets.partitions import CORPUS, KEYS, PASSAGE, SINGLE_RUN
 from benchmark_assets.reporting.tables import markdown
 from resources.downloads.downloads import Downloads, Fetched
 from resources.downloads.sources import wanted
@@ -175,8 +175,7 @@ def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, seen: Scan) -
     Where a corpus has a fault, its missing passages may only be hidden by it, and stay.
     """
     passages = pl.DataFrame({"passage": context.instance.get_dynamic_partitions("passage")}, schema=["passage"])
-    corpus = pl.col("passage").str.split_exact("/", 1).struct.field("field_0")
-    gone = passages.filter(corpus.is_in(seen.sound)).join(seen.versions, on="passage", how="anti")
+    gone = passages.filter(CORPUS.is_in(seen.sound)).join(seen.versions, on="passage", how="anti")
     return len(gone), remove(context, warehouse, gone)
 
 

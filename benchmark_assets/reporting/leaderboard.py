@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from benchmark_assets.metrics.summary import SUMMARY, signature, summarize
+from benchmark_assets.partitions import CORPUS
 from resources.errors import BadInput
 
 
@@ -23,7 +24,7 @@ def summaries(scores: pl.DataFrame, system: str) -> pl.DataFrame:
     BadInput
         Where scores of two embedders would be averaged.
     """
-    groups = scores.with_columns(corpus=pl.col("passage").str.split_exact("/", 1).struct.field("field_0"))
+    groups = scores.with_columns(CORPUS)
     rows = [
         {system: name, "corpus": corpus, **summarize(own), "signature": _signature(own, f"{name} on {corpus}")}
         for (name, corpus), own in groups.group_by([system, "corpus"], maintain_order=True)

@@ -4,10 +4,10 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.refresh import Computed, refresh
-from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
+from benchmark_assets.partitions import CORPUS, PASSAGE, SINGLE_RUN
 from benchmark_assets.reporting.tables import markdown
 from benchmark_assets.selection import funnel as funnels
-from benchmark_assets.selection.candidates import CORPUS, filters, measured, settings
+from benchmark_assets.selection.candidates import filters, measured, settings
 from resources.warehouse import Warehouse
 
 

@@ -5,10 +5,8 @@ import polars as pl
 
 from benchmark_assets.corpus.filters import Filters, filtered
 from benchmark_assets.corpus.model import joined
+from benchmark_assets.partitions import CORPUS
 from resources.warehouse import Warehouse
-
-CORPUS = pl.col("passage").str.split_exact("/", 1).struct.field("field_0").alias("corpus")
-"""The corpus of a passage, from its key."""
 
 
 def renderings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:

@@ -5,10 +5,11 @@ same keys back. Not here: retries of a call (resources.provider.client), the for
 """
 
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from benchmark_assets.translation.batches import halves
 from resources.prompts import Prompt
 from resources.provider.client import CallFailed, Reply
 from resources.provider.question import Question
@@ -89,7 +90,7 @@ async def translate(
             reply = await ask(question)
         except CallFailed as failure:
             if failure.reading and len(part) > 1:  # without a reading, asking was stopped
-                waiting += [(half, 0) for half in _halves(part)]
+                waiting += [(half, 0) for half in halves(part)]
             else:
                 outputs += [Output(key, error=str(failure), batch=batch, call=question.key) for key in part]
             continue
@@ -105,7 +106,7 @@ async def translate(
         if texts:
             waiting.append((rest, 0))
         elif len(part) > 1:
-            waiting += [(half, 0) for half in _halves(part)]
+            waiting += [(half, 0) for half in halves(part)]
         else:
             (key,) = part
             if reply.reading.outcome is Outcome.REFUSED:
@@ -116,10 +117,3 @@ async def translate(
             else:
                 waiting.append((part, replicate + 1))
     return outputs
-
-
-def _halves(passages: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
-    keys: Sequence[str] = list(passages)
-    middle = len(keys) // 2
-    for half in (keys[middle:], keys[:middle]):
-        yield {key: passages[key] for key in half}

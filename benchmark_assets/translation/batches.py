@@ -4,6 +4,9 @@ Here: which passages go together. Not here: counting tokens (resources.provider.
 """
 
 from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 
 def batches(texts: Mapping[str, str], budget: int, count: Callable[[str], int]) -> list[list[str]]:
@@ -44,3 +47,10 @@ def batches(texts: Mapping[str, str], budget: int, count: Callable[[str], int]) 
         cut[-1].append(passage)
         size += tokens
     return cut
+
+
+def halves(batch: Mapping[str, Item]) -> list[dict[str, Item]]:
+    """Both halves of a batch, the latter first: from a stack, the former comes off first."""
+    items = list(batch.items())
+    middle = len(items) // 2
+    return [dict(items[middle:]), dict(items[:middle])]

@@ -86,13 +86,11 @@ class CalledSystem:
 
         How passages are batched is no part of it: they are independent items, and the manifest says how each was asked.
         """
-        model = self._model
-        settings = (model.place, model.served, sorted(model.fields.items()), model.endpoint.structured)
         hashes: dict[tuple[str, str], str] = {}
         covered = self._passages(passages).select("passage", "language", "target_language")
         for source, target in covered.select("language", "target_language").unique().iter_rows():
             names = {"source_language": language_name(source), "target_language": language_name(target)}
-            hashes[source, target] = digest(self._prompt.digest(**names), *settings)
+            hashes[source, target] = digest(self._prompt.digest(**names), *self._model.determinants)
         return {passage: hashes[source, target] for passage, source, target in covered.iter_rows()}
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:

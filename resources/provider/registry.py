@@ -160,6 +160,11 @@ class Model:
             **(dialect.pin(own.pin) if own.pin and dialect.pin else {}),
         }
 
+    @property
+    def determinants(self) -> tuple[object, ...]:
+        """What determines its replies besides the messages."""
+        return self.place, self.served, sorted(self.fields.items()), self.endpoint.structured
+
 
 class Registry(_Entry):
     """The file as a whole. `embedder` names the one that scores are made with.

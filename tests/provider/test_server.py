@@ -221,7 +221,7 @@ def test_timeout_answers_late_and_notices_who_left(server: Server, client: httpx
     settled(server)
     late, left = server.log()
     assert (late.status, late.finished, late.paid) == (200, True, True)
-    assert late.ended - late.arrived >= 0.1
+    assert late.ended - late.arrived > 0.09  # a timer may fire a tick of its clock early
     assert (left.status, left.finished, left.paid) == (0, False, False)
     assert left.ended - left.arrived < 30
 
