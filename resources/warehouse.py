@@ -4,6 +4,7 @@ Here: everything that knows SQL, files or locks. Not here: what the rows mean. N
 machine, one process or one writer: callers name tables, keys and frames.
 """
 
+import atexit
 import fcntl
 import os
 import time
@@ -58,7 +59,7 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def empty(self, table: str) -> pl.DataFrame:
         """No rows of a table, with the columns that `write` wants."""
-        return _types(table).to_frame().drop("run_id", "updated_at")
+        return _table(table).types.to_frame().drop("run_id", "updated_at")
 
     def read(
         self,
@@ -80,11 +81,12 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
         most
             Only so many rows, the first ones.
         """
-        chosen = ", ".join(f't."{name}"' for name in columns or _columns(table))
+        declared = _table(table)
+        chosen = ", ".join(f't."{name}"' for name in columns or declared.columns)
         condition = ""
         if keys is not None:
             condition = f"SEMI JOIN keys ON {_equal(keys.columns)}"
-        order = ", ".join(f't."{name}"' for name in _primary_key(table))
+        order = ", ".join(f't."{name}"' for name in declared.key)
         limit = "" if most is None else f"LIMIT {most:d}"
         with self._connect() as connection:
             if keys is not None:
@@ -96,15 +98,15 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
     def tables(self) -> dict[str, list[str]]:
         """Columns of each table, without `run_id` and `updated_at`."""
         return {
-            table: [name for name in columns if name not in ("run_id", "updated_at")]
-            for table, columns in _declared().items()
+            table: [name for name in declared.columns if name not in ("run_id", "updated_at")]
+            for table, declared in _declared().items()
         }
 
     def differences(self, table: str) -> pl.DataFrame:
         """Where a table is not as declared: columns `column`, `declared` and `found`."""
         with self._connect() as connection:
             found = _existing(connection).get(table, {})
-        declared = _declared()[table]
+        declared = _table(table).columns
         rows = [
             (name, declared.get(name, "no such column"), found.get(name, "missing"))
             for name in {**declared, **found}
@@ -185,9 +187,16 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
     @contextmanager
     def _connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """Connection to a file of the declared schema; what is not committed when it closes is rolled back."""
-        with TURN, self._open() as connection:
-            _prepare(connection, self.path)
-            yield connection
+        with TURN, _engine(os.getpid()).cursor() as connection:
+            self._open(connection)
+            try:
+                connection.execute("USE warehouse")
+                _prepare(connection, self.path)
+                yield connection
+            finally:
+                connection.close()
+                with suppress(duckdb.IOException):  # the disk is full: what was committed stays in the log for the next
+                    _engine(os.getpid()).execute("DETACH warehouse")
 
     def _create(self) -> None:
         """Make the file; it appears whole, for another process must not open one that is half made."""
@@ -199,13 +208,14 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
             os.link(new, place)
         new.unlink()
 
-    def _open(self) -> duckdb.DuckDBPyConnection:
+    def _open(self, connection: duckdb.DuckDBPyConnection) -> None:
         if not Path(self.path).exists():
             self._create()
         deadline = time.monotonic() + self.wait_seconds
         while True:
             try:
-                return duckdb.connect(self.path)
+                connection.execute(f"ATTACH {_quoted(self.path)} AS warehouse")
+                return
             except duckdb.Error as error:
                 if "Could not set lock" not in str(error):
                     raise BadInput(
@@ -218,6 +228,15 @@ class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
                         "wait for that process or end it",
                     ) from error  # fmt: skip
                 time.sleep(0.02)
+
+
+@cache
+def _engine(process: int) -> duckdb.DuckDBPyConnection:
+    """DuckDB in this process, to which a file is attached for as long as it is used: to start one takes 20 ms, to
+    attach 3. A process that was forked has no threads of its parent's, and starts its own."""
+    engine = duckdb.connect(":memory:")
+    atexit.register(engine.close)
+    return engine
 
 
 def _locked(file: IO[str]) -> bool:
@@ -250,15 +269,16 @@ def _replace(connection: duckdb.DuckDBPyConnection, replacement: Replacement, ru
 
 def _check(replacement: Replacement) -> None:
     table, rows, partitions = replacement
-    wanted = set(_columns(table)) - {"run_id", "updated_at"}
+    wanted = set(_table(table).columns) - {"run_id", "updated_at"}
     if unknown := sorted(set(rows.columns) - wanted):
         raise BadInput(table, ", ".join(unknown), "no such columns", f"declare them in {SCHEMA.name}/*.sql")
     if missing := sorted(wanted - set(rows.columns)):
         raise BadInput(table, ", ".join(missing), "columns are missing from the rows", "nothing was written")
-    for name, declared in _types(table).items():
+    for name, declared in _table(table).types.items():
         if name in wanted and not _fits(rows.schema[name], declared):
             raise BadInput(table, name, f"is {rows.schema[name]}, the schema says {declared}", "nothing was written")
-    repeated = rows.filter(pl.struct(_primary_key(table)).is_duplicated()).select(_primary_key(table))
+    key = _table(table).key
+    repeated = rows.filter(pl.struct(key).is_duplicated()).select(key)
     if not repeated.is_empty():
         raise BadInput(table, str(repeated.row(0)), "the primary key occurs twice", "nothing was written")
     if partitions is not None:
@@ -283,12 +303,13 @@ def _copy(connection: duckdb.DuckDBPyConnection, place: Path) -> None:
     """Write the whole database to a file that does not exist, or is a leftover."""
     # Not by copying bytes: closing a second handle on the file would give up this process's lock.
     place.unlink(missing_ok=True)
-    (name,) = connection.execute("SELECT current_database()").fetchone() or ("",)
-    own, other = (text.replace('"', '""') for text in (name, f"copy of {name}"))
-    path = str(place).replace("'", "''")
-    connection.execute(f"ATTACH '{path}' AS \"{other}\"")
-    connection.execute(f'COPY FROM DATABASE "{own}" TO "{other}"')
-    connection.execute(f'DETACH "{other}"')
+    connection.execute(f"ATTACH {_quoted(str(place))} AS copy")
+    connection.execute("COPY FROM DATABASE warehouse TO copy")
+    connection.execute("DETACH copy")
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _equal(columns: Sequence[str]) -> str:
@@ -304,49 +325,45 @@ def _ddl() -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted(SCHEMA.glob("*.sql")))
 
 
-@cache
-def _types(table: str) -> pl.Schema:
-    """Type of each column of a table as polars reads it."""
-    with duckdb.connect(":memory:") as connection:
-        connection.execute(_ddl())
-        types: pl.Schema = connection.sql(f'SELECT * FROM "{table}"').pl().schema
-        return types
+class Declared(NamedTuple):
+    """A table of the schema: type of each column, with `NOT NULL` where it says so; the same as polars reads it; names
+    of the primary key."""
+
+    columns: dict[str, str]
+    types: pl.Schema
+    key: list[str]
 
 
 @cache
-def _declared() -> dict[str, dict[str, str]]:
-    """Type of each column of each table of the schema, with `NOT NULL` where it says so."""
+def _declared() -> dict[str, Declared]:
     with duckdb.connect(":memory:") as connection:
         connection.execute(_ddl())
-        return _existing(connection)
+        keys = dict(
+            connection.execute(
+                "SELECT table_name, constraint_column_names FROM duckdb_constraints() "
+                "WHERE constraint_type = 'PRIMARY KEY'"
+            ).fetchall()
+        )
+        return {
+            table: Declared(columns, connection.sql(f'SELECT * FROM "{table}"').pl().schema, list(keys[table]))
+            for table, columns in _existing(connection).items()
+        }
+
+
+def _table(name: str) -> Declared:
+    if name not in _declared():
+        raise BadInput(SCHEMA.name, name, "no such table", "declare it in a .sql file there")
+    return _declared()[name]
 
 
 def _existing(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
     tables: dict[str, dict[str, str]] = {}
     for table, column, kind in connection.execute(
         "SELECT table_name, column_name, data_type || CASE WHEN is_nullable THEN '' ELSE ' NOT NULL' END "
-        "FROM duckdb_columns() WHERE NOT internal ORDER BY column_index"
+        "FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() ORDER BY column_index"
     ).fetchall():
         tables.setdefault(table, {})[column] = kind
     return tables
-
-
-@cache
-def _primary_key(table: str) -> list[str]:
-    with duckdb.connect(":memory:") as connection:
-        connection.execute(_ddl())
-        keys = connection.execute(
-            "SELECT constraint_column_names FROM duckdb_constraints() "
-            "WHERE table_name = ? AND constraint_type = 'PRIMARY KEY'",
-            [table],
-        ).fetchall()
-    return list(keys[0][0])
-
-
-def _columns(table: str) -> list[str]:
-    if table not in _declared():
-        raise BadInput(SCHEMA.name, table, "no such table", "declare it in a .sql file there")
-    return list(_declared()[table])
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
@@ -358,8 +375,8 @@ def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
     connection.begin()
     connection.execute(_ddl())
     existing = _existing(connection)
-    for table, columns in _declared().items():
-        for column, kind in columns.items():
+    for table, declared in _declared().items():
+        for column, kind in declared.columns.items():
             found = existing[table].get(column, "missing")
             if found == "missing" and not kind.endswith("NOT NULL"):
                 connection.execute(f'ALTER TABLE "{table}" ADD COLUMN "{column}" {kind}')

@@ -42,7 +42,7 @@ def read(path: Path, kind: type[Content], remedy: str) -> Content:
         raise BadInput(path, ".".join(str(part) for part in first["loc"]), first["msg"].lower(), remedy) from error
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """YAML's safe loader keeps the last of two equal keys; a mistake should not win silently."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:

@@ -14,10 +14,10 @@ from hypothesis import settings
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
-from resources.home import PROJECT, prepare
+from resources.home import PROJECT
 from resources.warehouse import Replacement, Warehouse
 from tests.provider.server import Server, serve
-from tests.support import MODELS, LetterEmbedder, write_corpus
+from tests.support import MODELS, LetterEmbedder, made_home, write_corpus
 from tests.systems import RuleSystems, rule_systems
 
 # A time limit on single examples fails on a busy machine, and says nothing about the code.
@@ -31,9 +31,7 @@ EXIT_STATUS = pytest.StashKey[int]()
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home, named by VARIORUM_HOME and DAGSTER_HOME for this process and those that it starts."""
-    monkeypatch.setenv("VARIORUM_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
-    return prepare()
+    return made_home(monkeypatch, tmp_path)
 
 
 @pytest.fixture
@@ -79,9 +77,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a home in which everything is materialized for the small corpus and two models."""
     folder = tmp_path_factory.mktemp("finished")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VARIORUM_HOME", str(folder / "home"))
-        patch.setenv("DAGSTER_HOME", str(folder / "home" / "dagster"))
-        warehouse = Warehouse(path=str(prepare() / "variorum.duckdb"))
+        warehouse = Warehouse(path=str(made_home(patch, folder) / "variorum.duckdb"))
         systems = rule_systems(warehouse, folder)
         resources = {"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}
         definitions = build_definitions(resource_overrides=resources)

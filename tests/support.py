@@ -8,9 +8,11 @@ from typing import Any
 
 import dagster as dg
 import numpy as np
+import pytest
 
 from benchmark_assets.partitions import range_tags
 from resources.embedders import Embedder
+from resources.home import prepare
 
 SOURCES = {
     "doc1": {"doc1:1.1": "Mus currit.", "doc1:1.2": "Felis sedet.", "doc1:2.1": "Sol oritur."},
@@ -32,6 +34,13 @@ TRANSLATIONS = {
 }
 MODELS = ["alpha", "beta"]
 PASSAGES = ["tiny/doc1:1", "tiny/doc1:2", "tiny/doc2:1"]
+
+
+def made_home(patch: pytest.MonkeyPatch, folder: Path) -> Path:
+    """The home in a folder, made where it is missing and named for this process and those that it starts."""
+    patch.setenv("VARIORUM_HOME", str(folder / "home"))
+    patch.setenv("DAGSTER_HOME", str(folder / "home" / "dagster"))
+    return prepare()
 
 
 def write_corpus(

@@ -27,6 +27,9 @@ and 0.5 % of those with the right one."""
 UNSURE = 0.35
 """Likeness of a segment below which a model is asked, where it is asked only for what is unsure."""
 
+WHOLE = 0.75
+"""Share of its expected length from which a passage is taken to be in the translation as a whole."""
+
 ALIGNMENT = pl.Schema({
     "passage": pl.String(), "translator": pl.String(), "segments": pl.List(pl.String), "starts": pl.List(pl.Int32),
     "ends": pl.List(pl.Int32), "likeness": pl.List(pl.Float64), "methods": pl.List(pl.String),
@@ -135,10 +138,11 @@ def aligned_rows(
     doubt = _doubt(aligned)
     rows: list[tuple[object, ...]] = []
     failures: list[tuple[str, str]] = []
+    pace = _pace(segments, aligned)
     numbered = list(enumerate(segments))
     for passage, own in groupby(numbered, key=lambda each: each[1].passage):
         places = list(own)
-        offline = [_offline(prose, aligned, index) for index, _ in places]
+        offline = _merged(places, [_offline(prose, aligned, index) for index, _ in places], pace)
         absent = doubt or _absence([place for _, place in places], [piece.likeness for piece in offline])
         pieces = []
         for (_, place), piece in zip(places, offline, strict=True):
@@ -202,6 +206,31 @@ def _offline(prose: str, aligned: Aligned | None, index: int) -> Piece:
     if aligned is None or span is None:
         return Piece(None)
     return Piece(prose[span[0] : span[1]], *span, aligned.likeness[index], "embedding")
+
+
+def _expected(place: Place) -> float:
+    """Characters of a segment, mean over the guides that have it."""
+    lengths = [len(text) for text in place.guides if text]
+    return sum(lengths) / len(lengths) if lengths else 0.0
+
+
+def _pace(segments: Sequence[Place], aligned: Aligned | None) -> float:
+    """Length of the translation by the guides', over what was found."""
+    if aligned is None:
+        return 1.0
+    found = [(place, span) for place, span in zip(segments, aligned.spans, strict=True) if span]
+    expected = sum(_expected(place) for place, _ in found)
+    return sum(end - start for _, (start, end) in found) / expected if expected else 1.0
+
+
+def _merged(places: Sequence[tuple[int, Place]], pieces: Sequence[Piece], pace: float) -> list[Piece]:
+    """The pieces of a passage; '' for a segment without one where the passage is there as a whole without it.
+
+    The aligner gives a short segment ('Yes, sir.') to its neighbour where the translation has both in one clause.
+    """
+    expected = pace * sum(_expected(place) for _, place in places)
+    whole = sum(len(piece.text or "") for piece in pieces) >= WHOLE * expected > 0
+    return [Piece("", method="merged") if whole and piece.text is None else piece for piece in pieces]
 
 
 def _settled(

@@ -39,7 +39,7 @@ class Provider(dg.ConfigurableResource):  # type: ignore[type-arg]
         return load(Path(self.registry_path))
 
     def model(self, name: str) -> Model:
-        """A model or judge, in the version that its endpoint was last found to serve.
+        """A model, judge or aligner, in the version that its endpoint was last found to serve.
 
         Raises
         ------

@@ -103,6 +103,37 @@ def test_a_passage_that_nothing_is_like_has_no_text_but_a_doubt_and_the_others_t
     assert (found[SECOND]["segments"], found[SECOND]["doubt"]) == (TEXTS[3:], None)
 
 
+def left_out(index: int, lengths: list[int]) -> list[str | None]:
+    """What the first passage is given where its guides have these lengths and one segment has no stretch."""
+    texts = ["x" * length for length in lengths]
+    segments = [each._replace(guides=(text,)) for each, text in zip(SEGMENTS, texts, strict=True)]
+    prose = "".join(text for at, text in enumerate(texts) if at != index)
+    spans: list[tuple[int, int] | None] = []
+    end = 0
+    for at, text in enumerate(texts):
+        spans.append(None if at == index else (end, end + len(text)))
+        end = end if at == index else end + len(text)
+    found, _ = rows(segments, Aligned(spans, [0.9] * 5, CONFIDENT), prose=prose)
+    assert found[FIRST]["methods"][index] in ("merged", None)  # type: ignore[index]
+    return found[FIRST]["segments"]  # type: ignore[return-value]
+
+
+def test_a_short_segment_without_a_stretch_is_merged_where_its_passage_is_whole_without_it() -> None:
+    assert left_out(1, [60, 9, 40, 50, 50]) == ["x" * 60, "", "x" * 40]
+    assert left_out(1, [60, 60, 40, 50, 50]) == ["x" * 60, None, "x" * 40]
+    assert left_out(0, [100, 150, 150, 50, 50])[0] == ""  # exactly three quarters of the passage
+    assert left_out(0, [101, 150, 150, 50, 50])[0] is None
+
+
+def test_where_a_model_says_that_nothing_is_there_nothing_is_merged() -> None:
+    spans = [None, *ALIGNED.spans[1:]]
+    segments = [SEGMENTS[0]._replace(guides=("Yes.",)), *SEGMENTS[1:]]
+    merged, _ = rows(segments, Aligned(spans, ALIGNED.likeness, CONFIDENT))
+    assert (merged[FIRST]["segments"], merged[FIRST]["methods"]) == (["", *TEXTS[1:3]], ["merged"] + ["embedding"] * 2)
+    said, _ = rows(segments, Aligned(spans, ALIGNED.likeness, CONFIDENT), [Extracted("d:1.1")])
+    assert (said[FIRST]["segments"], said[FIRST]["methods"]) == ([None, *TEXTS[1:3]], [None] + ["embedding"] * 2)
+
+
 def test_a_passage_that_is_left_out_raises_no_doubt() -> None:
     prose = " ".join(TEXTS[:3])
     found, _ = rows(aligned=by_embeddings(prose, SEGMENTS, embed), prose=prose)

@@ -12,10 +12,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from resources.home import PROJECT, prepare
+from benchmark_assets.translation.imports import import_outputs
+from resources.home import PROJECT
 from resources.warehouse import Warehouse
 from tests.bench.grid import grid, materialize
-from tests.support import run
+from tests.support import made_home, run, write_outputs
 
 pytestmark = pytest.mark.bench
 
@@ -28,13 +29,11 @@ def disk(folder: Path) -> int:
 
 def rerun_cost(place: Path, models: int, patch: pytest.MonkeyPatch, instance_yaml: str | None) -> tuple[float, float]:
     """Seconds and bytes a partition of running rows that are current: planned and materialized events, no work."""
-    patch.setenv("VARIORUM_HOME", str(place / "home"))
-    patch.setenv("DAGSTER_HOME", str(place / "home" / "dagster"))
     patch.delenv("DAGSTER_EVENT_BATCH_SIZE", raising=False)
     if instance_yaml:
         (place / "home" / "dagster").mkdir(parents=True)
         (place / "home" / "dagster" / "dagster.yaml").write_text(instance_yaml)
-    home = prepare()
+    home = made_home(patch, place)
     with dg.DagsterInstance.get() as instance:
         definitions = grid(place / "corpus", home, 1700, instance)
         names = [f"m{i}" for i in range(models)]
@@ -63,12 +62,8 @@ def test_ten_rows_in_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_one_partition_by_dagsters_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the shell's point of view, Python's start included, in a grid of 1,700."""
-    monkeypatch.setenv("VARIORUM_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
-    from benchmark_assets.translation.imports import import_outputs
-    from tests.support import write_outputs
 
-    home = prepare()
+    home = made_home(monkeypatch, tmp_path)
     warehouse = Warehouse(path=str(home / "variorum.duckdb"))
     with dg.DagsterInstance.get() as instance:
         definitions = grid(tmp_path / "corpus", home, 1700, instance)
@@ -90,9 +85,7 @@ def test_one_partition_by_dagsters_command_line(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_look_at_4003_unchanged_passages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VARIORUM_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
-    home = prepare()
+    home = made_home(monkeypatch, tmp_path)
     with dg.DagsterInstance.get() as instance:
         definitions = grid(tmp_path / "corpus", home, 4003, instance)
         begun = time.perf_counter()

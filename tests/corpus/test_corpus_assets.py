@@ -14,7 +14,7 @@ from resources.home import prepare
 from resources.warehouse import Warehouse
 from tests.corpus.prose import DORA, write_prose, write_with_prose
 from tests.corpus.support import edit
-from tests.support import PASSAGES, edit_segment, reports, run, write_corpus
+from tests.support import PASSAGES, edit_segment, made_home, reports, run, write_corpus
 
 ASSETS = ("source_text", "segmented_reference", "continuous_reference")
 SOURCE = "root/la/test/doc1_root-la-test.json"
@@ -62,9 +62,7 @@ def first_scan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A corpus and a home after the first scan, and a copy of both: each test starts from it, which saves a second."""
     world, copy = tmp_path_factory.mktemp("scanned") / "world", tmp_path_factory.mktemp("copy") / "world"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VARIORUM_HOME", str(world / "home"))
-        patch.setenv("DAGSTER_HOME", str(world / "home" / "dagster"))
-        warehouse = Warehouse(path=str(prepare() / "variorum.duckdb"))
+        warehouse = Warehouse(path=str(made_home(patch, world) / "variorum.duckdb"))
         register(warehouse, write_corpus(world / "corpus"))
         with dg.DagsterInstance.get() as instance:
             run(build_definitions(resource_overrides={"warehouse": warehouse}), instance, "scan")
@@ -77,9 +75,7 @@ def home(first_scan: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Path
     world, copy = first_scan
     shutil.rmtree(world)
     shutil.copytree(copy, world, symlinks=True)
-    monkeypatch.setenv("VARIORUM_HOME", str(world / "home"))
-    monkeypatch.setenv("DAGSTER_HOME", str(world / "home" / "dagster"))
-    return prepare()
+    return made_home(monkeypatch, world)
 
 
 @pytest.fixture

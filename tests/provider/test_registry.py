@@ -130,7 +130,7 @@ def test_a_fault_of_one_entry_is_told_with_file_key_and_remedy(
     [
         (b"embedder: a\nembedder: b\n", "line 1", "'embedder' occurs twice"),
         (b"models:\n  a: {id: x}\n  b: {id: y, id: z}\n", "line 3", "'id' occurs twice"),
-        (b"embedder: [minilm", "line 1", "no YAML"),
+        (b"embedder: [minilm\n", "line 2", "no YAML"),
         (b"embedder:\n\t- minilm", "line 2", "no YAML"),
         (b"embedder: \xff\xfe", "", "no YAML in UTF-8"),
         (b"embedder: \x00", "", "no YAML in UTF-8"),

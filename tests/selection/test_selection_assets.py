@@ -16,11 +16,10 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, order
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
-from resources.home import prepare
 from resources.warehouse import Warehouse
 from tests.corpus.support import edit
 from tests.processes import variorum
-from tests.support import CONSTRUCTION, PASSAGES, LetterEmbedder, edit_segment, reports, run, write_corpus
+from tests.support import CONSTRUCTION, PASSAGES, LetterEmbedder, edit_segment, made_home, reports, run, write_corpus
 from tests.systems import RuleSystems, rule_systems
 
 SOURCES = {
@@ -63,9 +62,7 @@ def first_update(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A home with a corpus that has filters and one that has none, brought up to date with a model; and a copy."""
     world, copy = tmp_path_factory.mktemp("selected") / "world", tmp_path_factory.mktemp("copy") / "world"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VARIORUM_HOME", str(world / "home"))
-        patch.setenv("DAGSTER_HOME", str(world / "home" / "dagster"))
-        warehouse = Warehouse(path=str(prepare() / "variorum.duckdb"))
+        warehouse = Warehouse(path=str(made_home(patch, world) / "variorum.duckdb"))
         resources = {"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": rule_systems(warehouse, world)}
         definitions = build_definitions(resource_overrides=resources)
         register(warehouse, write_strict(world / "strict"))
@@ -83,9 +80,7 @@ def home(first_update: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Pa
     world, copy = first_update
     shutil.rmtree(world)
     shutil.copytree(copy, world, symlinks=True)
-    monkeypatch.setenv("VARIORUM_HOME", str(world / "home"))
-    monkeypatch.setenv("DAGSTER_HOME", str(world / "home" / "dagster"))
-    return prepare()
+    return made_home(monkeypatch, world)
 
 
 @pytest.fixture

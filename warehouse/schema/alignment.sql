@@ -2,11 +2,11 @@
 CREATE TABLE IF NOT EXISTS alignment (
     passage VARCHAR NOT NULL,
     translator VARCHAR NOT NULL,
-    segments VARCHAR[] NOT NULL,   -- parallel to source_text.segments, NULL where nothing corresponds, '' where the source is
+    segments VARCHAR[] NOT NULL,   -- parallel to source_text.segments, NULL where nothing corresponds, '' where the source is or `methods` says 'merged'
     starts INTEGER[] NOT NULL,     -- place in the prose, in characters; NULL where a model or a hand gave the text
     ends INTEGER[] NOT NULL,
     likeness DOUBLE[] NOT NULL,    -- of each segment to its text, in [-0.5, 1]; NULL where a model or a hand gave the text
-    methods VARCHAR[] NOT NULL,    -- 'embedding', 'model' or 'hand'; NULL for a segment without text
+    methods VARCHAR[] NOT NULL,    -- 'embedding', 'model', 'hand', or 'merged' with a neighbour; NULL for a segment without text
     confidence DOUBLE,             -- of the document's alignment by embeddings; NULL where only a model was asked
     doubt VARCHAR,                 -- why the passage was given no text though the prose is there
     fingerprint VARCHAR NOT NULL,
