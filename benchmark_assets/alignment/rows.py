@@ -228,9 +228,12 @@ def _merged(places: Sequence[tuple[int, Place]], pieces: Sequence[Piece], pace: 
 
     The aligner gives a short segment ('Yes, sir.') to its neighbour where the translation has both in one clause.
     """
-    expected = pace * sum(_expected(place) for _, place in places)
-    whole = sum(len(piece.text or "") for piece in pieces) >= WHOLE * expected > 0
-    return [Piece("", method="merged") if whole and piece.text is None else piece for piece in pieces]
+    expected = [pace * _expected(place) for _, place in places]
+    whole = sum(len(piece.text or "") for piece in pieces) >= WHOLE * sum(expected)
+    return [
+        Piece("", method="merged") if whole and length and piece.text is None else piece
+        for length, piece in zip(expected, pieces, strict=True)
+    ]
 
 
 def _settled(
