@@ -9,7 +9,7 @@ import pytest
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
 from tests.processes import environment, variorum
-from tests.support import PASSAGES, TRANSLATIONS, write_corpus, write_outputs
+from tests.support import PASSAGES, write_corpus, write_outputs
 
 
 def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Path) -> None:
@@ -48,25 +48,20 @@ def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Pat
 def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
     home = tmp_path / "home"
     variorum(home, "import", "corpus", str(write_corpus(tmp_path / "corpus")))
-    texts = {key.rpartition(".")[0]: f"{text} Yes." for key, text in TRANSLATIONS["ann"]["doc2"].items()}
-    outputs = write_outputs(tmp_path / "mine.jsonl", texts)
-    imported = variorum(home, "import", "outputs", str(outputs), "--corpus", "tiny")
-    assert "mine: 1 outputs" in imported.stdout
+
+    def written(version: str) -> Path:
+        texts = {passage.removeprefix("tiny/"): f"About {passage}. {version}" for passage in PASSAGES}
+        return write_outputs(tmp_path / "mine.jsonl", texts)
+
+    imported = variorum(home, "import", "outputs", str(written("first")), "--corpus", "tiny")
+    assert "mine: 3 outputs" in imported.stdout
     assert "mine" in variorum(home, "models").stdout
     variorum(home, "evaluate", "mine")
-    assert len(Warehouse(path=str(home / "variorum.duckdb")).read("drift_score")) == 1
-
-
-def test_dagsters_own_command_line_brings_one_partition_up_to_date_and_no_other(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    variorum(home, "import", "corpus", str(write_corpus(tmp_path / "corpus")))
-    texts = {passage.removeprefix("tiny/"): f"About {passage}." for passage in PASSAGES}
-    for version in ("first", "second"):
-        outputs = write_outputs(tmp_path / "mine.jsonl", {key: f"{text} {version}" for key, text in texts.items()})
-        variorum(home, "import", "outputs", str(outputs), "--corpus", "tiny")
-        if version == "first":
-            variorum(home, "evaluate", "mine")
     warehouse = Warehouse(path=str(home / "variorum.duckdb"))
+    assert len(warehouse.read("drift_score")) == 3
+
+    # Dagster's own command line brings one partition up to date and no other.
+    variorum(home, "import", "outputs", str(written("second")), "--corpus", "tiny")
     before = warehouse.read("model_output")
     subprocess.run(
         [

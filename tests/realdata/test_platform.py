@@ -24,17 +24,20 @@ def describe(path: Path, **content: object) -> Path:
     return path
 
 
+@pytest.mark.parametrize("chapters", [7, pytest.param(81, marks=pytest.mark.proof)])
 def test_eight_translators_of_the_daodejing_each_scored_against_the_other_seven(
-    realdata: Path, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path
+    realdata: Path, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path, chapters: int
 ) -> None:
     """With the real MiniLM: this table says how far apart people are."""
+    lines = (realdata / "daodejing" / "daodejing.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "daodejing.jsonl").write_text("".join(lines[:chapters]), encoding="utf-8")
     definitions = build_definitions(resource_overrides={"warehouse": warehouse})
     terms = {"language": "en", "licence": "public domain in the USA"}
     description = describe(
         tmp_path / "daodejing.yaml",
         name="daodejing",
         layout="jsonl",
-        root=str(realdata / "daodejing" / "daodejing.jsonl"),
+        root=str(tmp_path / "daodejing.jsonl"),
         source={"language": "lzh", "licence": "public domain"},
         references=dict.fromkeys(TRANSLATORS, terms),
     )
@@ -42,18 +45,21 @@ def test_eight_translators_of_the_daodejing_each_scored_against_the_other_seven(
     runs.take_in(definitions, instance, "daodejing")
 
     envelopes = warehouse.read("reference_envelope")
-    assert envelopes["reference_count"].to_list().count(8) == 80  # Giles left chapter 6 out
+    assert envelopes["reference_count"].to_list().count(8) == chapters - 1  # Giles left chapter 6 out
     assert envelopes["reference_count"].to_list().count(7) == 1
     assert envelopes["human_spread"].null_count() == 0
 
     baseline = warehouse.read("human_baseline")
-    assert dict(baseline.group_by("translator").len().iter_rows()) == dict.fromkeys(TRANSLATORS, 81) | {"giles": 80}
+    assert dict(baseline.group_by("translator").len().iter_rows()) == dict.fromkeys(TRANSLATORS, chapters) | {
+        "giles": chapters - 1
+    }
     assert baseline["drift"].null_count() == 0
     assert baseline.filter(pl.col("closest_reference") == pl.col("translator")).is_empty()
     # A translator left out lies farther from the others' centroid than these do on average.
     assert baseline.group_by("translator").agg(pl.col("drift").mean())["drift"].min() > 1  # type: ignore[operator]
 
 
+@pytest.mark.proof
 def test_seven_models_on_the_suttas_with_one_reference_have_no_envelope(
     realdata: Path, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path
 ) -> None:

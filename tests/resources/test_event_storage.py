@@ -242,6 +242,24 @@ def test_a_failed_run_leaves_its_partitions_failed_and_no_others(homes: tuple[Ho
     }
 
 
+def test_whoever_watches_a_run_hears_of_its_events_as_they_are_stored(homes: tuple[Home, Home], tmp_path: Path) -> None:
+    """As the web server does for the page of a run, on an instance of its own."""
+    run_id = homes[0].runs[0]
+    events = homes[0].instance.all_logs(run_id)
+    heard: list[float] = []
+    home = Home(tmp_path / "home", BatchingSqliteEventLogStorage)
+    with home.instance, dg.DagsterInstance.from_config(str(home.folder)) as watcher:
+        home.storage.store_event(events[0])
+        watcher.watch_event_logs(run_id, None, lambda event, _: heard.append(event.timestamp))
+        for stored in (2, 3):
+            home.storage.store_event(events[stored - 1])
+            deadline = time.monotonic() + 20
+            while len(heard) < stored and time.monotonic() < deadline:
+                time.sleep(0.02)
+            assert heard == [event.timestamp for event in events[:stored]]
+        watcher.event_log_storage.dispose()
+
+
 def test_a_wiped_asset_is_gone_until_it_is_materialized_again(homes: tuple[Home, Home]) -> None:
     for home in homes:
         assert TOTAL not in home.storage.all_asset_keys()

@@ -163,7 +163,9 @@ def test_a_name_cannot_be_called_and_imported(deployment: Deployment) -> None:
         deployment.code_location()[1].system("ours")
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "ending", [signal.SIGINT, signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.proof)]
+)
 def test_a_run_that_is_ended_leaves_no_call_and_goes_on_where_it_stopped(
     deployment: Deployment, server: Server, ending: signal.Signals
 ) -> None:
