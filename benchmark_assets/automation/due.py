@@ -57,6 +57,20 @@ def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
     return sequence
 
 
+def stretches(definitions: dg.Definitions) -> list[list[dg.AssetKey]]:
+    """The same order, cut into assets of the same dimensions none of which is an input of another."""
+    graph = definitions.resolve_asset_graph()
+    cut: list[list[dg.AssetKey]] = []
+    for key in order(definitions):
+        dims = dimensions(graph.get(key).partitions_def)
+        last = cut[-1] if cut else []
+        if last and dims == dimensions(graph.get(last[0]).partitions_def) and not graph.get(key).parent_keys & {*last}:
+            last.append(key)
+        else:
+            cut.append([key])
+    return cut
+
+
 def due(
     definitions: dg.Definitions, instance: dg.DagsterInstance, asset: dg.AssetKey, scope: Scope = EVERYTHING
 ) -> Due:

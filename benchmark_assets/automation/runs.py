@@ -5,9 +5,8 @@ and after. Not here: what is due (automation.due), what a run does.
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import chain
 from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
@@ -17,7 +16,7 @@ import polars as pl
 from dagster._core.errors import DagsterAssetCheckFailedError
 
 from benchmark_assets.accounts.costs import room
-from benchmark_assets.automation.due import EVERYTHING, Due, Scope, due, order, ranges
+from benchmark_assets.automation.due import EVERYTHING, Due, Scope, due, ranges, stretches
 from benchmark_assets.corpus.assets import BY_SCAN
 from benchmark_assets.lineage.events import unsound
 from benchmark_assets.lineage.standing import UNKNOWN
@@ -117,7 +116,8 @@ def update(
     """Bring everything that is due within a scope up to date, one asset after the other.
 
     Each asset is asked what is due when those before it are done: where a row came out the same, what depends on it is
-    left alone. An asset that fails does not stop the next: passages that are good make their way to the leaderboard.
+    left alone. Neighbours of which the same is due share a run, for a run costs half a second of itself. An asset that
+    fails does not stop the next: passages that are good make their way to the leaderboard.
 
     Parameters
     ----------
@@ -142,29 +142,34 @@ def update(
     remarks: list[str] = []
     failures: list[RunFailedError] = []
     job = definitions.resolve_implicit_global_asset_job_def()
-    for asset in order(definitions):
-        name = asset.to_user_string()
-        try:
-            found = due(definitions, instance, asset, scope)
-            if found.rows.is_empty() and unsound(instance, [asset]):  # perhaps it has been mended
-                checks = job.asset_layer.asset_graph.get_check_keys_for_assets({asset})
-                remarks += _run(
-                    job.get_subset(asset_selection=set(), asset_check_selection=checks), instance, name, tags
-                )
-        except (BadInput, RunFailedError) as fault:
-            failures.append(RunFailedError(str(fault)))
-            continue
-        if found.rows.is_empty():
-            continue
-        if found.estimate and found.estimate.calls > found.estimate.recorded:
-            left = room(ledger.attempts(provider.ledger), provider.registry(), datetime.now(UTC).date())
-            notifications.send(f"{name} will ask models: {found.estimate}, {left}")
-        for ends in _ranges(definitions, instance, found):
+    for together in stretches(definitions):
+        work: dict[tuple[str, str] | None, list[dg.AssetKey]] = {}
+        for asset in together:
+            name = asset.to_user_string()
             try:
-                remarks += _run(job, instance, name, tags, ends=ends, asset=asset)
+                found = due(definitions, instance, asset, scope)
+                if found.rows.is_empty() and unsound(instance, [asset]):  # perhaps it has been mended
+                    checks = job.asset_layer.asset_graph.get_check_keys_for_assets({asset})
+                    remarks += _run(
+                        job.get_subset(asset_selection=set(), asset_check_selection=checks), instance, name, tags
+                    )
+            except (BadInput, RunFailedError) as fault:
+                failures.append(RunFailedError(str(fault)))
+                continue
+            if found.rows.is_empty():
+                continue
+            if found.estimate and found.estimate.calls > found.estimate.recorded:
+                left = room(ledger.attempts(provider.ledger), provider.registry(), datetime.now(UTC).date())
+                notifications.send(f"{name} will ask models: {found.estimate}, {left}")
+            for ends in _ranges(definitions, instance, found):
+                work.setdefault(ends, []).append(asset)
+            done.append(f"{name} {len(found.rows)}")
+        for ends, assets in work.items():
+            name = ", ".join(asset.to_user_string() for asset in assets)
+            try:
+                remarks += _run(job, instance, name, tags, ends=ends, assets=assets)
             except RunFailedError as failure:
                 failures.append(failure)
-        done.append(f"{name} {len(found.rows)}")
     if done or failures:
         problems = "".join(f"\n- {problem}" for problem in [*map(str, failures), *dict.fromkeys(remarks)])
         notifications.send(f"brought up to date, in partitions: {', '.join(done) or 'nothing'}{problems}")
@@ -266,23 +271,23 @@ def _run(
     tags: Mapping[str, str],
     *,
     ends: tuple[str, str] | None = None,
-    asset: dg.AssetKey | None = None,
+    assets: Sequence[dg.AssetKey] | None = None,
     config: Mapping[str, Any] = NO_CONFIG,
 ) -> list[str]:
-    """Run a job in this process, or one asset of it, over a range or no partition; return which checks did not pass."""
+    """Run a job in this process, or some assets of it, over a range or no partition; return what checks found."""
     logger.info("%s %s", name, " … ".join(dict.fromkeys(ends or ())))
     result = job.execute_in_process(
         instance=instance,
         tags={NOT_AGAIN: "0", **tags, **(range_tags(*ends) if ends else {})},
         run_config={**QUIET, **config},
-        asset_selection=[asset] if asset else None,
+        asset_selection=assets,
         raise_on_error=False,
     )
     if INTERRUPTED in _kinds(result):
         raise KeyboardInterrupt
     if not result.success:
-        words = chain(reasons(result.all_events), _remarks(result), [f"run {result.run_id} of {name} failed"])
-        raise RunFailedError(next(words))
+        words = list(reasons(result.all_events)) or [*_remarks(result), f"run {result.run_id} of {name} failed"][:1]
+        raise RunFailedError("; ".join(words))
     return list(_remarks(result))
 
 
