@@ -1,45 +1,54 @@
-"""Scores of the surface, by sacrebleu: BLEU and chrF++ with any number of references, and the ratio of lengths.
+"""Scores of the surface, equal to sacrebleu's: BLEU and chrF++ with any number of references, and the ratio of lengths.
 
-A segment's sufficient statistics are kept beside its score: added up over passages they give the corpus score.
+Here: what sacrebleu calls sufficient statistics, of all candidates of a frame at once, and the scores that they make. A
+segment's statistics are kept beside its score: added up over passages they give the corpus score. Not here: tokens
+(metrics.tokens), counting n-grams (metrics.ngrams), intervals (metrics.intervals).
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
+
+from benchmark_assets.metrics.ngrams import Layout, matched_ngrams
+from benchmark_assets.metrics.tokens import Vocabulary, bleu_tokens, bleu_words, characters, chrf_words
 
 LEXICAL = pl.Schema({
     "length_ratio": pl.Float64(), "bleu": pl.Float64(), "chrf": pl.Float64(),
     "bleu_statistics": pl.List(pl.Int64), "chrf_statistics": pl.List(pl.Int64),
 })  # fmt: skip
 
-
-class _SegmentBleu(BLEU):
-    def statistics(self, candidate: str, references: Sequence[str]) -> list[int]:
-        return list(self._extract_corpus_statistics([candidate], [[text] for text in references])[0])
-
-    def score(self, statistics: Sequence[int]) -> float:
-        return float(self._compute_score_from_stats(list(statistics)).score)
+BLEU_ORDER = 4
+CHRF_CHARACTERS, CHRF_WORDS = 6, 2
+BETA = 2
+BLOCK = 1 << 16  # characters whose n-grams are counted together: a multiple no longer fits in a processor's cache
+TOGETHER = 100  # candidates of an item: the memory that counting takes grows with their square
 
 
-class _SegmentChrf(CHRF):
-    def statistics(self, candidate: str, references: Sequence[str]) -> list[int]:
-        return list(self._extract_corpus_statistics([candidate], [[text] for text in references])[0])
-
-    def score(self, statistics: Sequence[int]) -> float:
-        return float(self._compute_score_from_stats(list(statistics)).score)
+class _Item(NamedTuple):
+    rows: list[int]  # where the candidates stand in the frame
+    candidates: list[str]
+    references: list[str]
 
 
-_SENTENCE_BLEU = _SegmentBleu(effective_order=True)
-_CORPUS_BLEU = _SegmentBleu()
-_CHRF = _SegmentChrf(word_order=2)
+class _Block(NamedTuple):
+    """Texts of some items, those of an item one after another, its references first."""
+
+    texts: list[str]
+    words: list[list[str]]
+    layout: Layout
+    candidates: NDArray[np.int64]  # the texts that are candidates
+    against: NDArray[np.int64]  # texts of their references, shape (candidates, references)
 
 
 def signatures() -> dict[str, str]:
     """sacrebleu's signatures of the corpus scores; the number of references varies by passage."""
-    metrics = {"BLEU": BLEU(), "chrF2++": CHRF(word_order=2)}
+    metrics = {"BLEU": BLEU(), "chrF2++": CHRF(word_order=CHRF_WORDS)}
     for metric in metrics.values():
         metric.num_refs = -1  # sacrebleu's sign for a number that varies
     return {name: f"{name}|{metric.get_signature()}" for name, metric in metrics.items()}
@@ -75,26 +84,160 @@ def lexical_scores(
     Columns `on` and `LEXICAL`. `bleu` is sentence BLEU with effective order, `chrf` chrF++ (word order 2), both 0 to
     100.
     """
-    texts = references.group_by(within, maintain_order=True).agg(pl.col("text").alias("references"))
-    rows = candidates.select(*on, "text").join(texts, on=within, how="left", maintain_order="left")
-    scored = [_score(text, own) for text, own in rows.select("text", "references").iter_rows()]
-    return pl.concat([rows.select(on), pl.DataFrame(scored, schema=LEXICAL, orient="row")], how="horizontal")
+    rows = candidates.select(*on, "text").with_row_index("row")
+    others = references.group_by(within).agg(pl.col("text").alias("references"))
+    items = rows.group_by(within, maintain_order=True).agg("row", "text").join(others, on=within, maintain_order="left")
+    every = (
+        _Item(numbers[start : start + TOGETHER], texts[start : start + TOGETHER], own)
+        for numbers, texts, own in items.select("row", "text", "references").iter_rows()
+        for start in range(0, len(texts), TOGETHER)
+    )
+    bleu, chrf = Vocabulary(bleu_tokens), Vocabulary(chrf_words)
+    scored = [_scores(some, bleu, chrf) for some in _portions(every)]
+    scores = pl.concat([pl.DataFrame(schema={"row": pl.get_index_type(), **LEXICAL}), *scored])
+    return rows.join(scores, on="row", how="left", maintain_order="left").select(*on, *LEXICAL)
 
 
-def corpus_bleu(statistics: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> float:
-    """BLEU of a corpus from the sum of its segments' statistics."""
-    return _CORPUS_BLEU.score(statistics.tolist())
+def corpus_bleu(statistics: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """BLEU of corpora.
+
+    Parameters
+    ----------
+    statistics
+        Sums of segments' statistics, shape (..., 10), whole numbers below 2**53: tokens of the candidates, tokens of
+        the references closest in length, matched n-grams for n from 1 to 4, n-grams of the candidates likewise.
+
+    Returns
+    -------
+    Scores in 0 to 100, shape (...), each the one that sacrebleu gives: exponential smoothing, not effective order.
+    """
+    return _bleu(statistics, effective_order=False)
 
 
-def corpus_chrf(statistics: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> float:
-    """chrF++ of a corpus from the sum of its segments' statistics."""
-    return _CHRF.score(statistics.tolist())
+def corpus_chrf(statistics: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """chrF++ of corpora.
+
+    Parameters
+    ----------
+    statistics
+        Sums of segments' statistics, shape (..., 24), whole numbers below 2**53: how many n-grams the candidates have,
+        how many the references, how many match; these three for n from 1 to 6 of characters, then for 1 and 2 of words.
+
+    Returns
+    -------
+    Scores in 0 to 100, shape (...), each the one that sacrebleu gives (beta 2).
+    """
+    counts = statistics.astype(np.float64).reshape(*statistics.shape[:-1], CHRF_CHARACTERS + CHRF_WORDS, 3)
+    candidate, reference, matched = np.moveaxis(counts, -1, 0)
+    both = (candidate > 0) & (reference > 0)
+    orders = np.maximum(both.sum(axis=-1), 1)
+    precision, recall = (
+        # cumsum adds one after another, as sacrebleu does; sum does not.
+        np.divide(matched, total, out=np.zeros_like(total), where=both).cumsum(axis=-1)[..., -1] / orders
+        for total in (candidate, reference)
+    )
+    weighted = BETA**2 * precision + recall
+    scores: NDArray[np.float64] = np.zeros_like(weighted)
+    np.divide((1 + BETA**2) * precision * recall, weighted, out=scores, where=weighted > 0)
+    scores *= 100
+    return scores
 
 
-def _score(candidate: str, references: list[str] | None) -> tuple[object, ...]:
-    if not references:
-        return (None,) * len(LEXICAL)
-    bleu = _SENTENCE_BLEU.statistics(candidate, references)
-    chrf = _CHRF.statistics(candidate, references)
-    ratio = length_ratio(len(candidate), [len(text) for text in references])
-    return ratio, _SENTENCE_BLEU.score(bleu), _CHRF.score(chrf), bleu, chrf
+def _bleu(statistics: NDArray[np.int64] | NDArray[np.float64], effective_order: bool) -> NDArray[np.float64]:
+    table = statistics.astype(np.float64).reshape(-1, 2 + 2 * BLEU_ORDER)
+    length, closest, (matched, total) = table[:, 0], table[:, 1], np.split(table[:, 2:], 2, axis=1)
+    counted = np.logical_and.accumulate(total > 0, axis=1)
+    smoothing = 2.0 ** np.cumsum(counted & (matched == 0), axis=1)
+    precisions = np.zeros_like(total)
+    np.divide(100 * matched, total, out=precisions, where=counted & (matched > 0))
+    np.divide(100, smoothing * total, out=precisions, where=counted & (matched == 0))
+    scored = matched.any(axis=1) & (effective_order | counted.all(axis=1))
+    brevity = 1 - np.divide(closest, length, out=np.ones_like(length), where=scored & (length < closest))
+    rows = zip(*(each[scored].tolist() for each in (brevity, precisions, counted.sum(axis=1))), strict=True)
+    scores = np.zeros(len(table))
+    # Python's exp, log and sum, as in sacrebleu: numpy's may differ in the last bit.
+    scores[scored] = [
+        math.exp(short) * math.exp(sum(map(math.log, some[:orders])) / orders) for short, some, orders in rows
+    ]
+    return scores.reshape(statistics.shape[:-1])
+
+
+def _portions(items: Iterable[_Item]) -> Iterator[list[_Item]]:
+    portion, characters = [], 0
+    for item in items:
+        portion.append(item)
+        characters += sum(map(len, item.candidates)) + sum(map(len, item.references))
+        if characters >= BLOCK:
+            yield portion
+            portion, characters = [], 0
+    if portion:
+        yield portion
+
+
+def _scores(portion: list[_Item], of_bleu: Vocabulary, of_chrf: Vocabulary) -> pl.DataFrame:
+    """Columns `row` and `LEXICAL` of the candidates of some items."""
+    block = _block(portion)
+    bleu, chrf = _bleu_statistics(block, of_bleu), _chrf_statistics(block, of_chrf)
+    lengths = [[len(text) for text in item.references] for item in portion]
+    return pl.DataFrame({
+        "row": pl.Series([row for item in portion for row in item.rows], dtype=pl.get_index_type()),
+        "length_ratio": [
+            length_ratio(len(text), own)
+            for item, own in zip(portion, lengths, strict=True)
+            for text in item.candidates
+        ],
+        "bleu": _bleu(bleu, effective_order=True),
+        "chrf": corpus_chrf(chrf),
+        "bleu_statistics": bleu,
+        "chrf_statistics": chrf,
+    }).cast(LEXICAL)  # fmt: skip
+
+
+def _block(portion: list[_Item]) -> _Block:
+    texts = [text for item in portion for text in (*item.references, *item.candidates)]
+    references = np.array([len(item.references) for item in portion])
+    sizes = references + [len(item.candidates) for item in portion]
+    first = np.cumsum(sizes) - sizes
+    items = np.repeat(np.arange(len(portion)), sizes)
+    own, most = references[items], references.max()
+    columns = np.arange(len(texts)) - first[items]
+    candidates = np.flatnonzero(columns >= own)
+    columns[candidates] += most - own[candidates]
+    # An item with fewer references than another has its first one repeated, which changes neither score.
+    place = np.arange(most)
+    against = first[items[candidates], np.newaxis] + np.where(place < own[candidates, np.newaxis], place, 0)
+    return _Block(texts, [text.split() for text in texts], Layout(items, columns, most), candidates, against)
+
+
+def _bleu_statistics(block: _Block, vocabulary: Vocabulary) -> NDArray[np.int64]:
+    """Shape (candidates, 10), as `corpus_bleu` has it."""
+    tokens, lengths = vocabulary.tokens([bleu_words(*each) for each in zip(block.texts, block.words, strict=True)])
+    length, others = lengths[block.candidates, np.newaxis], lengths[block.against]
+    distance = 2 * np.abs(others - length) + (others > length)  # of two equally far the shorter
+    closest = np.take_along_axis(others, distance.argmin(axis=1, keepdims=True), axis=1)
+    shared = matched_ngrams(tokens, lengths, block.layout, BLEU_ORDER, pooled=True)
+    matched = [_of_candidates(sums, block) for sums in shared]
+    return np.column_stack([length, closest, *matched, np.maximum(length - np.arange(BLEU_ORDER), 0)])
+
+
+def _chrf_statistics(block: _Block, vocabulary: Vocabulary) -> NDArray[np.int64]:
+    """Shape (candidates, 24), as `corpus_chrf` has it, against the reference that gives the best score."""
+    orders = []
+    kinds = [(characters(block.words), CHRF_CHARACTERS), (vocabulary.tokens(block.words), CHRF_WORDS)]
+    for (tokens, lengths), longest in kinds:
+        for shorter, sums in enumerate(matched_ngrams(tokens, lengths, block.layout, longest, pooled=False)):
+            ngrams = np.maximum(lengths - shorter, 0)
+            reference = ngrams[block.against]
+            candidate = np.where(reference > 0, ngrams[block.candidates, np.newaxis], 0)
+            orders.append(np.stack([candidate, reference, _of_candidates(sums, block)], axis=-1))
+    statistics = np.concatenate(orders, axis=-1)
+    best = corpus_chrf(statistics).argmax(axis=1)  # the first of several
+    chosen: NDArray[np.int64] = statistics[np.arange(len(best)), best]
+    return chosen
+
+
+def _of_candidates(sums: NDArray[np.int64], block: _Block) -> NDArray[np.int64]:
+    """Of shape (candidates of an item, references, items) what belongs to each candidate of the block."""
+    items, columns, references = block.layout
+    own: NDArray[np.int64] = sums[columns[block.candidates] - references, :, items[block.candidates]]
+    return own

@@ -1,67 +1,189 @@
+import random
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from numpy.typing import NDArray
 from sacrebleu import __version__ as sacrebleu_version
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from benchmark_assets.metrics.lexical import corpus_bleu, corpus_chrf, length_ratio, lexical_scores, signatures
+from benchmark_assets.metrics.lexical import (
+    BLOCK,
+    TOGETHER,
+    corpus_bleu,
+    corpus_chrf,
+    length_ratio,
+    lexical_scores,
+    signatures,
+)
 
-# A decomposed ā, no-break and ideographic spaces, an entity that sacrebleu's tokenizer resolves, numbers and scripts.
-ODD = ["ā", "a\u0304", "\u0301", "\u00a0", "\u3000", "&quot;", "1,000.5", "–", "道", "संस्कृत", "\n", " .",
-       "the", "cat", " "]  # fmt: skip
-TEXT = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(ODD), max_size=25).map("".join))
-REFERENCE = TEXT.filter(bool)
+Passage = tuple[list[str], list[str]]
+"""Outputs of a passage, one a system, and its references."""
+
+# Both spellings of ā, white space that is not ASCII, what sacrebleu's tokenizer replaces or joins, numbers, scripts.
+ODD = ["ā", "a\u0304", "\u0301", "\u00a0", "\u3000", "\u2028", "\x1c", "\u200d", "&quot;", "&amp;lt;", "<skipped>",
+       "-\n", "-", "\n", "1,000.5", "3.", ".5", "5-6", "...", ",", " .", "–", "“", "道", "可道非常道", "བཀྲ་ཤིས།",
+       "संस्कृत", "שָׁלוֹם", "مرحبا،", "👩‍👧", "the", "cat", " ", " ", " "]  # fmt: skip
+TEXT = st.one_of(
+    st.text(max_size=40), st.text("aab .,-5\n'(", max_size=30), st.lists(st.sampled_from(ODD), max_size=25).map("".join)
+)
 
 
-def segments(references: int) -> st.SearchStrategy[list[tuple[str, list[str]]]]:
-    one = st.tuples(TEXT, st.lists(REFERENCE, min_size=references, max_size=references))
-    return st.lists(one, min_size=1, max_size=6)
+@st.composite
+def passages(draw: st.DrawFn, references: st.SearchStrategy[int]) -> Passage:
+    """Texts of which some recur: an output may equal a reference, and a reference another."""
+    some = st.sampled_from(draw(st.lists(TEXT, min_size=1, max_size=3))) | TEXT
+    count = draw(references)
+    texts = draw(st.lists(some, min_size=count, max_size=count).filter(lambda own: any(own) or not own))
+    return draw(st.lists(some, min_size=1, max_size=3)), texts
 
 
-CORPORA = st.integers(1, 4).flatmap(segments)
-
-
-def score(corpus: list[tuple[str, list[str]]]) -> pl.DataFrame:
-    schema = {"passage": pl.String, "text": pl.String}
-    outputs = [(f"x/{i}", text) for i, (text, _) in enumerate(corpus)]
+def score(corpus: list[Passage]) -> pl.DataFrame:
+    """One row an output, passage after passage."""
+    outputs = [(f"x/{i}", str(j), text) for i, (texts, _) in enumerate(corpus) for j, text in enumerate(texts)]
     references = [(f"x/{i}", text) for i, (_, texts) in enumerate(corpus) for text in texts]
     return lexical_scores(
-        pl.DataFrame(outputs, schema=schema, orient="row"), pl.DataFrame(references, schema=schema, orient="row"),
-        on=["passage"], within=["passage"],
+        pl.DataFrame(outputs, schema=dict.fromkeys(["passage", "model", "text"], pl.String), orient="row"),
+        pl.DataFrame(references, schema=dict.fromkeys(["passage", "text"], pl.String), orient="row"),
+        on=["model", "passage"], within=["passage"],
     )  # fmt: skip
 
 
-@given(CORPORA)
-def test_a_passage_scores_what_sacrebleu_gives_its_sentence(corpus: list[tuple[str, list[str]]]) -> None:
+def by_sacrebleu(corpus: list[Passage]) -> pl.DataFrame:
+    """The same of sacrebleu, asked for one output after another."""
     bleu, chrf = BLEU(effective_order=True), CHRF(word_order=2)
+    columns = ["bleu", "chrf", "bleu_statistics", "chrf_statistics"]
+    found: list[tuple[Any, ...]] = []
+    for texts, references in corpus:
+        for text in texts:
+            if not references:
+                found.append((None,) * 4)
+                continue
+            own = bleu.sentence_score(text, references)
+            statistics = chrf._extract_corpus_statistics([text], [[each] for each in references])[0]
+            matched = [own.sys_len, own.ref_len, *own.counts, *own.totals]
+            found.append((own.score, chrf.sentence_score(text, references).score, matched, statistics))
+    return pl.DataFrame(found, schema=[(name, score([]).schema[name]) for name in columns], orient="row")
+
+
+def assert_equal_to_sacrebleu(corpus: list[Passage]) -> None:
+    expected = by_sacrebleu(corpus)
+    found = score(corpus).select(expected.columns)
+    assert found.rows() == expected.rows()
+
+
+def rows(statistics: NDArray[np.int64]) -> list[list[int]]:
+    listed: list[list[int]] = statistics.reshape(-1, statistics.shape[-1]).tolist()
+    return listed
+
+
+@given(st.lists(passages(st.integers(0, 4)), min_size=1, max_size=6))
+def test_outputs_score_what_sacrebleu_gives_each(corpus: list[Passage]) -> None:
+    assert_equal_to_sacrebleu(corpus)
+
+
+@given(st.lists(passages(st.integers(1, 4)), min_size=1, max_size=5), st.data())
+def test_summed_statistics_score_what_sacrebleu_gives_the_corpus(corpus: list[Passage], data: st.DataObject) -> None:
+    corpus = [(texts[:1], references) for texts, references in corpus]
+    draws = st.lists(st.integers(0, len(corpus) - 1), min_size=len(corpus), max_size=len(corpus))
+    resamples = [list(range(len(corpus))), *data.draw(st.lists(draws, max_size=3))]
+    weights = np.array([np.bincount(drawn, minlength=len(corpus)) for drawn in resamples])
     scores = score(corpus)
-    assert scores["bleu"].to_list() == [bleu.sentence_score(text, references).score for text, references in corpus]
-    assert scores["chrf"].to_list() == [chrf.sentence_score(text, references).score for text, references in corpus]
+    metrics: list[tuple[str, Any, Callable[..., Any]]] = [
+        ("bleu", BLEU(), corpus_bleu), ("chrf", CHRF(word_order=2), corpus_chrf),
+    ]  # fmt: skip
+    for name, metric, vectorized in metrics:
+        statistics = np.array(scores[f"{name}_statistics"].to_list())
+        found = vectorized(weights @ statistics)
+        assert found.shape == (len(resamples),)
+        assert (vectorized((weights @ statistics).astype(np.float64)) == found).all()
+        for drawn, own in zip(resamples, found.tolist(), strict=True):
+            streams = [
+                [corpus[i][1][number] if number < len(corpus[i][1]) else None for i in drawn] for number in range(4)
+            ]
+            assert own == metric.corpus_score([corpus[i][0][0] for i in drawn], streams).score
 
 
-@given(CORPORA)
-def test_summed_statistics_score_what_sacrebleu_gives_the_corpus(corpus: list[tuple[str, list[str]]]) -> None:
-    outputs = [text for text, _ in corpus]
-    streams = [list(stream) for stream in zip(*(references for _, references in corpus), strict=True)]
-    scores = score(corpus)
-    bleu, chrf = (np.array(scores[f"{name}_statistics"].to_list()).sum(axis=0) for name in ("bleu", "chrf"))
-    assert corpus_bleu(bleu) == BLEU().corpus_score(outputs, streams).score
-    assert corpus_chrf(chrf) == CHRF(word_order=2).corpus_score(outputs, streams).score
+def test_the_scores_of_many_corpora_are_those_of_each() -> None:
+    chance, shape = np.random.default_rng(6), (20, 1000)
+    length, closest = chance.integers(0, chance.choice([8, 400, 50_000], size=shape), size=(2, *shape))[..., np.newaxis]
+    share = chance.uniform(0, 0.9, size=(*shape, 1))
+    ngrams = np.maximum(length - np.arange(4), 0)
+    bleu = np.concatenate([length, closest, chance.binomial(ngrams, share ** np.arange(1, 5)), ngrams], axis=-1)
+    shorter = np.array([0, 1, 2, 3, 4, 5, 0, 1])
+    reference = np.maximum(closest - shorter, 0)
+    candidate = np.where(reference > 0, np.maximum(length - shorter, 0), 0)
+    matched = chance.binomial(np.minimum(candidate, reference), share ** (shorter + 1))
+    chrf = np.stack([candidate, reference, matched], axis=-1).reshape(*shape, 24)
+    one = CHRF(word_order=2)
+    for found, expected in (
+        (corpus_bleu(bleu), [BLEU.compute_bleu(row[2:6], row[6:], row[0], row[1], "exp").score for row in rows(bleu)]),
+        (corpus_chrf(chrf), [one._compute_f_score(row) for row in rows(chrf)]),
+    ):
+        assert found.shape == shape
+        assert found.ravel().tolist() == expected
 
 
-@given(REFERENCE.filter(str.strip), st.lists(REFERENCE, max_size=3))
+def test_one_corpus_has_one_score() -> None:
+    row = score([(["The cat sits still."], ["A cat sits still."])]).row(0, named=True)
+    for vectorized, name in ((corpus_bleu, "bleu"), (corpus_chrf, "chrf")):
+        found = vectorized(np.array(row[f"{name}_statistics"]))
+        assert found.shape == ()
+        assert float(found) == row[name]
+
+
+def test_more_text_than_is_counted_at_once() -> None:
+    chance = random.Random(3)
+    words = [
+        f"{''.join(chance.choices('abcdefgh', k=chance.randint(1, 7)))}{chance.choice(['', ',', '.'])}"
+        for _ in range(300)
+    ]
+
+    def text() -> str:
+        return " ".join(chance.choices(words, k=chance.randint(1, 300)))
+
+    corpus = [([text() for _ in range(3)], [text() for _ in range(number % 4)]) for number in range(28)]
+    assert sum(len(text) for both in corpus for texts in both for text in texts) > 1.5 * BLOCK
+    assert_equal_to_sacrebleu(corpus)
+
+
+def test_more_candidates_of_a_passage_than_are_counted_at_once() -> None:
+    chance = random.Random(4)
+    outputs = [" ".join(chance.choices(["the", "cat", "sits", "still."], k=6)) for _ in range(2 * TOGETHER + 1)]
+    assert_equal_to_sacrebleu(
+        [(outputs, ["the cat sits still.", "still. the cat"]), (["Puss stays."], ["Puss stays put."])]
+    )
+
+
+def test_a_writing_of_many_characters() -> None:
+    chance = random.Random(5)
+
+    def text() -> str:
+        return "".join(
+            chr(chance.choice([chance.randint(0x4E00, 0x9FFF), chance.randint(0x4E00, 0x4E20)])) for _ in range(600)
+        )
+
+    reference = text()
+    assert_equal_to_sacrebleu([([reference[:300] + text()[300:], text()], [text(), reference])] * 2)
+    spaced = " ".join(reference)
+    assert_equal_to_sacrebleu([([" ".join(text()), spaced[100:]], [spaced, " ".join(text())])])
+
+
+@given(TEXT.map("a {}".format), st.lists(TEXT, max_size=3))
 def test_a_candidate_equal_to_a_reference_scores_full_marks(text: str, others: list[str]) -> None:
-    row = score([(text, [*others, text])]).row(0, named=True)
+    row = score([([text], [*others, text])]).row(0, named=True)
     assert_allclose([row["bleu"], row["chrf"]], 100)
 
 
 def test_a_passage_without_references_has_no_scores() -> None:
-    scores = score([("A mouse runs.", []), ("The cat sits.", ["A cat sits."])])
-    assert scores.row(0) == ("x/0", None, None, None, None, None)
+    scores = score([(["A mouse runs."], []), (["The cat sits."], ["A cat sits."])])
+    assert scores.row(0) == ("0", "x/0", None, None, None, None, None)
     assert scores.drop_nulls()["passage"].to_list() == ["x/1"]
 
 
@@ -69,12 +191,18 @@ def test_a_corpus_of_nothing_has_no_rows() -> None:
     assert score([]).is_empty()
 
 
-def test_passages_may_differ_in_the_number_of_their_references() -> None:
-    text, references = "The cat sits still.", ["The cat sits.", "A cat sits still.", "Puss stays put."]
-    counts = range(1, 4)
-    scores = score([(text, references[:count]) for count in counts])
-    expected = [BLEU(effective_order=True).sentence_score(text, references[:count]).score for count in counts]
-    assert scores["bleu"].to_list() == expected
+def test_rows_stand_in_the_order_of_the_candidates() -> None:
+    texts = {"x": "The cat sits.", "y": "A mouse runs off.", "z": "Nothing new is said here."}
+    keys = [(model, passage) for model in "ab" for passage in ("y", "z", "x")]
+    outputs = pl.DataFrame(
+        [(*key, texts[key[1]] + key[0]) for key in keys], schema=["model", "passage", "text"], orient="row"
+    )
+    references = pl.DataFrame({"passage": list(texts), "text": list(texts.values())})
+    scores = lexical_scores(outputs, references, on=["model", "passage"], within=["passage"])
+    assert scores.select("model", "passage").rows() == keys
+    assert scores["chrf"].to_list() == [
+        CHRF(word_order=2).sentence_score(texts[passage] + model, [texts[passage]]).score for model, passage in keys
+    ]
 
 
 @pytest.mark.parametrize(
@@ -91,12 +219,12 @@ def test_there_is_no_length_ratio_to_nothing(references: list[int]) -> None:
 
 
 def test_lengths_are_counted_in_code_points_as_written() -> None:
-    assert score([("a\u0304", ["ā"]), ("道道", ["道"])])["length_ratio"].to_list() == [2.0, 2.0]
+    assert score([(["a\u0304"], ["ā"]), (["道道"], ["道"])])["length_ratio"].to_list() == [2.0, 2.0]
 
 
 def test_signatures_name_version_and_settings_and_do_not_change_by_scoring() -> None:
     before = signatures()
-    score([("The cat sits.", ["A cat sits.", "Puss stays."]), ("A mouse.", ["The mouse."])])
+    score([(["The cat sits."], ["A cat sits.", "Puss stays."]), (["A mouse."], ["The mouse."])])
     assert signatures() == before
     assert before == {
         "BLEU": f"BLEU|nrefs:var|case:mixed|eff:no|tok:13a|smooth:exp|version:{sacrebleu_version}",
