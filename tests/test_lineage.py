@@ -26,7 +26,7 @@ from benchmark_assets.partitions import GRID, range_tags
 from benchmark_assets.translation.imports import import_outputs
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
-from tests.support import MODELS, PASSAGES, LetterEmbedder, edit_segment, run, write_outputs
+from tests.support import MODELS, PASSAGES, TABLES, LetterEmbedder, edit_segment, run, write_outputs
 from tests.systems import RuleSystems
 
 ROW = {model: (f"{model}|{PASSAGES[0]}", f"{model}|{PASSAGES[-1]}") for model in MODELS}
@@ -65,15 +65,21 @@ def test_a_changed_segment_makes_stale_what_depends_on_it_and_nothing_else(
 
     run(built, instance, "references", (PASSAGES[0], PASSAGES[-1]))
     grid = {f"{model}|{passage}" for model in MODELS}
-    assert not_fresh(built, instance) == {"drift_score": grid, "lexical_score": grid, "leaderboard": {"None"}}
+    tables = {name: {"None"} for name in TABLES}
+    assert not_fresh(built, instance) == {
+        **dict.fromkeys(["drift_score", "lexical_score", "comet_score", "output_diagnostic"], grid),
+        **tables,
+    }
 
     systems.asked()
     evaluate(built, instance, ROW["alpha"])
     assert not_fresh(built, instance) == {
         "drift_score": {f"beta|{passage}"},
         "lexical_score": {f"beta|{passage}"},
+        "comet_score": {f"beta|{passage}"},
+        "output_diagnostic": {f"beta|{passage}"},
         "model_summary": {"alpha"},
-        "leaderboard": {"None"},
+        **tables,
     }
     assert systems.asked() == []  # a reference changed, not a source: no output is asked for again
 
@@ -117,9 +123,12 @@ def test_a_changed_source_asks_each_model_for_that_passage_again(
     root.write_text(root.read_text(encoding="utf-8").replace("Nihil", "Nil"), encoding="utf-8")
     run(built, instance, "scan")
     assert not_fresh(built, instance) == {
-        **{key: {PASSAGES[2]} for key in ["alignment", "passage_filter"]},
-        "near_duplicate": {"None"},
-        "model_output": {f"{model}|{PASSAGES[2]}" for model in MODELS},
+        **{key: {PASSAGES[2]} for key in ["alignment", "passage_filter", "comet_baseline", "damaged_text"]},
+        **{key: {"None"} for key in ["near_duplicate", "slice_summary"]},
+        **{
+            key: {f"{model}|{PASSAGES[2]}" for model in MODELS}
+            for key in ["model_output", "comet_score", "output_diagnostic"]
+        },
     }
     run(built, instance, "construction", (PASSAGES[0], PASSAGES[-1]))
     systems.asked()

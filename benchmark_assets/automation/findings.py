@@ -16,9 +16,10 @@ RANGES: Mapping[str, tuple[float, float]] = {
     **dict.fromkeys(["sim_best", "sim_centroid", "similarity", "mean_similarity", "least_similarity"], (-1, 1)),
     "confidence": (-1, 1),
     **dict.fromkeys(["human_spread", "euclidean_spread", "outlier_rate"], (0, 1)),
-    **dict.fromkeys(["bleu", "chrf"], (0, 100)),
+    **dict.fromkeys(["share", "p_bootstrap", "p_randomization", "p_holm"], (0, 1)),
+    **dict.fromkeys(["bleu", "chrf", "bleu_mean", "chrf_mean"], (0, 100)),
     "drift": (0, 200),  # (1 - cos) / (spread + 0.01)
-    **dict.fromkeys(["drift_euclidean", "length_ratio"], (0, float("inf"))),
+    **dict.fromkeys(["drift_euclidean", "length_ratio", "length_offset", "length_error"], (0, float("inf"))),
 }
 """Least and greatest value of a column, and of its interval's bounds."""
 
@@ -29,6 +30,7 @@ TOGETHER = [
     ("sim_centroid", "drift"),
     ("human_spread", "euclidean_spread", "mean_similarity", "least_similarity", "centroid"),
     ("bleu", "chrf", "length_ratio"),
+    ("comet_avg", "comet_best"),
 ]
 """Columns that are null in the same rows, for they rest on the same thing. (Where references coincide, the Euclidean
 drift alone has nothing to divide by.)"""

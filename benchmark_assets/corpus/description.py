@@ -46,6 +46,18 @@ class Text(BaseModel):
         return Licence(self.licence, self.restricted)
 
 
+class Sensitivity(BaseModel):
+    """How many passages of a corpus the sensitivity suite damages, 0 for none, and the seed by which they are drawn.
+
+    The default is a first look, some 850 texts where there are three translators. A study wants a hundred passages.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    passages: int = Field(default=12, ge=0)
+    seed: int = 1
+
+
 class Description(BaseModel):
     """A corpus. `root` is the folder or file that the layout's reader reads, relative to the description's own file.
 
@@ -62,6 +74,7 @@ class Description(BaseModel):
     source: Text
     references: dict[str, Text] = Field(min_length=1)
     filters: Filters | None = None
+    sensitivity: Sensitivity = Sensitivity()
     corrections: Path | None = None
     downloads: tuple[Download, ...] = ()
 

@@ -1,20 +1,26 @@
 """Assets of the metrics: outputs scored against the references of their passage, and references against each other."""
 
+from collections.abc import Mapping
+
 import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.refresh import Computed, refresh
 from benchmark_assets.metrics.baseline import leave_one_out
+from benchmark_assets.metrics.comet import summed, triples
+from benchmark_assets.metrics.diagnostics import diagnose, twins
 from benchmark_assets.metrics.drift import semantic_scores
 from benchmark_assets.metrics.lexical import lexical_scores, signatures
 from benchmark_assets.partitions import BY_PASSAGE, GRID, PASSAGE, SINGLE_RUN
 from benchmark_assets.references.assets import reference, reference_envelope
 from benchmark_assets.translation.assets import model_output
+from resources.comet.comet import ADVICE, Comet
 from resources.embedders import Embedder
 from resources.embedding_cache import embed_unique
 from resources.warehouse import Warehouse
 
 REFERENCE = dg.AssetDep(reference, partition_mapping=BY_PASSAGE)
+SOURCE = dg.AssetDep("source_text", partition_mapping=BY_PASSAGE)
 ENVELOPE = dg.AssetDep(reference_envelope, partition_mapping=BY_PASSAGE)
 
 
@@ -86,3 +92,80 @@ def human_baseline(context: dg.AssetExecutionContext, warehouse: Warehouse, embe
         return Computed({"human_baseline": rows.with_columns(embedder=pl.lit(embedder.signature))})
 
     return refresh(context, warehouse, compute, settings=f"{embedder.signature} {signatures()}")
+
+
+@dg.asset(
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
+    kinds={"duckdb", "pytorch"}, deps=[model_output, REFERENCE, SOURCE],
+)  # fmt: skip
+def comet_score(context: dg.AssetExecutionContext, warehouse: Warehouse, comet: Comet) -> dg.Output[None]:
+    """COMET of an output by its source and each complete reference: mean and best.
+
+    Null where the registry names no checkpoint (`comet: {checkpoint: …}`), and where there is nothing to read.
+    """
+
+    def compute(due: pl.DataFrame) -> Computed:
+        on = ["model", "passage"]
+        outputs = warehouse.read("model_output", due, [*on, "text"])
+        scored = comet.score(triples(outputs, *_compared(warehouse, due), on))
+        scores = summed(outputs, scored, on).with_columns(signature=pl.lit(comet.signature or None, pl.String))
+        return Computed({"comet_score": scores, "output_comet": scored.select(*on, "translator", "score")})
+
+    return refresh(context, warehouse, compute, comet.signature, lambda: _advice(comet), also=["output_comet"])
+
+
+@dg.asset(
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
+    kinds={"duckdb", "pytorch"}, deps=[reference, "source_text"],
+)  # fmt: skip
+def comet_baseline(context: dg.AssetExecutionContext, warehouse: Warehouse, comet: Comet) -> dg.Output[None]:
+    """COMET of each translator of a passage by its source and the other translators: what people reach."""
+
+    def compute(due: pl.DataFrame) -> Computed:
+        references, sources = _compared(warehouse, due)
+        candidates, on = references.rename({"translator": "own"}), ["passage", "own"]
+        others = triples(candidates, references, sources, on).filter(pl.col("own") != pl.col("translator"))
+        scores = summed(candidates, comet.score(others), on).rename({"own": "translator"})
+        return Computed({"comet_baseline": scores.with_columns(signature=pl.lit(comet.signature or None, pl.String))})
+
+    return refresh(context, warehouse, compute, comet.signature, lambda: _advice(comet))
+
+
+@dg.asset(
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1", kinds={"duckdb"},
+    deps=[model_output, REFERENCE, SOURCE],
+)  # fmt: skip
+def output_diagnostic(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Whether an output is empty, copied from the source, in another script or language, repeated or cut off.
+
+    An output is diagnosed again when its model begins or ceases to give the same text for another passage.
+    """
+
+    def repeated(asked: pl.DataFrame) -> pl.DataFrame:
+        """The other passages of each output asked for that have the same text: the whole rows of its models count."""
+        rows = warehouse.read("model_output", asked.select("model"), ["model", "passage", "text"])
+        return twins(rows, warehouse.read("source_text", rows.select("passage"), ["passage", "text"]))
+
+    def settings(asked: pl.DataFrame) -> pl.DataFrame:
+        known = asked.select("model", "passage").join(repeated(asked), on=["model", "passage"], how="left")
+        return known.select("model", "passage", settings=pl.col("twins").list.join(" ").fill_null(""))
+
+    def compute(due: pl.DataFrame) -> Computed:
+        outputs = warehouse.read("model_output", due, ["model", "passage", "text"])
+        outputs = outputs.join(repeated(due), on=["model", "passage"], how="left", maintain_order="left")
+        references, sources = _compared(warehouse, due)
+        return Computed({"output_diagnostic": diagnose(outputs, references, sources)})
+
+    return refresh(context, warehouse, compute, settings)
+
+
+def _compared(warehouse: Warehouse, due: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Complete references and sources of passages."""
+    passages = due.select("passage")
+    references = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
+    sources = warehouse.read("source_text", passages, ["passage", "text"])
+    return references.filter("complete").drop("complete"), sources
+
+
+def _advice(comet: Comet) -> Mapping[str, dg.MetadataValue]:
+    return {} if comet.checkpoint else {"COMET": dg.MetadataValue.text(ADVICE)}

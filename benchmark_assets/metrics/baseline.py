@@ -1,4 +1,4 @@
-"""Human baselines: a translator scored as a system against the others. Uses the metrics; adds none."""
+"""Human translations scored as outputs are, each against the other translators. Uses the metrics; adds none."""
 
 import polars as pl
 
@@ -8,29 +8,40 @@ from benchmark_assets.references.rows import envelope_rows
 
 
 def leave_one_out(references: pl.DataFrame) -> pl.DataFrame:
-    """Score each reference against the other references of its passage.
+    """Score each reference against the other references of its passage: rows of the table `human_baseline`.
 
     Parameters
     ----------
     references
         Columns `passage`, `translator`, `text`, `vector` (array of float32, unit length) and `cut`; complete ones.
+    """
+    return against_the_others(references, references, [])
+
+
+def against_the_others(candidates: pl.DataFrame, references: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Score texts by translators against what the other translators of their passage wrote.
+
+    Parameters
+    ----------
+    candidates
+        Columns `passage`, `translator`, `by` (each combination once), `text`, `vector` and `cut`.
+    references
+        Columns `passage`, `translator`, `text`, `vector` (array of float32, unit length) and `cut`; complete ones.
+    by
+        Columns that tell the texts of a translator apart.
 
     Returns
     -------
-    Rows of the table `human_baseline`. With two references there is one left to compare with and no envelope: the
-    columns that need one are null; with a single reference all scores are.
+    Columns `passage`, `translator`, `by` and those of `drift_score` and `lexical_score`. With one other reference there
+    is no envelope: the columns that need one are null; with none all scores are.
     """
-    item = pl.format("{}|{}", "passage", "translator").alias("item")
-    candidates = references.with_columns(item)
-    others = candidates.select("item", "passage", own="translator").join(references, on="passage")
+    candidates = candidates.with_columns(item=pl.format("{}|{}", "passage", "translator"))
+    items = candidates.select("item", "passage", own="translator").unique(maintain_order=True)
+    others = items.join(references, on="passage")
     others = others.filter(pl.col("own") != pl.col("translator")).drop("own", "passage")
-    items = candidates.select(passage="item")
-    envelopes = envelope_rows(items, others.rename({"item": "passage"}))["reference_envelope"]
-    semantic, _ = semantic_scores(
-        candidates, others, envelopes.rename({"passage": "item"}), on=["item"], within=["item"]
-    )
-    lexical = lexical_scores(candidates, others, on=["item"], within=["item"])
-    scores = semantic.join(lexical, on="item", maintain_order="left")
-    return (
-        candidates.select("item", "passage", "translator").join(scores, on="item", maintain_order="left").drop("item")
-    )
+    envelopes = envelope_rows(items.select(passage="item"), others.rename({"item": "passage"}))["reference_envelope"]
+    on = ["item", *by]
+    semantic, _ = semantic_scores(candidates, others, envelopes.rename({"passage": "item"}), on=on, within=["item"])
+    lexical = lexical_scores(candidates, others, on=on, within=["item"])
+    rows = candidates.select("item", "passage", "translator", *by).join(semantic, on=on, maintain_order="left")
+    return rows.join(lexical, on=on, maintain_order="left").drop("item")

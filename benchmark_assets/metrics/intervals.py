@@ -1,7 +1,7 @@
 """Confidence intervals: bootstrap over passages, Wilson for proportions. Not here: comparisons of systems."""
 
 import math
-from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,22 @@ SEED = 20260101
 SIGNATURE = f"95 % intervals: {RESAMPLES} bootstrap resamples of passages, percentiles, seed {SEED}; rates: Wilson"
 
 
-def resampling_weights(passages: int) -> NDArray[np.int64]:
-    """How often each passage occurs in each resample, shape (RESAMPLES, passages); equal for equal arguments."""
+@lru_cache(maxsize=4)
+def resampling_weights(passages: int) -> NDArray[np.float64]:
+    """How often each passage occurs in each resample, shape (RESAMPLES, passages).
+
+    Equal for equal arguments, and not to be written to: systems that cover the same passages, in the same order, are
+    resampled alike, so that their resampled scores are paired.
+    """
     draws = np.random.default_rng(SEED).integers(0, passages, size=(RESAMPLES, passages))
-    return np.stack([np.bincount(row, minlength=passages) for row in draws])
+    numbered = draws + passages * np.arange(RESAMPLES)[:, None]
+    weights = np.bincount(numbered.ravel(), minlength=RESAMPLES * passages).reshape(RESAMPLES, passages)
+    exact = weights.astype(np.float64)
+    exact.flags.writeable = False
+    return exact
 
 
-def mean_interval(values: NDArray[np.float64], weights: NDArray[np.int64]) -> tuple[float, float]:
+def mean_interval(values: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
     """Percentile interval of the mean of values, shape (passages,); NaN counts as absent, also from a resample."""
     present = np.isfinite(values)
     counts = weights[:, present].sum(axis=1)
@@ -27,17 +36,10 @@ def mean_interval(values: NDArray[np.float64], weights: NDArray[np.int64]) -> tu
     return percentile_interval(sums[counts > 0] / counts[counts > 0])
 
 
-def statistic_interval(
-    statistics: NDArray[np.int64], weights: NDArray[np.int64], score: Callable[[NDArray[np.int64]], float]
-) -> tuple[float, float]:
-    """Percentile interval of a score of summed statistics, shape (passages, statistics)."""
-    return percentile_interval(np.array([score(total) for total in weights @ statistics]))
-
-
 def percentile_interval(values: NDArray[np.float64]) -> tuple[float, float]:
-    """The middle `LEVEL` of resampled values."""
+    """The middle `LEVEL` of resampled values, shape (resamples,); NaN, a resample that says nothing, is left out."""
     tail = (1 - LEVEL) / 2
-    low, high = np.quantile(values, [tail, 1 - tail])
+    low, high = np.quantile(values[np.isfinite(values)], [tail, 1 - tail])
     return float(low), float(high)
 
 

@@ -1,74 +1,67 @@
-"""Aggregates of a system over a corpus: means and corpus scores with intervals, outliers. Not here: ranking."""
+"""Aggregates of a system over passages: means and corpus scores with intervals, outliers. Not here: ranking."""
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from benchmark_assets.metrics.intervals import (
-    SIGNATURE,
-    mean_interval,
-    resampling_weights,
-    statistic_interval,
-    wilson,
-)
-from benchmark_assets.metrics.lexical import corpus_bleu, corpus_chrf, signatures
+from benchmark_assets.metrics.intervals import SIGNATURE, resampling_weights
+from benchmark_assets.metrics.lexical import signatures
+from benchmark_assets.metrics.measures import MEASURES, OUTLIER, Floats
 
-OUTLIER = 2.0
-"""Drift (cosine form) above which, strictly, an output counts as an outlier: PaliBench, section 3.5."""
-
-MEANS = ["drift", "drift_euclidean", "sim_best", "sim_centroid", "length_ratio"]
+DIAGNOSTICS = ["empty", "copied", "repeated", "truncated", "wrong_script", "wrong_language"]
 
 SUMMARY = pl.Schema({
-    "passages": pl.Int32(), "with_envelope": pl.Int32(), "outliers": pl.Int32(),
-    **{
-        f"{name}{bound}": pl.Float64()
-        for name in ("outlier_rate", *MEANS, "bleu", "chrf")
-        for bound in ("", "_low", "_high")
-    },
+    "passages": pl.Int32(), "with_envelope": pl.Int32(), "mean_references": pl.Float64(), "outliers": pl.Int32(),
+    **{f"{measure.name}{bound}": pl.Float64() for measure in MEASURES for bound in ("", "_low", "_high")},
+    **{name: pl.Int32() for name in DIAGNOSTICS},
 })  # fmt: skip
 
 
 def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
-    """Aggregate one system's scores over one corpus.
+    """Aggregate one system's scores over some passages.
 
     Parameters
     ----------
     scores
-        One row a passage, columns as in `drift_score` and `lexical_score`, at least one row.
+        One row a passage, at least one: columns `passage`, `references` (how many it was scored against), those of the
+        measures, and `DIAGNOSTICS`.
 
     Returns
     -------
     The columns of `SUMMARY`. What rests on no passage is None: without an envelope there is no drift, without
-    references nothing but None and zero counts.
+    references nothing but None and zero counts. Passages without references are in no number but the diagnostics.
     """
-    scored, enveloped = scores.drop_nulls("sim_best"), scores.drop_nulls("drift")
-    row: dict[str, float | int | None] = {"passages": len(scored), "with_envelope": len(enveloped)}
+    scored = scores.drop_nulls("sim_best").sort("passage")
+    enveloped = scored.drop_nulls("drift")
     outliers = int((enveloped["drift"] > OUTLIER).sum())
-    row["outliers"] = outliers if len(enveloped) else None
-    row |= _named(
-        "outlier_rate", (outliers / len(enveloped), *wilson(outliers, len(enveloped))) if len(enveloped) else None
-    )
-    weights = resampling_weights(len(scores))
-    for name in MEANS:
-        values = scores[name].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-        present = bool(np.isfinite(values).any())
-        row |= _named(name, (float(np.nanmean(values)), *mean_interval(values, weights)) if present else None)
-    lexical = resampling_weights(len(scored)) if len(scored) else weights
-    for name, score in (("bleu", corpus_bleu), ("chrf", corpus_chrf)):
-        statistics = scored[f"{name}_statistics"]
-        if not len(scored):
-            row |= _named(name, None)
-            continue
-        table: NDArray[np.int64] = np.array(statistics.to_list(), dtype=np.int64)
-        row |= _named(name, (score(table.sum(axis=0)), *statistic_interval(table, lexical, score)))
+    row: dict[str, float | int | None] = {
+        "passages": len(scored),
+        "with_envelope": len(enveloped),
+        "mean_references": scored.select(pl.col("references").mean()).item(),
+        "outliers": outliers if len(enveloped) else None,
+    }
+    for measure, sums in zip(MEASURES, _resampled(scored), strict=True):
+        found: tuple[float | None, ...] = None, None, None
+        if sums[0, 0]:
+            values = measure.of(sums)
+            found = float(values[0]), *measure.interval(sums[0], values[1:])
+        row |= zip((measure.name, f"{measure.name}_low", f"{measure.name}_high"), found, strict=True)
+    for name in DIAGNOSTICS:
+        row[name] = int(scores[name].sum()) if scores[name].count() else None
     return row
 
 
-def signature(embedder: str) -> str:
+def signature(embedder: str, comet: str | None = None) -> str:
     """Everything that a reader needs to repeat the numbers of a summary."""
     parts = [f"embedder: {embedder}", "drift: (1 - cos) / (spread + 0.01)", f"outlier: drift > {OUTLIER}"]
-    return "; ".join([*parts, *signatures().values(), SIGNATURE])
+    checkpoint = [f"COMET: {comet}"] if comet else []
+    return "; ".join([*parts, *signatures().values(), *checkpoint, SIGNATURE])
 
 
-def _named(name: str, values: tuple[float, float, float] | None) -> dict[str, float | int | None]:
-    return dict(zip((name, f"{name}_low", f"{name}_high"), values or (None, None, None), strict=True))
+def _resampled(scores: pl.DataFrame) -> list[Floats]:
+    """For each measure, its statistics summed over all passages (first row) and over each resample."""
+    statistics = [measure.statistics(scores) for measure in MEASURES]
+    if scores.is_empty():
+        return [each.sum(axis=0, keepdims=True) for each in statistics]
+    whole = np.concatenate(statistics, axis=1)  # one product of matrices is many times faster than one a measure
+    weights = np.vstack([np.ones(len(scores)), resampling_weights(len(scores))])
+    return np.split(weights @ whole, np.cumsum([each.shape[1] for each in statistics])[:-1], axis=1)

@@ -14,52 +14,54 @@ PRECISION = 1e-6
 
 
 class Envelope(NamedTuple):
-    """The envelope of one passage.
+    """The envelopes of passages, whose shape is that of the references without their last two axes.
 
     Attributes
     ----------
     centroid
-        Mean of the unit reference vectors, shape (dimensions,). Not normalized: its length m is what the spread is
+        Mean of the unit reference vectors, shape (..., dimensions). Not normalized: its length m is what the spread is
         made of.
     spread
-        Mean over references of 1 - cos(reference, centroid), in [0, 1). Equal to 1 - m.
+        Mean over references of 1 - cos(reference, centroid), shape (...), in [0, 1). Equal to 1 - m.
     euclidean_spread
-        Mean over references of their Euclidean distance to the mean, in [0, 1).
+        Mean over references of their Euclidean distance to the mean, shape (...), in [0, 1).
     similarities
-        Cosines of all pairs of references, shape (references, references).
+        Cosines of all pairs of references, shape (..., references, references).
     """
 
     centroid: NDArray[np.float64]
-    spread: float
-    euclidean_spread: float
+    spread: NDArray[np.float64]
+    euclidean_spread: NDArray[np.float64]
     similarities: NDArray[np.float64]
 
 
 def envelope(references: NDArray[np.floating]) -> Envelope:
-    """Centroid and spread of the references of a passage.
+    """Centroid and spread of the references of each passage.
 
     Parameters
     ----------
     references
-        Unit vectors, shape (references, dimensions), at least two references.
+        Unit vectors, shape (..., references, dimensions), at least two references.
 
     Raises
     ------
     ValueError
-        With fewer than two references, or where they cancel out (mean of length 0) and no direction is left.
+        With fewer than two references, or where those of a passage cancel out (mean of length 0) and no direction is
+        left.
 
     Notes
     -----
     With m the length of the mean reference, spread = 1 - m. Source: PaliBench, section 3.5; the Euclidean spread: From
     Outliers to Errors, section 3.3.
     """
-    if len(references) < 2:
-        raise ValueError(f"an envelope needs two references or more, got {len(references)}")
+    count = references.shape[-2]
+    if count < 2:
+        raise ValueError(f"an envelope needs two references or more, got {count}")
     exact = references.astype(np.float64)
-    mean = exact.mean(axis=0)
-    length = float(np.linalg.norm(mean))
-    if length < PRECISION:
+    mean = exact.mean(axis=-2)
+    length = np.linalg.norm(mean, axis=-1)
+    if (length < PRECISION).any():
         raise ValueError("the references cancel out: their mean has no direction")
-    distances = np.linalg.norm(exact - mean, axis=1)
-    spread = 1 - float((exact @ mean).mean()) / length
-    return Envelope(mean, max(spread, 0.0), float(distances.mean()), exact @ exact.T)
+    distances = np.linalg.norm(exact - mean[..., None, :], axis=-1)
+    spread = 1 - (exact @ mean[..., None])[..., 0].mean(axis=-1) / length
+    return Envelope(mean, np.maximum(spread, 0), distances.mean(axis=-1), exact @ exact.swapaxes(-1, -2))

@@ -1,5 +1,6 @@
 """Rows of the envelope's tables, from embedded references. Not here: the geometry (envelope), storage."""
 
+import numpy as np
 import polars as pl
 
 from benchmark_assets.references.envelope import envelope
@@ -9,6 +10,7 @@ ENVELOPE = pl.Schema({
     "euclidean_spread": pl.Float64(), "mean_similarity": pl.Float64(), "least_similarity": pl.Float64(),
     "centroid": pl.List(pl.Float32), "cut_references": pl.Int32(),
 })  # fmt: skip
+_AT_ONCE = 256  # passages; in double precision, all references of a corpus would fill the memory
 SIMILARITY = pl.Schema(
     {"passage": pl.String(), "translator": pl.String(), "other": pl.String(), "similarity": pl.Float64()}
 )
@@ -24,28 +26,54 @@ def envelope_rows(passages: pl.DataFrame, references: pl.DataFrame) -> dict[str,
     references
         Columns `passage`, `translator`, `vector` (array of float32, unit length) and `cut`, for complete references.
     """
-    by_passage = references.sort("passage", "translator").partition_by("passage", as_dict=True)
-    envelopes: list[tuple[object, ...]] = []
-    pairs: list[tuple[object, ...]] = []
-    for (passage,) in passages.select("passage").iter_rows():
-        own = by_passage.get((passage,), references.clear())
-        if len(own) < 2:
-            envelopes.append((passage, len(own), None, None, None, None, None, None))
-            continue
-        found = envelope(own["vector"].to_numpy())
-        names = own["translator"].to_list()
-        similarities = [
-            (passage, names[i], names[j], float(found.similarities[i, j]))
-            for i in range(len(names))
-            for j in range(i + 1, len(names))
-        ]
-        pairs += similarities
-        values = [similarity for *_, similarity in similarities]
-        cut = None if own["cut"].null_count() else int(own["cut"].sum())
-        mean = sum(values) / len(values)
-        vector = found.centroid.astype("float32").tolist()
-        envelopes.append((passage, len(own), found.spread, found.euclidean_spread, mean, min(values), vector, cut))
+    ordered = references.join(passages, on="passage", how="semi").sort("passage", "translator")
+    ordered = ordered.with_row_index("row")
+    own = ordered.group_by("passage", maintain_order=True).agg("row", "translator", "cut")
+    own = passages.select("passage").join(own, on="passage", how="left", maintain_order="left")
+    own = own.with_columns(reference_count=pl.col("row").list.len().fill_null(0).cast(pl.Int32))
+    vectors = ordered["vector"].to_numpy()
+    envelopes = [_without(own.filter(pl.col("reference_count") < 2))]
+    pairs = [pl.DataFrame(schema=SIMILARITY)]
+    for group in own.filter(pl.col("reference_count") >= 2).partition_by("reference_count"):
+        for part in group.iter_slices(_AT_ONCE):
+            found = envelope(vectors[np.array(part["row"].to_list())])
+            one, other = np.triu_indices(part["reference_count"][0], 1)
+            similarities = found.similarities[:, one, other]
+            names = np.array(part["translator"].to_list())
+            pairs.append(
+                pl.DataFrame(
+                    {
+                        "passage": np.repeat(part["passage"].to_numpy(), len(one)),
+                        "translator": names[:, one].ravel(),
+                        "other": names[:, other].ravel(),
+                        "similarity": similarities.ravel(),
+                    },
+                    schema=SIMILARITY,
+                )
+            )
+            cut = pl.col("cut").list
+            envelopes.append(
+                part.select(
+                    "passage",
+                    "reference_count",
+                    human_spread=pl.Series(found.spread),
+                    euclidean_spread=pl.Series(found.euclidean_spread),
+                    mean_similarity=pl.Series(similarities.mean(axis=1)),
+                    least_similarity=pl.Series(similarities.min(axis=1)),
+                    centroid=pl.Series(found.centroid.astype(np.float32)).arr.to_list(),
+                    cut_references=pl.when(~cut.contains(None)).then(cut.sum().cast(pl.Int32)),
+                )
+            )
+    order = passages.select("passage")
     return {
-        "reference_envelope": pl.DataFrame(envelopes, schema=ENVELOPE, orient="row"),
-        "reference_similarity": pl.DataFrame(pairs, schema=SIMILARITY, orient="row"),
+        "reference_envelope": order.join(pl.concat(envelopes), on="passage", maintain_order="left"),
+        "reference_similarity": order.join(pl.concat(pairs), on="passage", maintain_order="left_right"),
     }
+
+
+def _without(passages: pl.DataFrame) -> pl.DataFrame:
+    """Rows of passages that have no envelope: `passage`, `reference_count`, and null."""
+    absent = {name: pl.lit(None, kind) for name, kind in ENVELOPE.items()}
+    return passages.select("passage", "reference_count").with_columns(
+        **{name: value for name, value in absent.items() if name not in ("passage", "reference_count")}
+    )

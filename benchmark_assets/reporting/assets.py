@@ -1,39 +1,59 @@
-"""Assets that people read: a summary for each model, and the leaderboard of all."""
+"""Assets that people read: a summary for each model, and the tables of all systems side by side.
+
+A human translator stands in every table as a system scored against the other translators, with one reference fewer than
+a model: `mean_references` says how many there were.
+"""
 
 import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.refresh import Computed, refresh
-from benchmark_assets.metrics.assets import drift_score, human_baseline, lexical_score
+from benchmark_assets.metrics import concordance, significance
+from benchmark_assets.metrics.assets import (
+    comet_baseline,
+    comet_score,
+    drift_score,
+    human_baseline,
+    lexical_score,
+    output_diagnostic,
+)
+from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.partitions import BY_MODEL, MODEL, SINGLE_RUN
-from benchmark_assets.reporting.leaderboard import rank, readable, summaries
-from benchmark_assets.reporting.tables import markdown
+from benchmark_assets.references.assets import reference_envelope
+from benchmark_assets.reporting import closest, readings
+from benchmark_assets.reporting.agreement import agreement
+from benchmark_assets.reporting.comparisons import compare, standings
+from benchmark_assets.reporting.leaderboard import further, rank, readable, summaries
+from benchmark_assets.reporting.scores import all_scores, human_scores, model_scores
+from benchmark_assets.reporting.slices import measured, sliced, slices
 from benchmark_assets.translation.systems import Systems
 from resources.warehouse import Warehouse
 
+OUTPUTS = [drift_score, lexical_score, comet_score, output_diagnostic]
+SCORES = [drift_score, lexical_score, comet_score, human_baseline, comet_baseline]
+
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="reporting", code_version="1", kinds={"duckdb"},
-    deps=[dg.AssetDep(score, partition_mapping=BY_MODEL) for score in (drift_score, lexical_score)],
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="reporting", code_version="2", kinds={"duckdb"},
+    deps=[dg.AssetDep(each, partition_mapping=BY_MODEL) for each in OUTPUTS],
 )  # fmt: skip
 def model_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
     """A model's aggregates over each corpus, with 95 % intervals."""
 
     def compute(due: pl.DataFrame) -> Computed:
-        drift, lexical = (warehouse.read(table, due) for table in ("drift_score", "lexical_score"))
-        scores = drift.join(lexical, on=["model", "passage"])
-        return Computed({"model_summary": summaries(scores, "model")})
+        rows = summaries(model_scores(warehouse, due), "system").rename({"system": "model"})
+        return Computed({"model_summary": rows})
 
     def describe() -> dict[str, dg.MetadataValue]:
         rows = warehouse.read("model_summary", pl.DataFrame({"model": context.partition_keys}))
-        return {"summary": dg.MetadataValue.md(markdown(readable(rows.rename({"model": "system"}))))}
+        return {"summary": readings.shown(readable(rows.rename({"model": "system"})), rows)}
 
     return refresh(context, warehouse, compute, signature("of the scores"), describe)
 
 
 @dg.asset(
-    group_name="reporting", code_version="1", kinds={"duckdb"}, deps=[model_summary, human_baseline],
+    group_name="reporting", code_version="2", kinds={"duckdb"}, deps=[model_summary, human_baseline, comet_baseline],
 )  # fmt: skip
 def leaderboard(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
     """Models and human translators of every corpus, ranked by similarity to the closest reference.
@@ -47,10 +67,87 @@ def leaderboard(context: dg.AssetExecutionContext, warehouse: Warehouse, systems
     def compute(_: pl.DataFrame) -> Computed:
         provenance = ["fingerprint", "run_id", "updated_at"]
         models = warehouse.read("model_summary").drop(provenance)
-        humans = summaries(warehouse.read("human_baseline"), "translator")
+        humans = summaries(human_scores(warehouse), "system").rename({"system": "translator"})
         return Computed({"leaderboard": rank(models, humans, removed)})
 
     def describe() -> dict[str, dg.MetadataValue]:
-        return {"leaderboard": dg.MetadataValue.md(markdown(readable(warehouse.read("leaderboard")), most=200))}
+        board = warehouse.read("leaderboard")
+        return {
+            "leaderboard": readings.shown(readable(board), board), "further": readings.shown(further(board), board)
+        }  # fmt: skip
 
     return refresh(context, warehouse, compute, f"{signature('of the scores')} {removed}", describe)
+
+
+@dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"}, deps=[reference_envelope])
+def translator_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """How alike each two translators are, how far each lies from the centroid, and the human spread."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        columns = ["passage", "reference_count", "human_spread"]
+        envelopes = warehouse.read("reference_envelope", columns=columns)
+        return Computed({"translator_agreement": agreement(warehouse.read("reference_similarity"), envelopes)})
+
+    def describe() -> dict[str, dg.MetadataValue]:
+        return {"agreement": readings.agreement(warehouse.read("translator_agreement"))}
+
+    return refresh(context, warehouse, compute, SIGNATURE, describe)
+
+
+@dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"}, deps=[drift_score, human_baseline])
+def closest_share(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """How often each translator is the one that a system comes closest to."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        scores, translators = all_scores(warehouse), warehouse.read("human_baseline", columns=["passage", "translator"])
+        return Computed({"closest_share": closest.closest(scores, translators)})
+
+    def describe() -> dict[str, dg.MetadataValue]:
+        return {"shares": readings.shares(warehouse.read("closest_share"))}
+
+    return refresh(context, warehouse, compute, closest.SIGNATURE, describe)
+
+
+@dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"}, deps=SCORES)
+def system_comparison(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Each two systems of a corpus in each ranked measure: difference, interval, p-values, corrected."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        return Computed({"system_comparison": compare(all_scores(warehouse))})
+
+    def describe() -> dict[str, dg.MetadataValue]:
+        return {"differences": readings.differences(warehouse.read("system_comparison"))}
+
+    return refresh(context, warehouse, compute, f"{signature('of the scores')} {significance.SIGNATURE}", describe)
+
+
+@dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"}, deps=[*SCORES, system_comparison])
+def metric_rank(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Ranks in each measure, clusters of models that cannot be told apart, and whether measures agree."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        ranks, agreeing = standings(all_scores(warehouse), warehouse.read("system_comparison"))
+        return Computed({"metric_rank": ranks, "metric_concordance": agreeing})
+
+    def describe() -> dict[str, dg.MetadataValue]:
+        ranks, agreeing = (warehouse.read(table) for table in ("metric_rank", "metric_concordance"))
+        return {"ranks": readings.ranks(ranks), "concordance": readings.concordance(agreeing)}
+
+    settings = f"{signature('of the scores')} {concordance.SIGNATURE} {significance.SIGNATURE}"
+    return refresh(context, warehouse, compute, settings, describe, also=["metric_concordance"])
+
+
+@dg.asset(
+    group_name="reporting", code_version="1", kinds={"duckdb"},
+    deps=[*SCORES, output_diagnostic, reference_envelope, "source_text", "reference"],
+)  # fmt: skip
+def slice_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Every system's aggregates over parts of a corpus: collections, and thirds by length and by human spread."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        return Computed({"slice_summary": sliced(all_scores(warehouse), slices(measured(warehouse)))})
+
+    def describe() -> dict[str, dg.MetadataValue]:
+        return {"slices": readings.slices(warehouse.read("slice_summary"))}
+
+    return refresh(context, warehouse, compute, signature("of the scores"), describe)

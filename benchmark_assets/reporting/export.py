@@ -20,9 +20,13 @@ import polars as pl
 
 from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.trigrams import normalized
-from benchmark_assets.metrics.summary import SUMMARY
+from benchmark_assets.metrics.summary import DIAGNOSTICS, SUMMARY
+from benchmark_assets.reporting.agreement import AGREEMENT
+from benchmark_assets.reporting.closest import CLOSEST
+from benchmark_assets.reporting.comparisons import COMPARISON, CONCORDANCE, RANK
 from benchmark_assets.reporting.tables import markdown
 from benchmark_assets.selection.candidates import renderings
+from benchmark_assets.sensitivity.detection import DETECTION, THRESHOLD
 from resources import prompts
 from resources.downloads.whole_files import sha256
 from resources.errors import BadInput
@@ -44,6 +48,7 @@ ENVELOPE = [
     "reference_count", "embedder", "human_spread", "euclidean_spread", "mean_similarity", "least_similarity",
     "cut_references",
 ]  # fmt: skip
+COMET = ["signature", "comet_avg", "comet_best", "cut"]
 VERIFICATION = ["passage", "translator", "segment_id", "stage", "start_at", "end_at", "similarity", "in_order"]
 
 BY_PASSAGE = {
@@ -51,11 +56,27 @@ BY_PASSAGE = {
     "envelopes.csv": ("reference_envelope", ["passage", *ENVELOPE]),
     "reference_similarities.csv": ("reference_similarity", ["passage", "translator", "other", "similarity"]),
     "output_similarities.csv": ("output_similarity", ["model", "passage", "translator", "similarity"]),
+    "comet_scores.csv": ("comet_score", ["model", "passage", *COMET]),
+    "output_comet.csv": ("output_comet", ["model", "passage", "translator", "score"]),
+    "human_comet.csv": ("comet_baseline", ["passage", "translator", *COMET]),
+    "diagnostics.csv": ("output_diagnostic", ["model", "passage", *DIAGNOSTICS]),
+    "damaged_scores.csv": (
+        "damaged_score",
+        ["passage", "translator", "kind", "severity", "extent", *SEMANTIC, *LEXICAL[:3]],
+    ),
 }
 BY_CORPUS = {
     "funnel.csv": ("funnel", ["step", "reason", "affected", "alone", "remaining"]),
     "near_duplicates.csv": ("near_duplicate", ["passage", "kept", "similarity"]),
     "leaderboard.csv": ("leaderboard", ["rank", "kind", "system", *SUMMARY, "signature", "removed"]),
+    "translator_agreement.csv": ("translator_agreement", AGREEMENT.names()[1:]),
+    "closest_shares.csv": ("closest_share", CLOSEST.names()[1:]),
+    "comparisons.csv": ("system_comparison", COMPARISON.names()[1:]),
+    "ranks.csv": ("metric_rank", RANK.names()[1:]),
+    "concordance.csv": ("metric_concordance", CONCORDANCE.names()[1:]),
+    "slices.csv": ("slice_summary", ["dimension", "slice", "least", "most", "kind", "system", *SUMMARY, "signature"]),
+    "sensitivity.csv": ("sensitivity", [*DETECTION.names(), "signature"]),
+    "sensitivity_thresholds.csv": ("sensitivity_threshold", [*THRESHOLD.names(), "signature"]),
 }
 
 FILES = f"""\
@@ -70,7 +91,14 @@ restricted text only characters and SHA-256 |
 the file is the model's, percent-encoded; `variorum import outputs FILE --corpus CORPUS --model MODEL` reads it |
 | `scores.csv`, `human_scores.csv`, `envelopes.csv`, `output_similarities.csv`, `reference_similarities.csv` | scores \
 of each model and translator by passage, and what they were measured by. The statistics add up to corpus scores |
+| `comet_scores.csv`, `output_comet.csv`, `human_comet.csv`, `diagnostics.csv` | the same by COMET; what is plainly \
+wrong with an output |
 | `leaderboard.csv` | models and human translators of the corpus, with 95 % intervals |
+| `translator_agreement.csv`, `closest_shares.csv`, `comparisons.csv`, `ranks.csv`, `concordance.csv`, `slices.csv` | \
+how alike the translators are, whom each system comes closest to, systems against each other, their ranks, whether the \
+measures agree, and all of it for parts of the corpus |
+| `sensitivity.csv`, `sensitivity_thresholds.csv`, `damaged_scores.csv` | how well each metric tells damaged \
+translations from sound ones, and from which scores |
 | `funnel.csv`, `near_duplicates.csv` | how many passages each filter drops; passages that repeat an earlier one |
 | `verification.csv` | where the text of each aligned segment stands in its translation |
 | `prompts/` | what models are asked, as the project has it at the export |

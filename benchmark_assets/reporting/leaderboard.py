@@ -4,40 +4,34 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from benchmark_assets.metrics.summary import SUMMARY, signature, summarize
+from benchmark_assets.metrics.summary import DIAGNOSTICS, SUMMARY, summarize
 from benchmark_assets.partitions import CORPUS
-from resources.errors import BadInput
+from benchmark_assets.reporting.scores import signed
+from benchmark_assets.reporting.tables import number
 
 
-def summaries(scores: pl.DataFrame, system: str) -> pl.DataFrame:
-    """Summary rows, one for each system and corpus; none where nothing was scored yet.
+def summaries(scores: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """Summary rows, one for each combination of `by` in each corpus; none where nothing was scored yet.
 
     Parameters
     ----------
     scores
-        Columns `system`'s, `passage` (`corpus/passage_id`) and those of `drift_score` and `lexical_score`.
-    system
-        Name of the column that names the system.
+        Columns `by`, `passage` (`corpus/passage_id`), and what `summarize` and `signed` want.
+    by
+        Names of the columns that tell a system, or a system and a slice.
 
     Raises
     ------
     BadInput
         Where scores of two embedders would be averaged.
     """
-    groups = scores.with_columns(CORPUS)
+    keys = [*by, "corpus"]
+    groups = scores.with_columns(CORPUS).group_by(keys, maintain_order=True)
     rows = [
-        {system: name, "corpus": corpus, **summarize(own), "signature": _signature(own, f"{name} on {corpus}")}
-        for (name, corpus), own in groups.group_by([system, "corpus"], maintain_order=True)
+        {**dict(zip(keys, values, strict=True)), **summarize(own), "signature": signed(own, " ".join(map(str, values)))}
+        for values, own in groups
     ]
-    return pl.DataFrame(rows, schema={system: pl.String(), "corpus": pl.String(), **SUMMARY, "signature": pl.String()})
-
-
-def _signature(scores: pl.DataFrame, row: str) -> str:
-    embedders = scores["embedder"].unique().sort().to_list()
-    if len(embedders) > 1:
-        remedy = "bring the references and all passages of the model up to date with one embedder"
-        raise BadInput("scores", row, f"were made by several embedders ({', '.join(embedders)})", remedy)
-    return signature(embedders[0])
+    return pl.DataFrame(rows, schema={**dict.fromkeys(keys, pl.String()), **SUMMARY, "signature": pl.String()})
 
 
 def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()) -> pl.DataFrame:
@@ -65,16 +59,6 @@ def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()
 
 def readable(board: pl.DataFrame) -> pl.DataFrame:
     """The leaderboard as people read it: rounded, intervals beside their numbers, '-' for what does not exist."""
-
-    def number(name: str, digits: int, scale: float = 1) -> pl.Expr:
-        def text(row: dict[str, float | None]) -> str:
-            value, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
-            if value is None or low is None or high is None:
-                return "-"
-            return f"{value * scale:.{digits}f} [{low * scale:.{digits}f}, {high * scale:.{digits}f}]"
-
-        return pl.struct(name, f"{name}_low", f"{name}_high").map_elements(text, return_dtype=pl.String)
-
     if "removed" in board.columns:
         board = board.with_columns(
             pl.col("system") + pl.when("removed").then(pl.lit(" (removed)")).otherwise(pl.lit(""))
@@ -82,10 +66,27 @@ def readable(board: pl.DataFrame) -> pl.DataFrame:
     names = [name for name in ("corpus", "rank", "kind", "system", "passages") if name in board.columns]
     return board.sort("corpus", "rank" if "rank" in names else "system").select(
         *names,
-        number("sim_best", 3).alias("sim_best"),
-        number("drift", 2).alias("drift"),
+        pl.col("mean_references").round(1).cast(pl.String).fill_null("-").alias("references"),
+        number("sim_best", 3),
+        number("drift", 2),
         number("outlier_rate", 1, 100).alias("outliers %"),
         number("chrf", 1).alias("chrF++"),
         number("bleu", 1).alias("BLEU"),
+        number("comet_avg", 3).alias("COMET"),
         number("length_ratio", 2).alias("length ratio"),
+    )  # fmt: skip
+
+
+def further(board: pl.DataFrame) -> pl.DataFrame:
+    """What the leaderboard has besides: means over passages, errors of length, counts of what is wrong with outputs."""
+    return board.sort("corpus", "rank").select(
+        "corpus", "kind", "system",
+        number("sim_centroid", 3),
+        number("drift_euclidean", 2).alias("Euclidean drift"),
+        number("chrf_mean", 1).alias("mean chrF++"),
+        number("bleu_mean", 1).alias("mean BLEU"),
+        number("comet_best", 3).alias("best COMET"),
+        number("length_offset", 3).alias("|mean length - 1|"),
+        number("length_error", 3).alias("mean |length - 1|"),
+        *(pl.col(name).cast(pl.String).fill_null("-").alias(name.replace("_", " ")) for name in DIAGNOSTICS),
     )  # fmt: skip

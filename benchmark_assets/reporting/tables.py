@@ -12,6 +12,18 @@ def markdown(frame: pl.DataFrame, most: int = 100) -> str:
     return "\n".join(lines)
 
 
+def number(name: str, digits: int, scale: float = 1) -> pl.Expr:
+    """A column with its interval (`name`, `name_low`, `name_high`) as text, '-' where there is none."""
+
+    def text(row: dict[str, float | None]) -> str:
+        value, low, high = row.values()
+        if value is None or low is None or high is None:
+            return "-"
+        return f"{value * scale:.{digits}f} [{low * scale:.{digits}f}, {high * scale:.{digits}f}]"
+
+    return pl.struct(name, f"{name}_low", f"{name}_high").map_elements(text, return_dtype=pl.String).alias(name)
+
+
 def plain(frame: pl.DataFrame) -> str:
     """A frame as aligned columns, numbers to the right."""
     cells = [frame.columns, *([_line(value) for value in row] for row in frame.iter_rows())]

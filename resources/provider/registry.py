@@ -1,7 +1,7 @@
 """The registry of what can be called: endpoints, models, judges, aligners, embedders, prices, caps, in one YAML file.
 
-Here: the form of `resources/models.yaml` and its faults. Not here: how a call is made (client),
-what may be spent (ledger).
+Here: the form of `resources/models.yaml` (COMET's checkpoint, too) and its faults. Not here: how a call is made
+(client), what may be spent (ledger).
 """
 
 import os
@@ -17,6 +17,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from resources import yaml_files
+from resources.comet.comet import Comet
 from resources.embedders import Embedder, EndpointEmbedder, SentenceTransformerEmbedder
 from resources.errors import BadInput
 from resources.home import PROJECT
@@ -113,6 +114,17 @@ class Budget(_Entry):
     day: float | None = Field(default=None, gt=0)
 
 
+class CometEntry(_Entry):
+    """The COMET checkpoint that scores are made with: a path that ends in `.ckpt`, or a name on the hub; '' for none.
+
+    `token_budget` bounds the tokens that are encoded at a time.
+    """
+
+    checkpoint: str = ""
+    device: Literal["cpu", "cuda"] = "cpu"
+    token_budget: int = Field(default=2048, ge=1)
+
+
 class EmbedderEntry(_Entry):
     """An embedder: a model of an endpoint's /embeddings, or one that sentence-transformers loads ('' is MiniLM)."""
 
@@ -179,6 +191,7 @@ class Registry(_Entry):
     aligners: dict[str, Settings] = {}
     embedders: dict[str, EmbedderEntry] = {}
     embedder: str
+    comet: CometEntry = CometEntry()
     budget: Budget = Budget()
     schedule: str = "0 3 * * 1"
 
@@ -207,6 +220,10 @@ class Registry(_Entry):
         return EndpointEmbedder(
             base_url=endpoint.url, model=entry.model, key_variable=endpoint.key, dimensions=entry.dimensions
         )
+
+    def chosen_comet(self) -> Comet:
+        """The COMET checkpoint that scores are made with."""
+        return Comet(**self.comet.model_dump())
 
 
 def default_path() -> Path:
@@ -268,8 +285,12 @@ def _absolute(registry: Registry, folder: Path) -> Registry:
     def settled(settings: Settings) -> Settings:
         return settings.model_copy(update={"tokenizer": settings.tokenizer and folder / settings.tokenizer})
 
+    comet = registry.comet
+    if comet.checkpoint.endswith(".ckpt"):
+        comet = comet.model_copy(update={"checkpoint": str(folder / comet.checkpoint)})
     return registry.model_copy(
         update={
+            "comet": comet,
             "endpoints": {
                 name: each.model_copy(update={"recording": each.recording and folder / each.recording})
                 for name, each in registry.endpoints.items()

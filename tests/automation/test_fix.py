@@ -12,7 +12,7 @@ import pytest
 from resources.warehouse import Warehouse
 from tests.bench.grid import grid
 from tests.processes import variorum
-from tests.support import reports, write_outputs
+from tests.support import TABLES, reports, write_outputs
 
 pytestmark = pytest.mark.proof
 
@@ -56,7 +56,7 @@ def test_one_fix_among_1700_passages_of_five_models_recomputes_that_passage(
             ("human_baseline", passage),
             *((asset, f"{model}|{passage}") for asset in stored for model in MODELS),
             *(("model_summary", model) for model in MODELS),
-            ("leaderboard", ""),
+            *((table, "") for table in TABLES),
         ]
     )
     for name, rows in stored.items():

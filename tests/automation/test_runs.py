@@ -25,6 +25,7 @@ from tests.support import (
     MODELS,
     PASSAGES,
     STAGES,
+    TABLES,
     LetterEmbedder,
     edit_segment,
     reports,
@@ -34,7 +35,7 @@ from tests.support import (
 )  # fmt: skip
 from tests.systems import RuleSystems
 
-REFERENCES = ["reference", "reference_envelope", "human_baseline"]
+REFERENCES = ["reference", "reference_envelope", "human_baseline", "comet_baseline"]
 
 
 def all_due(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[str, dict[str, str]]:
@@ -69,13 +70,21 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
     systems.asked()
     runs.update(built, instance)
     assert systems.asked() == []
-    grid = {(asset, f"{model}|{passage}") for asset in ("drift_score", "lexical_score") for model in MODELS}
+    grid = {
+        (asset, f"{model}|{passage}")
+        for asset in ("drift_score", "lexical_score", "comet_score", "output_diagnostic")
+        for model in MODELS
+    }
     assert reports(instance) - before == Counter(
         {
             *((asset, passage) for asset in ("segmented_reference", "alignment", "passage_filter", *REFERENCES)),
             *grid,
+            *(("damaged_text", each) for each in PASSAGES),  # an addition or a wrong term may come from the passage
+            ("damaged_score", passage),
+            ("sensitivity", ""),
+            ("sensitivity_threshold", ""),
             *(("model_summary", model) for model in MODELS),
-            ("leaderboard", ""),
+            *((table, "") for table in TABLES),
         }
     )
     others = pl.col("passage") != passage
@@ -263,6 +272,6 @@ def test_rows_of_other_models_that_wait_for_their_references_are_sound(
     files[0].write_text(kept)
     runs.look(built, instance)
     runs.evaluate(built, instance, "alpha")
-    assert set(all_due(built, instance)) == {"drift_score", "lexical_score"}
+    assert set(all_due(built, instance)) == {"drift_score", "lexical_score", "comet_score", "output_diagnostic"}
     drift = warehouse.read("drift_score").filter(passage=PASSAGES[2])
     assert dict(drift.select("model", pl.col("drift").is_null()).iter_rows()) == {"alpha": False, "beta": True}

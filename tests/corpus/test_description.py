@@ -168,9 +168,11 @@ PROSE = TEXT | {"layout": "text", "root": "prose"}
         ({"filters": {"min_characters": 0}}, "filters.min_characters", "greater than or equal to 1"),
         ({"filters": {"max_similarity": 1.5}}, "filters.max_similarity", "less than or equal to 1"),
         ({"filters": {"length": 5}}, "filters.length", "not permitted"),
+        ({"sensitivity": {"passages": -1}}, "sensitivity.passages", "greater than or equal to 0"),
+        ({"sensitivity": {"severity": 4}}, "sensitivity.severity", "not permitted"),
     ],
 )
-def test_faults_of_continuous_references_and_filters_are_told_by_key(
+def test_faults_of_continuous_references_filters_and_the_suite_are_told_by_key(
     tmp_path: Path, content: dict[str, Any], key: str, problem: str
 ) -> None:
     path = tmp_path / "c.yaml"

@@ -1,14 +1,16 @@
 import math
 from collections.abc import Mapping
+from random import Random
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
+from polars.testing import assert_frame_equal
 
 from benchmark_assets.metrics.drift import cosine_drift, semantic_scores
 from benchmark_assets.references.rows import envelope_rows
@@ -55,15 +57,74 @@ def test_drift_worked_by_hand(
     )
 
 
-@given(unit_vectors(3).filter(lambda drawn: bool(np.linalg.norm(drawn[1:].mean(axis=0)) > 0.05)))
-def test_similarity_to_the_centroid_follows_from_the_similarities(vectors: NDArray[np.float64]) -> None:
-    own = {f"t{i}": vector for i, vector in enumerate(vectors[1:])}
-    tried, passages = candidates({"x/1": {"m": vectors[0]}}), references({"x/1": own})
-    scores, similarities = score(tried, passages)
-    spread = envelope_rows(tried.select("passage"), passages)["reference_envelope"]["human_spread"].item()
-    assert_allclose(
-        scores["sim_centroid"].item(), similarities["similarity"].to_numpy().mean() / (1 - spread), atol=1e-4
+@st.composite
+def crowds(draw: st.DrawFn) -> NDArray[np.float64]:
+    """One to nine references, some of them equal or opposite to the first; their mean has a direction."""
+    drawn = draw(unit_vectors(1, 9))
+    turns = draw(
+        st.lists(st.sampled_from(["own", "own", "equal", "opposite"]), min_size=len(drawn), max_size=len(drawn))
     )
+    for i, turn in enumerate(turns[1:], 1):
+        drawn[i] = {"own": drawn[i], "equal": drawn[0], "opposite": -drawn[0]}[turn]
+    assume(np.linalg.norm(drawn.mean(axis=0)) > 0.05)
+    return drawn
+
+
+@given(crowds(), st.data())
+def test_everything_follows_from_the_similarities_and_the_length_of_the_mean(
+    own: NDArray[np.float64], data: st.DataObject
+) -> None:
+    """With m the length of the mean reference and s the mean similarity: spread 1 - m, to the centroid s / m, to the
+    mean √(1 - 2s + m²). Vectors are kept in single precision, so that small differences of large numbers are not."""
+    candidate = data.draw(unit_vectors(1, 1).filter(lambda drawn: drawn.shape[1] == own.shape[1]))[0]
+    tried, human = candidates({"x/1": {"m": candidate}}), references({"x/1": dict(zip("abcdefghi", own, strict=False))})
+    scores, similarities = score(tried, human)
+    found, s = scores.row(0, named=True), similarities["similarity"].to_numpy().mean()
+    assert_allclose(similarities["similarity"], own @ candidate, atol=1e-6)
+    assert_allclose(found["sim_best"], (own @ candidate).max(), atol=1e-6)
+    if len(own) == 1:
+        assert (found["sim_centroid"], found["drift"], found["drift_euclidean"]) == (None, None, None)
+        return
+    m = np.linalg.norm(own.mean(axis=0))
+    assert_allclose(found["sim_centroid"], s / m, atol=1e-5)
+    assert_allclose(found["drift"], (1 - s / m) / (1 - m + 0.01), atol=1e-2)
+    apart = np.linalg.norm(own - own.mean(axis=0), axis=1).mean()
+    assume(apart < 1e-9 or apart > 1e-3)
+    if apart < 1e-9:
+        assert found["drift_euclidean"] is None
+    else:
+        assert_allclose(found["drift_euclidean"] * apart, math.sqrt(max(0, 1 - 2 * s + m * m)), atol=2e-3)
+
+
+@settings(max_examples=25)
+@given(st.lists(crowds(), min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_a_grid_scored_at_once_is_its_items_scored_one_by_one(
+    passages: list[NDArray[np.float64]], random: Random
+) -> None:
+    width = max(own.shape[1] for own in passages)
+    wide = {f"x/{i}": np.pad(own, ((0, 0), (0, width - own.shape[1]))) for i, own in enumerate(passages)}
+    human = references({name: dict(zip("abcdefghi", own, strict=False)) for name, own in wide.items()})
+    turned = {name: {"m": own[-1], "k": np.roll(own[0], 1)} for name, own in wide.items()}
+    tried = candidates(turned).sample(fraction=1, shuffle=True, seed=random.randrange(1000))
+    at_once = score(tried, human.sample(fraction=1, shuffle=True, seed=random.randrange(1000)))
+    one_by_one = [score(each, human) for each in tried.iter_slices(1)]
+    for found, parts in zip(at_once, zip(*one_by_one, strict=True), strict=True):
+        keys = [name for name in ("model", "passage", "translator") if name in found.columns]
+        assert_frame_equal(found.sort(keys), pl.concat(parts).sort(keys), rel_tol=1e-12, abs_tol=1e-12)
+    assert at_once[0].select("model", "passage").equals(tried.select("model", "passage"))
+
+
+def test_long_vectors_of_many_pairs() -> None:
+    drawn = np.random.default_rng(1).normal(size=(3, 150, 4096))
+    tried, ann, ben = drawn / np.linalg.norm(drawn, axis=2, keepdims=True)
+    names = [f"x/{i}" for i in range(150)]
+    human = references({name: {"ann": one, "ben": two} for name, one, two in zip(names, ann, ben, strict=True)})
+    scores, _ = score(candidates({name: {"m": own} for name, own in zip(names, tried, strict=True)}), human)
+    mean = (ann + ben) / 2
+    assert_allclose(scores["sim_best"], np.maximum((tried * ann).sum(axis=1), (tried * ben).sum(axis=1)), atol=1e-7)
+    assert_allclose(scores["sim_centroid"], (tried * mean).sum(axis=1) / np.linalg.norm(mean, axis=1), atol=1e-7)
+    ratio = np.linalg.norm(tried - mean, axis=1) / (np.linalg.norm(ann - ben, axis=1) / 2)
+    assert_allclose(scores["drift_euclidean"], ratio, atol=1e-6)
 
 
 @given(unit_vectors(2).filter(lambda drawn: bool(np.linalg.norm(drawn.mean(axis=0)) > 0.05)))

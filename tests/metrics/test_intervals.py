@@ -11,7 +11,6 @@ from benchmark_assets.metrics.intervals import (
     mean_interval,
     percentile_interval,
     resampling_weights,
-    statistic_interval,
     wilson,
 )
 
@@ -103,12 +102,10 @@ def test_a_resample_that_drew_only_absent_values_says_nothing() -> None:
     assert mean_interval(np.array([3.0, 5.0, math.nan]), weights) == pytest.approx((3.05, 4.95))
 
 
-def test_a_corpus_score_is_resampled_from_summed_statistics() -> None:
-    statistics = np.array([[1, 2], [3, 4]])  # hits and trials of two passages
-    weights = np.array([[2, 0], [0, 2]])
-    interval = statistic_interval(statistics, weights, lambda total: total[0] / total[1])
-    assert interval == pytest.approx((0.5 + 0.025 * 0.25, 0.75 - 0.025 * 0.25))
-
-
 def test_an_interval_is_the_middle_95_percent() -> None:
     assert percentile_interval(np.arange(1001.0)) == pytest.approx((25, 975))
+
+
+def test_a_resample_that_says_nothing_is_left_out() -> None:
+    values = np.concatenate([np.arange(1001.0), np.full(500, math.nan)])
+    assert percentile_interval(values) == pytest.approx((25, 975))

@@ -1,12 +1,14 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
+from benchmark_assets.metrics.intervals import mean_interval, resampling_weights
 from benchmark_assets.metrics.lexical import signatures
-from benchmark_assets.metrics.summary import SUMMARY, signature, summarize
+from benchmark_assets.metrics.summary import DIAGNOSTICS, SUMMARY, signature, summarize
 from tests.metrics.scores import OUTPUTS, REFERENCES, scores
 
 
@@ -26,11 +28,10 @@ def test_means_lie_in_their_intervals_and_ignore_what_is_absent() -> None:
 
 def test_without_an_envelope_there_is_similarity_but_no_drift() -> None:
     row = summarize(scores([None, None]))
-    named = ("outliers", "outlier_rate", "drift", "drift_euclidean", "sim_centroid")
-    without = [f"{name}{bound}" for name in named for bound in ("", "_low", "_high") if f"{name}{bound}" in row]
-    assert [row[name] for name in without] == [None] * 13
+    null = {name for name, value in row.items() if value is None}
+    named = {"outlier_rate", "drift", "drift_euclidean", "sim_centroid", "comet_avg", "comet_best"}
+    assert null == {"outliers", *DIAGNOSTICS, *(f"{name}{bound}" for name in named for bound in ("", "_low", "_high"))}
     assert row["with_envelope"] == 0
-    assert all(row[name] is not None for name in row if name not in without)
 
 
 def test_without_references_there_is_nothing_to_report() -> None:
@@ -67,7 +68,44 @@ def test_passages_without_references_leave_the_other_numbers_alone() -> None:
         assert with_lacking[name] == without[name]
 
 
+def test_an_interval_is_that_of_the_passages_in_their_order() -> None:
+    drifts = [1.0, 5.0, 2.0, 0.5, 3.0, 1.5]
+    row = summarize(scores(drifts).reverse())
+    low, high = mean_interval(np.array(drifts), resampling_weights(6))
+    assert (row["drift_low"], row["drift_high"]) == pytest.approx((low, high))
+
+
+def test_means_over_passages_stand_beside_the_scores_of_the_corpus() -> None:
+    rows = scores([1.0] * len(OUTPUTS))
+    row = summarize(rows)
+    for name in ("bleu", "chrf"):
+        assert row[f"{name}_mean"] == pytest.approx(rows[name].mean())
+        assert row[name] != pytest.approx(row[f"{name}_mean"], abs=0.5)
+
+
+def test_the_mean_number_of_references_is_that_of_the_passages_scored() -> None:
+    rows = scores([1.0, 1.0, None], similarities=[0.9, 0.9, None]).with_columns(references=pl.Series([3, 2, 0]))
+    assert summarize(rows)["mean_references"] == 2.5
+
+
+def test_diagnostics_are_counted_where_there_are_any() -> None:
+    rows = scores([1.0, None, 1.0], similarities=[0.9, None, 0.9]).with_columns(
+        empty=pl.Series([False, True, False]), copied=pl.Series([True, None, True])
+    )
+    row = summarize(rows)
+    assert (row["empty"], row["copied"], row["repeated"]) == (1, 2, None)
+
+
 def test_a_signature_names_everything_that_a_number_rests_on() -> None:
-    text = signature("letters|v1")
-    for part in ("letters|v1", *signatures().values(), "drift > 2.0", "1000 bootstrap resamples", "seed", "Wilson"):
+    text = signature("letters|v1", "wmt22|v2")
+    assert "COMET" not in signature("letters|v1")
+    for part in (
+        "wmt22|v2",
+        "letters|v1",
+        *signatures().values(),
+        "drift > 2.0",
+        "1000 bootstrap resamples",
+        "seed",
+        "Wilson",
+    ):
         assert part in text

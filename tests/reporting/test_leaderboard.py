@@ -2,7 +2,8 @@ import polars as pl
 import pytest
 
 from benchmark_assets.metrics.summary import summarize
-from benchmark_assets.reporting.leaderboard import rank, readable, summaries
+from benchmark_assets.reporting.leaderboard import further, rank, readable, summaries
+from resources.errors import BadInput
 from tests.metrics.scores import scores
 
 
@@ -83,7 +84,34 @@ def test_people_read_a_dash_where_there_is_no_number() -> None:
     assert (row["drift"], row["outliers %"]) == ("-", "-")
     assert row["sim_best"] == "0.500 [0.500, 0.500]"
     nothing = readable(board([scores([None], [None])])).row(0)
-    assert nothing[5:] == ("-",) * 6
+    assert nothing[5:] == ("-",) * 8
+    assert set(further(board([scores([None], [None])])).row(0)[3:]) == {"-"}
+
+
+def test_the_number_of_references_is_beside_the_number_of_passages() -> None:
+    rows = scores([1.0, 1.0, 1.0]).with_columns(references=pl.Series([3, 3, 2], dtype=pl.UInt32))
+    assert readable(board([rows])).select("passages", "references").row(0) == (3, "2.7")
+
+
+def test_what_is_no_headline_stands_in_a_table_of_its_own() -> None:
+    rows = scores([1.0, 1.0]).with_columns(length_ratio=pl.Series([0.5, 1.5]), truncated=pl.Series([True, False]))
+    row = further(board([rows])).row(0, named=True)
+    assert row["|mean length - 1|"].startswith("0.000 [")
+    assert row["mean |length - 1|"] == "0.500 [0.500, 0.500]"
+    assert (row["truncated"], row["wrong script"]) == ("1", "-")
+
+
+def test_scores_of_two_embedders_are_not_averaged() -> None:
+    rows = pl.concat([scores([1.0]), scores([1.0]).with_columns(embedder=pl.lit("another"))])
+    with pytest.raises(BadInput, match="several embedders"):
+        summaries(rows, "model")
+
+
+def test_scores_of_two_checkpoints_are_not_averaged_and_one_is_named() -> None:
+    one, other, none = (scores([1.0]).with_columns(comet=pl.lit(name, pl.String)) for name in ("wmt20", "wmt22", None))
+    with pytest.raises(BadInput, match=r"several checkpoints of COMET \(wmt20, wmt22\)"):
+        summaries(pl.concat([one, other]), "model")
+    assert "COMET: wmt20" in summaries(pl.concat([one, none]), "model")["signature"].item()
 
 
 def test_summaries_without_ranks_are_readable_too() -> None:

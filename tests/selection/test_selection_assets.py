@@ -50,6 +50,9 @@ MODEL = "alpha"
 BEFORE = {"source_text", "segmented_reference", "continuous_reference", *CONSTRUCTION}
 """What a passage has whether it is selected or not."""
 
+OF_A_SAMPLE = {"damaged_text", "damaged_score"}
+"""What a passage has that rests on others too: an addition or a wrong term comes from elsewhere in the sample."""
+
 
 def write_strict(folder: Path) -> Path:
     path = write_corpus(folder, SOURCES, {"ann": ANN, "ben": BEN}, name="strict")
@@ -133,7 +136,7 @@ class Stage:
     def versions(self) -> dict[tuple[str, str, str], str]:
         """Versions of what follows the selection, by asset, model and passage."""
         rows = self.warehouse.read("materialization", columns=["asset", "model", "passage", "version"])
-        later = rows.filter(~pl.col("asset").is_in(list(BEFORE)), pl.col("passage") != "")
+        later = rows.filter(~pl.col("asset").is_in(list(BEFORE | OF_A_SAMPLE)), pl.col("passage") != "")
         return {(asset, model, passage): version for asset, model, passage, version in later.iter_rows()}
 
     def moved(self) -> set[str]:
@@ -149,7 +152,8 @@ def stage(ruled: dg.Definitions, instance: dg.DagsterInstance, warehouse: Wareho
 
 def later(told: Iterable[tuple[str, str]]) -> set[str]:
     """Passages that were reported of an asset that follows the selection."""
-    return {partition.rpartition("|")[2] for asset, partition in told if asset not in BEFORE} - {"", MODEL}
+    apart = BEFORE | OF_A_SAMPLE
+    return {partition.rpartition("|")[2] for asset, partition in told if asset not in apart} - {"", MODEL}
 
 
 def test_what_is_dropped_has_no_reference_and_no_output_and_no_system_is_asked(stage: Stage) -> None:

@@ -1,0 +1,139 @@
+"""Whether two systems can be told apart: paired bootstrap, approximate randomization, Holm's correction, clusters.
+
+Here: tests on the passages that both systems have. Not here: intervals of a single system (intervals), which measures
+there are (measures), tables.
+"""
+
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from benchmark_assets.metrics.intervals import RESAMPLES, SEED, percentile_interval, resampling_weights
+from benchmark_assets.metrics.measures import Floats, Measure, summed
+
+TRIALS = 10_000
+LEVEL = 0.05
+
+SIGNATURE = (
+    f"differences: paired bootstrap, {RESAMPLES} resamples of the passages that both systems have, percentiles, seed "
+    f"{SEED}; p_bootstrap: two-sided, resampled differences centred on their mean; p_randomization: approximate "
+    f"randomization, two-sided, {TRIALS} trials (all exchanges where they are fewer), seed {SEED}; p = (hits + 1) / "
+    f"(trials + 1); p_holm: p_randomization by Holm over the pairs of the same kinds of a corpus and measure"
+)
+
+DIFFERENCES = pl.Schema({
+    "first": pl.Int64(), "second": pl.Int64(), "passages": pl.Int32(),
+    "difference": pl.Float64(), "difference_low": pl.Float64(), "difference_high": pl.Float64(),
+    "p_bootstrap": pl.Float64(), "p_randomization": pl.Float64(),
+})  # fmt: skip
+
+
+def differences(statistics: Floats, measure: Measure) -> pl.DataFrame:
+    """Compare each two systems on the passages that both have.
+
+    Parameters
+    ----------
+    statistics
+        Shape (systems, passages, statistics), as in `measures.Panel`.
+
+    Returns
+    -------
+    Columns of `DIFFERENCES`, one row a pair that has a passage in common; `first` and `second` are places in the array.
+    `difference` is the score of the first minus that of the second.
+
+    Notes
+    -----
+    The bootstrap test is that of sacrebleu: the share of resamples whose difference lies at least as far from the mean
+    of all as the observed one from 0 (Riezler and Maxwell 2005). Approximate randomization exchanges the outputs of the
+    two systems passage by passage (Noreen 1989): the share of trials whose difference is at least as large. Of n
+    passages there are 2**n - 1 exchanges besides the one observed; where that is no more than `TRIALS`, each is tried
+    once and the test is exact. Both count ties as hits, so that equal systems have p = 1.
+    """
+    present = statistics[:, :, 0] > 0
+    alike: dict[bytes, list[tuple[int, int]]] = {}
+    for first, second in combinations(range(len(statistics)), 2):
+        alike.setdefault((present[first] & present[second]).tobytes(), []).append((first, second))
+    rows: list[tuple[object, ...]] = []
+    for pattern, pairs in alike.items():
+        common = np.frombuffer(pattern, dtype=bool)
+        if not common.any():
+            continue
+        passages = int(common.sum())
+        systems = sorted({system for pair in pairs for system in pair})
+        place = {system: at for at, system in enumerate(systems)}
+        own = statistics[systems][:, common]
+        resampled = measure.of(summed(own, resampling_weights(passages)))
+        totals, kept = own.sum(axis=1), _kept(own)
+        scores = measure.of(totals)
+        for first, second in pairs:
+            a, b = place[first], place[second]
+            observed = float(scores[a] - scores[b])
+            spread = resampled[:, a] - resampled[:, b]
+            mixed = kept[:, a] + totals[b] - kept[:, b]
+            exchanged = measure.of(mixed) - measure.of(totals[a] + totals[b] - mixed)
+            rows.append((
+                first, second, passages, observed, *percentile_interval(spread),
+                _p(spread - spread.mean(), observed), _p(exchanged, observed),
+            ))  # fmt: skip
+    return pl.DataFrame(rows, schema=DIFFERENCES, orient="row").sort("first", "second")
+
+
+@lru_cache(maxsize=2)
+def exchanges(passages: int) -> NDArray[np.uint8]:
+    """Where two systems keep their outputs (1) and where they exchange them (0), shape (trials, passages).
+
+    All 2**passages - 1 ways besides keeping everything where these are no more than `TRIALS`, else as many drawn.
+    """
+    if 2**passages - 1 <= TRIALS:
+        ways = np.arange(2**passages - 1)
+        return (ways[:, None] >> np.arange(passages) & 1).astype(np.uint8)
+    drawn = np.random.default_rng(SEED).integers(0, 256, size=(TRIALS, (passages + 7) // 8), dtype=np.uint8)
+    return np.unpackbits(drawn, axis=1, count=passages)
+
+
+def holm(p: Floats) -> Floats:
+    """P-values corrected for their number, shape (tests,): reject what is at most the level.
+
+    Notes
+    -----
+    Holm 1979: the smallest is multiplied by their number n, the next by n - 1, …; never less than the one before, never
+    more than 1.
+    """
+    order = np.argsort(p, kind="stable")
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
+    return corrected
+
+
+def clusters(ahead: NDArray[np.bool_]) -> list[int]:
+    """Groups of systems that cannot be told apart, numbered from 1.
+
+    Parameters
+    ----------
+    ahead
+        Shape (systems, systems), best system first: whether the first of two is significantly better than the second.
+
+    Returns
+    -------
+    A number for each system. A new cluster begins where every system above is significantly better than every system
+    from there on: the rule of the WMT findings since 2017. Two systems of one cluster may differ significantly where
+    others between them do not.
+    """
+    starts = [at > 0 and bool(ahead[:at, at:].all()) for at in range(len(ahead))]
+    return [1 + sum(starts[: at + 1]) for at in range(len(starts))]
+
+
+def _kept(statistics: Floats) -> Floats:
+    """Sums over what each system keeps in each trial, shape (trials, systems, statistics)."""
+    ways = exchanges(statistics.shape[1])
+    blocks = range(0, len(ways), 1000)  # as floating-point numbers all would take eight times the memory
+    return np.concatenate([summed(statistics, ways[at : at + 1000].astype(np.float64)) for at in blocks])
+
+
+def _p(differences: Floats, observed: float) -> float:
+    """Two-sided; what only rounding tells apart is equal."""
+    hits = np.abs(differences) >= abs(observed) * (1 - 1e-9) - 1e-12
+    return float((hits.sum() + 1) / (len(differences) + 1))

@@ -1,0 +1,51 @@
+"""Whom each system comes closest to: PaliBench's table 7. Not here: similarities (metrics.drift)."""
+
+import polars as pl
+
+from benchmark_assets.metrics.intervals import wilson
+
+CLOSEST = pl.Schema({
+    "corpus": pl.String(), "kind": pl.String(), "system": pl.String(), "mean_references": pl.Float64(),
+    "translator": pl.String(), "passages": pl.Int32(), "closest": pl.Int32(), "share": pl.Float64(),
+    "share_low": pl.Float64(), "share_high": pl.Float64(),
+})  # fmt: skip
+SIGNATURE = (
+    "share: of the passages in which there is this reference and at least one other, those in which it is the most "
+    "similar, equal ones going to the first by name; 95 % intervals: Wilson"
+)
+
+
+def closest(scores: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
+    """How often each translator's reference is the one most similar to a system's output.
+
+    Parameters
+    ----------
+    scores
+        Columns `kind`, `system`, `corpus`, `passage`, `references` and `closest_reference`.
+    references
+        Columns `passage` and `translator`: the complete references. A translator is not compared with itself.
+
+    Returns
+    -------
+    Columns of `CLOSEST`, `mean_references` being the number of references that there was to choose from.
+    """
+    chosen = scores.filter(pl.col("references") >= 2, pl.col("closest_reference").is_not_null())
+    pairs = chosen.select("kind", "system", "corpus", "passage", "references", "closest_reference").join(
+        references.select("passage", "translator"), on="passage"
+    )
+    pairs = pairs.filter((pl.col("kind") == "model") | (pl.col("translator") != pl.col("system")))
+    counts = pairs.group_by("corpus", "kind", "system", "translator").agg(
+        mean_references=pl.col("references").mean(),
+        passages=pl.len(),
+        closest=(pl.col("closest_reference") == pl.col("translator")).sum(),
+    )
+    intervals = [wilson(hits, trials) for hits, trials in counts.select("closest", "passages").iter_rows()]
+    rows = counts.with_columns(
+        pl.Series("share_low", [low for low, _ in intervals], dtype=pl.Float64),
+        pl.Series("share_high", [high for _, high in intervals], dtype=pl.Float64),
+        share=pl.col("closest") / pl.col("passages"),
+    )
+    ordered = rows.sort("corpus", "kind", "system", "translator", descending=[False, True, False, False])
+    return ordered.select(pl.col(name).cast(kind) for name, kind in CLOSEST.items()).with_columns(
+        signature=pl.lit(SIGNATURE)
+    )

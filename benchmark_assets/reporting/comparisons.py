@@ -1,0 +1,176 @@
+"""Systems beside each other: differences of each two, ranks and clusters in each measure, and whether measures agree.
+
+Here: rows of tables. Not here: the tests (metrics.significance), the coefficients (metrics.concordance).
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from benchmark_assets.metrics import concordance, significance
+from benchmark_assets.metrics.intervals import percentile_interval, resampling_weights
+from benchmark_assets.metrics.measures import RANKED, Floats, Measure, Panel, panel, summed
+from benchmark_assets.reporting.scores import signed
+
+MEAN_RANK = "mean_rank"
+
+COMPARISON = pl.Schema({
+    "corpus": pl.String(), "measure": pl.String(),
+    "kind": pl.String(), "system": pl.String(), "mean_references": pl.Float64(),
+    "other_kind": pl.String(), "other": pl.String(), "other_references": pl.Float64(),
+    "passages": pl.Int32(),
+    "difference": pl.Float64(), "difference_low": pl.Float64(), "difference_high": pl.Float64(),
+    "p_bootstrap": pl.Float64(), "p_randomization": pl.Float64(), "p_holm": pl.Float64(),
+    "signature": pl.String(),
+})  # fmt: skip
+RANK = pl.Schema({
+    "corpus": pl.String(), "kind": pl.String(), "system": pl.String(), "mean_references": pl.Float64(),
+    "measure": pl.String(), "value": pl.Float64(), "value_low": pl.Float64(), "value_high": pl.Float64(),
+    "rank": pl.Float64(), "rank_low": pl.Float64(), "rank_high": pl.Float64(), "cluster": pl.Int32(),
+    "signature": pl.String(),
+})  # fmt: skip
+CONCORDANCE = pl.Schema({
+    "corpus": pl.String(), "statistic": pl.String(), "measure": pl.String(), "other": pl.String(),
+    "models": pl.Int32(), "value": pl.Float64(), "value_low": pl.Float64(), "value_high": pl.Float64(),
+    "signature": pl.String(),
+})  # fmt: skip
+
+
+def compare(scores: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `system_comparison`: each two systems of a corpus in each measure of `RANKED` that both have.
+
+    Parameters
+    ----------
+    scores
+        As `reporting.scores.all_scores` returns them.
+
+    Returns
+    -------
+    Columns of `COMPARISON`. `difference` is the score of `system` minus that of `other`; which way is better, the
+    measure says. Pairs of models, of translators, and of one of each are corrected by Holm's method among themselves.
+    """
+    parts = [pl.DataFrame(schema=COMPARISON)]
+    for corpus, text, systems in _corpora(scores):
+        rows = systems.systems.with_row_index("first").with_columns(pl.col("first").cast(pl.Int64))
+        others = rows.rename(
+            {"first": "second", "kind": "other_kind", "system": "other", "mean_references": "other_references"}
+        )
+        for measure in RANKED:
+            found = significance.differences(systems.statistics[measure.name], measure)
+            named = found.join(rows, on="first").join(others, on="second").sort("first", "second")
+            families = named.partition_by("kind", "other_kind", maintain_order=True)
+            parts += [
+                family.with_columns(
+                    pl.Series("p_holm", significance.holm(family["p_randomization"].to_numpy())),
+                    corpus=pl.lit(corpus), measure=pl.lit(measure.name),
+                    signature=pl.lit(f"{text}; {significance.SIGNATURE}"),
+                ).select(COMPARISON.names())
+                for family in families
+            ]  # fmt: skip
+    return pl.concat(parts)
+
+
+def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Rows of `metric_rank` and of `metric_concordance`, for corpora that have a model.
+
+    Parameters
+    ----------
+    scores
+        As `reporting.scores.all_scores` returns them.
+    compared
+        Rows of `system_comparison`.
+
+    Returns
+    -------
+    ranks
+        Columns of `RANK`: systems in each measure of `RANKED` that some model has, and in `mean_rank`, whose `value` is
+        the mean over the measures that the system has. Ranks are among models; a translator's is the one that a model
+        of that score would have. `cluster` numbers models that cannot be told apart (null for translators).
+    agreement
+        Columns of `CONCORDANCE`: 'tau_b' of each two measures, and 'W' of all of them over the models that have all.
+        Null where a measure ties all models.
+    """
+    ranks: list[tuple[object, ...]] = []
+    agreement: list[tuple[object, ...]] = []
+    for corpus, text, systems in _corpora(scores):
+        models = (systems.systems["kind"] == "model").to_numpy()
+        weights = np.vstack([np.ones(len(systems.passages)), resampling_weights(len(systems.passages))])
+        values = {each.name: each.of(summed(systems.statistics[each.name], weights)) for each in RANKED}
+        measures = [each for each in RANKED if np.isfinite(values[each.name][0, models]).any()]
+        if not measures:
+            continue
+        goodness = np.stack([each.better * values[each.name] for each in measures])
+        absent = [each.name for each in RANKED if each not in measures]
+        text = f"{text}; {concordance.SIGNATURE}" + (f"; no model has {', '.join(absent)}" if absent else "")
+        own = compared.filter(pl.col("corpus") == corpus)
+        ranks += [(corpus, *row, text) for row in _ranks(systems, measures, goodness, models, own)]
+        agreement += [(corpus, *row, text) for row in _concordance(measures, goodness[..., models])]
+    return pl.DataFrame(ranks, schema=RANK, orient="row"), pl.DataFrame(agreement, schema=CONCORDANCE, orient="row")
+
+
+def _corpora(scores: pl.DataFrame) -> Iterator[tuple[str, str, Panel]]:
+    """Each corpus that has scores, with their signature."""
+    for (corpus,), own in scores.drop_nulls("sim_best").sort("corpus").group_by(["corpus"], maintain_order=True):
+        yield str(corpus), signed(own, str(corpus)), panel(own, RANKED)
+
+
+def _ranks(
+    systems: Panel, measures: list[Measure], goodness: Floats, models: NDArray[np.bool_], compared: pl.DataFrame
+) -> Iterator[tuple[object, ...]]:
+    """Without corpus and signature. `goodness` has shape (measures, 1 + resamples, systems), the observed one first."""
+    names = systems.systems.rows()
+    ranked = concordance.ranks(goodness, models)
+    for measure, good, rank in zip(measures, goodness, ranked, strict=True):
+        cluster = _clusters(names, measure, good[0], models, compared)
+        sums = systems.statistics[measure.name].sum(axis=1)
+        for at in np.flatnonzero(~np.isnan(good[0])).tolist():
+            scores = measure.better * good[:, at]
+            value = scores[0], *measure.interval(sums[at], scores[1:])
+            yield *names[at], measure.name, *value, *_first(rank[:, at]), cluster.get(at)
+    known = ~np.isnan(ranked)
+    counts = known.sum(axis=0)
+    means = np.divide(
+        np.where(known, ranked, 0).sum(axis=0), counts, out=np.full(counts.shape, np.nan), where=counts > 0
+    )
+    placed = concordance.ranks(-means, models)
+    for at in np.flatnonzero(counts[0]).tolist():
+        yield *names[at], MEAN_RANK, *_first(means[:, at]), *_first(placed[:, at]), None
+
+
+def _clusters(
+    names: list[tuple[Any, ...]], measure: Measure, good: Floats, models: NDArray[np.bool_], compared: pl.DataFrame
+) -> dict[int, int]:
+    """By place of a model, the number of its cluster."""
+    own = compared.filter(pl.col("measure") == measure.name, kind="model", other_kind="model")
+    ahead: set[tuple[str, str]] = set()
+    for system, other, difference, p in own.select("system", "other", "difference", "p_holm").iter_rows():
+        if p < significance.LEVEL:
+            ahead.add((system, other) if measure.better * difference > 0 else (other, system))
+    order = [int(at) for at in np.argsort(-good, kind="stable") if models[at] and not np.isnan(good[at])]
+    table = np.array([[(names[i][1], names[j][1]) in ahead for j in order] for i in order], dtype=bool)
+    return dict(zip(order, significance.clusters(table), strict=True))
+
+
+def _concordance(measures: list[Measure], goodness: Floats) -> Iterator[tuple[object, ...]]:
+    """Without corpus and signature, from scores of models."""
+    for one, other in combinations(range(len(measures)), 2):
+        both = int(np.isfinite(goodness[[one, other], 0]).all(axis=0).sum())
+        tau = concordance.kendall_tau(goodness[one], goodness[other])
+        yield "tau_b", measures[one].name, measures[other].name, both, *_first(tau)
+    complete = goodness[..., np.isfinite(goodness[:, 0]).all(axis=0)]
+    count = complete.shape[-1]
+    if count and len(measures) > 1:
+        ranked = concordance.ranks(complete, np.ones(count, dtype=bool))
+        names = " ".join(each.name for each in measures)
+        yield "W", names, "", count, *_first(concordance.kendall_w(np.moveaxis(ranked, 0, 1)))
+
+
+def _first(values: Floats) -> tuple[float | None, float | None, float | None]:
+    """The observed value, the first, and the interval of the resampled ones; None where it does not exist."""
+    if np.isnan(values[0]):
+        return None, None, None
+    return float(values[0]), *percentile_interval(values[1:])

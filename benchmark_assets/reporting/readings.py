@@ -1,0 +1,78 @@
+"""Tables as people read them in Dagster's UI: rounded, with the signature of their numbers below.
+
+Here: Markdown. Not here: the numbers; the columns of the leaderboard, which the command line prints too (leaderboard).
+"""
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.metrics.measures import RANKED
+from benchmark_assets.reporting.comparisons import MEAN_RANK
+from benchmark_assets.reporting.tables import markdown, number
+
+MOST = 300
+
+
+def shown(table: pl.DataFrame, rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
+    """A table, and below it the signatures of the rows that it was made from."""
+    signatures = rows["signature"].unique().sort().to_list()
+    return dg.MetadataValue.md("\n\n".join([markdown(table, MOST), *signatures]))
+
+
+def agreement(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
+    """Rows of `translator_agreement`."""
+    table = rows.select(
+        "corpus", "measure", "translator", "other", "passages", number("value", 3), pl.col("sd").round(3)
+    )
+    return shown(table, rows)
+
+
+def shares(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
+    """Rows of `closest_share`, a column for each translator; '' where a system is not compared with one."""
+    table = rows.with_columns(number("share", 1, 100), _references()).pivot(
+        "translator", index=["corpus", "kind", "system", "mean_references"], values="share", sort_columns=True
+    )
+    return shown(table.with_columns(pl.col(pl.String).fill_null("")), rows)
+
+
+def differences(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
+    """Rows of `system_comparison`, pairs of models first."""
+    models = (pl.col("kind") == "model") & (pl.col("other_kind") == "model")
+    table = rows.sort(models, descending=True, maintain_order=True).select(
+        "corpus", "measure", "system", "other", "passages", number("difference", 4),
+        *(pl.col(name).map_elements(lambda p: f"{p:.4f}", return_dtype=pl.String)
+          for name in ("p_bootstrap", "p_randomization", "p_holm")),
+    )  # fmt: skip
+    return shown(table, rows)
+
+
+def ranks(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
+    """Rows of `metric_rank`, best mean rank first: ranks with intervals, and the cluster of a model in parentheses."""
+    keys, overall = ["corpus", "kind", "system"], pl.col("measure") == MEAN_RANK
+    cluster = pl.when(pl.col("cluster").is_not_null()).then(pl.format(" ({})", "cluster")).otherwise(pl.lit(""))
+    cell = pl.when(overall).then(number("value", 2)).otherwise(number("rank", 1) + cluster).alias("cell")
+    order = rows.filter(overall).sort("corpus", "value", "system").select(*keys, _references())
+    cells = rows.with_columns(cell).pivot("measure", index=keys, values="cell")
+    table = order.join(cells, on=keys, maintain_order="left")
+    names = [name for name in (*(each.name for each in RANKED), MEAN_RANK) if name in table.columns]
+    return shown(table.select(*order.columns, pl.col(names).fill_null("-")), rows)
+
+
+def concordance(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
+    """Rows of `metric_concordance`."""
+    return shown(rows.select("corpus", "statistic", "measure", "other", "models", number("value", 3)), rows)
+
+
+def slices(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
+    """Rows of `slice_summary`, best first in each slice."""
+    keys = ["corpus", "dimension", "least", "slice"]
+    table = rows.sort(*keys, "sim_best", descending=[False] * 4 + [True], nulls_last=True).select(
+        "corpus", "dimension", "slice", pl.col("least").round(3), pl.col("most").round(3), "kind", "system", "passages",
+        _references(), number("sim_best", 3), number("drift", 2), number("outlier_rate", 1, 100), number("chrf", 1),
+        number("bleu", 1), number("comet_avg", 3), number("length_ratio", 2),
+    )  # fmt: skip
+    return shown(table, rows)
+
+
+def _references() -> pl.Expr:
+    return pl.col("mean_references").round(2)

@@ -1,0 +1,91 @@
+"""Scores of models and of human translators, passage by passage, in one form.
+
+Here: bringing together what the score assets store. Not here: aggregates (metrics.summary), comparisons.
+"""
+
+import polars as pl
+
+from benchmark_assets.metrics.summary import DIAGNOSTICS, signature
+from benchmark_assets.partitions import CORPUS
+from resources.errors import BadInput
+from resources.warehouse import Warehouse
+
+
+def model_scores(warehouse: Warehouse, models: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Everything that is known of the outputs of models.
+
+    Parameters
+    ----------
+    models
+        Column `model`; by default all models.
+
+    Returns
+    -------
+    One row an output scored: `kind` ('model'), `system`, `corpus`, `passage`, `references` (how many it was scored
+    against), the columns of `drift_score` and `lexical_score`, those of COMET (`comet` is its signature) and
+    `DIAGNOSTICS`, null where there is no row for the output.
+    """
+    on = ["model", "passage"]
+    drift, lexical = (warehouse.read(table, models) for table in ("drift_score", "lexical_score"))
+    against = warehouse.read("output_similarity", models, on).group_by(on).agg(references=pl.len())
+    rows = drift.join(lexical, on=on).join(against, on=on, how="left").with_columns(pl.col("references").fill_null(0))
+    rows = _with_comet(rows, warehouse, "comet_score", models, on)
+    rows = rows.join(warehouse.read("output_diagnostic", models, [*on, *DIAGNOSTICS]), on=on, how="left")
+    return rows.select(pl.lit("model").alias("kind"), pl.col("model").alias("system"), CORPUS, pl.exclude("model"))
+
+
+def human_scores(warehouse: Warehouse) -> pl.DataFrame:
+    """The same of each translator scored against the other translators, one reference fewer than a model has."""
+    on = ["passage", "translator"]
+    rows = warehouse.read("human_baseline").with_columns(references=pl.len().over("passage") - 1)
+    rows = _with_comet(rows, warehouse, "comet_baseline", None, on)
+    rows = rows.with_columns(pl.lit(None, pl.Boolean).alias(name) for name in DIAGNOSTICS)
+    return rows.select(
+        pl.lit("human").alias("kind"), pl.col("translator").alias("system"), CORPUS, pl.exclude("translator")
+    )
+
+
+def all_scores(warehouse: Warehouse) -> pl.DataFrame:
+    """Both in one frame, as far as the same embedder and the same checkpoint of COMET made them.
+
+    A model whose scores are older than the translators' lacks those until it is brought up to date: what two embedders
+    say cannot stand side by side.
+    """
+    models, humans = model_scores(warehouse), human_scores(warehouse)
+    own = humans.group_by("corpus").agg(own_embedder=pl.col("embedder").max(), own_comet=pl.col("comet").max())
+    models = models.join(own, on="corpus", how="left", maintain_order="left")
+    alone = pl.col("own_embedder").is_null()
+    same = alone | pl.col("comet").eq_missing(pl.col("own_comet"))
+    models = models.filter(alone | (pl.col("embedder") == pl.col("own_embedder"))).with_columns(
+        pl.when(same).then(name).alias(name) for name in ("comet", "comet_avg", "comet_best")
+    )
+    return pl.concat([models.drop(own.columns[1:]), humans], how="diagonal_relaxed")
+
+
+def signed(scores: pl.DataFrame, row: str) -> str:
+    """The signature of numbers that these scores are averaged or compared in.
+
+    Parameters
+    ----------
+    row
+        What the numbers are called in an error.
+
+    Raises
+    ------
+    BadInput
+        Where the scores were made by several embedders, or by several checkpoints of COMET.
+    """
+    found = [scores[name].drop_nulls().unique().sort().to_list() for name in ("embedder", "comet")]
+    for name, several in zip(("embedders", "checkpoints of COMET"), found, strict=True):
+        if len(several) > 1:
+            remedy = "bring the references and all passages of the models up to date with one of them"
+            raise BadInput("scores", row, f"were made by several {name} ({', '.join(several)})", remedy)
+    (embedder,), comet = found
+    return signature(embedder, *comet)
+
+
+def _with_comet(
+    rows: pl.DataFrame, warehouse: Warehouse, table: str, keys: pl.DataFrame | None, on: list[str]
+) -> pl.DataFrame:
+    comet = warehouse.read(table, keys, [*on, "comet_avg", "comet_best", "signature"])
+    return rows.join(comet.rename({"signature": "comet"}), on=on, how="left")

@@ -1,0 +1,107 @@
+"""Assets of the sensitivity suite: damage to human translations, and how well each metric sees it."""
+
+from collections.abc import Callable
+from functools import partial
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.metrics.lexical import signatures
+from benchmark_assets.metrics.summary import signature
+from benchmark_assets.partitions import CORPUS, PASSAGE, SINGLE_RUN
+from benchmark_assets.references.assets import reference
+from benchmark_assets.reporting.tables import markdown
+from benchmark_assets.sensitivity.detection import detection, thresholds
+from benchmark_assets.sensitivity.sample import SOUND
+from benchmark_assets.sensitivity.samples import damaged, languages, settings
+from benchmark_assets.sensitivity.scoring import variant_scores
+from benchmark_assets.sensitivity.tables import readable_detection, readable_thresholds
+from resources.embedders import Embedder
+from resources.embedding_cache import embed_unique
+from resources.warehouse import Warehouse
+
+KEY = ["passage", "translator", "kind", "severity"]
+
+
+@dg.asset(
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="sensitivity", code_version="1", kinds={"duckdb"},
+    deps=["source_text", reference],
+)  # fmt: skip
+def damaged_text(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Translations of a sample of each corpus, damaged by rule: every kind and severity that can be applied."""
+
+    def compute(due: pl.DataFrame) -> Computed:
+        return Computed({"damaged_text": damaged(warehouse, due)})
+
+    return refresh(context, warehouse, compute, partial(settings, warehouse))
+
+
+@dg.asset(
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="sensitivity", code_version="1",
+    kinds={"duckdb", "numpy", "sacrebleu"}, deps=[reference, damaged_text],
+)  # fmt: skip
+def damaged_score(context: dg.AssetExecutionContext, warehouse: Warehouse, embedder: Embedder) -> dg.Output[None]:
+    """Sound and damaged translations of the sample, each scored against the other translators of its passage."""
+
+    def compute(due: pl.DataFrame) -> Computed:
+        references = warehouse.read("reference", due).filter("complete")
+        sound = references.select(
+            "passage", "translator", "text", kind=pl.lit(SOUND), severity=pl.lit(0, pl.Int32), extent=pl.lit(0.0)
+        )
+        every = pl.concat([sound, warehouse.read("damaged_text", due, sound.columns)])
+        names = every.select(pl.concat_str(KEY, separator=" ")).to_series()
+        vectors = embed_unique(every["text"], embedder, warehouse, context.run.run_id, names)
+        scores = variant_scores(
+            every.join(vectors, on="text", maintain_order="left"),
+            references.join(vectors, on="text", maintain_order="left"),
+        )
+        rows = scores.drop("bleu_statistics", "chrf_statistics").join(every.drop("text"), on=KEY, maintain_order="left")
+        return Computed({"damaged_score": rows.with_columns(embedder=pl.lit(embedder.signature))})
+
+    return refresh(context, warehouse, compute, f"{embedder.signature} {signatures()}")
+
+
+@dg.asset(group_name="sensitivity", code_version="1", kinds={"duckdb", "numpy"}, deps=[damaged_score])
+def sensitivity(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """How well each metric tells damaged from sound translations, by kind and severity of the damage."""
+    spoken = languages(warehouse)
+
+    def compute(_: pl.DataFrame) -> Computed:
+        rows = _by_corpus(warehouse, "sensitivity", lambda corpus, scores: detection(scores, spoken[corpus]))
+        return Computed({"sensitivity": rows})
+
+    def describe() -> dict[str, dg.MetadataValue]:
+        rows = readable_detection(warehouse.read("sensitivity"))
+        return {"AUC": dg.MetadataValue.md(markdown(rows, most=400))}
+
+    return refresh(context, warehouse, compute, f"{signature('of the scores')} {sorted(spoken.items())}", describe)
+
+
+@dg.asset(group_name="sensitivity", code_version="1", kinds={"duckdb", "numpy"}, deps=[damaged_score])
+def sensitivity_threshold(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Drift thresholds that wanted recalls of damaged translations take, and the false alarms that they cost."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        rows = _by_corpus(warehouse, "sensitivity_threshold", lambda _, scores: thresholds(scores))
+        return Computed({"sensitivity_threshold": rows})
+
+    def describe() -> dict[str, dg.MetadataValue]:
+        rows = readable_thresholds(warehouse.read("sensitivity_threshold"))
+        return {"thresholds": dg.MetadataValue.md(markdown(rows, most=1000))}
+
+    return refresh(context, warehouse, compute, signature("of the scores"), describe)
+
+
+def _by_corpus(
+    warehouse: Warehouse, table: str, of_corpus: Callable[[str, pl.DataFrame], pl.DataFrame]
+) -> pl.DataFrame:
+    """Rows of a table, made corpus by corpus from the scores of variants."""
+    columns = warehouse.empty(table).drop("fingerprint")
+    parts = [
+        of_corpus(str(corpus), own).with_columns(
+            corpus=pl.lit(corpus), signature=pl.lit(signature(", ".join(own["embedder"].unique().sort())))
+        )
+        for (corpus,), own in warehouse.read("damaged_score").group_by(CORPUS, maintain_order=True)
+    ]
+    return pl.concat([columns, *(part.select(columns.columns) for part in parts)])

@@ -1,0 +1,374 @@
+"""Controlled damage to a translation: rules that turn a sound text into one with a known fault, by a known dose.
+
+Here: kinds of damage, doses, and the choice of places, which is the same in every process. Not here: which texts are
+damaged (sample), words of a language (languages), how well metrics see it (detection).
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import NamedTuple, TypeVar
+
+from benchmark_assets.sensitivity.languages import Rules
+
+T = TypeVar("T")
+
+SEVERITIES = (1, 2, 3)
+
+DOSES = {1: 0.10, 2: 0.25, 3: 0.50}
+"""Share of the text, in characters, that a stretch damages (of its terms, for wrong terms)."""
+
+TOLERANCE = 1 / 3
+"""By how much of the dose a stretch, which ends where a clause does, may miss it; no two doses meet at this."""
+
+_CLAUSE = re.compile(
+    r"""\S.*?(?:(?:[.;:!?,…]|—|--)+["'”’»)\]]*(?=\s|$)|[。，；：！？、།॥।]+[」』”]*|(?=\n)|$)\s*""", re.DOTALL
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_DIGITS = re.compile(r"\d+")
+_ELLIPSIS = re.compile(r"(?:…|\.\.\.)(?:\s?\w{1,4}\s?(?:…|\.\.\.))?")
+
+_STEM = 4
+"""Letters that a term has at least, and by which forms of one word are told from another word."""
+_TERM = re.compile(rf"(?<!['’])[^\W\d_]{{{_STEM},}}")
+
+
+Shape = tuple[str, bool]
+"""Ending of a word, and whether a vowel begins it: words of one shape stand for each other without fault of grammar."""
+
+
+class Damaged(NamedTuple):
+    """A damaged text, and its `extent`: characters taken out or put in, over those of the sound text; above 1 where
+    more is put in than there was."""
+
+    text: str
+    extent: float
+
+
+class Material(NamedTuple):
+    """What damage to a text needs besides the text.
+
+    Attributes
+    ----------
+    rules
+        Rules of the text's language; None where there are none, and kinds that need them cannot be applied.
+    source
+        The passage in the source language.
+    foreign
+        Text of another passage, from which additions are taken.
+    terms
+        Terms of other passages that occur in no translation of this one, by shape: wrong wherever they are put.
+    """
+
+    rules: Rules | None
+    source: str
+    foreign: str
+    terms: Mapping[Shape, Sequence[str]]
+
+
+class _Edit(NamedTuple):
+    """`text` takes the place of the characters from `start` to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+class _Case(NamedTuple):
+    """A text to be damaged; `key` decides wherever there is a choice."""
+
+    text: str
+    severity: int
+    key: str
+    material: Material
+
+
+def damage(text: str, kind: str, severity: int, key: str, material: Material) -> Damaged | None:
+    """Damage a text.
+
+    Parameters
+    ----------
+    text
+        A sound translation.
+    kind
+        One of `KINDS`.
+    severity
+        One of `SEVERITIES`. Of `STRETCHES` and wrong terms it is a share, `DOSES`. Of negations, agents and numbers it
+        is one of the places where the rule applies, half of them, all of them.
+    key
+        What places are chosen by: equal keys and arguments give equal damage, in every process.
+    material
+        Whatever else the rule needs.
+
+    Returns
+    -------
+    The damaged text, which is neither empty nor equal to `text`. None where the rule does not apply at this severity:
+    no place for it, too few of them to differ from the severity below, no clauses that make up the dose.
+
+    Notes
+    -----
+    - `omission`: consecutive clauses are left out.
+    - `truncation`: the end is cut off, between words.
+    - `ellipsis`: consecutive clauses give way to an ellipsis, in the form that the source has (`…pe…`), or `…`.
+    - `untranslated`: consecutive clauses give way to the part of the source at the same place.
+    - `addition`: consecutive clauses of another passage are put between two clauses.
+    - `term`: terms give way to others of the corpus that no translation of the passage has; a term has one replacement.
+    - `negation`: negations are taken out or put in.
+    - `agent`: those who act change places, or a pronoun gives way to that of another person.
+    - `number`: numbers give way to others of their kind.
+    """
+    case = _Case(text, severity, f"{key}\n{kind}", material)
+    edits = KINDS[kind](case)
+    if not edits:
+        return None
+    touched = sum(max(edit.end - edit.start, len(edit.text)) for edit in edits)
+    result = _apply(text, edits).strip()
+    if result == text.strip() or not _WORD.search(result):
+        return None
+    return Damaged(result, touched / len(text))
+
+
+def terms(texts: Sequence[str], rules: Rules) -> dict[str, Shape]:
+    """Terms of a corpus, with their shapes: words that occur twice or more in its texts and are not common ones."""
+    taken = rules.no_terms
+    words = Counter(word for text in texts for word in _TERM.findall(text) if word.islower() and word not in taken)
+    return {word: _shape(word, rules) for word, count in sorted(words.items()) if count > 1}
+
+
+def foreign_terms(pool: Mapping[str, Shape], translations: Sequence[str]) -> dict[Shape, list[str]]:
+    """Those terms of which no form occurs in the translations of a passage, by shape."""
+    own = {word[0].lower()[:_STEM] for text in translations for word in _WORD.finditer(text)}
+    found: dict[Shape, list[str]] = {}
+    for term, shape in pool.items():
+        if term[:_STEM] not in own:
+            found.setdefault(shape, []).append(term)
+    return found
+
+
+def _omission(case: _Case) -> list[_Edit]:
+    return [_Edit(start, end, "") for start, end in _stretch(case, case.text, len(case.text))]
+
+
+def _ellipsis(case: _Case) -> list[_Edit]:
+    found = _ELLIPSIS.search(case.material.source)
+    mark = found[0] if found else "…"
+    return [
+        _Edit(start, end, mark + _space(case.text, end)) for start, end in _stretch(case, case.text, len(case.text))
+    ]
+
+
+def _untranslated(case: _Case) -> list[_Edit]:
+    text, source = case.text, case.material.source
+    edits = []
+    for start, end in _stretch(case, text, len(text)):
+        first, last = (_boundary(source, round(len(source) * place / len(text))) for place in (start, end))
+        if part := source[first:last].strip():
+            edits.append(_Edit(start, end, part + _space(text, end)))
+    return edits
+
+
+def _truncation(case: _Case) -> list[_Edit]:
+    text = case.text.rstrip()
+    cut = _boundary(text, round(len(text) * (1 - DOSES[case.severity])))
+    return [_Edit(cut, len(case.text), "")] if _within(len(text) - cut, len(text), case.severity) else []
+
+
+def _addition(case: _Case) -> list[_Edit]:
+    foreign, places = case.material.foreign, [end for _, end in _clauses(case.text)]
+    gap = " " if re.search(r"\s", case.text) else ""
+    for start, end in _stretch(case, foreign, len(case.text)):
+        place = places[_choice(case.key + "place", len(places))]
+        before = "" if case.text[:place][-1:].isspace() else gap
+        return [_Edit(place, place, before + foreign[start:end].strip() + gap)]
+    return []
+
+
+def _term(case: _Case) -> list[_Edit]:
+    rules = case.material.rules
+    if rules is None:
+        return []
+    places: dict[str, list[re.Match[str]]] = {}
+    taken = rules.no_terms
+    for match in _TERM.finditer(case.text):
+        if (word := match[0].lower()) not in taken:
+            places.setdefault(word, []).append(match)
+    shaped = case.material.terms
+    replaceable = _ordered([word for word in places if _shape(word, rules) in shaped], case.key)
+    edits = []
+    for word in _more(replaceable, case.severity, [int(len(replaceable) * DOSES[each] + 0.5) for each in SEVERITIES]):
+        others = shaped[_shape(word, rules)]
+        other = others[_choice(case.key + word, len(others))]
+        edits += [_Edit(*match.span(), _like(match[0], other)) for match in places[word]]
+    return edits
+
+
+def _negation(case: _Case) -> list[_Edit]:
+    rules = case.material.rules
+    taken: list[_Edit] = []
+    for pattern, template in rules.negations if rules else ():
+        for match in pattern.finditer(case.text):
+            if all(match.end() <= edit.start or edit.end <= match.start() for edit in taken):
+                taken.append(_Edit(*match.span(), _like(match[0], match.expand(template))))
+    return _some(case, sorted(taken))
+
+
+def _agent(case: _Case) -> list[_Edit]:
+    rules = case.material.rules
+    if rules is None:
+        return []
+    pronouns = re.compile(rf"\b(?:{'|'.join(sorted(rules.pronouns, key=len, reverse=True))})\b(?!['’])", re.IGNORECASE)
+    edits = []
+    for match in pronouns.finditer(case.text):
+        other = rules.pronouns[match[0].lower()]
+        capital = _begins(case.text, match.start()) or (match[0][0].isupper() and match[0].lower()[:2].strip() != "i")
+        edits.append(_Edit(*match.span(), _capital(other) if capital else other))
+    for group in _actors(case.text, rules):
+        names = _ordered(sorted({name for name, _ in group}), case.key)
+        following = dict(zip(names, names[1:] + names[:1], strict=True))
+        for name, match in group:
+            other = following[name]
+            if other != name and _article_fits(case.text[: match.start()], name, other, rules):
+                capital = _begins(case.text, match.start())
+                edits.append(_Edit(*match.span(), _capital(other) if capital else other))
+    return _some(case, sorted(edits))
+
+
+def _number(case: _Case) -> list[_Edit]:
+    edits = []
+    for match in _DIGITS.finditer(case.text):
+        lowest = 10 ** (len(match[0]) - 1) if len(match[0]) > 1 else 2
+        others = 10 ** len(match[0]) - lowest
+        other = lowest + _choice(f"{case.key}{match.start()}", others)
+        other = other if other != int(match[0]) else lowest + (other - lowest + 1) % others
+        edits.append(_Edit(*match.span(), str(other)))
+    for group in case.material.rules.numbers if case.material.rules else ():
+        for match in re.finditer(rf"\b(?:{'|'.join(group)})\b", case.text, re.IGNORECASE):
+            others_of = [word for word in group if word != match[0].lower()]
+            word = others_of[_choice(f"{case.key}{match.start()}", len(others_of))]
+            edits.append(_Edit(*match.span(), _like(match[0], word)))
+    return _some(case, sorted(edits))
+
+
+KINDS: Mapping[str, Callable[[_Case], list[_Edit]]] = {
+    "omission": _omission, "truncation": _truncation, "ellipsis": _ellipsis, "untranslated": _untranslated,
+    "addition": _addition, "term": _term, "negation": _negation, "agent": _agent, "number": _number,
+}  # fmt: skip
+"""The kinds of damage."""
+
+STRETCHES = ("omission", "truncation", "ellipsis", "untranslated", "addition")
+"""Kinds whose dose is a share of the text, and which need no rules of a language."""
+
+
+def _some(case: _Case, edits: list[_Edit]) -> list[_Edit]:
+    """One, half or all of the edits."""
+    return _more(_ordered(edits, case.key), case.severity, [1, (len(edits) + 1) // 2, len(edits)])
+
+
+def _more(items: list[T], severity: int, counts: Sequence[int]) -> list[T]:
+    """As many of the items as this severity has; none where that is no more than at one below."""
+    *below, count = counts[:severity]
+    return items[:count] if count > max(below, default=0) else []
+
+
+def _stretch(case: _Case, text: str, whole: int) -> list[tuple[int, int]]:
+    """Bounds of consecutive clauses of a text, not all of them, that make up the dose of `whole` characters; one pair,
+    or none where there are no such clauses."""
+    clauses = _clauses(text)
+    found = [
+        (clauses[first][0], clauses[last][1])
+        for first in range(len(clauses))
+        for last in range(first, len(clauses))
+        if (first, last) != (0, len(clauses) - 1)
+        and _within(clauses[last][1] - clauses[first][0], whole, case.severity)
+    ]
+    return [found[_choice(f"{case.key}{case.severity}", len(found))]] if found else []
+
+
+def _within(touched: int, whole: int, severity: int) -> bool:
+    dose = DOSES[severity] * whole
+    return abs(touched - dose) < TOLERANCE * dose
+
+
+def _clauses(text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in _CLAUSE.finditer(text)]
+
+
+def _boundary(text: str, place: int) -> int:
+    """The last place up to this one where a text may be cut: between words, or between characters without spaces."""
+    if place >= len(text):
+        return len(text)
+    if re.search(r"\s", text):
+        return max((match.start() for match in re.finditer(r"\s+", text[: place + 1])), default=0)
+    while place and unicodedata.category(text[place]).startswith("M"):
+        place -= 1
+    return place
+
+
+def _actors(text: str, rules: Rules) -> Iterator[list[tuple[str, re.Match[str]]]]:
+    """Occurrences of those who act, in groups within which they may change places; names belong to the first group."""
+    singular, plural = rules.actors
+    groups: tuple[list[tuple[str, re.Match[str]]], ...] = [], []
+    known = rules.no_terms | set(rules.pronouns)
+    known |= {word[0] for word in _WORD.finditer(text) if word[0].islower()}  # verses begin with capitals
+    for match in _WORD.finditer(text):
+        word = match[0].lower()
+        named = match[0].istitle() and len(word) > 1 and not _begins(text, match.start())
+        if word in plural:
+            groups[1].append((word, match))
+        elif word in singular:
+            groups[0].append((word, match))
+        elif named and word not in known:
+            groups[0].append((match[0], match))
+    yield from groups
+
+
+def _begins(text: str, place: int) -> bool:
+    """Whether a sentence or a line begins at a place."""
+    before = text[:place].rstrip(" \"'“‘([")
+    return not before or before[-1] in ".!?:\n"
+
+
+def _article_fits(before: str, name: str, other: str, rules: Rules) -> bool:
+    letters, articles = rules.vowels
+    last = before.split()[-1:]
+    return not (last and last[0].lower() in articles) or (name[0].lower() in letters) == (other[0].lower() in letters)
+
+
+def _shape(word: str, rules: Rules) -> Shape:
+    word = word.lower()
+    return next((end for end in rules.endings if word.endswith(end)), ""), word[0] in rules.vowels[0]
+
+
+def _space(text: str, end: int) -> str:
+    """White space with which a stretch that ends here ended."""
+    return text[len(text[:end].rstrip()) : end]
+
+
+def _like(model: str, word: str) -> str:
+    return _capital(word) if model[:1].isupper() else word
+
+
+def _capital(word: str) -> str:
+    return word[:1].upper() + word[1:]
+
+
+def _ordered(items: Sequence[T], key: str) -> list[T]:
+    return sorted(items, key=lambda item: _hash(f"{key}{item}"))
+
+
+def _choice(key: str, count: int) -> int:
+    return _hash(key) % count
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def _apply(text: str, edits: Sequence[_Edit]) -> str:
+    parts, place = [], 0
+    for edit in sorted(edits):
+        parts += [text[place : edit.start], edit.text]
+        place = edit.end
+    return "".join([*parts, text[place:]])

@@ -1,0 +1,143 @@
+"""What damage has to know of the language of a translation. English only: another language is one more `Rules`.
+
+Here: words and patterns. Not here: how much is damaged, and how (damage).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+
+class Rules(NamedTuple):
+    """Rules of one language.
+
+    Attributes
+    ----------
+    negations
+        Pattern and replacement of what makes a sentence say the contrary, the first that fits: negations to be taken
+        out and places where one may be put in. A template as `re.Match.expand` takes it.
+    numbers
+        Groups of words that may stand for each other.
+    pronouns
+        What stands for a pronoun so that the verb still agrees, and somebody else acts. Those whose form does not tell
+        their part in the sentence ("you", "her") are left alone.
+    actors
+        Nouns of those who act or are acted on: one group for each number, whose words may stand for each other. The
+        first is that of names.
+    common
+        Words that are no terms of a subject, lower case.
+    endings
+        Endings of words that may stand for each other, longest first.
+    vowels
+        Letters between which and others a word before a noun changes its form ("a", "an"), and those words.
+    """
+
+    negations: Sequence[tuple[re.Pattern[str], str]]
+    numbers: Sequence[Sequence[str]]
+    pronouns: Mapping[str, str]
+    actors: Sequence[frozenset[str]]
+    common: frozenset[str]
+    endings: Sequence[str]
+    vowels: tuple[str, frozenset[str]]
+
+    @property
+    def no_terms(self) -> frozenset[str]:
+        """Words that are no terms: common ones, and those that damage of another kind is for."""
+        return self.common.union(*self.actors, *self.numbers)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _patterns(*pairs: tuple[str, str]) -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(pattern, re.IGNORECASE), template) for pattern, template in pairs]
+
+
+ENGLISH = Rules(
+    negations=_patterns(
+        (r"\bcan(?:not|['’]t)\b", "can"),
+        (r"\bwon['’]t\b", "will"),
+        (r"\bshan['’]t\b", "shall"),
+        (r"\b(?!ai)(\w+)n['’]t\b", r"\1"),
+        (r"(?<=\w)\s+not\b(?!\s+(?:only|merely|just|least)\b)", ""),
+        (r"\bnever\b", "always"),
+        (r"\balways\b", "never"),
+        (r"\bno\s+one\b|\bnobody\b", "everyone"),
+        (r"\beveryone\b|\beverybody\b", "no one"),
+        (r"\bnothing\b", "everything"),
+        (r"\beverything\b", "nothing"),
+        (r"\bnone\b", "all"),
+        (r"\bwithout\b", "with"),
+        (r"\bneither\b", "both"),
+        (r"\bnor\b", "and"),
+        (r"\bno(?=\s+[a-z])(?!\s+(?:more|longer|doubt)\b)", "some"),
+        (r"\bcan\b(?!\s+not\b)", "cannot"),
+        (
+            r"(?<!\bthe )(?<!\bhis )(?<!\bher )(?<!\bour )(?<!\bown )(?<!\bmy )(?<!\ba )(?<!\bof )(?<!\bin )"
+            r"\b(am|is|are|was|were|could|will|would|shall|should|may|might|must)\b"
+            r"(?!\s+(?:not|no|never|nothing|none)\b|['’])",
+            r"\1 not",
+        ),
+    ),
+    numbers=(
+        ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+        ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+        ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"),
+        ("hundred", "thousand", "million"),
+        ("hundreds", "thousands", "millions"),
+        ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
+        ("twofold", "threefold", "fourfold", "fivefold", "sixfold", "sevenfold", "eightfold", "tenfold"),
+        ("twice", "thrice"),
+    ),
+    pronouns={
+        "he": "she", "him": "her", "his": "her", "himself": "herself", "she": "he", "hers": "his", "herself": "himself",
+        "we": "they", "us": "them", "our": "their", "ours": "theirs", "ourselves": "themselves",
+        "they": "we", "them": "us", "their": "our", "theirs": "ours", "themselves": "ourselves",
+        "i am": "you are", "i was": "you were", "i": "you", "me": "you", "my": "your", "mine": "yours",
+        "myself": "yourself", "your": "my", "yours": "mine", "yourself": "myself",
+    },
+    actors=(
+        _words(
+            """animal ascetic beast bird boy brahmin brother buddha captain child commander daughter deity disciple
+            doctor enemy farmer father fool friend general girl god goddess hermit host judge king lady lord man
+            master merchant messenger minister monk mother neighbour neighbor nun owner parent poet priest prince
+            princess prophet queen ruler sage saint scholar servant sister slave soldier son stranger student
+            teacher thief traveller warrior wife witness woman youth husband guest pupil sovereign"""
+        ),
+        _words(
+            """animals ascetics beasts birds boys brahmins brothers children daughters deities disciples doctors
+            enemies farmers fathers fools friends generals girls gods guests hermits judges kings ladies lords
+            masters men merchants messengers ministers monks mothers neighbours neighbors nuns owners parents people
+            poets priests princes prophets pupils rulers sages saints scholars servants sisters slaves soldiers sons
+            strangers students subjects teachers thieves travellers warriors wives witnesses women youths husbands"""
+        ),
+    ),
+    common=_words(
+            """a about above after again against all almost alone along already also although always am among an and
+            another any anyone anything are around as at away back be became because become becomes been before
+            began behind being below beneath beside besides between beyond both but by came can cannot come comes
+            could did do does doing done down during each either else even ever every everyone everything few find
+            first for forth found from gave get give given gives go goes going gone got great had has hast hath have
+            having he hence her here hers herself him himself his how however i if in indeed into is it its itself
+            just keep keeps kept knew know known knows last least less let like little long made make makes making
+            man many may me men might mine more most much must my myself near neither never nevertheless next no
+            nobody none nor not nothing now o of off often oh on once one ones only onto or other others otherwise
+            ought our ours ourselves out over own perhaps put quite rather said same saw say saying says see seem
+            seems seen sees set shall shalt she should since so some someone something sometimes soon still such
+            take taken takes tell than that the thee their theirs them themselves then thence there thereby
+            therefore these they thing things thine this those thou though through throughout thus thy till to
+            together told too took toward towards under unless until unto up upon us very was way we well went were
+            what whatever when whence where wherefore wherein whereas whether which while who whoever whole whom
+            whose why will with within without would yea yes yet you your yours yourself"""
+        ),
+    endings=("ness", "tion", "ing", "est", "ers", "ies", "eth", "ed", "ly", "er", "s"),
+    vowels=("aeiou", _words("a an")),
+)  # fmt: skip
+
+RULES: Mapping[str, Rules] = {"en": ENGLISH}
+
+
+def rules(language: str) -> Rules | None:
+    """Rules of a language given by its code, of which the first part counts (`en-GB`); None where there are none."""
+    return RULES.get(language.partition("-")[0].lower())

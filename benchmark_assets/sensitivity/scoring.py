@@ -1,0 +1,34 @@
+"""Variants of translations against the other translators, some passages at a time. Not here: how (metrics.baseline)."""
+
+import polars as pl
+
+from benchmark_assets.metrics.baseline import against_the_others
+
+BY = ["kind", "severity"]
+
+PASSAGES_AT_ONCE = 100
+"""Bounds the memory that the vectors of pairs take."""
+
+
+def variant_scores(variants: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
+    """Score sound and damaged variants of references against the other references of their passage.
+
+    Parameters
+    ----------
+    variants
+        Columns `passage`, `translator`, `BY`, `text`, `vector` (array of float32, unit length) and `cut`.
+    references
+        Columns `passage`, `translator`, `text`, `vector`, `cut`; complete ones, of all passages of the variants.
+
+    Returns
+    -------
+    Columns `passage`, `translator`, `BY` and those of `drift_score` and `lexical_score`; null as for human baselines.
+    """
+    passages = variants.select("passage").unique(maintain_order=True)
+    parts = [
+        against_the_others(
+            variants.join(some, on="passage", how="semi"), references.join(some, on="passage", how="semi"), BY
+        )
+        for some in passages.iter_slices(PASSAGES_AT_ONCE)
+    ]
+    return pl.concat(parts) if parts else against_the_others(variants, references.clear(), BY)

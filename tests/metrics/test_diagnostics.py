@@ -1,0 +1,276 @@
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark_assets.metrics.diagnostics import (
+    DIAGNOSES,
+    copied_share,
+    diagnose,
+    ends_open,
+    longest_loop,
+    scripts,
+    twins,
+    words,
+)
+from benchmark_assets.partitions import range_tags
+from benchmark_assets.translation.imports import import_outputs
+from resources.warehouse import Warehouse
+from tests.support import PASSAGES, write_outputs
+
+SOURCE = "Nauta qui multa maria navigavit, domum tandem rediit; uxor autem eum non agnovit, quia senex factus erat."
+ENGLISH = [
+    "The sailor, who had crossed many seas, came home at last; but his wife did not know him, for he had grown old.",
+    "A sailor who sailed over many seas at last returned to his house, but the wife did not recognize him, because he "
+    "was an old man now.",
+]
+GOOD = "The sailor had crossed many seas and at last returned home, but his wife did not recognize him: he was old."
+GERMAN = "Der Seemann, der viele Meere befahren hatte, kam endlich heim; doch seine Frau erkannte ihn nicht mehr, denn "
+GERMAN += "er war ein alter Mann geworden."
+FRENCH = "Le marin qui avait traversé bien des mers rentra enfin chez lui; mais sa femme ne le reconnut pas, car il "
+FRENCH += "était devenu vieux."
+RUSSIAN = "Моряк, переплывший много морей, наконец вернулся домой, но жена его не узнала, ибо он состарился."
+CHINESE = "那水手渡過許多大海，終於回到家中；他的妻子卻認不出他，因為他已經老了。"
+JAPANESE = "多くの海を渡った船乗りはついに家に帰ったが、妻は彼だとわからなかった。もう年老いていたからである。"
+
+
+def diagnosed(
+    text: str, references: Sequence[str] = ENGLISH, source: str = SOURCE, twins: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The diagnosis of one output."""
+    outputs = pl.DataFrame(
+        [("m", "x/1", text, list(twins))],
+        schema={"model": pl.String, "passage": pl.String, "text": pl.String, "twins": pl.List(pl.String)},
+        orient="row",
+    )
+    human = pl.DataFrame(
+        [("x/1", each) for each in references], schema=dict.fromkeys(["passage", "text"], pl.String), orient="row"
+    )
+    sources = pl.DataFrame({"passage": ["x/1"], "text": [source]})
+    return diagnose(outputs, human, sources).row(0, named=True)
+
+
+def found(row: dict[str, Any]) -> set[str]:
+    return {name for name in DIAGNOSES if row[name]}
+
+
+@pytest.mark.parametrize("text", [GOOD, *ENGLISH, GOOD.upper(), f"“{GOOD}”", f"{GOOD} (Navigavit, domum.)"])
+def test_a_sound_output_has_nothing_wrong(text: str) -> None:
+    assert diagnosed(text) == {
+        "model": "m", "passage": "x/1", **dict.fromkeys(DIAGNOSES, False), "evidence": "",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "…", "—!?", "« »", "。"])
+def test_an_empty_output_is_nothing_else(text: str) -> None:
+    row = diagnosed(text)
+    assert row["empty"] is True
+    assert {row[name] for name in DIAGNOSES[1:]} == {None}
+    assert row["evidence"] == "no letter and no digit"
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        pytest.param(SOURCE, {"copied", "wrong_language"}, id="source, in the same script"),
+        pytest.param(SOURCE.upper().replace(" ", "\n"), {"copied", "wrong_language"}, id="source, otherwise set"),
+        pytest.param(GOOD[:52] + SOURCE[52:], {"copied"}, id="half translated"),
+        pytest.param(GERMAN, {"wrong_language"}, id="German"),
+        pytest.param(FRENCH, {"wrong_language"}, id="French"),
+        pytest.param(RUSSIAN, {"wrong_script", "wrong_language"}, id="Russian"),
+        pytest.param(CHINESE, {"wrong_script", "wrong_language"}, id="Chinese"),
+        pytest.param(f"{GOOD} {CHINESE}", {"wrong_script"}, id="English and Chinese"),
+        pytest.param(f"{GOOD}{' and he was old,' * 6} and he was old.", {"repeated"}, id="loop at the end"),
+        pytest.param("old " * 30 + GOOD, {"repeated"}, id="loop of one word"),
+        pytest.param(GOOD[:40], {"truncated"}, id="cut in a word"),
+        pytest.param(GOOD[:62].strip(" ,") + ",", {"truncated"}, id="cut after a comma"),
+    ],
+)
+def test_each_fault_is_found_and_no_other(text: str, wrong: set[str]) -> None:
+    row = diagnosed(text)
+    assert found(row) == wrong
+    assert len(row["evidence"].split("; ")) == len(wrong)
+
+
+def test_evidence_says_what_was_measured_and_shows_no_reference() -> None:
+    assert diagnosed(CHINESE)["evidence"] == (
+        "100% of its letters are CJK, the references' LATIN; "
+        f"0% of its {len(words(CHINESE))} words are words of the references: another language, or another text"
+    )
+    assert diagnosed("old " * 30)["evidence"].startswith("the same again and again: 30 times within 119 characters")
+    assert diagnosed(GOOD[:55])["evidence"] == "ends within a sentence, at 50% of the shortest reference's length"
+    for text in (CHINESE, SOURCE, GOOD[:40], "old " * 30):
+        assert not any(piece in diagnosed(text)["evidence"] for each in ENGLISH for piece in each.split(", "))
+
+
+def test_the_language_and_script_are_those_of_the_references_whatever_they_are() -> None:
+    for references, text in (([JAPANESE], JAPANESE[:30] + "。"), ([CHINESE], CHINESE), ([RUSSIAN], RUSSIAN)):
+        assert found(diagnosed(text, references)) <= {"truncated"}
+        assert found(diagnosed(GOOD, references)) == {"wrong_script", "wrong_language"}
+    assert not diagnosed(CHINESE, [JAPANESE])["wrong_script"]  # Japanese is written with the same characters
+    assert diagnosed(JAPANESE, [CHINESE])["wrong_script"]
+
+
+def test_a_word_in_another_script_is_no_other_script() -> None:
+    assert not diagnosed(f"{GOOD} The sailor is 水手.")["wrong_script"]
+    assert diagnosed(CHINESE, [*ENGLISH, f"{ENGLISH[0]} (水手)"])["wrong_script"]
+
+
+def test_a_copy_that_the_references_contain_too_is_none() -> None:
+    refrain = "Eia popeia heia susurra susurra"
+    both = f"He sings: {refrain}."
+    assert diagnosed(both, [ENGLISH[0]], refrain)["copied"]
+    assert not diagnosed(both, [f"He sang: {refrain}!"], refrain)["copied"]
+
+
+def test_a_loop_that_the_references_have_too_is_none() -> None:
+    row = "row, row, row, row, row, row, row, row, row the boat."
+    assert diagnosed(row, ENGLISH)["repeated"]
+    assert not diagnosed(row, [ENGLISH[0], "Row, " + row])["repeated"]
+
+
+def test_without_references_only_the_source_and_the_text_itself_speak() -> None:
+    row = diagnosed(SOURCE, [])
+    assert [row[name] for name in DIAGNOSES] == [False, True, None, None, False, None]
+
+
+@pytest.mark.parametrize("text", ["Ja.", "Nein, nie.", "Er kam heim."])
+def test_a_short_text_does_not_tell_its_language(text: str) -> None:
+    assert diagnosed(text)["wrong_language"] is None
+
+
+def test_where_references_end_without_punctuation_a_cut_cannot_be_told() -> None:
+    assert diagnosed(GOOD[:40], [ENGLISH[0].rstrip(".")])["truncated"] is None
+    assert diagnosed(GOOD[:40], [*ENGLISH, "And then,"])["truncated"] is None
+
+
+def test_a_short_output_that_ends_well_is_not_cut_and_a_long_one_without_an_end_neither() -> None:
+    assert diagnosed("He came home.")["truncated"] is False
+    assert diagnosed(f"{GOOD} And so")["truncated"] is False
+
+
+@pytest.mark.parametrize(
+    ("text", "is_open"),
+    [
+        ("He came.", False), ("He came.”)", False), ("他來了。」", False), ("Came he?» ", False), ("།", False),
+        ("He came…", False), ("He came:", False), ("He came`.", False), ("He came.'", False),
+        ("He came", True), ("He came,", True), ("He came—", True), ("他來，", True), ("“He came”", True), ("", True),
+        ("“", True), ("He came (", True),
+    ],
+)  # fmt: skip
+def test_what_ends_a_text(text: str, is_open: bool) -> None:
+    assert ends_open(text) is is_open
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_the_copied_share_is_a_share(text: str, source: str) -> None:
+    assert 0 <= copied_share(text, source) <= 1
+
+
+@given(st.text(alphabet="abcdefgh", min_size=12, max_size=40), st.text(alphabet="XYZ", max_size=40))
+def test_of_a_text_with_the_source_in_it_the_source_is_copied(source: str, rest: str) -> None:
+    assert copied_share(f"{rest} {source}", source) == len(source) / (len(source) + len(rest))
+    assert copied_share(f"{source}, {source}", source) == 1
+    assert copied_share(rest, source) == 0
+
+
+@given(
+    st.text(
+        alphabet="abcdefghij",
+        min_size=20,
+        max_size=40,
+    ).filter(lambda t: len(set(t)) > 4),
+    st.integers(3, 9),
+)
+def test_a_loop_is_found_with_its_length(unit: str, times: int) -> None:
+    start, end = "It began well, ", "; then it went on."
+    found = longest_loop(start + unit * times + end)
+    assert found.times >= times
+    assert len(unit) * times <= found.characters <= len(start + unit * times + end)
+
+
+def test_what_recurs_with_something_between_is_no_loop() -> None:
+    verses = " ".join(f"And the evening and the morning were the {day} day." for day in ("first", "second", "third"))
+    assert longest_loop(verses).times < 2.5
+    assert longest_loop(GOOD) == (1, 0)
+
+
+@given(st.text(max_size=50))
+def test_scripts_count_letters_only(text: str) -> None:
+    assert scripts("").total() == 0
+    assert scripts(text).total() <= 4 * len(text) + 20 * text.count("ﷺ")
+    assert scripts("ａｂ c1 é Ω 道 カ ა").items() == {
+        "LATIN": 4, "GREEK": 1, "CJK": 1, "KATAKANA": 1, "GEORGIAN": 1,
+    }.items()  # fmt: skip
+
+
+def test_words_are_what_each_script_sets_apart() -> None:
+    assert words("Don't — STOP, 3 times!") == ["don", "t", "stop", "times"]
+    assert words("道可道。ab") == ["道", "可", "道", "ab"]
+    assert words("धर्मः सत्यम्") == ["धर्मः", "सत्यम्"]
+    assert words("བཀྲ་ཤིས།") == ["བཀྲ", "ཤིས"]
+
+
+def outputs(*rows: tuple[str, str, str]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=dict.fromkeys(["model", "passage", "text"], pl.String), orient="row")
+
+
+SOURCES = pl.DataFrame(
+    {
+        "passage": ["x/1", "x/2", "x/3", "x/4"],
+        "text": ["Mus currit per domum.", "Sol oritur hodie.", "Mus currit per domum!", "Nihil novi dicit."],
+    }
+)
+
+
+def test_twins_are_a_models_equal_outputs_for_unlike_sources() -> None:
+    rows = outputs(
+        ("m", "x/1", "A mouse runs."), ("m", "x/2", " A mouse runs.\n"), ("m", "x/3", "A mouse runs."),
+        ("m", "x/4", "He says nothing new."), ("k", "x/4", "A mouse runs."), ("m", "x/9", "A mouse runs."),
+    )  # fmt: skip
+    assert twins(rows, SOURCES).rows() == [
+        ("m", "x/1", ["x/2"]), ("m", "x/2", ["x/1", "x/3"]), ("m", "x/3", ["x/2"]),
+    ]  # fmt: skip
+    assert twins(rows.clear(), SOURCES).is_empty()
+
+
+def test_an_output_with_twins_is_repeated() -> None:
+    row = diagnosed(GOOD, twins=["x/2", "x/3", "x/4", "x/5"])
+    assert found(row) == {"repeated"}
+    assert row["evidence"] == "the same text also for x/2, x/3, x/4 and others"
+
+
+def test_a_row_keeps_its_order_and_every_output_its_own_references() -> None:
+    rows = outputs(("m", "x/2", "The sun is rising today."), ("k", "x/1", "Mus currit per domum."))
+    human = pl.DataFrame({"passage": ["x/1", "x/2"], "text": ["A mouse runs through the house.", "The sun rises."]})
+    found = diagnose(rows.with_columns(twins=pl.lit(None, pl.List(pl.String))), human, SOURCES)
+    assert found.select("model", "passage", "copied").rows() == [("m", "x/2", False), ("k", "x/1", True)]
+
+
+def test_an_output_is_diagnosed_again_when_another_passage_gets_the_same_text(
+    built: dg.Definitions,
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    warehouse: Warehouse,
+    tmp_path: Path,
+) -> None:
+    keys = [passage.removeprefix("tiny/") for passage in PASSAGES]
+    chosen = {dg.AssetKey("model_output"), dg.AssetKey("output_diagnostic")}
+    job = definitions.resolve_implicit_global_asset_job_def().get_subset(asset_selection=chosen)
+    instance.add_dynamic_partitions("model", ["kim"])
+
+    def repeated(second: str) -> list[bool]:
+        texts = ["A mouse is running, and a cat sits.", second, "Nothing that he says is new."]
+        path = write_outputs(tmp_path / "kim.jsonl", dict(zip(keys, texts, strict=True)))
+        import_outputs(warehouse, path, "tiny", "kim")
+        job.execute_in_process(instance=instance, tags=range_tags(f"kim|{PASSAGES[0]}", f"kim|{PASSAGES[-1]}"))
+        return warehouse.read("output_diagnostic", pl.DataFrame({"model": ["kim"]}))["repeated"].to_list()
+
+    assert repeated("Up comes the sun.") == [False, False, False]
+    assert repeated("A mouse is running, and a cat sits.") == [True, True, False]
+    assert repeated("Up comes the sun.") == [False, False, False]

@@ -1,0 +1,73 @@
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+
+from benchmark_assets.metrics.measures import MEASURES, RANKED, Measure, panel, summed
+from tests.metrics.scores import OUTPUTS, REFERENCES, scores
+
+MEASURE = {measure.name: measure for measure in MEASURES}
+
+
+def value(measure: Measure, rows: pl.DataFrame) -> float:
+    return float(measure.of(measure.statistics(rows).sum(axis=0)))
+
+
+def systems(*frames: pl.DataFrame) -> pl.DataFrame:
+    return pl.concat(frames).select(pl.lit("model").alias("kind"), pl.col("model").alias("system"), pl.exclude("model"))
+
+
+@given(st.lists(st.integers(0, 3), min_size=4, max_size=4).filter(any))
+@settings(max_examples=25)
+def test_a_resample_scores_as_its_repeated_passages_do(times: list[int]) -> None:
+    rows = scores([1.0, 2.5, None, 4.0], similarities=[0.9, 0.7, 0.8, 0.6])
+    repeated = pl.concat([rows[at : at + 1] for at, count in enumerate(times) for _ in range(count)])
+    weights = np.array([times], dtype=np.float64)
+    for measure in MEASURES:
+        [[resampled]] = measure.of(summed(measure.statistics(rows)[None], weights))
+        assert_allclose(resampled, value(measure, repeated), rtol=1e-12)
+
+
+@pytest.mark.parametrize("times", [[1, 1, 1, 1], [0, 2, 1, 1], [4, 0, 0, 0]])
+def test_corpus_scores_of_a_resample_are_sacrebleus_to_the_bit(times: list[int]) -> None:
+    outputs, references = (np.repeat(texts, times).tolist() for texts in (OUTPUTS, REFERENCES))
+    weights = np.array([times], dtype=np.float64)
+    rows = scores([1.0] * 4)
+    for name, metric in (("bleu", BLEU()), ("chrf", CHRF(word_order=2))):
+        found = MEASURE[name].of(summed(MEASURE[name].statistics(rows)[None], weights))
+        assert found.item() == metric.corpus_score(outputs, [references]).score
+
+
+def test_too_long_and_too_short_cancel_in_the_offset_and_not_in_the_error() -> None:
+    rows = scores([1.0, 1.0]).with_columns(length_ratio=pl.Series([0.5, 1.5]))
+    assert value(MEASURE["length_offset"], rows) == 0
+    assert value(MEASURE["length_error"], rows) == 0.5
+    short = rows.with_columns(length_ratio=pl.Series([0.5, 0.9]))
+    assert value(MEASURE["length_offset"], short) == pytest.approx(0.3)
+    assert value(MEASURE["length_error"], short) == pytest.approx(0.3)
+
+
+def test_what_no_passage_has_is_no_number() -> None:
+    rows = scores([None, None], similarities=[0.8, 0.6])
+    absent = {measure.name for measure in MEASURES if np.isnan(value(measure, rows))}
+    assert absent == {"drift", "drift_euclidean", "sim_centroid", "outlier_rate", "comet_avg", "comet_best"}
+    nothing = scores([None], similarities=[None])
+    assert all(np.isnan(value(measure, nothing)) for measure in MEASURES)
+
+
+def test_the_ranked_measures_are_those_of_palibenchs_table_8() -> None:
+    assert [(measure.name, measure.better) for measure in RANKED] == [
+        ("sim_best", 1), ("chrf", 1), ("bleu", 1), ("comet_avg", 1), ("length_offset", -1), ("outlier_rate", -1),
+    ]  # fmt: skip
+
+
+def test_a_panel_has_zeros_where_a_system_lacks_a_passage() -> None:
+    first, second = scores([1.0, 2.0, 3.0], system="b"), scores([4.0], system="a")
+    both = panel(systems(first.reverse(), second), [MEASURE["drift"]])
+    assert both.systems.rows() == [("model", "a", 1.0), ("model", "b", 1.0)]
+    assert both.passages == ["x/0", "x/1", "x/2"]
+    assert both.statistics["drift"].tolist() == [[[1, 4], [0, 0], [0, 0]], [[1, 1], [1, 2], [1, 3]]]

@@ -1,0 +1,137 @@
+import numpy as np
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose
+
+from benchmark_assets.metrics.significance import holm
+from benchmark_assets.reporting.comparisons import MEAN_RANK, compare, standings
+from resources.errors import BadInput
+from tests.metrics.scores import scores
+
+PASSAGES = 40
+
+
+def system(name: str, drift: float, similarity: float, kind: str = "model", corpus: str = "x") -> pl.DataFrame:
+    """A system whose scores waver about these means."""
+    waver = np.random.default_rng(sum(name.encode())).normal(0, 0.01, size=PASSAGES)
+    rows = scores((drift + waver).tolist(), (similarity + waver).tolist(), system=name, corpus=corpus)
+    references = pl.lit(3 if kind == "model" else 2, pl.UInt32).alias("references")
+    return rows.with_columns(references).select(
+        pl.lit(kind).alias("kind"), pl.col("model").alias("system"), pl.lit(corpus).alias("corpus"),
+        pl.exclude("model", "kind", "corpus"),
+    )  # fmt: skip
+
+
+FIELD = [system("good", 1.0, 0.9), system("twin", 1.0, 0.9), system("poor", 3.0, 0.5)]
+ANN = system("ann", 1.5, 0.7, kind="human")
+
+
+@pytest.fixture(scope="module")
+def compared() -> pl.DataFrame:
+    return compare(pl.concat([*FIELD, ANN]))
+
+
+@pytest.fixture(scope="module")
+def stood(compared: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    return standings(pl.concat([*FIELD, ANN]), compared)
+
+
+def test_each_two_systems_are_compared_in_each_measure_that_both_have(compared: pl.DataFrame) -> None:
+    counts = dict(compared.group_by("measure").len().iter_rows())
+    assert counts == dict.fromkeys(["sim_best", "chrf", "bleu", "length_offset", "outlier_rate"], 6)
+    row = compared.row(
+        by_predicate=(pl.col("measure") == "sim_best") & (pl.col("system") == "good") & (pl.col("other") == "poor"),
+        named=True,
+    )
+    assert row["difference"] == pytest.approx(0.4, abs=0.01)
+    assert row["difference_low"] < row["difference"] < row["difference_high"]
+    assert (row["passages"], row["mean_references"], row["other_references"]) == (PASSAGES, 3, 3)
+
+
+def test_models_and_translators_are_corrected_apart(compared: pl.DataFrame) -> None:
+    families = compared.group_by("measure", "kind", "other_kind")
+    sizes = {(kind, other): len(own) for (measure, kind, other), own in families if measure == "chrf"}
+    assert sizes == {("model", "model"): 3, ("human", "model"): 3}
+    for _, own in families:
+        assert_allclose(own["p_holm"], holm(own["p_randomization"].to_numpy()))
+
+
+def test_models_that_cannot_be_told_apart_share_a_cluster(stood: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+    ranks, _ = stood
+    for measure in ("sim_best", "outlier_rate"):
+        clusters = dict(ranks.filter(measure=measure).select("system", "cluster").iter_rows())
+        assert clusters == {"good": 1, "twin": 1, "poor": 2, "ann": None}
+    assert set(ranks.filter(measure="chrf", kind="model")["cluster"]) == {1}  # their texts are the same
+
+
+def test_a_translator_is_ranked_among_the_models_and_moves_none(stood: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+    ranks, _ = stood
+    found = dict(ranks.filter(measure="sim_best").select("system", "rank").iter_rows())
+    assert found["poor"] == 3
+    assert found["ann"] == 3  # behind two models
+    assert {found["good"], found["twin"]} == {1, 2}
+    alone, _ = standings(pl.concat(FIELD), compare(pl.concat(FIELD)))
+    assert alone.drop("signature").rows() == ranks.filter(kind="model").drop("signature").rows()
+
+
+def test_the_mean_rank_is_that_of_the_measures_there_are(stood: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+    ranks, _ = stood
+    for _, own in ranks.group_by("kind", "system"):
+        [mean] = own.filter(measure=MEAN_RANK)["value"]
+        assert mean == pytest.approx(own.filter(pl.col("measure") != MEAN_RANK)["rank"].mean())
+        assert len(own) == 6
+    assert ranks["signature"].str.contains("no model has comet_avg", literal=True).all()
+    bounds = ranks.select((pl.col("rank_low") <= pl.col("rank")) & (pl.col("rank") <= pl.col("rank_high")))
+    assert bounds.to_series().all()
+
+
+def test_a_measure_that_some_models_lack_is_ranked_among_the_others() -> None:
+    rows = pl.concat([each.with_columns(comet_avg=pl.lit(comet, pl.Float64)) for each, comet in
+                      zip(FIELD, (0.7, None, 0.8), strict=True)])  # fmt: skip
+    ranks, agreeing = standings(rows, compare(rows))
+    assert dict(ranks.filter(measure="comet_avg").select("system", "rank").iter_rows()) == {"good": 2, "poor": 1}
+    assert "no model has" not in ranks["signature"][0]
+    pairs = agreeing.filter(statistic="tau_b").filter(
+        (pl.col("measure") == "comet_avg") | (pl.col("other") == "comet_avg")
+    )
+    assert set(pairs["models"]) == {2}
+    assert agreeing.filter(statistic="W")["models"].to_list() == [2]
+
+
+def test_measures_that_order_models_alike_agree(stood: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+    _, agreeing = stood
+    taus = {(a, b): value for _, _, a, b, _, value, *_ in agreeing.filter(statistic="tau_b").rows()}
+    assert len(taus) == 10
+    assert taus["sim_best", "outlier_rate"] == pytest.approx(2 / 6**0.5)  # the outlier rate ties two of three
+    assert taus["sim_best", "chrf"] is None  # it ties all
+    [w] = agreeing.filter(statistic="W").rows(named=True)
+    assert w["measure"] == "sim_best chrf bleu length_offset outlier_rate"
+    assert 0 < w["value"] <= 1
+
+
+def test_translators_alone_have_no_ranks_but_differences() -> None:
+    rows = pl.concat([ANN, system("ben", 1.6, 0.6, kind="human")])
+    compared = compare(rows)
+    assert set(compared.select("kind", "other_kind").rows()) == {("human", "human")}
+    assert [len(table) for table in standings(rows, compared)] == [0, 0]
+
+
+def test_corpora_are_apart() -> None:
+    rows = pl.concat([*FIELD[:2], system("good", 3.0, 0.2, corpus="y"), system("twin", 1.0, 0.8, corpus="y")])
+    compared = compare(rows)
+    assert compared.group_by("corpus").len()["len"].to_list() == [5, 5]
+    ranks, _ = standings(rows, compared)
+    found = ranks.filter(measure="sim_best").select("corpus", "system", "rank", "cluster").rows()
+    assert ("y", "twin", 1, 1) in found
+    assert ("y", "good", 2, 2) in found
+
+
+def test_systems_measured_by_different_embedders_are_not_compared() -> None:
+    with pytest.raises(BadInput, match="x: were made by several embedders"):
+        compare(pl.concat([FIELD[0], FIELD[1].with_columns(embedder=pl.lit("another"))]))
+
+
+def test_without_scores_there_is_nothing() -> None:
+    nothing = pl.concat(FIELD).clear()
+    assert compare(nothing).is_empty()
+    assert [len(table) for table in standings(nothing, compare(nothing))] == [0, 0]
