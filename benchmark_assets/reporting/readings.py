@@ -29,8 +29,8 @@ def agreement(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
 
 def shares(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
     """Rows of `closest_share`, a column for each translator; '' where a system is not compared with one."""
-    table = rows.with_columns(number("share", 1, 100), _references()).pivot(
-        "translator", index=["corpus", "kind", "system", "mean_references"], values="share", sort_columns=True
+    table = rows.with_columns(number("share", 1, 100)).pivot(
+        "translator", index=["corpus", "kind", "system"], values="share", sort_columns=True
     )
     return shown(table.with_columns(pl.col(pl.String).fill_null("")), rows)
 
