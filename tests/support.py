@@ -1,6 +1,7 @@
 """Small real things that tests build: a corpus on disk, an embedder of letters, runs and what they reported."""
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -41,6 +42,13 @@ def made_home(patch: pytest.MonkeyPatch, folder: Path) -> Path:
     patch.setenv("VARIORUM_HOME", str(folder / "home"))
     patch.setenv("DAGSTER_HOME", str(folder / "home" / "dagster"))
     return prepare()
+
+
+def restored_home(patch: pytest.MonkeyPatch, folder: Path, copy: Path) -> Path:
+    """The home in a folder that becomes what its copy is: a test starts from it without building it again."""
+    shutil.rmtree(folder)
+    shutil.copytree(copy, folder, symlinks=True)
+    return made_home(patch, folder)
 
 
 def write_corpus(

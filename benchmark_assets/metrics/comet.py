@@ -5,7 +5,8 @@ Not here: scoring a triple (resources.comet).
 
 import polars as pl
 
-TRIPLE = ["source", "candidate", "reference"]
+from resources.comet.comet import TRIPLE
+
 SCORE = ["comet_avg", "comet_best", "cut"]
 
 # COMET scores any string, the empty one too: something must be there besides spaces, control and format characters.

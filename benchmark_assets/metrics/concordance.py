@@ -7,7 +7,7 @@ are, tables.
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.measures import Floats, ratio
 
 SIGNATURE = (
     "ranks: among models, a translator's as a model with that score would have it, ties share the mean; mean rank: "
@@ -44,7 +44,7 @@ def kendall_tau(first: Floats, second: Floats) -> Floats:
     signs = [np.sign(goodness[..., one] - goodness[..., other]) for goodness in (first, second)]
     both = ~np.isnan(signs[0]) & ~np.isnan(signs[1])
     a, b = (np.where(both, sign, 0.0) for sign in signs)
-    return _ratio((a * b).sum(axis=-1), np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1)))
+    return ratio((a * b).sum(axis=-1), np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1)))
 
 
 def kendall_w(ranked: Floats) -> Floats:
@@ -67,9 +67,4 @@ def kendall_w(ranked: Floats) -> Floats:
     sums, metrics = ranked.sum(axis=-2), ranked.shape[-2]
     found = ((sums - sums.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
     most = metrics * ((ranked - ranked.mean(axis=-1, keepdims=True)) ** 2).sum(axis=(-2, -1))
-    return _ratio(found, most)
-
-
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    ratio: Floats = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole > 0)
-    return ratio
+    return ratio(found, most)

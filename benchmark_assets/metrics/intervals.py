@@ -28,6 +28,18 @@ def resampling_weights(passages: int) -> NDArray[np.float64]:
     return exact
 
 
+def sample_and_resamples(passages: int) -> NDArray[np.float64]:
+    """Weights of the sample itself, each passage once, then those of its resamples: shape (1 + RESAMPLES, passages)."""
+    return np.vstack([np.ones((1, passages)), resampling_weights(passages)])
+
+
+def bounded(values: NDArray[np.float64]) -> tuple[float | None, float | None, float | None]:
+    """The value of the sample, which comes first, and the interval of its resamples; None where it does not exist."""
+    if np.isnan(values[0]):
+        return None, None, None
+    return float(values[0]), *percentile_interval(values[1:])
+
+
 def mean_interval(values: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
     """Percentile interval of the mean of values, shape (passages,); NaN counts as absent, also from a resample."""
     present = np.isfinite(values)

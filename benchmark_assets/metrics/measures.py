@@ -111,6 +111,12 @@ def summed(statistics: Floats, weights: Floats) -> Floats:
     return (weights @ table).reshape(len(weights), systems, count)
 
 
+def ratio(part: Floats, whole: Floats) -> Floats:
+    """Part by whole, number by number; NaN where the whole is 0."""
+    found: Floats = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole > 0)
+    return found
+
+
 def _values(
     column: str, change: Callable[[Floats], NDArray[Any]] = lambda values: values
 ) -> Callable[[pl.DataFrame], Floats]:

@@ -3,16 +3,15 @@
 import numpy as np
 import polars as pl
 
-from benchmark_assets.metrics.intervals import SIGNATURE, resampling_weights
+from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.intervals import SIGNATURE, sample_and_resamples
 from benchmark_assets.metrics.lexical import signatures
 from benchmark_assets.metrics.measures import MEASURES, OUTLIER, Floats
-
-DIAGNOSTICS = ["empty", "copied", "repeated", "truncated", "wrong_script", "wrong_language"]
 
 SUMMARY = pl.Schema({
     "passages": pl.Int32(), "with_envelope": pl.Int32(), "mean_references": pl.Float64(), "outliers": pl.Int32(),
     **{f"{measure.name}{bound}": pl.Float64() for measure in MEASURES for bound in ("", "_low", "_high")},
-    **{name: pl.Int32() for name in DIAGNOSTICS},
+    **{name: pl.Int32() for name in DIAGNOSES},
 })  # fmt: skip
 
 
@@ -23,7 +22,7 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
     ----------
     scores
         One row a passage, at least one: columns `passage`, `references` (how many it was scored against), those of the
-        measures, and `DIAGNOSTICS`.
+        measures, and `DIAGNOSES`.
 
     Returns
     -------
@@ -45,7 +44,7 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
             values = measure.of(sums)
             found = float(values[0]), *measure.interval(sums[0], values[1:])
         row |= zip((measure.name, f"{measure.name}_low", f"{measure.name}_high"), found, strict=True)
-    for name in DIAGNOSTICS:
+    for name in DIAGNOSES:
         row[name] = int(scores[name].sum()) if scores[name].count() else None
     return row
 
@@ -63,5 +62,6 @@ def _resampled(scores: pl.DataFrame) -> list[Floats]:
     if scores.is_empty():
         return [each.sum(axis=0, keepdims=True) for each in statistics]
     whole = np.concatenate(statistics, axis=1)  # one product of matrices is many times faster than one a measure
-    weights = np.vstack([np.ones(len(scores)), resampling_weights(len(scores))])
-    return np.split(weights @ whole, np.cumsum([each.shape[1] for each in statistics])[:-1], axis=1)
+    return np.split(
+        sample_and_resamples(len(scores)) @ whole, np.cumsum([each.shape[1] for each in statistics])[:-1], axis=1
+    )

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmark_assets.metrics import concordance, significance
-from benchmark_assets.metrics.intervals import percentile_interval, resampling_weights
+from benchmark_assets.metrics.intervals import bounded, sample_and_resamples
 from benchmark_assets.metrics.measures import RANKED, Floats, Measure, Panel, panel, summed
 from benchmark_assets.reporting.scores import signed
 
@@ -98,7 +98,7 @@ def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFram
     agreement: list[tuple[object, ...]] = []
     for corpus, text, systems in _corpora(scores):
         models = (systems.systems["kind"] == "model").to_numpy()
-        weights = np.vstack([np.ones(len(systems.passages)), resampling_weights(len(systems.passages))])
+        weights = sample_and_resamples(len(systems.passages))
         values = {each.name: each.of(summed(systems.statistics[each.name], weights)) for each in RANKED}
         measures = [each for each in RANKED if np.isfinite(values[each.name][0, models]).any()]
         if not measures:
@@ -130,7 +130,7 @@ def _ranks(
         for at in np.flatnonzero(~np.isnan(good[0])).tolist():
             scores = measure.better * good[:, at]
             value = scores[0], *measure.interval(sums[at], scores[1:])
-            yield *names[at], measure.name, *value, *_first(rank[:, at]), cluster.get(at)
+            yield *names[at], measure.name, *value, *bounded(rank[:, at]), cluster.get(at)
     known = ~np.isnan(ranked)
     counts = known.sum(axis=0)
     means = np.divide(
@@ -138,7 +138,7 @@ def _ranks(
     )
     placed = concordance.ranks(-means, models)
     for at in np.flatnonzero(counts[0]).tolist():
-        yield *names[at], MEAN_RANK, *_first(means[:, at]), *_first(placed[:, at]), None
+        yield *names[at], MEAN_RANK, *bounded(means[:, at]), *bounded(placed[:, at]), None
 
 
 def _clusters(
@@ -160,17 +160,10 @@ def _concordance(measures: list[Measure], goodness: Floats) -> Iterator[tuple[ob
     for one, other in combinations(range(len(measures)), 2):
         both = int(np.isfinite(goodness[[one, other], 0]).all(axis=0).sum())
         tau = concordance.kendall_tau(goodness[one], goodness[other])
-        yield "tau_b", measures[one].name, measures[other].name, both, *_first(tau)
+        yield "tau_b", measures[one].name, measures[other].name, both, *bounded(tau)
     complete = goodness[..., np.isfinite(goodness[:, 0]).all(axis=0)]
     count = complete.shape[-1]
     if count and len(measures) > 1:
         ranked = concordance.ranks(complete, np.ones(count, dtype=bool))
         names = " ".join(each.name for each in measures)
-        yield "W", names, "", count, *_first(concordance.kendall_w(np.moveaxis(ranked, 0, 1)))
-
-
-def _first(values: Floats) -> tuple[float | None, float | None, float | None]:
-    """The observed value, the first, and the interval of the resampled ones; None where it does not exist."""
-    if np.isnan(values[0]):
-        return None, None, None
-    return float(values[0]), *percentile_interval(values[1:])
+        yield "W", names, "", count, *bounded(concordance.kendall_w(np.moveaxis(ranked, 0, 1)))

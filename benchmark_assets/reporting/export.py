@@ -20,7 +20,8 @@ import polars as pl
 
 from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.trigrams import normalized
-from benchmark_assets.metrics.summary import DIAGNOSTICS, SUMMARY
+from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.summary import SUMMARY
 from benchmark_assets.reporting.agreement import AGREEMENT
 from benchmark_assets.reporting.closest import CLOSEST
 from benchmark_assets.reporting.comparisons import COMPARISON, CONCORDANCE, RANK
@@ -59,7 +60,7 @@ BY_PASSAGE = {
     "comet_scores.csv": ("comet_score", ["model", "passage", *COMET]),
     "output_comet.csv": ("output_comet", ["model", "passage", "translator", "score"]),
     "human_comet.csv": ("comet_baseline", ["passage", "translator", *COMET]),
-    "diagnostics.csv": ("output_diagnostic", ["model", "passage", *DIAGNOSTICS]),
+    "diagnostics.csv": ("output_diagnostic", ["model", "passage", *DIAGNOSES]),
     "damaged_scores.csv": (
         "damaged_score",
         ["passage", "translator", "kind", "severity", "extent", *SEMANTIC, *LEXICAL[:3]],

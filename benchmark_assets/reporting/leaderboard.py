@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from benchmark_assets.metrics.summary import DIAGNOSTICS, SUMMARY, summarize
+from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.summary import SUMMARY, summarize
 from benchmark_assets.partitions import CORPUS
 from benchmark_assets.reporting.scores import signed
 from benchmark_assets.reporting.tables import number
@@ -88,5 +89,5 @@ def further(board: pl.DataFrame) -> pl.DataFrame:
         number("comet_best", 3).alias("best COMET"),
         number("length_offset", 3).alias("|mean length - 1|"),
         number("length_error", 3).alias("mean |length - 1|"),
-        *(pl.col(name).cast(pl.String).fill_null("-").alias(name.replace("_", " ")) for name in DIAGNOSTICS),
+        *(pl.col(name).cast(pl.String).fill_null("-").alias(name.replace("_", " ")) for name in DIAGNOSES),
     )  # fmt: skip

@@ -5,7 +5,8 @@ Here: bringing together what the score assets store. Not here: aggregates (metri
 
 import polars as pl
 
-from benchmark_assets.metrics.summary import DIAGNOSTICS, signature
+from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.summary import signature
 from benchmark_assets.partitions import CORPUS
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
@@ -23,14 +24,14 @@ def model_scores(warehouse: Warehouse, models: pl.DataFrame | None = None) -> pl
     -------
     One row an output scored: `kind` ('model'), `system`, `corpus`, `passage`, `references` (how many it was scored
     against), the columns of `drift_score` and `lexical_score`, those of COMET (`comet` is its signature) and
-    `DIAGNOSTICS`, null where there is no row for the output.
+    `DIAGNOSES`, null where there is no row for the output.
     """
     on = ["model", "passage"]
     drift, lexical = (warehouse.read(table, models) for table in ("drift_score", "lexical_score"))
     against = warehouse.read("output_similarity", models, on).group_by(on).agg(references=pl.len())
     rows = drift.join(lexical, on=on).join(against, on=on, how="left").with_columns(pl.col("references").fill_null(0))
     rows = _with_comet(rows, warehouse, "comet_score", models, on)
-    rows = rows.join(warehouse.read("output_diagnostic", models, [*on, *DIAGNOSTICS]), on=on, how="left")
+    rows = rows.join(warehouse.read("output_diagnostic", models, [*on, *DIAGNOSES]), on=on, how="left")
     return rows.select(pl.lit("model").alias("kind"), pl.col("model").alias("system"), CORPUS, pl.exclude("model"))
 
 
@@ -39,7 +40,7 @@ def human_scores(warehouse: Warehouse) -> pl.DataFrame:
     on = ["passage", "translator"]
     rows = warehouse.read("human_baseline").with_columns(references=pl.len().over("passage") - 1)
     rows = _with_comet(rows, warehouse, "comet_baseline", None, on)
-    rows = rows.with_columns(pl.lit(None, pl.Boolean).alias(name) for name in DIAGNOSTICS)
+    rows = rows.with_columns(pl.lit(None, pl.Boolean).alias(name) for name in DIAGNOSES)
     return rows.select(
         pl.lit("human").alias("kind"), pl.col("translator").alias("system"), CORPUS, pl.exclude("translator")
     )

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmark_assets.metrics.intervals import percentile_interval, resampling_weights
-from benchmark_assets.metrics.measures import OUTLIER
+from benchmark_assets.metrics.intervals import bounded, sample_and_resamples
+from benchmark_assets.metrics.measures import OUTLIER, Floats, ratio
 from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, STRETCHES
 from benchmark_assets.sensitivity.languages import rules
 from benchmark_assets.sensitivity.sample import SOUND
@@ -48,7 +48,6 @@ THRESHOLD = pl.Schema({
 
 _AT_ONCE = 8_000_000  # numbers of a resampling in memory
 
-Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
@@ -101,7 +100,7 @@ def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
                 continue
             pairs = _pairs(cell)
             values = auc(pairs, weights), win_rate(pairs, weights)
-            rows.append((*row, cell["extent"].mean(), *(number for each in values for number in _bounded(each)), None))
+            rows.append((*row, cell["extent"].mean(), *(number for each in values for number in bounded(each)), None))
     return pl.DataFrame(rows, schema=DETECTION, orient="row")
 
 
@@ -128,7 +127,7 @@ def thresholds(scores: pl.DataFrame) -> pl.DataFrame:
         limits |= {f"drift > {limit:g}": np.full(len(weights), limit) for limit in THRESHOLDS}
         for rule, limit in limits.items():
             rates = (flagged(each, pairs.passage, weights, limit) for each in (pairs.damaged, pairs.sound))
-            rows.append((kind, severity, rule, len(cell), *(n for each in (limit, *rates) for n in _bounded(each))))
+            rows.append((kind, severity, rule, len(cell), *(n for each in (limit, *rates) for n in bounded(each))))
     return pl.DataFrame(rows, schema=THRESHOLD, orient="row")
 
 
@@ -157,7 +156,7 @@ def auc(pairs: Pairs, weights: Floats) -> Floats:
         below = np.zeros((len(some), len(order) + 1))
         np.cumsum(own[:, order], axis=1, out=below[:, 1:])
         hits = np.einsum("ij,ij->i", own, below[:, left] + below[:, right]) / 2
-        found.append(_ratio(hits, own.sum(axis=1) ** 2))
+        found.append(ratio(hits, own.sum(axis=1) ** 2))
     return np.concatenate(found)
 
 
@@ -182,7 +181,7 @@ def threshold_for(pairs: Pairs, weights: Floats, recall: float) -> Floats:
 def flagged(values: Floats, passage: Counts, weights: Floats, limits: Floats) -> Floats:
     """Share of values strictly above each resample's limit; shape (resamples,)."""
     found = [
-        _ratio(((values > limit[:, None]) * some[:, passage]).sum(axis=1), some[:, passage].sum(axis=1))
+        ratio(((values > limit[:, None]) * some[:, passage]).sum(axis=1), some[:, passage].sum(axis=1))
         for some, limit in zip(_slices(weights, len(values)), _slices(limits, len(values)), strict=True)
     ]
     return np.concatenate(found)
@@ -195,8 +194,7 @@ def _paired(scores: pl.DataFrame, metric: str) -> tuple[pl.DataFrame, Floats]:
     paired = rows.filter(pl.col("kind") != SOUND).join(sound, on=["passage", "translator"], maintain_order="left")
     names = scores["passage"].unique().sort()
     places = pl.DataFrame({"passage": names, "place": np.arange(len(names))})
-    weights = np.vstack([np.ones((1, len(names))), resampling_weights(len(names))])
-    return paired.join(places, on="passage", maintain_order="left"), weights
+    return paired.join(places, on="passage", maintain_order="left"), sample_and_resamples(len(names))
 
 
 def _cells(paired: pl.DataFrame) -> Iterator[tuple[str, int, pl.DataFrame]]:
@@ -221,17 +219,7 @@ def _why_none(scores: pl.DataFrame, metric: str, kind: str, language: str) -> st
 def _share(values: Floats, passage: Counts, weights: Floats) -> Floats:
     passages = weights.shape[1]
     sums = np.bincount(passage, weights=values, minlength=passages)
-    return _ratio(weights @ sums, weights @ np.bincount(passage, minlength=passages))
-
-
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    ratio: Floats = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
-    return ratio
-
-
-def _bounded(values: Floats) -> tuple[float, float, float]:
-    """The value of the sample itself, which comes first, and the interval of its resamples."""
-    return float(values[0]), *percentile_interval(values[1:])
+    return ratio(weights @ sums, weights @ np.bincount(passage, minlength=passages))
 
 
 def _slices(rows: Floats, width: int) -> Sequence[Floats]:

@@ -14,7 +14,7 @@ from resources.home import prepare
 from resources.warehouse import Warehouse
 from tests.corpus.prose import DORA, write_prose, write_with_prose
 from tests.corpus.support import edit
-from tests.support import PASSAGES, edit_segment, made_home, reports, run, write_corpus
+from tests.support import PASSAGES, edit_segment, made_home, reports, restored_home, run, write_corpus
 
 ASSETS = ("source_text", "segmented_reference", "continuous_reference")
 SOURCE = "root/la/test/doc1_root-la-test.json"
@@ -72,10 +72,7 @@ def first_scan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def home(first_scan: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    world, copy = first_scan
-    shutil.rmtree(world)
-    shutil.copytree(copy, world, symlinks=True)
-    return made_home(monkeypatch, world)
+    return restored_home(monkeypatch, *first_scan)
 
 
 @pytest.fixture

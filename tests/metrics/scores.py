@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.lexical import lexical_scores
-from benchmark_assets.metrics.summary import DIAGNOSTICS
 
 OUTPUTS = ["The mouse runs away.", "Up the sun comes at last, late.", "A cat sits still.", "Nothing new is said here."]
 REFERENCES = ["The mouse runs off.", "Up comes the sun.", "The cat sits still.", "He says nothing new."]
@@ -40,7 +40,7 @@ def scores(
         pl.lit(system).alias("model"),
         pl.lit("letter pairs").alias("embedder"),
         *(pl.lit(None, pl.Float64).alias(name) for name in ("comet_avg", "comet_best")),
-        *(pl.lit(None, pl.Boolean).alias(name) for name in DIAGNOSTICS),
+        *(pl.lit(None, pl.Boolean).alias(name) for name in DIAGNOSES),
         pl.lit(None, pl.String).alias("comet"),
         pl.Series("references", [0 if each is None else 1 for each in similar], dtype=pl.UInt32),
         *(pl.Series(name, values, dtype=pl.Float64) for name, values in columns.items()),

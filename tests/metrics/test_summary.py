@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
+from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.intervals import mean_interval, resampling_weights
 from benchmark_assets.metrics.lexical import signatures
-from benchmark_assets.metrics.summary import DIAGNOSTICS, SUMMARY, signature, summarize
+from benchmark_assets.metrics.summary import SUMMARY, signature, summarize
 from tests.metrics.scores import OUTPUTS, REFERENCES, scores
 
 
@@ -30,7 +31,7 @@ def test_without_an_envelope_there_is_similarity_but_no_drift() -> None:
     row = summarize(scores([None, None]))
     null = {name for name, value in row.items() if value is None}
     named = {"outlier_rate", "drift", "drift_euclidean", "sim_centroid", "comet_avg", "comet_best"}
-    assert null == {"outliers", *DIAGNOSTICS, *(f"{name}{bound}" for name in named for bound in ("", "_low", "_high"))}
+    assert null == {"outliers", *DIAGNOSES, *(f"{name}{bound}" for name in named for bound in ("", "_low", "_high"))}
     assert row["with_envelope"] == 0
 
 

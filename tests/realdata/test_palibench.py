@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
+from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.drift import SMOOTHING, cosine_drift
 from benchmark_assets.metrics.intervals import wilson
 from benchmark_assets.metrics.lexical import length_ratio
 from benchmark_assets.metrics.measures import OUTLIER
-from benchmark_assets.metrics.summary import DIAGNOSTICS
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.closest import closest
 from benchmark_assets.reporting.comparisons import MEAN_RANK, compare, standings
@@ -108,7 +108,7 @@ def field(realdata: Path, aggregates: dict[str, dict[str, Any]]) -> pl.DataFrame
         rows = pl.DataFrame(json.loads(path.read_text(encoding="utf-8")), infer_schema_length=None)
         frames.append(rows.with_columns(system=pl.lit(model)))
     statistics = dict.fromkeys(["chrf_statistics", "bleu_statistics"], pl.List(pl.Int64))
-    null = pl.Schema({"drift_euclidean": pl.Float64(), **statistics, **dict.fromkeys(DIAGNOSTICS, pl.Boolean())})
+    null = pl.Schema({"drift_euclidean": pl.Float64(), **statistics, **dict.fromkeys(DIAGNOSES, pl.Boolean())})
     rows = pl.concat(frames).rename({"normalized_drift": "drift", "closest_translator": "closest_reference"})
     return rows.with_columns(
         *(pl.lit(None, kind).alias(name) for name, kind in null.items()),

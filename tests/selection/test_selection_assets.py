@@ -19,7 +19,17 @@ from benchmark_assets.definitions import build_definitions
 from resources.warehouse import Warehouse
 from tests.corpus.support import edit
 from tests.processes import variorum
-from tests.support import CONSTRUCTION, PASSAGES, LetterEmbedder, edit_segment, made_home, reports, run, write_corpus
+from tests.support import (
+    CONSTRUCTION,
+    PASSAGES,
+    LetterEmbedder,
+    edit_segment,
+    made_home,
+    reports,
+    restored_home,
+    run,
+    write_corpus,
+)
 from tests.systems import RuleSystems, rule_systems
 
 SOURCES = {
@@ -80,10 +90,7 @@ def first_update(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def home(first_update: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    world, copy = first_update
-    shutil.rmtree(world)
-    shutil.copytree(copy, world, symlinks=True)
-    return made_home(monkeypatch, world)
+    return restored_home(monkeypatch, *first_update)
 
 
 @pytest.fixture
