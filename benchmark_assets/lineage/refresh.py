@@ -162,16 +162,14 @@ def _bring_up(work: Work, asked: int) -> Done:
         with work.warehouse.exclusively():  # no input changes between this look and the write
             standing = work.look()
             moved = remaining.join(standing.due, on=[*KEYS, "fingerprint"], how="anti")
-            good = pl.concat([good, _store(work, computed, failed, remaining, moved)])
-        failures = pl.concat([failures, failed], how="diagonal")
-        good = pl.concat([good, standing.good.join(moved, on=KEYS, how="semi")])
+            stored = _store(work, computed, failed, remaining, moved)
+        good = good.join(standing.good, on=[*KEYS, "version"], how="semi")  # others are reported by who changed them
+        good = pl.concat([good, stored, standing.good.join(moved, on=KEYS, how="semi")])
         gone = pl.concat([gone, standing.gone.join(moved, on=KEYS, how="semi")])
+        failures = pl.concat([failures, failed], how="diagonal")
         remaining = standing.due.join(moved, on=KEYS, how="semi")
         if dims and len(failed):
             remaining = remaining.join(failed, on=dims, how="anti")
-    if len(standing.due):  # what it saw as due may have been written since
-        standing = work.look()
-    good = good.join(standing.good, on=[*KEYS, "version"], how="semi")  # others are reported by who changed them
     words = pl.lit("its inputs change faster than it is computed; run it again")
     restless = remaining.with_columns(error=words).select(*dims, "error")
     return Done(good, gone, pl.concat([failures, restless], how="diagonal"), standing.inputs)

@@ -51,8 +51,8 @@ def grid(folder: Path, home: Path, passages: int, instance: dg.DagsterInstance) 
 
 
 def materialize(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, asset: str, first: str, last: str
+    definitions: dg.Definitions, instance: dg.DagsterInstance, first: str, last: str, *assets: str
 ) -> dg.ExecuteInProcessResult:
-    """One run of one asset over a range of partitions."""
-    job = definitions.resolve_implicit_global_asset_job_def().get_subset(asset_selection={dg.AssetKey(asset)})
+    """One run of assets over a range of partitions."""
+    job = definitions.resolve_implicit_global_asset_job_def().get_subset(asset_selection=set(map(dg.AssetKey, assets)))
     return job.execute_in_process(instance=instance, tags=range_tags(first, last))

@@ -40,9 +40,9 @@ def rerun_cost(place: Path, models: int, patch: pytest.MonkeyPatch, instance_yam
         instance.add_dynamic_partitions("model", names)
         passages = instance.get_dynamic_partitions("passage")
         first, last = f"{names[0]}|{passages[0]}", f"{names[-1]}|{passages[-1]}"
-        materialize(definitions, instance, "model_output", first, last)
+        materialize(definitions, instance, first, last, "model_output")
         before, begun = disk(home / "dagster"), time.perf_counter()
-        materialize(definitions, instance, "model_output", first, last)
+        materialize(definitions, instance, first, last, "model_output")
         took, grown = time.perf_counter() - begun, disk(home / "dagster") - before
     return took / (1700 * models), grown / (1700 * models)
 

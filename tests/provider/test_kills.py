@@ -16,8 +16,8 @@ from resources.provider.reading import REPLIES
 from tests.provider.server import Server, serve
 
 ON_THE_WAY = 0.1
-"""Seconds that a reply may need from the server into the ledger: one that was sent so shortly before a kill was in
-flight."""
+"""Seconds that a request may need from the asker to the server's log, and a reply from the server into the ledger: one
+that was sent so shortly before a kill was in flight."""
 
 
 def start(server: Server, ledger: Path, count: int) -> subprocess.Popen[str]:
@@ -52,7 +52,9 @@ def check(server: Server, ledger: Path, count: int, kills: list[float]) -> str:
     # An attempt is written before it is sent, so more may be uncertain than the server ever saw.
     again = len(seen) - count
     assert again <= len(others)
-    undisturbed = [each for each in seen if not any(each.arrived <= kill <= each.ended + ON_THE_WAY for kill in kills)]
+    undisturbed = [
+        each for each in seen if not any(each.arrived - ON_THE_WAY <= kill <= each.ended + ON_THE_WAY for kill in kills)
+    ]
     assert [each for each in undisturbed if latest[each.digest] > each.arrived] == []
     return f"{len(kills)} kills, {count} questions: {len(seen)} requests, {again} asked again, {len(others)} uncertain"
 
