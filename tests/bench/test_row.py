@@ -128,11 +128,11 @@ def test_a_row_from_outputs_to_scores(tmp_path: Path, monkeypatch: pytest.Monkey
                 begun = time.perf_counter()
                 materialize(definitions if row == "row" else bare, instance, *ends, *assets)
                 took[row].append(time.perf_counter() - begun)
-    row, plain, like = (statistics.median(took[each]) for each in ("row", "no inputs", "inputs"))
+    scored, plain, like = (statistics.median(took[each]) for each in ("row", "no inputs", "inputs"))
     print(
         f"\na row of {PASSAGES:,} passages, {len(TRANSLATORS)} references, in one run, medians of {len(MODELS)} rows: "
-        f"drift and lexical scores {row:.2f} s; the events of two assets with the same inputs that compute nothing "
-        f"{like:.2f} s, ratio {row / like:.2f}; of two without inputs {plain:.2f} s, ratio {row / plain:.2f} "
+        f"drift and lexical scores {scored:.2f} s; the events of two assets with the same inputs that compute nothing "
+        f"{like:.2f} s, ratio {scored / like:.2f}; of two without inputs {plain:.2f} s, ratio {scored / plain:.2f} "
         "(target 1.5)"
     )
     for table in ("drift_score", "lexical_score"):
