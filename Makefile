@@ -37,7 +37,7 @@ ui: .venv/installed
 snapshot: .venv/installed
 	$(BIN)/python -m tests.test_definitions
 
-# Records the sample's systems anew, after the prompt or the sample's source has changed.
+# Records the samples' systems, aligner and judges anew, after a prompt or a sample's text has changed.
 recording: .venv/installed
 	$(BIN)/python -m tests.record_sample
 

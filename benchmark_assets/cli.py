@@ -11,6 +11,10 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.accounts.costs import costs
+from benchmark_assets.adjudication.annotation import export_items
+from benchmark_assets.adjudication.label_imports import import_labels
+from benchmark_assets.audit.page import page
+from benchmark_assets.audit.readings import overview
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, following, order
 from benchmark_assets.corpus.registry import register
@@ -92,11 +96,15 @@ def demo() -> None:
     registry = each.provider.registry()
     sample = [model for model, settings in registry.models.items() if settings.corpora == ("sample",)]
     runs.evaluate(each.definitions, each.instance, *sample)
+    import_labels(each.warehouse, sorted((SAMPLES["sample"] / "annotations").glob("*.csv")))
+    runs.update(each.definitions, each.instance)
     board = each.warehouse.read("leaderboard")
     click.echo("\nThe dialogues, two of whose translations were aligned: which passages are fit for a benchmark\n")
     click.echo(plain(steps(each.warehouse.read("funnel", pl.DataFrame({"corpus": ["dialogues"]})))))
     click.echo("\nThe sample's systems beside its human translators, each of these scored against the other two:\n")
     click.echo(plain(readable(board.filter(board["corpus"] == "sample"))))
+    click.echo("\nWhat recorded judges found in its outputs far from the references, and invented annotators in all:\n")
+    click.echo(plain(overview(each.warehouse.read("audit_outcome"), each.warehouse.read("error_estimate"))))
     click.echo(
         "\nThe sample was composed for this project; its numbers say nothing of any real model. Where to look next:"
     )
@@ -136,6 +144,46 @@ def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None
         name, count = import_outputs(each.warehouse, path, corpus, model)
         each.instance.add_dynamic_partitions("model", [name])
         click.echo(f"{name}: {count} outputs; score them with `variorum evaluate {name}`")
+
+
+@import_.command(name="labels")
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--annotator", help="Who gave the labels, where the file does not say so, or under another name.")
+def import_people_labels(files: tuple[Path, ...], annotator: str | None) -> None:
+    """Take in labels that people gave: the spreadsheet (.csv), or an export of Label Studio (.json)."""
+    warehouse = Deployment().warehouse
+    for path, counts in zip(files, import_labels(warehouse, files, annotator), strict=True):
+        click.echo(f"{path}: {', '.join(f'{count} {name}' for name, count in counts._asdict().items())}")
+        aside = warehouse.read("label_quarantine", pl.DataFrame({"file": [str(path.resolve())]}))
+        if len(aside):
+            click.echo(f"\n{plain(aside.select('place', 'item', 'annotator', 'reason'))}\n")
+    click.echo("`variorum update` brings what rests on them up to date")
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("corpus")
+@click.option("--annotator", "annotators", multiple=True, required=True, help="Who labels; once for each of them.")
+def annotate(folder: Path, corpus: str, annotators: tuple[str, ...]) -> None:
+    """Write the sample of CORPUS that people label to FOLDER: for Label Studio and for spreadsheets, blind."""
+    sent = export_items(Deployment().warehouse, folder, corpus, annotators)
+    restricted = ", ".join(sent.restricted)
+    words = f"PRIVATE, DO NOT PASS ON; restricted texts in it: {restricted}" if restricted else "no restricted texts"
+    click.echo(f"{folder}: {sent.items} items for each of {', '.join(annotators)}; {words}")
+    click.echo("README.md there says how to label; `variorum import labels FILES` takes in what comes back")
+
+
+@main.command(name="examples")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("corpus")
+@click.option("--private", is_flag=True, help="Show restricted texts, too; such a page may not be passed on.")
+def write_examples(file: Path, corpus: str, private: bool) -> None:
+    """Write outputs of CORPUS that are worth reading to FILE, a page for a browser."""
+    warehouse = Deployment().warehouse
+    if not len(warehouse.read("worked_example", pl.DataFrame({"corpus": [corpus]}))):
+        raise BadInput(corpus, "", "has no examples", "name judges under `audit` in its description, or import labels")
+    _write(file, page(warehouse, corpus, private))
+    click.echo(f"{file}: open it in a browser")
 
 
 @main.command()
@@ -212,11 +260,15 @@ def record(model: str, file: Path) -> None:
     lines = list(transport.record(Deployment().provider.ledger, model))
     if not lines:
         raise BadInput(model, "", "has answered nothing yet", "`variorum evaluate` it first")
+    _write(file, "\n".join(lines) + "\n")
+    click.echo(f"{file}: {len(lines)} replies")
+
+
+def _write(file: Path, text: str) -> None:
     try:
-        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise BadInput(file, "", f"cannot be written ({error.strerror})", "give the path of a file") from error
-    click.echo(f"{file}: {len(lines)} replies")
 
 
 @main.command(name="export")

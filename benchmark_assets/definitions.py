@@ -6,7 +6,9 @@ from typing import Any
 import dagster as dg
 
 from benchmark_assets.accounts import assets as accounts
+from benchmark_assets.adjudication import assets as adjudication
 from benchmark_assets.alignment import assets as alignment
+from benchmark_assets.audit import assets as audit
 from benchmark_assets.automation import checks, jobs, sensors
 from benchmark_assets.corpus import assets as corpus
 from benchmark_assets.metrics import assets as metrics
@@ -23,7 +25,10 @@ from resources.provider.provider import Provider
 from resources.provider.registry import default_path, load
 from resources.warehouse import Warehouse
 
-ROOMS = [corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting]
+ROOMS = [
+    corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting, adjudication,
+    audit,
+]  # fmt: skip
 OWNERS = ["team:variorum"]
 
 
@@ -58,11 +63,7 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
         "systems": Systems(warehouse=warehouse, provider=provider),
     }
     assets = [
-        definition
-        for definition in dg.load_assets_from_modules(
-            [corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting]
-        )
-        if isinstance(definition, dg.AssetsDefinition)
+        definition for definition in dg.load_assets_from_modules(ROOMS) if isinstance(definition, dg.AssetsDefinition)
     ]
     evaluate, update, remove = (
         make(lambda: location) for make in (jobs.evaluate_job, jobs.update_job, jobs.remove_job)

@@ -1,22 +1,29 @@
-"""Records the samples' systems and aligner anew: `make recording`, after a prompt or a sample's text has changed.
+"""Records the samples' systems, aligner and judges anew: `make recording`, after a prompt or a sample has changed.
 
-Translations are those of the recording in place, alignments those of `alignment.osei.jsonl`; a real server gives them,
-and the real client asks for them.
+Translations are those of the recording in place, alignments those of `alignment.osei.jsonl`, judgements follow from
+`labels.jsonl` by the rule below; a real server gives them, and the real client asks for them.
 """
 
 import json
 import os
+import random
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.adjudication.labels import CATEGORIES, ERRORS, MAJOR, MINOR, NO_CATEGORY, REFERENCE, UNSURE, VALID
+from benchmark_assets.adjudication.panel import Item, Panel, panel, votes
 from benchmark_assets.alignment.asking import ModelAligner
 from benchmark_assets.alignment.documents import aligners, documents
 from benchmark_assets.automation import runs
+from benchmark_assets.corpus.description import load as load_description
+from benchmark_assets.corpus.model import Document, joined
+from benchmark_assets.corpus.readers import read
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.translation.systems import Systems
@@ -32,6 +39,45 @@ SAMPLE = PROJECT / "warehouse" / "sample"
 RECORDING = SAMPLE / "recording.jsonl"
 DIALOGUES = PROJECT / "warehouse" / "dialogues"
 ALIGNER = "recorded-aligner"
+JUDGES = SAMPLE / "judges.jsonl"
+
+SAYS: dict[str, dict[str, dict[str, float]]] = {
+    "brisk": {
+        MAJOR: {MAJOR: 0.75, MINOR: 0.20, VALID: 0.05},
+        MINOR: {MINOR: 0.65, VALID: 0.30, MAJOR: 0.05},
+        VALID: {VALID: 0.95, MINOR: 0.04, UNSURE: 0.01},
+    },
+    "exacting": {
+        MAJOR: {MAJOR: 0.97, MINOR: 0.03},
+        MINOR: {MINOR: 0.90, MAJOR: 0.10},
+        VALID: {VALID: 0.90, MINOR: 0.10},
+    },
+    "lenient": {
+        MAJOR: {MAJOR: 0.60, MINOR: 0.20, VALID: 0.20},
+        MINOR: {MINOR: 0.50, VALID: 0.50},
+        VALID: {VALID: 0.99, REFERENCE: 0.01},
+    },
+}
+"""How often each judge gives which label, by what is true of the output."""
+
+OTHER_CATEGORY = {"brisk": 0.25, "exacting": 0.05, "lenient": 0.10}
+"""How often each of them names another category than the error has."""
+
+FENCED = {"brisk": 0.0, "exacting": 0.05, "lenient": 0.0}
+"""How often each of them answers in Markdown."""
+
+UNUSUAL = {
+    ("brisk", "free", "fab2:4"): "in lower case",
+    ("brisk", "free", "ep2:3"): "category for label",  # at first
+    ("lenient", "free", "ep1:3"): "refusal",
+}
+"""Replies of another form, to outputs that lie far enough from the references to be judged."""
+
+CAUSES = {
+    MINOR: "The wording goes further from the Latin than it has to.", VALID: "It says what the Latin says.",
+    UNSURE: "Only the passage before this one could decide it.",
+    REFERENCE: "The references say more than this passage does.",
+}  # fmt: skip
 
 
 def translations() -> dict[str, dict[str, str]]:
@@ -58,10 +104,14 @@ def main() -> None:
         os.environ["VARIORUM_HOME"] = folder
         os.environ["DAGSTER_HOME"] = f"{folder}/dagster"
         registry = load(default_path())
-        models = {name: {"endpoint": "server", "id": own.id} for name, own in registry.models.items() if own.corpora}
+        models = {
+            name: {"endpoint": "server", "id": own.id, "family": "recorded-system"}
+            for name, own in registry.models.items() if own.corpora
+        }  # fmt: skip
+        judges = {name: {"endpoint": "server", "id": name, "family": "recorded-judge"} for name in SAYS}
         content = {
             "endpoints": {"server": {"url": server.url}}, "models": models, "embedders": {"minilm": {}},
-            "aligners": {ALIGNER: {"endpoint": "server", "id": ALIGNER}}, "embedder": "minilm",
+            "aligners": {ALIGNER: {"endpoint": "server", "id": ALIGNER}}, "judges": judges, "embedder": "minilm",
         }  # fmt: skip
         path = Path(folder) / "models.yaml"
         path.write_text(json.dumps(content), encoding="utf-8")
@@ -76,6 +126,7 @@ def main() -> None:
             runs.look(definitions, instance)
         write(RECORDING, systems(warehouse, resources["systems"], resources["provider"], server))
         write(DIALOGUES / "recording.jsonl", aligner(warehouse, resources["provider"], server))
+        write(JUDGES, panelists(resources["provider"], server))
 
 
 def systems(warehouse: Warehouse, systems: Systems, provider: Provider, server: Server) -> Iterator[str]:
@@ -103,6 +154,100 @@ def aligner(warehouse: Warehouse, provider: Provider, server: Server) -> Iterato
     found = ModelAligner(provider, provider.model(ALIGNER)).align(works, "recording")
     assert not any(each.error for extracted in found.values() for each in extracted), found
     yield from record(provider.ledger, ALIGNER)
+
+
+def panel_work(provider: Provider) -> list[tuple[Panel, Item]]:
+    """All outputs of the sample, each with the panel of its judges."""
+    description = load_description(SAMPLE / "corpus.yaml")
+    audit = description.audit.model_copy(update={"judges": tuple(SAYS)})
+    languages = description.source.language, str(description.target_language)
+    panels = {model: panel(provider, "sample", audit, languages, model) for model in translations()}
+    passages = [each for own in read(description) if isinstance(own, Document) for each in own.passages]
+    return [
+        (panels[model], Item(model, f"sample/{passage.id}", source, references, texts[passage.id]))
+        for model, texts in translations().items()
+        for passage in passages
+        for source in [joined([segment.text for segment in passage.segments])]
+        for references in [{each.translator: joined(each.segments) for each in passage.references}]
+    ]
+
+
+def panelists(provider: Provider, server: Server) -> Iterator[str]:
+    """Replies of the judges to all outputs of the sample: where a drift comes out different, others are judged."""
+    work = panel_work(provider)
+    candidates = {(item.model, item.passage.removeprefix("sample/")): item.candidate for _, item in work}
+    truth = {
+        (each["model"], each["passage_id"]): each
+        for each in map(json.loads, (SAMPLE / "labels.jsonl").read_text(encoding="utf-8").splitlines())
+    }
+    server.configure(
+        answer="judge",
+        judgements={
+            f"{judge}|{candidate}": contents(judge, *output, truth.get(output, {}))
+            for judge in SAYS
+            for output, candidate in candidates.items()
+        },
+        by_key={
+            f"{judge}|{candidates[model, passage]}": "refusal"
+            for (judge, model, passage), form in UNUSUAL.items()
+            if form == "refusal"
+        },
+    )
+    assert not [vote for own in votes(provider, work, "recording") for vote in own if vote.error]
+    yield from sorted(bare(line) for judge in SAYS for line in record(provider.ledger, judge))
+
+
+def contents(judge: str, model: str, passage: str, defect: dict[str, Any]) -> list[str]:
+    """What a judge answers about an output, one content for each time it is asked."""
+    draw = random.Random(f"1 {judge} {model} {passage}")
+    true = defect.get("label", VALID)
+    (label,) = draw.choices(list(SAYS[judge][true]), list(SAYS[judge][true].values()))
+    category = defect.get("error_category") or draw.choice(["OVERLY_FREE_PARAPHRASE", "GRAMMAR_OR_FLUENCY_PROBLEM"])
+    if draw.random() < OTHER_CATEGORY[judge]:
+        category = draw.choice([each for each in CATEGORIES if each != category])
+    severity = {MAJOR: "medium", MINOR: "low"}.get(label, "none")
+    right, fenced = label == true, draw.random() < FENCED[judge]
+    words = {
+        "cause_summary": defect["note"] if defect and label in ERRORS else CAUSES[label],
+        "evidence": "Compare the Latin with the references." if label in ERRORS else "",
+        "problem_phrase": "",
+        "suggested_correction": "",
+    }
+    judgement = {
+        "label": label,
+        "error_category": category if label in ERRORS else NO_CATEGORY,
+        "severity": defect["severity"] if right and defect else severity,
+        "confidence": draw.choices(["high", "medium", "low"], [0.75, 0.25, 0] if right else [0, 0.6, 0.4])[0],
+        "is_major_error": label == MAJOR,
+        "is_valid_variation": label == VALID,
+        **{name: text for name, text in words.items() if text or fenced},
+    }
+    answer = json.dumps(judgement, ensure_ascii=False, separators=(",", ":"))
+    if fenced:
+        return [f"```json\n{answer}\n```"]
+    match UNUSUAL.get((judge, model, passage)):
+        case "in lower case":
+            return [answer.lower()]
+        case "category for label":
+            return [answer.replace(label, category, 1), answer]
+    return [answer]
+
+
+def bare(line: str) -> str:
+    """A recorded reply without what differs from one recording to the next, and what nobody reads."""
+    reply = json.loads(line)
+    body = json.loads(reply["body"])
+    (choice,) = body["choices"]
+    kept = {
+        "choices": [
+            {
+                "message": {name: text for name, text in choice["message"].items() if text and name != "role"},
+                "finish_reason": choice["finish_reason"],
+            }
+        ],
+        "usage": {name: body["usage"][name] for name in ("prompt_tokens", "completion_tokens")},
+    }
+    return json.dumps(reply | {"body": json.dumps(kept, ensure_ascii=False, separators=(",", ":"))}, ensure_ascii=False)
 
 
 def write(path: Path, replies: Iterator[str]) -> None:

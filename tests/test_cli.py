@@ -14,7 +14,8 @@ from tests.support import PASSAGES, write_corpus, write_outputs
 
 def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Path) -> None:
     done = variorum(tmp_path, "demo")
-    rows = [line.split() for line in done.stdout.splitlines() if line.startswith("sample ")]
+    tables = [line.split() for line in done.stdout.splitlines() if line.startswith("sample ")]
+    rows, audit = tables[:8], {row[1]: row for row in tables[8:]}
     assert [row[1] for row in rows] == [str(rank) for rank in range(1, 9)]
     systems = {row[3]: row[2] for row in rows}
     assert {name for name, kind in systems.items() if kind == "human"} == {"harrow", "lindqvist", "okafor"}
@@ -28,6 +29,12 @@ def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Pat
     # Drift is no error: the free and right system lies farther out than the fluent one with planted errors.
     assert list(systems).index("free") > list(systems).index("erring")
 
+    # Where it lies, nobody looks but the people who label a sample of all bands.
+    model, outputs, judged, *_, major = audit["erring"][1:8]
+    assert (model, outputs, judged, major) == ("erring", "48", "1", "0.0")
+    assert float(audit["erring"][-3]) > 20
+    assert float(audit["truncating"][7]) > 10
+
     again = variorum(tmp_path, "demo")
     assert again.stdout == done.stdout
     counts = variorum(tmp_path, "status")
@@ -40,6 +47,15 @@ def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Pat
     assert [line.split()[1:5] for line in costs if "translate" in line] == [
         [name, "translate", "2", "2"] for name in ("erring", "free", "literal", "truncating", "verbose")
     ]
+    assert [line.split()[2] for line in costs if line.split()[1:2] == ["brisk"]] == ["judge"]
+    variorum(tmp_path, "examples", str(tmp_path / "examples.html"), "sample")
+    page = (tmp_path / "examples.html").read_text(encoding="utf-8")
+    assert "Far from the references" in page
+    assert "exacting: VALID_VARIATION" in page
+    sent = variorum(tmp_path, "annotate", str(tmp_path / "items"), "sample", "--annotator", "me").stdout
+    assert "104 items for each of me; no restricted texts" in sent
+    label = variorum(tmp_path, "import", "labels", str(tmp_path / "items" / "items.me.csv")).stdout
+    assert "104 open" in label
     variorum(tmp_path, "record", "free", str(tmp_path / "free.jsonl"))
     recorded = (PROJECT / "warehouse" / "sample" / "recording.jsonl").read_text(encoding="utf-8").splitlines()
     assert set((tmp_path / "free.jsonl").read_text(encoding="utf-8").splitlines()) <= set(recorded)

@@ -17,6 +17,12 @@ RANGES: Mapping[str, tuple[float, float]] = {
     "confidence": (-1, 1),
     **dict.fromkeys(["human_spread", "euclidean_spread", "outlier_rate"], (0, 1)),
     **dict.fromkeys(["share", "p_bootstrap", "p_randomization", "p_holm"], (0, 1)),
+    **dict.fromkeys(["valid_rate", "minor_rate", "major_rate", "any_rate", "covered"], (0, 1)),
+    **dict.fromkeys(["minor_found", "major_found", "any_found", "minor_share", "major_share"], (0, 1)),
+    **dict.fromkeys(["minor_rate_without", "major_rate_without", "any_rate_without"], (0, 1)),
+    **dict.fromkeys(["exact", "agreement", "precision", "recall"], (0, 1)),
+    **{f"{level}_{name}": (0, 1) for level in ("major", "any") for name in ("precision", "recall", "f1")},
+    **dict.fromkeys(["kappa", "kappa_major", "kappa_any", "correlation"], (-1, 1)),
     **dict.fromkeys(["bleu", "chrf", "bleu_mean", "chrf_mean"], (0, 100)),
     "drift": (0, 200),  # (1 - cos) / (spread + 0.01)
     **dict.fromkeys(["drift_euclidean", "length_ratio", "length_offset", "length_error"], (0, float("inf"))),

@@ -2,9 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from benchmark_assets.corpus.filters import Filters
 from benchmark_assets.corpus.model import Licence
@@ -58,6 +58,35 @@ class Sensitivity(BaseModel):
     seed: int = 1
 
 
+class Audit(BaseModel):
+    """How outputs far from the references are adjudicated (audit, sections 3.3 to 3.6); the defaults are the paper's.
+
+    `threshold` is the drift above which an output is queued for the panel, `bands` where one band of drift ends and the
+    next begins. `judges` are names in the registry, an odd number; without them nothing is judged. They see the scores
+    only where `show_scores` says so. `sample` is how many outputs of each model in each band are drawn for people, by
+    `seed`; the panel judges those, too.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    threshold: float = Field(default=1.5, ge=0)
+    bands: tuple[float, ...] = (1.0, 1.5, 2.0, 3.0)
+    judges: tuple[str, ...] = ()
+    seed: int = 1
+    show_scores: bool = False
+    sample: tuple[Annotated[int, Field(ge=0)], ...] = (25, 25, 13, 7, 6)
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Audit":
+        if list(self.bands) != sorted({edge for edge in self.bands if edge > 0}):
+            raise ValueError("`bands` must be positive and ascend")
+        if len(self.sample) != len(self.bands) + 1:
+            raise ValueError(f"`sample` needs a number for each of the {len(self.bands) + 1} bands")
+        if self.threshold not in self.bands:
+            raise ValueError("`threshold` must be one of `bands`, so that no band lies on both sides of it")
+        return self
+
+
 class Description(BaseModel):
     """A corpus. `root` is the folder or file that the layout's reader reads, relative to the description's own file.
 
@@ -75,6 +104,7 @@ class Description(BaseModel):
     references: dict[str, Text] = Field(min_length=1)
     filters: Filters | None = None
     sensitivity: Sensitivity = Sensitivity()
+    audit: Audit = Audit()
     corrections: Path | None = None
     downloads: tuple[Download, ...] = ()
 

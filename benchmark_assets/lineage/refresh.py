@@ -53,6 +53,7 @@ def refresh(
     describe: Callable[[], Mapping[str, dg.MetadataValue]] = dict,
     also: Sequence[str] = (),
     cost: Callable[[pl.DataFrame], Estimate | None] = lambda _: None,
+    sparse: bool = False,
 ) -> dg.Output[None]:
     """Bring the partitions of this run up to date: compute what is due, store it, report all that is good.
 
@@ -73,6 +74,8 @@ def refresh(
         Tables that `compute` fills besides the one that is named like the asset.
     cost
         What `compute` would ask of models for these partitions; None where it asks none.
+    sparse
+        Whether it is usual that of the partitions asked for none applies: most corpora have no labels.
 
     Returns
     -------
@@ -82,7 +85,8 @@ def refresh(
     ------
     dagster.Failure
         Before anything is computed, if the check `sound` of an input has failed. After the good partitions are stored
-        and reported, if some failed; or if of all partitions asked for none applies and has its inputs.
+        and reported, if some failed; or, unless the asset is sparse, if of all partitions asked for none applies and
+        has its inputs.
     """
     if isinstance(context, Survey):
         context.note(context.stand(warehouse, settings), cost)
@@ -119,7 +123,7 @@ def refresh(
             f"{len(done.failures)} of {len(asked)} partitions of {name} failed, for instance {done.failures.row(0)}",
             metadata={"failed": dg.MetadataValue.md(markdown(done.failures)), "succeeded": len(good)},
         )
-    if good.is_empty() and len(asked):
+    if good.is_empty() and len(asked) and not sparse:
         missing = [
             i.key.to_user_string() for i in done.inputs if i.on and asked.join(i.rows, on=i.on, how="semi").is_empty()
         ]

@@ -55,8 +55,8 @@ def percentile_interval(values: NDArray[np.float64]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """Wilson score interval of a proportion at 95 %, within [0, 1].
+def wilson(successes: float, trials: float) -> tuple[float, float]:
+    """Wilson score interval of a proportion at 95 %, within [0, 1]; trials may be an effective sample size.
 
     Raises
     ------

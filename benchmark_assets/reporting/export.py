@@ -18,6 +18,16 @@ from uuid import uuid4
 
 import polars as pl
 
+from benchmark_assets.adjudication.triage import BANDED
+from benchmark_assets.adjudication.verdicts import VERDICT
+from benchmark_assets.audit.calibration import AGREEMENT as RATERS
+from benchmark_assets.audit.calibration import CALIBRATION, CONFUSION, RELIABILITY, WITHOUT
+from benchmark_assets.audit.correlation import CORRELATION
+from benchmark_assets.audit.estimates import ESTIMATE
+from benchmark_assets.audit.examples import EXAMPLE
+from benchmark_assets.audit.outcomes import CATEGORY, OUTCOME
+from benchmark_assets.audit.overlap import FAILING, OVERLAP
+from benchmark_assets.audit.recall_cost import COST
 from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.trigrams import normalized
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
@@ -50,6 +60,7 @@ ENVELOPE = [
     "cut_references",
 ]  # fmt: skip
 COMET = ["signature", "comet_avg", "comet_best", "cut"]
+JUDGEMENT = ["label", "error_category", "severity", "confidence"]
 VERIFICATION = ["passage", "translator", "segment_id", "stage", "start_at", "end_at", "similarity", "in_order"]
 
 BY_PASSAGE = {
@@ -65,6 +76,10 @@ BY_PASSAGE = {
         "damaged_score",
         ["passage", "translator", "kind", "severity", "extent", *SEMANTIC, *LEXICAL[:3]],
     ),
+    "triage.csv": ("triage", [*BANDED.names(), "item"]),
+    "votes.csv": ("judge_vote", ["model", "passage", "judge", *JUDGEMENT]),
+    "verdicts.csv": ("verdict", VERDICT.names()),
+    "human_labels.csv": ("human_label", ["model", "passage", "annotator", *JUDGEMENT, "span_start", "span_end"]),
 }
 BY_CORPUS = {
     "funnel.csv": ("funnel", ["step", "reason", "affected", "alone", "remaining"]),
@@ -78,6 +93,19 @@ BY_CORPUS = {
     "slices.csv": ("slice_summary", ["dimension", "slice", "least", "most", "kind", "system", *SUMMARY, "signature"]),
     "sensitivity.csv": ("sensitivity", [*DETECTION.names(), "signature"]),
     "sensitivity_thresholds.csv": ("sensitivity_threshold", [*THRESHOLD.names(), "signature"]),
+    "audit_outcomes.csv": ("audit_outcome", OUTCOME.names()[1:]),
+    "error_categories.csv": ("error_category", CATEGORY.names()[1:]),
+    "error_correlations.csv": ("error_correlation", CORRELATION.names()[1:]),
+    "failure_overlap.csv": ("failure_overlap", OVERLAP.names()[1:]),
+    "failing_passages.csv": ("failing_passage", FAILING.names()[1:]),
+    "judge_calibration.csv": ("judge_calibration", CALIBRATION.names()[1:]),
+    "judge_confusion.csv": ("judge_confusion", CONFUSION.names()[1:]),
+    "judge_reliability.csv": ("judge_reliability", RELIABILITY.names()[1:]),
+    "rater_agreement.csv": ("rater_agreement", RATERS.names()[1:]),
+    "panels_without.csv": ("panel_without", WITHOUT.names()[1:]),
+    "error_estimates.csv": ("error_estimate", ESTIMATE.names()[1:]),
+    "recall_costs.csv": ("recall_cost", COST.names()[1:]),
+    "worked_examples.csv": ("worked_example", EXAMPLE.names()[1:]),
 }
 
 FILES = f"""\
@@ -100,6 +128,14 @@ how alike the translators are, whom each system comes closest to, systems agains
 measures agree, and all of it for parts of the corpus |
 | `sensitivity.csv`, `sensitivity_thresholds.csv`, `damaged_scores.csv` | how well each metric tells damaged \
 translations from sound ones, and from which scores |
+| `triage.csv`, `votes.csv`, `verdicts.csv`, `human_labels.csv` | in which band of drift each output lies, what judges \
+say of it, together too, and what people say; annotators are numbered |
+| `audit_outcomes.csv`, `error_categories.csv`, `error_correlations.csv`, `failure_overlap.csv`, \
+`failing_passages.csv`, `worked_examples.csv` | errors by model, band and category, what they go with, and where \
+models fail together |
+| `judge_calibration.csv`, `judge_confusion.csv`, `judge_reliability.csv`, `rater_agreement.csv`, \
+`panels_without.csv` | judges against people and against each other |
+| `error_estimates.csv`, `recall_costs.csv` | errors of all outputs by people's sample; what finding them costs |
 | `funnel.csv`, `near_duplicates.csv` | how many passages each filter drops; passages that repeat an earlier one |
 | `verification.csv` | where the text of each aligned segment stands in its translation |
 | `prompts/` | what models are asked, as the project has it at the export |
@@ -159,8 +195,8 @@ def export(warehouse: Warehouse, folder: Path, corpus: str, private: bool = Fals
             if isinstance(each, BadInput):
                 raise each
         content = _content(warehouse, corpus)
-    _put(_package(content, private), folder)
-    return _named(content.rights.filter("restricted")["translator"])
+    put(_package(content, private), folder)
+    return named(content.rights.filter("restricted")["translator"])
 
 
 def _content(warehouse: Warehouse, corpus: str) -> Content:
@@ -171,7 +207,7 @@ def _content(warehouse: Warehouse, corpus: str) -> Content:
     references, prose = _references(warehouse, passages), _prose(warehouse, key)
     verification = warehouse.read("verification", passages, [*VERIFICATION, "evidence"])
     translators = [*references["translator"], *prose["translator"], *verification["translator"]]
-    rights = _rights(warehouse, key, translators)
+    rights = rights_of(warehouse, key, translators)
     order = sources.select("passage", "document", "position")
     sources, references, prose, verification = (
         rows.join(rights, on="translator", how="left") for rows in (sources, references, prose, verification)
@@ -184,7 +220,8 @@ def _content(warehouse: Warehouse, corpus: str) -> Content:
     )  # fmt: skip
 
 
-def _rights(warehouse: Warehouse, key: pl.DataFrame, translators: Iterable[str]) -> pl.DataFrame:
+def rights_of(warehouse: Warehouse, key: pl.DataFrame, translators: Iterable[str]) -> pl.DataFrame:
+    """Columns `translator` ('' for the source), `licence` and `restricted`; without a licence a text is restricted."""
     given = warehouse.read("licence", key, ["translator", "licence", "restricted"])
     names = pl.DataFrame({"translator": sorted({"", *translators, *given["translator"]})})
     rows = names.join(given, on="translator", how="left", maintain_order="left")
@@ -228,8 +265,23 @@ def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> 
     tables["scores.csv"] = both.sort("model", "passage")
     tables["selection"] = warehouse.read("selection", passages, ["passage", "selected", "reasons", "kept"])
     tables["passage_filter"] = warehouse.read("passage_filter", passages, ["passage", *MEASURES])
+    tables |= _numbered(tables["human_labels.csv"], tables["rater_agreement.csv"])
     tables["corpus"] = warehouse.read("corpus", key, ["source_language", "target_language", "filters", "aligners"])
     return tables
+
+
+def _numbered(labels: pl.DataFrame, agreement: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """What names annotators, with numbers in the place of names: they may be addresses of people."""
+    people = pl.col("kind") == "people"
+    names = {*labels["annotator"], *agreement.filter(people)["first"], *agreement.filter(people)["second"]}
+    numbers = {name: f"annotator-{number}" for number, name in enumerate(sorted(names), start=1)}
+    return {
+        "human_labels.csv": labels.with_columns(pl.col("annotator").replace(numbers)),
+        "rater_agreement.csv": agreement.with_columns(
+            pl.when(people).then(pl.col(name).replace(numbers)).otherwise(name).alias(name)
+            for name in ("first", "second")
+        ),
+    }
 
 
 def _package(content: Content, private: bool) -> dict[str, bytes]:
@@ -335,7 +387,7 @@ def _record(row: Mapping[str, object], whole: bool) -> dict[str, object]:
 def _licences(content: Content, private: bool) -> str:
     left_out = f"in `{PRIVATE}`" if private else "no: length and SHA-256 only"
     rows = content.rights.select(
-        text=pl.Series(_named(content.rights["translator"])),
+        text=pl.Series(named(content.rights["translator"])),
         licence="licence",
         restricted=pl.when("restricted").then(pl.lit("yes")).otherwise(pl.lit("no")),
         included=pl.when("restricted").then(pl.lit(left_out)).otherwise(pl.lit("yes")),
@@ -372,7 +424,8 @@ def _translators(content: Content) -> list[str]:
     return [name for name in content.rights["translator"] if name]
 
 
-def _named(translators: Iterable[str]) -> list[str]:
+def named(translators: Iterable[str]) -> list[str]:
+    """Translators as people are told of them; the source is one of them."""
     return [name or "source" for name in translators]
 
 
@@ -419,7 +472,7 @@ def _check_place(folder: Path, private: bool) -> None:
         raise BadInput(folder, "", "holds a public export, and may be shared", "give a private one another folder")
 
 
-def _put(files: Mapping[str, bytes], folder: Path) -> None:
+def put(files: Mapping[str, bytes], folder: Path) -> None:
     """Write the files beside the folder, then let them take its place."""
     new, old = (folder.with_name(f".{folder.name}.{uuid4()}.{state}") for state in ("new", "old"))
     try:

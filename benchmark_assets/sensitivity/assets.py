@@ -34,7 +34,7 @@ def damaged_text(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.
     def compute(due: pl.DataFrame) -> Computed:
         return Computed({"damaged_text": damaged(warehouse, due)})
 
-    return refresh(context, warehouse, compute, partial(settings, warehouse))
+    return refresh(context, warehouse, compute, partial(settings, warehouse), sparse=True)
 
 
 @dg.asset(
@@ -59,7 +59,7 @@ def damaged_score(context: dg.AssetExecutionContext, warehouse: Warehouse, embed
         rows = scores.drop("bleu_statistics", "chrf_statistics").join(every.drop("text"), on=KEY, maintain_order="left")
         return Computed({"damaged_score": rows.with_columns(embedder=pl.lit(embedder.signature))})
 
-    return refresh(context, warehouse, compute, f"{embedder.signature} {signatures()}")
+    return refresh(context, warehouse, compute, f"{embedder.signature} {signatures()}", sparse=True)
 
 
 @dg.asset(group_name="sensitivity", code_version="1", kinds={"duckdb", "numpy"}, deps=[damaged_score])

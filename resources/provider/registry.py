@@ -88,7 +88,8 @@ class Settings(_Entry):
     `max_tokens` bounds a reply, reasoning included. `batch_tokens` bounds the source tokens of one translation request
     (audit, section 3.2). `pin` names upstream providers, where the endpoint has several. `in_flight` bounds the calls
     at a time. `budget` is the most, in US dollars, that this model may ever cost. `corpora` are those that it
-    translates, by default all. `tokenizer` is a tokenizer.json that counts the source's tokens exactly.
+    translates, by default all. `tokenizer` is a tokenizer.json that counts the source's tokens exactly. `family` names
+    whose model it is; a judge is never of a family on trial.
     """
 
     endpoint: str
@@ -105,6 +106,7 @@ class Settings(_Entry):
     budget: float | None = Field(default=None, gt=0)
     corpora: tuple[str, ...] | None = None
     tokenizer: Path | None = None
+    family: str = ""
 
 
 class Budget(_Entry):
@@ -182,13 +184,15 @@ class Registry(_Entry):
     """The file as a whole. `embedder` names the one that scores are made with.
 
     `models` are on trial, `judges` compare what they say, `aligners` align continuous translations with their source.
-    `schedule` says when the schedule looks for what is due, as a cron expression in UTC.
+    `families` are those of models whose outputs were imported, by name. `schedule` says when the schedule looks for
+    what is due, as a cron expression in UTC.
     """
 
     endpoints: dict[str, Endpoint] = {}
     models: dict[str, Settings] = {}
     judges: dict[str, Settings] = {}
     aligners: dict[str, Settings] = {}
+    families: dict[str, str] = {}
     embedders: dict[str, EmbedderEntry] = {}
     embedder: str
     comet: CometEntry = CometEntry()
@@ -199,6 +203,10 @@ class Registry(_Entry):
     def sections(self) -> Mapping[str, Mapping[str, Settings]]:
         """The models, judges and aligners by name, by the key of their section."""
         return {"models": self.models, "judges": self.judges, "aligners": self.aligners}
+
+    def family(self, model: str) -> str:
+        """The family of a model on trial, '' where nobody declares it."""
+        return self.models[model].family if model in self.models else self.families.get(model, "")
 
     def model(self, name: str) -> Model:
         """A model, judge or aligner by its name.

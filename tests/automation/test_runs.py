@@ -72,7 +72,7 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
     assert systems.asked() == []
     grid = {
         (asset, f"{model}|{passage}")
-        for asset in ("drift_score", "lexical_score", "comet_score", "output_diagnostic")
+        for asset in ("drift_score", "lexical_score", "comet_score", "output_diagnostic", "triage")
         for model in MODELS
     }
     assert reports(instance) - before == Counter(

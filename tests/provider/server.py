@@ -79,6 +79,13 @@ SPOILT: dict[str, Callable[[dict[str, Any], str], str]] = {
 }
 FAULTS = frozenset(ERRORS) - set(LIMITS) | {*PAGES, *OTHERS, *SPOILT}
 
+# What a judge says who has nothing against a candidate.
+VALID: dict[str, Any] = {
+    "label": "VALID_VARIATION", "error_category": "NONE", "severity": "none", "confidence": "high",
+    "is_major_error": False, "is_valid_variation": True, "cause_summary": "It says what the source says.",
+    "evidence": "", "problem_phrase": "", "suggested_correction": "",
+}  # fmt: skip
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -89,14 +96,15 @@ class Settings:
     seed: int = 0
     rates: dict[str, float] = field(default_factory=dict)  # probability of each fault
     script: list[str] = field(default_factory=list)  # faults, or "ok", of the first requests
-    by_key: dict[str, str] = field(default_factory=dict)  # fault of the requests that hold a passage key
+    by_key: dict[str, str] = field(default_factory=dict)  # fault of the requests that hold a key, see `keys_of`
     by_key_times: int = 0  # how often at most for each key; 0 is always
     retry_after: dict[str, float] = field(default_factory=lambda: {"seconds": 0.05})  # or "ms", or "date", or nothing
     per_second: float = 0  # above it 429, with a burst of a tenth of a second; 0 is no limit
     most_in_flight: int = 0  # above it 429; 0 is no limit
-    answer: str = "translate"  # or "bytes"
+    answer: str = "translate"  # or "bytes" or "judge"
     prefix: str = "EN: "
     answers: dict[str, str | None] = field(default_factory=dict)  # values of the keys that have one of their own
+    judgements: dict[str, list[str]] = field(default_factory=dict)  # a judge's contents by key, the last for good
     reply_bytes: int = 3600  # size of a body where answer is "bytes"; never below that of an empty completion
     usage: bool = True
     reasoning_tokens: int = 0
@@ -114,7 +122,7 @@ class Settings:
             raise ValueError(f"no such fault: {', '.join(sorted(unknown))}; there are: {', '.join(sorted(FAULTS))}")
         if sum(self.rates.values()) > 1 + 1e-9:
             raise ValueError(f"rates sum to {sum(self.rates.values())}, at most 1 is possible")
-        if self.answer not in ("translate", "bytes") or not set(self.retry_after) <= {"seconds", "ms", "date"}:
+        if self.answer not in ("translate", "bytes", "judge") or not set(self.retry_after) <= {"seconds", "ms", "date"}:
             raise ValueError(f"answer is {self.answer!r}, retry_after {self.retry_after}: see the comments of Settings")
 
 
@@ -125,7 +133,7 @@ class Seen:
     ordinal: int  # counts from 0, anew after each configure
     digest: str  # of the request body, see `digest`
     model: str
-    keys: list[str]  # of the JSON object that is the last user message
+    keys: list[str]  # see `keys_of`
     authorization: bool  # the header was there
     arrived: float
     body: dict[str, Any] | None = None
@@ -176,6 +184,15 @@ def asked(request: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
     return message, found if isinstance(found, dict) else None
 
 
+def keys_of(request: dict[str, Any], settings: Settings) -> list[str]:
+    """Keys of the JSON object that is the last user message; for a judge `judge|candidate`, `candidate` and `judge`."""
+    found = asked(request)[1] or {}
+    if settings.answer != "judge":
+        return list(found)
+    judge, candidate = str(request.get("model", "")), str(found.get("candidate", ""))
+    return [f"{judge}|{candidate}", candidate, judge]
+
+
 def retry_header(retry_after: dict[str, float]) -> list[tuple[bytes, bytes]]:
     for unit, value in retry_after.items():
         if unit == "date":
@@ -185,7 +202,7 @@ def retry_header(retry_after: dict[str, float]) -> list[tuple[bytes, bytes]]:
     return []
 
 
-def reply(fault: str, ordinal: int, request: dict[str, Any], settings: Settings) -> Reply:
+def reply(fault: str, ordinal: int, request: dict[str, Any], settings: Settings, judgement: str) -> Reply:
     """What the server says to a request that is given a fault; faults of the wire come later."""
     if fault in ERRORS:
         status, code, text = ERRORS[fault]
@@ -202,8 +219,10 @@ def reply(fault: str, ordinal: int, request: dict[str, Any], settings: Settings)
     message, passages = asked(request)
     texts = {key: settings.answers.get(key, f"{settings.prefix}{text}") for key, text in (passages or {}).items()}
     content = settings.prefix + message if passages is None else dumps(texts)
+    if settings.answer == "judge":
+        content = judgement
     if fault in SPOILT:
-        texts = texts or {"text": settings.prefix + message}
+        texts = (json.loads(judgement) if judgement else texts) or {"text": settings.prefix + message}
         content = SPOILT[fault](texts, next(reversed(texts)))
     elif fault in ("length", "cut_with_stop"):
         content = content[: int(len(content) * settings.cut_at)]
@@ -307,6 +326,7 @@ class Provider:
         self.settings = settings
         self.ordinal = 0
         self.given: Counter[str] = Counter()
+        self.judged: Counter[str] = Counter()
         self.burst = max(1.0, settings.per_second / 10)
         self.tokens, self.filled = self.burst, time.monotonic()
 
@@ -355,12 +375,19 @@ class Provider:
                 return fault
         return "ok"
 
+    def judgement(self, keys: list[str]) -> str:
+        """What a judge says this time."""
+        key = next((key for key in keys if key in self.settings.judgements), "")
+        contents = self.settings.judgements.get(key) or [dumps(VALID)]
+        self.judged[keys[0]] += 1
+        return contents[min(self.judged[keys[0]], len(contents)) - 1]
+
     async def chat(self, scope: Message, receive: Receive, send: Send) -> None:
         arrived, settings = time.monotonic(), self.settings
         raw = await read(receive)
         try:
             request = json.loads(raw)
-            keys = list(asked(request)[1] or ())
+            keys = keys_of(request, settings)
         except (ValueError, AttributeError, TypeError):
             return await respond(400, {"error": {"message": "this is no request for a chat completion"}}, send)
         ordinal, self.ordinal = self.ordinal, self.ordinal + 1
@@ -376,7 +403,8 @@ class Provider:
             wait = settings.latency + (chance.uniform(0, settings.jitter) if chance else 0)
             wait = 0 if limit else settings.hang if fault == "timeout" else wait
             if not await hung_up(receive, wait):
-                said = reply(fault, ordinal, request, settings)
+                judgement = self.judgement(keys) if settings.answer == "judge" else ""
+                said = reply(fault, ordinal, request, settings, judgement)
                 await self.deliver(said, seen, settings.cut_at, scope, receive, send)
         finally:
             self.in_flight -= 1

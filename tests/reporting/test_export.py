@@ -51,6 +51,11 @@ NEVER = {
     "materialization": ["made_from"],
     "damaged_text": ["text"],
     "output_diagnostic": ["evidence"],
+    "judge_vote": ["cause", "evidence", "problem_phrase", "correction", "abstention"],
+    "human_label": ["notes", "annotator"],
+    "imported_label": ["notes", "file", "annotator"],
+    "label_quarantine": ["file", "annotator", "reason"],
+    "rater_agreement": ["first", "second"],
 }
 """Columns with words that no package has: they may quote any text, or name places of the machine."""
 
@@ -112,6 +117,17 @@ def stored(built: dg.Definitions, warehouse: Warehouse, corpus: Path) -> Warehou
         {"model": "alpha", "corpus": "tiny", "file": "f", "outputs": 1, "settings": "{}", "usage": "{}"})  # fmt: skip
     put(warehouse, "imported_output", {"model": "alpha", "passage": PASSAGES[0], "text": "t", "file": "f"})
     put(warehouse, "translation_call", {"model": "alpha", "passage": PASSAGES[0], "batch": "b", "call": "c"})
+    output = {"model": "alpha", "passage": PASSAGES[0]}
+    judgement = {"label": "MINOR_ERROR", "error_category": "OTHER", "severity": "low", "confidence": "high"}
+    words = dict.fromkeys(["cause", "evidence", "problem_phrase", "correction", "abstention"], "w")
+    put(warehouse, "judge_vote", {**output, "judge": "j", **judgement, **words})
+    label = {"annotator": "who@where", **judgement, "notes": "n"}
+    put(warehouse, "human_label", {**output, **label})
+    put(warehouse, "imported_label", {"item": "i", **label, "file": "f"})
+    put(warehouse, "label_quarantine", {"file": "f", "place": 1, "item": "i", "annotator": "who", "reason": "why"})
+    put(warehouse, "rater_agreement",
+        {"corpus": "tiny", "scope": "sample", "kind": "people", "first": "who@where", "second": "who@else",
+         "outputs": 1, "signature": "s"})  # fmt: skip
     put(warehouse, "model_call",
         {"attempt": 1, "call": "c", "replicate": 0, "run": "r", "model": "alpha", "purpose": "translate", "place": "p",
          "asked": datetime(2026, 1, 1), "detail": "d", "reserved": 0.0})  # fmt: skip
@@ -173,7 +189,8 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "methods", "embedder", "text_hash", "closest_reference", "signature", "system", "source_language",
         "target_language", "filters", "aligners", "call", "purpose", "outcome", "finish", "effort", "served_model",
         "served_provider", "parsing", "measure", "other_kind", "dimension", "slice", "statistic",
-        "metric", "rule", "note", "sensitivity",
+        "metric", "rule", "note", "sensitivity", "audit", "band", "item", "judge", "label", "error_category",
+        "severity", "confidence", "raters", "level", "scope", "region", "ranking", "people", "judged", "why",
     }  # fmt: skip
     texts = {
         (table, column)

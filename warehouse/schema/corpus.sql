@@ -8,6 +8,7 @@ CREATE TABLE IF NOT EXISTS corpus (
     aligners VARCHAR,              -- continuous references as JSON: translator, model that aligns it, what it is asked
     texts INTEGER,                 -- references that the description names
     sensitivity VARCHAR,           -- what the sensitivity suite damages, as JSON
+    audit VARCHAR,                 -- how outputs are adjudicated, as JSON
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,

@@ -1,0 +1,76 @@
+"""The words of adjudication: labels, error categories, severities, and what makes one judgement whole.
+
+Here: the vocabulary of the audit paper (tables 4 and 5, appendices B and D), and the reading of one judgement, by a
+judge or a person. Not here: asking for judgements (judging, annotation), bringing several together (verdicts).
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+VALID, MINOR, MAJOR = "VALID_VARIATION", "MINOR_ERROR", "MAJOR_ERROR"
+REFERENCE, UNSURE = "REFERENCE_OR_ALIGNMENT_PROBLEM", "UNSURE_CONTEXT_NEEDED"
+UNCERTAIN = "UNCERTAIN"
+"""What a panel says that comes to no verdict; nobody gives this label."""
+
+ERRORS = (MINOR, MAJOR)
+SUBSTANTIVE = (VALID, MINOR, MAJOR)
+LABELS = (*SUBSTANTIVE, REFERENCE, UNSURE)
+NO_CATEGORY = "NONE"
+CATEGORIES = (
+    "OMISSION_OR_TRUNCATION", "ADDITION_OR_HALLUCINATION", "NEGATION_OR_POLARITY_ERROR", "AGENT_OR_ROLE_ERROR",
+    "DOCTRINAL_TERM_ERROR", "LIST_OR_NUMBER_ERROR", "UNRESOLVED_SOURCE_ELLIPSIS", "WRONG_RELATION_OR_LOGIC",
+    "OVERLY_FREE_PARAPHRASE", "GRAMMAR_OR_FLUENCY_PROBLEM", "OTHER",
+)  # fmt: skip
+"""In the order of the paper's table 5, which decides where nothing else does."""
+
+SEVERITIES = ("none", "low", "medium", "high")
+CONFIDENCES = ("low", "medium", "high")
+
+
+class Judgement(NamedTuple):
+    """What a judge or a person says of one candidate; `confidence` is None where a person does not give it."""
+
+    label: str
+    error_category: str
+    severity: str
+    confidence: str | None
+
+
+def read_judgement(fields: Mapping[str, object], confidence_needed: bool) -> Judgement:
+    """Read a judgement; case, surrounding blanks, and blanks or hyphens within a name do not matter.
+
+    Parameters
+    ----------
+    fields
+        `label`, `error_category`, `severity` and `confidence`. An error has a category, and nothing else has one: there
+        the category is `NONE`, empty or missing.
+
+    Raises
+    ------
+    ValueError
+        In words, with the field at fault: a name that is none of those allowed, an error without a category, a category
+        without an error.
+    """
+    label = _named(fields, "label", LABELS)
+    given = _text(fields, "error_category").upper() or NO_CATEGORY
+    category = _named({"error_category": given}, "error_category", (*CATEGORIES, NO_CATEGORY))
+    if (label in ERRORS) == (category == NO_CATEGORY):
+        raise ValueError(f"error_category {category} does not go with label {label}")
+    severity = _named(fields, "severity", SEVERITIES)
+    if not confidence_needed and not _text(fields, "confidence"):
+        return Judgement(label, category, severity, None)
+    return Judgement(label, category, severity, _named(fields, "confidence", CONFIDENCES))
+
+
+def _named(fields: Mapping[str, object], name: str, allowed: tuple[str, ...]) -> str:
+    given = _text(fields, name)
+    by_fold = {each.casefold(): each for each in allowed}
+    folded = "_".join(given.casefold().replace("-", " ").replace("_", " ").split())
+    if folded not in by_fold:
+        raise ValueError(f"{name} {given!r} is none of {', '.join(allowed)}")
+    return by_fold[folded]
+
+
+def _text(fields: Mapping[str, object], name: str) -> str:
+    value = fields.get(name)
+    return value.strip() if isinstance(value, str) else ""

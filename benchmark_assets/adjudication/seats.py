@@ -1,0 +1,157 @@
+"""The panel on the grid: which outputs it judges, what determines their votes, their votes as rows.
+
+Here: what stands between the warehouse and the panel. Not here: judging (panel, judging).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from benchmark_assets.adjudication.judging import Scores, Vote, Words
+from benchmark_assets.adjudication.labels import Judgement
+from benchmark_assets.adjudication.panel import Item, Panel, Work, estimate, panel, votes
+from benchmark_assets.adjudication.triage import audits
+from benchmark_assets.lineage.refresh import Computed
+from benchmark_assets.lineage.standing import digest
+from benchmark_assets.partitions import CORPUS
+from benchmark_assets.translation.systems import Systems
+from resources.errors import BadInput
+from resources.provider.estimate import Estimate
+from resources.provider.provider import Provider
+from resources.warehouse import Warehouse
+
+DECIMALS = 3
+"""Of the scores that judges are shown: the last digits of an embedding differ between machines."""
+
+_OUTPUT = ["model", "passage"]
+_VOTE = dict.fromkeys([*_OUTPUT, "judge", *Judgement._fields, *Words._fields, "abstention"], pl.String)
+_CALL = {**dict.fromkeys([*_OUTPUT, "judge", "call"], pl.String), "asked": pl.Int32, "parsing": pl.String}
+_FAILURE = dict.fromkeys([*_OUTPUT, "error"], pl.String)
+
+
+class Seats(NamedTuple):
+    """Outputs of one model and corpus (`model`, `passage`), and who judges them: a panel, or why there is none."""
+
+    outputs: pl.DataFrame
+    panel: Panel | BadInput
+
+
+def seats(warehouse: Warehouse, provider: Provider, outputs: pl.DataFrame) -> Iterator[Seats]:
+    """The panels of those outputs that are queued or sampled and whose corpus names judges."""
+    wanted = warehouse.read("triage", outputs.select(_OUTPUT), [*_OUTPUT, "queued", "sampled"])
+    wanted = wanted.filter(pl.col("queued") | pl.col("sampled")).select(_OUTPUT)
+    judged = {corpus: audit for corpus, audit in audits(warehouse).items() if audit.judges}
+    corpora = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
+    languages = {corpus: (source, target) for corpus, source, target in corpora.iter_rows()}
+    for (model, corpus), own in wanted.group_by("model", CORPUS, maintain_order=True):
+        if corpus in judged:
+            name = str(corpus)
+            try:
+                yield Seats(own, panel(provider, name, judged[name], languages[name], str(model)))
+            except BadInput as fault:
+                yield Seats(own, fault)
+
+
+def settings(warehouse: Warehouse, systems: Systems, asked: pl.DataFrame) -> pl.DataFrame:
+    """What determines the votes on each output besides its texts: columns `model`, `passage` and `settings`.
+
+    Outputs that no panel judges are left out. Of models that are known no more, `settings` is null.
+    """
+    known = systems.known(asked["model"].unique())
+    rows = [pl.DataFrame(schema=dict.fromkeys([*_OUTPUT, "settings"], pl.String))]
+    for outputs, seated in seats(warehouse, systems.provider, asked):
+        if outputs["model"][0] not in known:
+            rows.append(outputs.with_columns(settings=pl.lit(None, pl.String)))
+        elif isinstance(seated, BadInput):  # is the error of each of its outputs, once they are to be judged
+            rows.append(outputs.with_columns(settings=pl.lit(str(seated))))
+        elif seated.audit.show_scores:
+            shown = _scores(warehouse, outputs)
+            own = [digest(seated.fingerprint, shown.get(output)) for output in outputs.iter_rows()]
+            rows.append(outputs.with_columns(settings=pl.Series(own, dtype=pl.String)))
+        else:
+            rows.append(outputs.with_columns(settings=pl.lit(seated.fingerprint)))
+    return pl.concat(rows)
+
+
+def cost_of(warehouse: Warehouse, provider: Provider, due: pl.DataFrame) -> Estimate | None:
+    """What judging outputs would ask of the judges; None where they are asked nothing."""
+    work = _work(warehouse, seats(warehouse, provider, due))
+    return estimate(provider, work) if work else None
+
+
+def judge_outputs(warehouse: Warehouse, provider: Provider, due: pl.DataFrame, run: str) -> Computed:
+    """Have outputs judged, each by its panel. The run pays.
+
+    An output has failed where it has no panel or lost a text, or where a call of one of its judges failed. It has no
+    votes then; what was answered is in the ledger.
+    """
+    seated = list(seats(warehouse, provider, due))
+    work = _work(warehouse, seated)
+    failures = {
+        output: str(own.panel)
+        for own in seated if isinstance(own.panel, BadInput) for output in own.outputs.iter_rows()
+    }  # fmt: skip
+    asked = {(item.model, item.passage) for _, item in work}
+    for output in due.select(_OUTPUT).iter_rows():
+        if output not in asked:
+            failures.setdefault(output, "it is not queued any more, or lacks a text: materialize triage first")
+    return tabulate(work, votes(provider, work, run), failures)
+
+
+def tabulate(work: Work, given: Sequence[Sequence[Vote]], failures: Mapping[tuple[str, ...], str]) -> Computed:
+    """Sort votes, of each item those of its panel's judges, into tables; an output of which one is an error failed.
+
+    Parameters
+    ----------
+    failures
+        By model and passage, why others were not judged.
+    """
+    rows: list[tuple[str | None, ...]] = []
+    calls: list[tuple[str | int | None, ...]] = []
+    failed = [(*output, why) for output, why in failures.items()]
+    for (seated, item), own in zip(work, given, strict=True):
+        output = item.model, item.passage
+        named = [(task.model.name, vote) for task, vote in zip(seated.tasks, own, strict=True)]
+        if errors := [f"{name}: {vote.error}" for name, vote in named if vote.error]:
+            failed.append((*output, "; ".join(errors)))
+            continue
+        for name, vote in named:
+            judgement, words = vote.judgement or [None] * 4, vote.words or [None] * 4
+            rows.append((*output, name, *judgement, *words, vote.abstention))
+            calls.append((*output, name, vote.call, vote.asked, vote.parsing))
+    return Computed(
+        {"judge_vote": pl.DataFrame(rows, schema=_VOTE, orient="row")},
+        pl.DataFrame(failed, schema=_FAILURE, orient="row"),
+        {"judge_call": pl.DataFrame(calls, schema=_CALL, orient="row")},
+    )
+
+
+def _work(warehouse: Warehouse, seated: Iterable[Seats]) -> list[tuple[Panel, Item]]:
+    """The outputs that have a panel and all their texts, as items."""
+    work: list[tuple[Panel, Item]] = []
+    for outputs, own in seated:
+        if isinstance(own, BadInput):
+            continue
+        passages = outputs.select("passage")
+        sources = dict(warehouse.read("source_text", passages, ["passage", "text"]).iter_rows())
+        references: dict[str, dict[str, str]] = {}
+        rendered = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
+        for passage, translator, text in rendered.filter("complete").drop("complete").iter_rows():
+            references.setdefault(passage, {})[translator] = text
+        scores = _scores(warehouse, outputs) if own.audit.show_scores else {}
+        work += [
+            (own, Item(model, passage, sources[passage], references[passage], text, scores.get((model, passage))))
+            for model, passage, text in warehouse.read("model_output", outputs, [*_OUTPUT, "text"]).iter_rows()
+            if passage in sources and passage in references
+        ]
+    return work
+
+
+def _scores(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, ...], Scores]:
+    """Scores by model and passage, as judges are shown them."""
+    rows = warehouse.read("drift_score", outputs, [*_OUTPUT, "drift", "sim_best"]).drop_nulls()
+    return {
+        (model, passage): Scores(round(drift, DECIMALS), round(similarity, DECIMALS))
+        for model, passage, drift, similarity in rows.iter_rows()
+    }

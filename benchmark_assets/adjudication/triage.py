@@ -1,0 +1,74 @@
+"""Triage: in which band of drift an output lies, whether the panel judges it, whether people do.
+
+Here: bands, the queue, and the draw of the people's sample. Not here: judging (panel), what goes out to people
+(annotation), drift itself (metrics.drift).
+"""
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+
+from benchmark_assets.corpus.description import Audit
+from benchmark_assets.partitions import CORPUS
+from resources.warehouse import Warehouse
+
+BANDED = pl.Schema({
+    "model": pl.String(), "passage": pl.String(), "drift": pl.Float64(), "band": pl.String(),
+    "queued": pl.Boolean(), "sampled": pl.Boolean(),
+})  # fmt: skip
+
+
+def audits(warehouse: Warehouse) -> dict[str, Audit]:
+    """What the corpora's descriptions say of adjudication."""
+    rows = warehouse.read("corpus", columns=["corpus", "audit"]).iter_rows()
+    return {corpus: Audit.model_validate_json(text or "{}") for corpus, text in rows}
+
+
+def band_names(edges: Sequence[float]) -> list[str]:
+    """Names of the bands that the edges divide, lowest first: '0.0-1.0', …, '>3.0'."""
+    names = [str(float(edge)) for edge in (0, *edges)]
+    return [*(f"{low}-{high}" for low, high in pairwise(names)), f">{names[-1]}"]
+
+
+def item_key(model: str, passage: str, text: str) -> str:
+    """The key by which people know an output, 16 hexadecimal digits: it tells nothing, and another text has another."""
+    return blake2b("\0".join((model, passage, text)).encode(), digest_size=8).hexdigest()
+
+
+def banded(drifts: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
+    """Put outputs into bands, queue those above their corpus's threshold, draw those that people label.
+
+    Parameters
+    ----------
+    drifts
+        Columns `model`, `passage` and `drift`, null where there is none: whole rows of models.
+
+    Returns
+    -------
+    Columns of `BANDED`, one row an output that has a drift. A drift on an edge belongs to the band below it, as one
+    that equals the threshold is not above it (audit, section 3.3).
+
+    Notes
+    -----
+    Of each model, band and corpus, so many outputs are drawn as the description says, or all where there are fewer, in
+    the order of a hash of seed, model and passage. So the sample is balanced by model, each draw is a simple random
+    one, a new model changes nothing of the others', and one that moves to another band takes one place.
+    """
+    parts = [pl.DataFrame(schema=BANDED)]
+    for (corpus,), own in drifts.drop_nulls("drift").group_by(CORPUS, maintain_order=True):
+        audit = audits[str(corpus)]
+        number = np.searchsorted(audit.bands, own["drift"].to_numpy(), side="left")
+        order = [item_key(model, passage, str(audit.seed)) for model, passage in own.select("model", "passage").rows()]
+        numbered = own.with_columns(pl.Series("number", number, dtype=pl.Int64), pl.Series("order", order))
+        place = pl.col("order").rank("ordinal").over("model", "number")
+        wanted = pl.col("number").replace_strict(dict(enumerate(audit.sample)), return_dtype=pl.Int64)
+        name = pl.col("number").replace_strict(dict(enumerate(band_names(audit.bands))), return_dtype=pl.String)
+        parts.append(
+            numbered.with_columns(band=name, queued=pl.col("drift") > audit.threshold, sampled=place <= wanted).select(
+                BANDED.names()
+            )
+        )
+    return pl.concat(parts)

@@ -1,0 +1,126 @@
+"""Assets of the audit: what verdicts and labels say of models, of drift and of the judges themselves."""
+
+from collections.abc import Mapping
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.adjudication.assets import human_label, judge_vote, triage, verdict
+from benchmark_assets.adjudication.triage import audits
+from benchmark_assets.audit import readings
+from benchmark_assets.audit.calibration import agreement, calibration, confusion, panel_without, reliability
+from benchmark_assets.audit.correlation import METRICS, correlations
+from benchmark_assets.audit.estimates import estimates
+from benchmark_assets.audit.examples import examples, with_people
+from benchmark_assets.audit.outcomes import categories, outcomes
+from benchmark_assets.audit.overlap import failing_passages, overlap
+from benchmark_assets.audit.rated import rated
+from benchmark_assets.audit.recall_cost import recall_costs
+from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.metrics.assets import comet_score, drift_score, lexical_score, output_diagnostic
+from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.intervals import SIGNATURE
+from benchmark_assets.references.assets import reference_envelope
+from benchmark_assets.reporting.scores import model_scores
+from resources import prompts
+from resources.warehouse import Warehouse
+
+SCORES = [drift_score, lexical_score, comet_score, output_diagnostic, reference_envelope]
+
+
+@dg.asset(
+    group_name="audit", code_version="1", kinds={"duckdb"}, deps=[triage, verdict, human_label, *SCORES],
+)  # fmt: skip
+def audit_outcome(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """How many outputs are errors, how grave, of which kind, where models fail together, and what that goes with."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        outputs, rows = warehouse.read("triage"), _rated(warehouse)
+        tables = {
+            "audit_outcome": outcomes(outputs, rows), "error_category": categories(rows),
+            "failure_overlap": overlap(outputs, rows), "error_correlation": correlations(rows, _scores(warehouse)),
+        }  # fmt: skip
+        return Computed(_signed(warehouse, tables) | {"failing_passage": failing_passages(outputs, rows)})
+
+    also = ["error_category", "failure_overlap", "failing_passage", "error_correlation"]
+    return refresh(
+        context, warehouse, compute, _settings(warehouse), lambda: readings.of_outcomes(warehouse), also=also
+    )
+
+
+@dg.asset(group_name="audit", code_version="1", kinds={"duckdb"}, deps=[triage, judge_vote, verdict, human_label])
+def judge_calibration(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """How far the judges can be trusted: against people, against each other, and with one of them left out."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        rows, votes = _rated(warehouse), warehouse.read("judge_vote")
+        tables = {
+            "judge_calibration": calibration(rows, votes), "judge_reliability": reliability(rows, votes),
+            "rater_agreement": agreement(warehouse.read("triage"), votes, warehouse.read("human_label")),
+            "panel_without": panel_without(rows, votes),
+        }  # fmt: skip
+        return Computed(_signed(warehouse, tables) | {"judge_confusion": confusion(rows, votes)})
+
+    also = ["judge_confusion", "judge_reliability", "rater_agreement", "panel_without"]
+    return refresh(context, warehouse, compute, _settings(warehouse), lambda: readings.of_judges(warehouse), also=also)
+
+
+@dg.asset(
+    group_name="audit", code_version="1", kinds={"duckdb", "scikitlearn"}, deps=[triage, verdict, human_label, *SCORES],
+)  # fmt: skip
+def error_estimate(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Errors of all outputs, also of those that nobody judged, from people's sample; and what finding them costs."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        outputs, rows = warehouse.read("triage"), _rated(warehouse)
+        costs = recall_costs(outputs, rows, _scores(warehouse).drop("drift"))
+        tables = {"error_estimate": estimates(outputs, rows), "recall_cost": costs}
+        return Computed(_signed(warehouse, tables))
+
+    return refresh(
+        context, warehouse, compute, _settings(warehouse), lambda: readings.of_estimates(warehouse),
+        also=["recall_cost"],
+    )  # fmt: skip
+
+
+@dg.asset(group_name="audit", code_version="1", kinds={"duckdb"}, deps=[triage, verdict, human_label])
+def worked_example(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Outputs worth reading, chosen by rule; `variorum examples` writes them as a page."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        outputs = with_people(warehouse.read("triage"), warehouse.read("verdict"), warehouse.read("human_label"))
+        return Computed({"worked_example": examples(outputs)})
+
+    return refresh(context, warehouse, compute, describe=lambda: readings.of_examples(warehouse))
+
+
+def _rated(warehouse: Warehouse) -> pl.DataFrame:
+    return rated(*(warehouse.read(table) for table in ("triage", "verdict", "human_label")))
+
+
+def _scores(warehouse: Warehouse) -> pl.DataFrame:
+    """Columns `model`, `passage`, `METRICS` and `DIAGNOSES`."""
+    spreads = warehouse.read("reference_envelope", columns=["passage", "human_spread"])
+    scores = model_scores(warehouse).rename({"system": "model"}).join(spreads, on="passage", how="left")
+    return scores.select("model", "passage", *METRICS, *DIAGNOSES)
+
+
+def _settings(warehouse: Warehouse) -> str:
+    return f"{SIGNATURE} {sorted(_panels(warehouse).items())}"
+
+
+def _panels(warehouse: Warehouse) -> Mapping[str, str]:
+    """By corpus, who was asked for verdicts and about what: part of the signature of every number."""
+    prompt = prompts.load("judge")
+    return {
+        corpus: f"threshold: drift > {audit.threshold}; judges: {', '.join(sorted(audit.judges)) or 'none'}; prompt: "
+        f"{prompt.name} {prompt.version} ({prompt.digest()[:8]}); sample: seed {audit.seed}"
+        for corpus, audit in audits(warehouse).items()
+    }
+
+
+def _signed(warehouse: Warehouse, tables: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    panels = pl.col("corpus").replace_strict(_panels(warehouse), default="", return_dtype=pl.String)
+    return {
+        name: rows.with_columns(signature=pl.format("{}; {}", "signature", panels)) for name, rows in tables.items()
+    }

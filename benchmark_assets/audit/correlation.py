@@ -1,0 +1,82 @@
+"""Which scores go with errors: the correlations of section 4.6 of the audit paper, with intervals.
+
+Here: point-biserial correlation over the queue. Not here: how well a score finds damage made on purpose
+(sensitivity.detection), or how many outputs it takes to find errors (recall_cost).
+"""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from benchmark_assets.adjudication.labels import UNCERTAIN
+from benchmark_assets.audit.overlap import LEVELS
+from benchmark_assets.audit.rated import BOUNDS, PANEL
+from benchmark_assets.metrics.intervals import SIGNATURE, bounded, sample_and_resamples
+from benchmark_assets.metrics.measures import Floats, ratio
+
+METRICS = (
+    "drift", "sim_best", "sim_centroid", "comet_avg", "comet_best", "bleu", "chrf", "length_ratio", "human_spread",
+)  # fmt: skip
+
+CORRELATION = pl.Schema({
+    "corpus": pl.String(), "level": pl.String(), "metric": pl.String(), "outputs": pl.Int32(),
+    **{f"correlation{bound}": pl.Float64() for bound in BOUNDS}, "signature": pl.String(),
+})  # fmt: skip
+
+
+def correlations(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `error_correlation`.
+
+    Parameters
+    ----------
+    rows
+        As `rated` returns them; those by people are not looked at, nor are outputs whose verdict is uncertain.
+    scores
+        Columns `model`, `passage` and any of `METRICS`, null where an output has none.
+
+    Returns
+    -------
+    Columns of `CORRELATION`, a row for each corpus with a verdict, level and metric of `scores`; the correlation is
+    null where all outputs are alike in the metric, or all are errors or none.
+    """
+    settled = (pl.col("raters") == PANEL) & pl.col("label").is_not_null() & (pl.col("label") != UNCERTAIN)
+    queue = rows.filter(settled).join(scores, on=["model", "passage"], how="left").sort("corpus", "passage", "model")
+    found: list[tuple[object, ...]] = []
+    for (corpus,), own in queue.group_by(["corpus"], maintain_order=True):
+        for level, labels in LEVELS.items():
+            errors = own["label"].is_in(labels)
+            for metric in METRICS:
+                if metric not in scores.columns:
+                    continue
+                known = own[metric].is_finite().fill_null(False)
+                values = own[metric].filter(known).to_numpy()
+                passages = own["passage"].filter(known).rank("dense").to_numpy() - 1
+                r = point_biserial(values, errors.filter(known).to_numpy(), passages.astype(np.int64))
+                found.append((corpus, level, metric, len(values), *bounded(r), SIGNATURE))
+    return pl.DataFrame(found, schema=CORRELATION, orient="row")
+
+
+def point_biserial(values: Floats, errors: NDArray[np.bool_], passages: NDArray[np.int64]) -> Floats:
+    """Correlation of values with being an error, in the sample and in its resamples.
+
+    Parameters
+    ----------
+    values, errors
+        Shape (outputs,).
+    passages
+        Number of each output's passage, from 0, none left out; shape (outputs,).
+
+    Returns
+    -------
+    Shape (1 + RESAMPLES,), the sample first, in [-1, 1]; NaN where values or errors are all alike.
+    """
+    if not len(values):
+        return np.array([np.nan])
+    wide = np.ptp(values)
+    x = (values - values.mean()) / (wide if wide > 0 else 1.0)  # sums of squares of the values themselves lose digits
+    y = errors.astype(np.float64)
+    parts = np.stack([np.bincount(passages, weights=each) for each in (np.ones_like(x), x, y, x * x, x * y)], axis=1)
+    n, sx, sy, sxx, sxy = (sample_and_resamples(len(parts)) @ parts).T
+    of_x, of_y = n * sxx - sx * sx, n * sy - sy * sy
+    of_x[of_x <= 1e-12 * n * n] = 0  # values all alike, but for rounding
+    return ratio(n * sxy - sx * sy, np.sqrt(of_x * of_y))

@@ -1,0 +1,99 @@
+"""How many outputs are errors, by model, band and category: tables 7, 9 to 12, E3, E5 and E6 of the audit paper.
+
+Here: counts and shares of what was labelled. Not here: what they say of outputs that nobody labelled (estimates).
+"""
+
+import polars as pl
+
+from benchmark_assets.adjudication.labels import CATEGORIES, MAJOR, MINOR, UNCERTAIN, VALID
+from benchmark_assets.audit.rated import BOUNDS, PANEL, WILSON, with_rate, with_totals
+from benchmark_assets.partitions import CORPUS
+
+RATES = ("valid_rate", "minor_rate", "major_rate", "any_rate")
+FOUND = ("minor_found", "major_found", "any_found")
+
+OUTCOME = pl.Schema({
+    "corpus": pl.String(), "raters": pl.String(), "model": pl.String(), "band": pl.String(),
+    **dict.fromkeys(("outputs", "asked", "judged", "valid", "minor", "major", "uncertain", "splits"), pl.Int32()),
+    **{f"{name}{bound}": pl.Float64() for name in (*RATES, *FOUND) for bound in BOUNDS},
+    "signature": pl.String(),
+})  # fmt: skip
+CATEGORY = pl.Schema({
+    "corpus": pl.String(), "raters": pl.String(), "model": pl.String(), "error_category": pl.String(),
+    "minor": pl.Int32(), "major": pl.Int32(),
+    **{f"{name}_share{bound}": pl.Float64() for name in ("minor", "major") for bound in BOUNDS},
+    **{f"{name}_rate_without": pl.Float64() for name in ("minor", "major", "any")},
+    "signature": pl.String(),
+})  # fmt: skip
+
+
+def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `audit_outcome`.
+
+    Parameters
+    ----------
+    triage
+        Rows of `triage`.
+    rows
+        As `rated` returns them.
+
+    Returns
+    -------
+    Columns of `OUTCOME`: for each corpus and kind of raters that has labels, every model, every band, each in the other
+    and all together. `asked` is the size of the queue or of the sample, of which `judged` have a label; rates are
+    shares of these, in which an uncertain one is neither valid nor an error. `*_found` is the panel's alone, null where
+    it judged nothing.
+    """
+    by = ["corpus", "model", "band"]
+    cells = with_totals(triage.select(CORPUS, "model", "band"), model="", band="").group_by(by).agg(outputs=pl.len())
+    counts = with_totals(rows, model="", band="").group_by(*by, "raters").agg(
+        asked=pl.len(), judged=pl.col("label").count(), splits=pl.col("split").sum(),
+        **{name: (pl.col("label") == label).sum() for name, label in _LABELS.items()},
+    )  # fmt: skip
+    kinds = rows.drop_nulls("label").select("corpus", "raters").unique()
+    found = kinds.join(cells, on="corpus").join(counts, on=[*by, "raters"], how="left")
+    found = found.with_columns(pl.col("asked", "judged", "splits", *_LABELS).fill_null(0))
+    errors = {"minor": pl.col("minor"), "major": pl.col("major"), "any": pl.col("minor") + pl.col("major")}
+    for name, part in {"valid": pl.col("valid"), **errors}.items():
+        found = with_rate(found, f"{name}_rate", part, pl.col("judged"))
+    looked = (pl.col("raters") == PANEL) & (pl.col("judged") > 0)
+    for name, part in errors.items():
+        found = with_rate(found, f"{name}_found", part, pl.when(looked).then("outputs"))
+    ordered = found.with_columns(signature=pl.lit(WILSON)).sort("corpus", "raters", "model", "band")
+    return ordered.select(pl.col(name).cast(kind) for name, kind in OUTCOME.items())
+
+
+def categories(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `error_category`.
+
+    Parameters
+    ----------
+    rows
+        As `rated` returns them.
+
+    Returns
+    -------
+    Columns of `CATEGORY`: for each corpus and kind of raters, every model of which an output has a label, and all
+    together (''), every category, also one without errors. The rates without a category take its outputs for sound:
+    they are still among those judged.
+    """
+    by = ["corpus", "raters", "model"]
+    judged = with_totals(rows.drop_nulls("label"), model="")
+    minor, major = pl.col("label") == MINOR, pl.col("label") == MAJOR
+    totals = judged.group_by(by).agg(judged=pl.len(), all_minor=minor.sum(), all_major=major.sum())
+    counts = judged.group_by(*by, "error_category").agg(minor=minor.sum(), major=major.sum())
+    grid = totals.join(pl.DataFrame({"error_category": CATEGORIES}).with_row_index("order"), how="cross")
+    found = grid.join(counts, on=[*by, "error_category"], how="left")
+    found = found.with_columns(pl.col("minor", "major").fill_null(0))
+    for name in ("minor", "major"):
+        found = with_rate(found, f"{name}_share", pl.col(name), pl.col(f"all_{name}"))
+    left = {name: pl.col(f"all_{name}") - pl.col(name) for name in ("minor", "major")}
+    ordered = found.with_columns(
+        ((left["minor"] + left["major"]) / pl.col("judged")).alias("any_rate_without"),
+        *((each / pl.col("judged")).alias(f"{name}_rate_without") for name, each in left.items()),
+        signature=pl.lit(WILSON),
+    ).sort(*by, "order")
+    return ordered.select(pl.col(name).cast(kind) for name, kind in CATEGORY.items())
+
+
+_LABELS = {"valid": VALID, "minor": MINOR, "major": MAJOR, "uncertain": UNCERTAIN}

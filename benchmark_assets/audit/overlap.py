@@ -1,0 +1,85 @@
+"""Whether models fail at the same passages: section 4.8 and tables E7 and E8 of the audit paper.
+
+Here: passages with errors, over the queue. Not here: examples to read (examples).
+"""
+
+import polars as pl
+
+from benchmark_assets.adjudication.labels import ERRORS, MAJOR, MINOR, UNCERTAIN, VALID
+from benchmark_assets.audit.rated import BOUNDS, PANEL, WILSON, with_rate
+from benchmark_assets.partitions import CORPUS
+
+LEVELS = {"major": (MAJOR,), "any": ERRORS}
+"""Which labels count as an error: only major ones, or all."""
+
+OVERLAP = pl.Schema({
+    "corpus": pl.String(), "level": pl.String(), "models": pl.Int32(), "passages": pl.Int32(),
+    **{f"share{bound}": pl.Float64() for bound in BOUNDS},
+    "judged": pl.Int32(), "possible": pl.Int32(), "signature": pl.String(),
+})  # fmt: skip
+FAILING = pl.Schema({
+    "corpus": pl.String(), "passage": pl.String(), "place": pl.Int32(), "major": pl.Int32(), "minor": pl.Int32(),
+    "valid": pl.Int32(), "uncertain": pl.Int32(), "unjudged": pl.Int32(),
+})  # fmt: skip
+
+
+def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `failure_overlap`.
+
+    Parameters
+    ----------
+    triage
+        Rows of `triage`.
+    rows
+        As `rated` returns them; those by people are not looked at.
+
+    Returns
+    -------
+    Columns of `OVERLAP`: for each level of which a corpus has an error, a row for each number of models from 1 to all
+    that the corpus has, also where no passage has errors of so many.
+    """
+    passages = _passages(triage, rows)
+    numbers = triage.select(CORPUS, "model").unique().sort("corpus", "model").select(
+        "corpus", models=(pl.int_range(pl.len()).over("corpus") + 1)
+    )  # fmt: skip
+    parts = [pl.DataFrame(schema=OVERLAP)]
+    for level, labels in LEVELS.items():
+        failing = pl.sum_horizontal(_COUNTS[label] for label in labels)
+        own = passages.with_columns(models=failing.cast(pl.Int64)).filter(pl.col("models") > 0)
+        counts = own.group_by("corpus", "models").agg(
+            passages=pl.len(), judged=pl.sum("judged"), possible=pl.sum("possible")
+        )
+        found = numbers.join(own.select("corpus").unique(), on="corpus", how="semi", maintain_order="left").join(
+            counts, on=["corpus", "models"], how="left", maintain_order="left"
+        ).with_columns(pl.col("passages", "judged", "possible").fill_null(0))  # fmt: skip
+        found = with_rate(found, "share", pl.col("passages"), pl.col("passages").sum().over("corpus"))
+        found = found.with_columns(level=pl.lit(level), signature=pl.lit(WILSON))
+        parts.append(found.select(pl.col(name).cast(kind) for name, kind in OVERLAP.items()))
+    return pl.concat(parts)
+
+
+def failing_passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `failing_passage`: columns of `FAILING`; parameters as for `overlap`.
+
+    In order of major errors, then of minor ones, then by name.
+    """
+    failing = _passages(triage, rows).filter(pl.col("major") + pl.col("minor") > 0)
+    ordered = failing.sort("corpus", "major", "minor", "passage", descending=[False, True, True, False])
+    placed = ordered.with_columns(
+        place=pl.int_range(pl.len()).over("corpus") + 1, unjudged=pl.col("possible") - pl.col("judged")
+    )
+    return placed.select(pl.col(name).cast(kind) for name, kind in FAILING.items())
+
+
+_COUNTS = {MAJOR: "major", MINOR: "minor", VALID: "valid", UNCERTAIN: "uncertain"}
+
+
+def _passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """How many outputs of each passage there are, and what the panel says of them."""
+    queue = rows.filter(pl.col("raters") == PANEL).select("model", "passage", "label")
+    outputs = triage.select(CORPUS, "model", "passage").join(queue, on=["model", "passage"], how="left")
+    return outputs.group_by("corpus", "passage").agg(
+        *((pl.col("label") == label).sum().alias(name) for label, name in _COUNTS.items()),
+        judged=pl.col("label").count(),
+        possible=pl.len(),
+    )

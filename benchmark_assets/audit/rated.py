@@ -1,0 +1,74 @@
+"""Outputs with what the panel or people say of them, and shares of them: what every table of the audit starts from.
+
+Here: who rated which output how, groups that include their totals, rates with intervals. Not here: any table.
+"""
+
+import polars as pl
+
+from benchmark_assets.adjudication.verdicts import verdicts
+from benchmark_assets.metrics.intervals import wilson
+from benchmark_assets.partitions import CORPUS
+
+PANEL, PEOPLE = "panel", "people"
+
+BOUNDS = ("", "_low", "_high")
+"""What follows a column's name for the number itself and the bounds of its interval."""
+
+RATED = pl.Schema({
+    "raters": pl.String(), "corpus": pl.String(), "model": pl.String(), "passage": pl.String(), "band": pl.String(),
+    "label": pl.String(), "error_category": pl.String(), "split": pl.Boolean(),
+})  # fmt: skip
+
+WILSON = "95 % intervals: Wilson, outputs counted as independent"
+
+
+def rated(triage: pl.DataFrame, panel: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
+    """The queue with the panel's verdicts, and the sample with what people say.
+
+    Parameters
+    ----------
+    triage
+        Rows of `triage`.
+    panel
+        Rows of `verdict`. Those of outputs below the threshold, which the panel judges for calibration alone, are left
+        out, as in the paper.
+    labels
+        Rows of `human_label`; several people of one output come together by the rule of `verdicts`. Labels of outputs
+        that were not drawn are left out, for nobody knows by what they were chosen.
+
+    Returns
+    -------
+    Columns of `RATED`: a row for each output queued (`raters` 'panel') and each one sampled ('people'); label, category
+    and split are null where there is no verdict yet, or nobody has labelled it.
+    """
+    parts = [
+        triage.filter(chosen).join(found.select("model", "passage", "label", "error_category", "split"),
+                                   on=["model", "passage"], how="left").with_columns(CORPUS, raters=pl.lit(raters))
+        for raters, chosen, found in ((PANEL, "queued", panel), (PEOPLE, "sampled", verdicts(labels)))
+    ]  # fmt: skip
+    return pl.concat(part.select(RATED.names()) for part in parts).cast(RATED)
+
+
+def with_totals(rows: pl.DataFrame, **totals: str) -> pl.DataFrame:
+    """Each row once more for each total that it is part of.
+
+    Parameters
+    ----------
+    totals
+        Columns, and what stands in each for all its values together: `with_totals(rows, model="")`.
+    """
+    for column, total in totals.items():
+        rows = pl.concat([rows, rows.with_columns(pl.lit(total).alias(column))])
+    return rows
+
+
+def with_rate(rows: pl.DataFrame, name: str, part: pl.Expr, whole: pl.Expr) -> pl.DataFrame:
+    """Rows with a share and its Wilson interval: columns `name`, `name_low`, `name_high`; null where `whole` is 0 or
+    null.
+    """
+    found = [
+        (hits / trials, *wilson(hits, trials)) if trials else (None, None, None)
+        for hits, trials in rows.select(part.alias("part"), whole.alias("whole")).iter_rows()
+    ]
+    schema = {f"{name}{bound}": pl.Float64() for bound in BOUNDS}
+    return rows.hstack(pl.DataFrame(found, schema=schema, orient="row"))

@@ -1,0 +1,273 @@
+"""One judge that answers badly: every case ends with a judgement, an abstention that says why, or an error."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark_assets.adjudication.judging import (
+    ANSWER,
+    FIELDS,
+    TRIES,
+    TRIES_OF_LENGTH,
+    WORDS,
+    Case,
+    Scores,
+    Task,
+    Vote,
+    judge,
+    read_answer,
+)
+from benchmark_assets.adjudication.labels import (
+    CATEGORIES,
+    CONFIDENCES,
+    ERRORS,
+    LABELS,
+    MAJOR,
+    MINOR,
+    SEVERITIES,
+    VALID,
+    Judgement,
+)
+from resources import prompts
+from resources.provider.client import opened
+from resources.provider.ledger import Ledger, attempts
+from tests.provider.server import VALID as SAID
+from tests.provider.server import Server, dumps
+from tests.provider.support import NO_BUDGET, model
+
+CASE = Case("Mus currit.", ("A mouse runs.", "The mouse is running."), "A mouse walks.")
+ERROR: dict[str, Any] = {
+    "label": "MINOR_ERROR", "error_category": "OTHER", "severity": "low", "confidence": "medium",
+    "is_major_error": False, "is_valid_variation": False, "cause_summary": "It is slower.", "evidence": "“currit”",
+    "problem_phrase": "walks", "suggested_correction": "runs",
+}  # fmt: skip
+JUDGED = Judgement(MINOR, "OTHER", "low", "medium")
+
+
+def task(url: str, **endpoint: Any) -> Task:
+    return Task(model(url, endpoint), prompts.load("judge"), "Latin", "English")
+
+
+def judged(server: Server, ledger: Path, case: Case = CASE) -> Vote:
+    async def ask() -> Vote:
+        async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+            return await judge(client.ask, task(server.url), case)
+
+    vote = asyncio.run(ask())
+    assert sum(each is not None for each in (vote.judgement, vote.abstention, vote.error)) == 1
+    assert (vote.judgement is None) == (vote.words is None) == (vote.parsing is None)
+    return vote
+
+
+def says(server: Server, *contents: str | Mapping[str, Any], **settings: Any) -> None:
+    """Have the server answer with these contents, one after the other, and with the last for good."""
+    texts = [content if isinstance(content, str) else json.dumps(content) for content in contents]
+    server.configure(answer="judge", judgements={"m": texts} if texts else {}, **settings)
+
+
+def test_a_good_answer_is_taken_as_it_stands(server: Server, ledger: Path) -> None:
+    says(server, ERROR)
+    vote = judged(server, ledger)
+    assert vote.judgement == JUDGED
+    assert vote.words == ("It is slower.", "“currit”", "walks", "runs")
+    assert (vote.asked, vote.parsing) == (1, "strict")
+    assert attempts(ledger)["key"].to_list() == [vote.call]
+
+
+def test_a_good_answer_is_asked_for_once_in_all_runs(server: Server, ledger: Path) -> None:
+    says(server, ERROR)
+    assert judged(server, ledger) == judged(server, ledger)
+    assert len(server.log()) == 1
+
+
+@pytest.mark.parametrize("fault", ["fenced", "trailing_comma"])
+def test_an_answer_in_markdown_or_with_a_slip_is_repaired_and_marked(server: Server, ledger: Path, fault: str) -> None:
+    says(server, ERROR, script=[fault])
+    vote = judged(server, ledger)
+    assert (vote.judgement, vote.asked, vote.parsing) == (JUDGED, 1, "repaired")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"label": "minor_error", "error_category": "other", "severity": "Low", "confidence": " MEDIUM"},
+        {"label": "Minor Error", "severity": "LOW"},
+        {"label": "minor-error"},
+        {"is_major_error": None},
+        {"reasoning": "It was not asked for."},
+    ],
+)
+def test_case_blanks_and_what_nobody_asked_for_do_not_matter(
+    server: Server, ledger: Path, changes: dict[str, Any]
+) -> None:
+    says(server, ERROR | changes)
+    vote = judged(server, ledger)
+    assert (vote.judgement, vote.asked) == (JUDGED, 1)
+
+
+def test_words_may_be_missing_or_no_text(server: Server, ledger: Path) -> None:
+    said = {key: value for key, value in ERROR.items() if key not in WORDS[:2]}
+    says(server, said | {"problem_phrase": ["walks"], "suggested_correction": "runs \ud800"})
+    vote = judged(server, ledger)
+    assert (vote.judgement, vote.words, vote.asked) == (JUDGED, ("", "", "", "runs ?"), 1)
+
+
+def test_flags_may_be_missing(server: Server, ledger: Path) -> None:
+    says(server, {key: value for key, value in ERROR.items() if not key.startswith("is_")})
+    assert judged(server, ledger).judgement == JUDGED
+
+
+UNUSABLE: dict[str, tuple[str | dict[str, Any], str]] = {
+    "a category as label": (ERROR | {"label": "OMISSION_OR_TRUNCATION"}, "label 'OMISSION_OR_TRUNCATION' is none of"),
+    "no label": ({key: value for key, value in ERROR.items() if key != "label"}, "label '' is none of"),
+    "a label twice": (f'{dumps(ERROR)[:-1]}, "label": "MAJOR_ERROR"}}', "label '' is none of"),
+    "an error without category": (ERROR | {"error_category": "NONE"}, "error_category NONE does not go with"),
+    "a category without error": (SAID | {"error_category": "OTHER"}, "error_category OTHER does not go with"),
+    "an unknown severity": (ERROR | {"severity": "critical"}, "severity 'critical' is none of"),
+    "no confidence": (ERROR | {"confidence": None}, "confidence '' is none of"),
+    "major and not": (ERROR | {"is_major_error": True}, "is_major_error True does not go with label MINOR_ERROR"),
+    "valid and not": (SAID | {"is_valid_variation": False}, "is_valid_variation False does not go with"),
+    "a flag in words": (ERROR | {"is_major_error": "no"}, "is_major_error 'no' does not go with"),
+    "prose": ("The mouse walks, and should run.", "no JSON"),
+    "a list": ('["MINOR_ERROR"]', "no object"),
+    "another object": ('{"verdict": "MINOR_ERROR"}', "keys not asked for: ['verdict']"),
+    "a fence around part of it": (f"```json\n{dumps({'label': 'VALID_VARIATION'})}\n```", "no JSON"),
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_an_answer_that_is_none_is_asked_for_again(server: Server, ledger: Path, name: str) -> None:
+    says(server, UNUSABLE[name][0], ERROR)
+    vote = judged(server, ledger)
+    assert (vote.judgement, vote.asked, vote.parsing) == (JUDGED, 2, "strict")
+    assert attempts(ledger)["key"].to_list()[-1] == vote.call
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_a_judge_that_never_answers_abstains_with_the_last_reason(server: Server, ledger: Path, name: str) -> None:
+    content, reason = UNUSABLE[name]
+    says(server, *[{"label": "first"}] * (TRIES - 1), content)
+    vote = judged(server, ledger)
+    assert vote.asked == len(server.log()) == 6
+    assert reason in str(vote.abstention)
+    server.clear()
+    assert judged(server, ledger) == vote
+    assert server.log() == []
+
+
+def test_a_judge_that_answers_at_last_has_voted(server: Server, ledger: Path) -> None:
+    says(server, *["no"] * (TRIES - 1), ERROR)
+    vote = judged(server, ledger)
+    assert (vote.judgement, vote.asked) == (JUDGED, TRIES)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"), [("refusal", "I cannot help with that."), ("content_filter", "stopped by a content filter")]
+)
+def test_a_refusal_is_an_abstention_at_once(server: Server, ledger: Path, fault: str, words: str) -> None:
+    says(server, ERROR, script=[fault])
+    vote = judged(server, ledger)
+    assert (vote.abstention, vote.asked) == (f"refused: {words}", 1)
+    assert judged(server, ledger) == vote
+    assert len(server.log()) == 1
+
+
+def test_a_judge_that_reaches_the_limit_of_tokens_is_not_paid_for_more_than_twice(server: Server, ledger: Path) -> None:
+    says(server, ERROR, script=["prose", "length", "ok", "length"], cut_at=0.02)
+    assert judged(server, ledger).asked == 3
+    says(server, ERROR, rates={"length": 1.0}, cut_at=0.02)
+    vote = judged(server, ledger, CASE._replace(candidate="A mouse."))
+    assert (vote.abstention, vote.asked) == ("the reply was cut off (length)", TRIES_OF_LENGTH)
+
+
+@pytest.mark.parametrize("fault", ["length", "cut", "cut_chunked"])
+def test_a_judgement_that_was_complete_before_the_cut_counts(server: Server, ledger: Path, fault: str) -> None:
+    says(server, ERROR | {"suggested_correction": "runs " * 200}, script=[fault], cut_at=0.8)
+    vote = judged(server, ledger)
+    assert (vote.judgement, vote.words, vote.asked) == (JUDGED, ("It is slower.", "“currit”", "walks", ""), 1)
+    assert vote.parsing == "prefix"
+
+
+def test_a_call_that_fails_is_an_error_and_asked_again_later(server: Server, ledger: Path) -> None:
+    says(server, ERROR, script=["bad_request"])
+    vote = judged(server, ledger)
+    assert "rejected" in str(vote.error)
+    assert judged(server, ledger).judgement == JUDGED
+
+
+def test_a_recording_that_lacks_the_question_is_the_error_of_the_case(ledger: Path) -> None:
+    recording = ledger.with_name("recording.jsonl")
+    recording.write_text("", encoding="utf-8")
+
+    async def ask() -> Vote:
+        async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
+            return await judge(client.ask, task("", recording=recording), CASE)
+
+    assert "holds no reply" in str(asyncio.run(ask()).error)
+
+
+JUNK = st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.lists(st.text(), max_size=2))
+ALLOWED: dict[str, st.SearchStrategy[Any]] = {
+    "label": st.sampled_from(LABELS), "error_category": st.sampled_from([*CATEGORIES, "NONE"]),
+    "severity": st.sampled_from(SEVERITIES), "confidence": st.sampled_from(CONFIDENCES),
+    "is_major_error": st.booleans(), "is_valid_variation": st.booleans(), **dict.fromkeys(WORDS, st.text()),
+}  # fmt: skip
+
+
+@given(st.fixed_dictionaries({}, optional={name: own | JUNK for name, own in ALLOWED.items()}))
+def test_whatever_is_read_is_a_judgement_that_agrees_with_itself(values: dict[str, Any]) -> None:
+    try:
+        judgement, words = read_answer(values)
+    except ValueError:
+        return
+    assert judgement.label in LABELS
+    assert (judgement.label in ERRORS) == (judgement.error_category in CATEGORIES)
+    assert judgement.severity in SEVERITIES
+    assert judgement.confidence in CONFIDENCES
+    assert values.get("is_major_error") in (None, judgement.label == MAJOR)
+    assert values.get("is_valid_variation") in (None, judgement.label == VALID)
+    assert all(isinstance(each, str) for each in words)
+
+
+@given(st.fixed_dictionaries(ALLOWED))
+def test_every_answer_as_the_schema_wants_it_is_read_if_it_agrees_with_itself(values: dict[str, Any]) -> None:
+    if values["label"] not in ERRORS:
+        values["error_category"] = "NONE"
+    elif values["error_category"] == "NONE":
+        values["error_category"] = "OTHER"
+    values |= {"is_major_error": values["label"] == MAJOR, "is_valid_variation": values["label"] == VALID}
+    assert read_answer(values)[0].label == values["label"]
+
+
+def test_the_prompt_names_all_words_of_an_answer() -> None:
+    system = task("http://localhost/v1").question(CASE).messages[0]["content"]
+    for word in (*LABELS, *CATEGORIES, "NONE", *SEVERITIES, *CONFIDENCES, *FIELDS, "Latin", "English"):
+        assert word in system
+
+
+def test_a_judge_sees_source_references_and_candidate_and_scores_only_where_they_are_given() -> None:
+    def shown(case: Case) -> dict[str, Any]:
+        system, user = task("http://localhost/v1").question(case).messages
+        assert "drift" not in system["content"]
+        assert "similarity" not in system["content"]
+        item: dict[str, Any] = json.loads(user["content"])
+        return item
+
+    assert shown(CASE) == {
+        "source": "Mus currit.",
+        "references": {"Reference 1": "A mouse runs.", "Reference 2": "The mouse is running."},
+        "candidate": "A mouse walks.",
+    }
+    assert list(shown(CASE._replace(scores=Scores(1.625, 0.9)))["scores"].values()) == [1.625, 0.9]
+
+
+def test_an_endpoint_that_keeps_to_a_schema_is_sent_it() -> None:
+    body = task("http://localhost/v1", structured="schema").question(CASE).body
+    assert body["response_format"]["json_schema"]["schema"] == ANSWER
+    assert ANSWER["required"] == list(FIELDS)

@@ -1,0 +1,82 @@
+"""Bands, the queue and the sample."""
+
+from collections import Counter
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark_assets.adjudication.triage import band_names, banded
+from benchmark_assets.corpus.description import Audit
+
+BANDS = ["0.0-1.0", "1.0-1.5", "1.5-2.0", "2.0-3.0", ">3.0"]
+
+
+def drifts(values: dict[str, list[float | None]]) -> pl.DataFrame:
+    """Drifts of models on passages that are counted from 0."""
+    rows = [(model, f"c/p:{i}", drift) for model, own in values.items() for i, drift in enumerate(own)]
+    return pl.DataFrame(rows, schema={"model": pl.String, "passage": pl.String, "drift": pl.Float64}, orient="row")
+
+
+def test_bands_are_those_of_the_paper() -> None:
+    assert band_names(Audit().bands) == BANDS
+
+
+def test_a_drift_on_an_edge_is_not_above_it() -> None:
+    rows = banded(drifts({"m": [0.0, 1.0, 1.5, 1.5000001, 2.0, 3.0, 3.1, None]}), {"c": Audit()})
+    assert rows["band"].to_list() == [BANDS[0], BANDS[0], BANDS[1], BANDS[2], BANDS[2], BANDS[3], BANDS[4]]
+    assert rows["queued"].to_list() == [False, False, False, True, True, True, True]
+
+
+values = st.lists(st.one_of(st.none(), st.floats(0, 5)), max_size=60)
+
+
+@given(st.dictionaries(st.sampled_from("abc"), values, max_size=3), st.integers(0, 5))
+def test_the_sample_has_so_many_of_each_model_in_each_band(given: dict[str, list[float | None]], seed: int) -> None:
+    audit = Audit(sample=(3, 2, 2, 1, 0), seed=seed)
+    rows = banded(drifts(given), {"c": audit})
+    drawn = Counter(rows.filter("sampled").select("model", "band").iter_rows())
+    assert drawn == Counter({
+        (model, band): min(count, dict(zip(BANDS, audit.sample, strict=True))[band])
+        for (model, band), count in Counter(rows.select("model", "band").iter_rows()).items()
+        if dict(zip(BANDS, audit.sample, strict=True))[band]
+    })  # fmt: skip
+
+
+@given(values, values, st.integers(0, 59))
+def test_another_model_or_drift_changes_the_sample_by_one_place_at_most(
+    own: list[float | None], others: list[float | None], place: int
+) -> None:
+    audits = {"c": Audit(sample=(2, 2, 2, 2, 2))}
+
+    def sample(given: dict[str, list[float | None]]) -> set[tuple[str, ...]]:
+        return set(banded(drifts(given), audits).filter("sampled", model="m").select("passage").iter_rows())
+
+    alone = sample({"m": own})
+    assert sample({"m": own, "n": others}) == alone
+    changed = [drift if i != place else 0.5 for i, drift in enumerate(own)]
+    assert len(alone - sample({"m": changed})) <= 2
+
+
+def test_seeds_draw_different_samples() -> None:
+    every = drifts({"m": [0.5] * 200})
+    samples = [
+        frozenset(banded(every, {"c": Audit(seed=seed)}).filter("sampled")["passage"]) for seed in range(20)
+    ]  # fmt: skip
+    assert len(set(samples)) == 20
+    seen = Counter(passage for each in samples for passage in each)
+    assert max(seen.values()) < 12  # 25 of 200, twenty times: 2.5 on average
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"bands": (2.0, 1.5)}, "ascend"),
+        ({"bands": (1.5,), "sample": (1,)}, "each of the 2 bands"),
+        ({"threshold": 1.7}, "one of `bands`"),
+    ],
+)
+def test_an_audit_that_makes_no_sense_is_refused(given: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Audit.model_validate(given)
