@@ -3,11 +3,12 @@
 Here: HTML, and what of it may be shown. Not here: which outputs are examples (examples).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
 import polars as pl
 
+from benchmark_assets.adjudication.labels import NO_CATEGORY
 from resources.warehouse import Warehouse
 
 RULES = {
@@ -22,6 +23,7 @@ STYLE = """
 body { font: 1rem/1.55 Georgia, serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem; }
 h1, h2, h3 { line-height: 1.25; } h3 { margin-bottom: .3rem; }
 article { border-top: 1px solid; padding: .3rem 0 1rem; }
+dd p { margin: 0; }
 dl { display: grid; grid-template-columns: minmax(7rem, auto) 1fr; gap: .35rem 1rem; margin: 0; }
 dt { font-weight: bold; overflow-wrap: anywhere; } dd { margin: 0; white-space: pre-wrap; }
 section.output { margin: .8rem 0 0; padding: .5rem .8rem; border-left: 4px solid; }
@@ -82,13 +84,19 @@ def _votes(warehouse: Warehouse, output: pl.DataFrame, words: bool) -> Iterator[
     """What each judge and each person says."""
     votes = warehouse.read("judge_vote", output).sort("judge").fill_null("")
     for vote in votes.iter_rows(named=True):
-        label = f"{vote['label']}, {vote['error_category']}, confidence {vote['confidence']}"
-        said = f"abstained: {vote['abstention']}" if not vote["label"] else label
+        said = (
+            f"{_label(vote)}, confidence {vote['confidence']}" if vote["label"] else f"abstained: {vote['abstention']}"
+        )
         yield _item(vote["judge"], said, [vote["cause"], vote["evidence"]] if words else [])
     labels = warehouse.read("human_label", output).sort("annotator")
     for given in labels.iter_rows(named=True):
-        said = f"{given['label']}, {given['error_category']}, severity {given['severity']}"
+        said = f"{_label(given)}, severity {given['severity']}"
         yield _item(given["annotator"], said, [given["notes"]] if words else [])
+
+
+def _label(judgement: Mapping[str, str]) -> str:
+    category = judgement["error_category"]
+    return judgement["label"] if category == NO_CATEGORY else f"{judgement['label']} ({category})"
 
 
 def _item(who: str, said: str, words: Iterable[str]) -> str:

@@ -87,10 +87,19 @@ class Audit(BaseModel):
         return self
 
 
+class Rubric(BaseModel):
+    """Judges who give each output of a corpus a mark from 1 to 5 (JP-TL-Bench, appendix C); names in the registry."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    judges: tuple[str, ...] = ()
+
+
 class Description(BaseModel):
     """A corpus. `root` is the folder or file that the layout's reader reads, relative to the description's own file.
 
-    All references are in one language, that into which models translate. Without `filters`, every passage is taken.
+    All references are in one language, that into which models translate. A corpus without references, whose outputs are
+    compared pairwise only, names it as `target`. Without `filters`, every passage is taken.
     `corrections` is a file of segments that were aligned by hand (corpus.corrections); `downloads` says what `variorum
     download` fetches into `root`.
     """
@@ -101,10 +110,12 @@ class Description(BaseModel):
     layout: str
     root: Path
     source: Text
-    references: dict[str, Text] = Field(min_length=1)
+    references: dict[str, Text] = {}
+    target: str = ""
     filters: Filters | None = None
     sensitivity: Sensitivity = Sensitivity()
     audit: Audit = Audit()
+    rubric: Rubric = Rubric()
     corrections: Path | None = None
     downloads: tuple[Download, ...] = ()
 
@@ -120,8 +131,8 @@ class Description(BaseModel):
 
     @property
     def target_language(self) -> str:
-        """Language of the references."""
-        return next(iter(self.references.values())).language
+        """Language of the references, or of outputs where there are none."""
+        return next((text.language for text in self.references.values()), self.target)
 
 
 def load(path: Path) -> Description:
@@ -146,6 +157,10 @@ def load(path: Path) -> Description:
             f"are in several languages ({', '.join(sorted(languages))})",
             "describe a corpus for each",
         )
+    if bool(description.references) == bool(description.target):
+        problem = "goes with references" if description.target else "is missing, and so are references"
+        remedy = "give `references`, or where there are none the language that models translate into as `target`"
+        raise BadInput(path, "target", problem, remedy)
     for name in (description.name, *description.references):
         check_key(name, "corpus or translator", path)
     _check_files(path, description)

@@ -1,5 +1,6 @@
 """The corpus in Dagster: the job that looks at the files, and passages that are read again by hand."""
 
+import json
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -8,13 +9,24 @@ import dagster as dg
 import polars as pl
 import pytest
 
+from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.translation.imports import import_outputs
 from resources.home import prepare
 from resources.warehouse import Warehouse
 from tests.corpus.prose import DORA, write_prose, write_with_prose
 from tests.corpus.support import edit
-from tests.support import PASSAGES, edit_segment, made_home, reports, restored_home, run, write_corpus
+from tests.support import (
+    PASSAGES,
+    edit_segment,
+    made_home,
+    reports,
+    restored_home,
+    run,
+    write_corpus,
+    write_outputs,
+)
 
 ASSETS = ("source_text", "segmented_reference", "continuous_reference")
 SOURCE = "root/la/test/doc1_root-la-test.json"
@@ -299,3 +311,21 @@ def test_prose_that_a_fault_may_hide_stays(
     assert "holds no text" in fault_of(result)[1]
     assert unchanged(before, prose(warehouse))
     assert len(warehouse.read("continuous_reference")) == 6
+
+
+def test_a_corpus_without_references_is_translated_and_nothing_is_measured_that_rests_on_them(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    (tmp_path / "items.jsonl").write_text(
+        '{"passage_id": "e:1", "lang": "ja", "source": "猫がいる。"}\n', encoding="utf-8"
+    )
+    source = {"language": "ja", "licence": "CC0-1.0"}
+    description = {"name": "items", "layout": "jsonl", "root": "items.jsonl", "source": source, "target": "en"}
+    (tmp_path / "items.yaml").write_text(json.dumps(description), encoding="utf-8")
+    register(warehouse, tmp_path / "items.yaml")
+    runs.take_in(built, instance, "items")
+    import_outputs(warehouse, write_outputs(tmp_path / "mine.jsonl", {"e:1": "There is a cat."}), "items", "mine")
+    runs.evaluate(built, instance, "mine")
+    board = warehouse.read("leaderboard", pl.DataFrame({"corpus": ["items"]}))
+    assert board.select("system", "passages", "drift", "sim_best", "chrf").rows() == [("mine", 0, None, None, None)]
+    assert warehouse.read("triage", pl.DataFrame({"passage": ["items/e:1"]})).is_empty()

@@ -43,7 +43,8 @@ def test_the_root_lies_beside_the_description(tmp_path: Path, monkeypatch: pytes
         (GOOD | {"source": TEXT | {"license": "CC0-1.0"}}, "source.license", "not permitted"),
         (without("root"), "root", "required"),
         (GOOD | {"references": {"ann": {"language": "en"}}}, "references.ann.licence", "required"),
-        (GOOD | {"references": {}}, "references", "at least 1"),
+        (GOOD | {"references": {}}, "target", "is missing, and so are references"),
+        (GOOD | {"target": "en"}, "target", "goes with references"),
         (GOOD | {"references": None}, "references", "valid dictionary"),
         (GOOD | {"name": 5}, "name", "valid string"),
         (GOOD | {"name": "two words"}, "'two words'", "cannot be the key"),
@@ -170,6 +171,9 @@ PROSE = TEXT | {"layout": "text", "root": "prose"}
         ({"filters": {"length": 5}}, "filters.length", "not permitted"),
         ({"sensitivity": {"passages": -1}}, "sensitivity.passages", "greater than or equal to 0"),
         ({"sensitivity": {"severity": 4}}, "sensitivity.severity", "not permitted"),
+        ({"audit": {"bands": [2, 1, 3, 4], "threshold": 2}}, "audit", "ascend"),
+        ({"audit": {"threshold": 1.7}}, "audit", "one of `bands`"),
+        ({"audit": {"sample": [1, 2]}}, "audit", "each of the 5 bands"),
     ],
 )
 def test_faults_of_continuous_references_filters_and_the_suite_are_told_by_key(

@@ -9,6 +9,7 @@ CREATE TABLE IF NOT EXISTS corpus (
     texts INTEGER,                 -- references that the description names
     sensitivity VARCHAR,           -- what the sensitivity suite damages, as JSON
     audit VARCHAR,                 -- how outputs are adjudicated, as JSON
+    rubric VARCHAR,                -- who gives them marks, as JSON
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,
