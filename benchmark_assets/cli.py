@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, following, order
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.pairwise.base_sets import Identity, checked, import_base_set
+from benchmark_assets.pairwise.building import build_base_set, report, spread
 from benchmark_assets.partitions import KEYS
 from benchmark_assets.reporting.export import export
 from benchmark_assets.reporting.leaderboard import readable
@@ -160,6 +163,60 @@ def import_people_labels(files: tuple[Path, ...], annotator: str | None) -> None
     click.echo("`variorum update` brings what rests on them up to date")
 
 
+@import_.command(name="baseset")
+@click.argument("folder", type=click.Path(path_type=Path))
+def import_base_set_folder(folder: Path) -> None:
+    """Take in a base set: anchors with which outputs are compared. Versions live side by side."""
+    found = import_base_set(Deployment().warehouse, folder)
+    size = f"{found.anchors} anchors on {found.items} items, {found.judgments} judgments"
+    click.echo(f"{found.base_set}: {'is here already' if found.before else 'taken in'}; {size}")
+    if found.differing:
+        click.echo(f"not compared, for their source is another now: {', '.join(found.differing)}")
+    click.echo("`variorum update` compares outputs with it")
+
+
+@main.group(name="baseset")
+def base_set() -> None:
+    """Make a base set, or look at one."""
+
+
+@base_set.command(name="build")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--items", type=click.Path(path_type=Path), required=True, help="JSON lines of passage and difficulty.")
+@click.option("--name", required=True, help="What it is called.")
+@click.option("--version", required=True, help="Its semantic version, as 1.0.0.")
+@click.option("--judge", required=True, help="Who compares, by the name in the registry.")
+@click.option("--anchors", "count", type=int, required=True, help="How many anchors to choose.")
+@click.option("--system", "systems", multiple=True, help="A system of the pool; by default all that have every item.")
+@click.option("--orders", type=click.Choice(["both", "one"]), default="both", help="How candidates will be compared.")
+@click.option("--within", type=float, help="Ask about candidates only until the interval of LT is this narrow.")
+def build(
+    folder: Path, items: Path, name: str, version: str, judge: str, count: int, systems: tuple[str, ...], orders: str,
+    within: float | None,
+) -> None:  # fmt: skip
+    """Write a base set to FOLDER: systems judged against each other, of which those that lie most evenly are chosen."""
+    adaptive = False if within is None else {"within": within}
+    identity = checked(Identity, name=name, version=version, judge=judge, orders=orders, adaptive=adaptive)
+    each = Deployment()
+    built = build_base_set(each.warehouse, each.provider, folder, identity, items, count, systems, f"{uuid.uuid4()}")
+    click.echo(f"anchors, from the weakest: {', '.join(built.anchors)}")
+    click.echo(f"they miss even places in the pool by {built.unevenness:.1%} of matches won\n")
+    click.echo(plain(_rounded(spread(built.pool, built.anchors))))
+    restricted = ", ".join(built.restricted)
+    words = f"PRIVATE, DO NOT PASS ON; restricted texts in it: {restricted}" if restricted else "no restricted texts"
+    click.echo(f"\n{folder}: {words}; `variorum import baseset {folder}` takes it in")
+
+
+@base_set.command(name="show")
+@click.argument("name", metavar="NAME@VERSION")
+def show_base_set(name: str) -> None:
+    """Show the anchors of a base set with their win rates against each other, by slice."""
+    found = report(Deployment().warehouse, name)
+    click.echo(f"{plain(_rounded(found.anchors))}\n\n{plain(_rounded(found.spread))}")
+    if found.problem:
+        click.echo(f"\n{found.problem}")
+
+
 @main.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("corpus")
@@ -262,6 +319,10 @@ def record(model: str, file: Path) -> None:
         raise BadInput(model, "", "has answered nothing yet", "`variorum evaluate` it first")
     _write(file, "\n".join(lines) + "\n")
     click.echo(f"{file}: {len(lines)} replies")
+
+
+def _rounded(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.with_columns(pl.selectors.float().round(3).cast(pl.String).fill_null("-"))
 
 
 def _write(file: Path, text: str) -> None:

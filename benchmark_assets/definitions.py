@@ -12,6 +12,7 @@ from benchmark_assets.audit import assets as audit
 from benchmark_assets.automation import checks, jobs, sensors
 from benchmark_assets.corpus import assets as corpus
 from benchmark_assets.metrics import assets as metrics
+from benchmark_assets.pairwise import assets as pairwise
 from benchmark_assets.references import assets as references
 from benchmark_assets.reporting import assets as reporting
 from benchmark_assets.selection import assets as selection
@@ -27,7 +28,7 @@ from resources.warehouse import Warehouse
 
 ROOMS = [
     corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting, adjudication,
-    audit,
+    audit, pairwise,
 ]  # fmt: skip
 OWNERS = ["team:variorum"]
 

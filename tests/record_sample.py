@@ -1,15 +1,20 @@
 """Records the samples' systems, aligner and judges anew: `make recording`, after a prompt or a sample has changed.
 
-Translations are those of the recording in place, alignments those of `alignment.osei.jsonl`, judgements follow from
-`labels.jsonl` by the rule below; a real server gives them, and the real client asks for them.
+Translations are those of the recording in place, alignments those of `alignment.osei.jsonl`, judgements and comparisons
+follow from `labels.jsonl` by the rules below; a real server gives them, and the real client asks for them. The base set
+is written anew from its comparisons.
 """
 
 import json
+import math
 import os
 import random
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cache
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +31,8 @@ from benchmark_assets.corpus.model import Document, joined
 from benchmark_assets.corpus.readers import read
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.pairwise.base_sets import TRANSLATOR, Identity
+from benchmark_assets.pairwise.building import judge_pool, manifest, write_base_set
 from benchmark_assets.translation.systems import Systems
 from resources.embedders import SentenceTransformerEmbedder
 from resources.home import PROJECT, prepare
@@ -40,6 +47,8 @@ RECORDING = SAMPLE / "recording.jsonl"
 DIALOGUES = PROJECT / "warehouse" / "dialogues"
 ALIGNER = "recorded-aligner"
 JUDGES = SAMPLE / "judges.jsonl"
+COMPARISONS = SAMPLE / "comparisons.jsonl"
+BASE_SET = SAMPLE / "baseset"
 
 SAYS: dict[str, dict[str, dict[str, float]]] = {
     "brisk": {
@@ -79,6 +88,35 @@ CAUSES = {
     REFERENCE: "The references say more than this passage does.",
 }  # fmt: skip
 
+COMPARER = "comparer"
+IDENTITY = Identity(name="sample-anchors", version="1.0.0", judge=COMPARER)
+ITEMS = {
+    "easy": ("ep1:1", "ep1:3", "ep1:5", "ep1:7", "ep2:1", "ep2:3", "ep2:5", "ep2:7"),
+    "hard": ("fab1:2", "fab1:4", "fab2:3", "fab2:7", "sent1:2", "sent1:6", "sent2:2", "sent2:7"),
+}
+"""The items of the base set: letters are taken to be easy, fables and maxims to be hard."""
+
+ANCHORS = (*(f"{TRANSLATOR}{name}" for name in ("harrow", "lindqvist", "okafor")), "truncating", "verbose")
+
+STRENGTHS = {
+    f"{TRANSLATOR}harrow": 0.7, f"{TRANSLATOR}lindqvist": 1.1, f"{TRANSLATOR}okafor": 0.4,
+    "erring": 0.9, "free": 0.3, "literal": -0.8, "truncating": 0.2, "verbose": -0.2,
+}  # fmt: skip
+"""What the comparing judge thinks of each system where it makes no error, in logits."""
+
+LOST = {MAJOR: 2.5, MINOR: 1.0, VALID: 0.0}
+"""What an error costs, by its gravity."""
+
+ITEM_EFFECT, FIRST = 0.7, 0.4
+"""Standard deviation of what it thinks of a system on one item only, and what it adds to the text shown first."""
+
+COMPARED_UNUSUALLY = {
+    (f"{TRANSLATOR}okafor", "free", "ep2:3"): "refusal",
+    ("verbose", f"{TRANSLATOR}harrow", "fab2:3"): "refusal",
+    ("literal", "verbose", "sent2:2"): "in lower case",  # at first
+}
+"""Replies of another form, by the text shown first, the other, and the passage."""
+
 
 def translations() -> dict[str, dict[str, str]]:
     """Texts by passage id, by model."""
@@ -108,7 +146,7 @@ def main() -> None:
             name: {"endpoint": "server", "id": own.id, "family": "recorded-system"}
             for name, own in registry.models.items() if own.corpora
         }  # fmt: skip
-        judges = {name: {"endpoint": "server", "id": name, "family": "recorded-judge"} for name in SAYS}
+        judges = {name: {"endpoint": "server", "id": name, "family": "recorded-judge"} for name in [*SAYS, COMPARER]}
         content = {
             "endpoints": {"server": {"url": server.url}}, "models": models, "embedders": {"minilm": {}},
             "aligners": {ALIGNER: {"endpoint": "server", "id": ALIGNER}}, "judges": judges, "embedder": "minilm",
@@ -127,6 +165,7 @@ def main() -> None:
         write(RECORDING, systems(warehouse, resources["systems"], resources["provider"], server))
         write(DIALOGUES / "recording.jsonl", aligner(warehouse, resources["provider"], server))
         write(JUDGES, panelists(resources["provider"], server))
+        write(COMPARISONS, comparer(resources["provider"], server))
 
 
 def systems(warehouse: Warehouse, systems: Systems, provider: Provider, server: Server) -> Iterator[str]:
@@ -176,10 +215,7 @@ def panelists(provider: Provider, server: Server) -> Iterator[str]:
     """Replies of the judges to all outputs of the sample: where a drift comes out different, others are judged."""
     work = panel_work(provider)
     candidates = {(item.model, item.passage.removeprefix("sample/")): item.candidate for _, item in work}
-    truth = {
-        (each["model"], each["passage_id"]): each
-        for each in map(json.loads, (SAMPLE / "labels.jsonl").read_text(encoding="utf-8").splitlines())
-    }
+    truth = _defects()
     server.configure(
         answer="judge",
         judgements={
@@ -231,6 +267,81 @@ def contents(judge: str, model: str, passage: str, defect: dict[str, Any]) -> li
         case "category for label":
             return [answer.replace(label, category, 1), answer]
     return [answer]
+
+
+def pool_work() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The items of the base set, and what all systems made of them, as `judge_pool` takes both."""
+    description = load_description(SAMPLE / "corpus.yaml")
+    passages = {each.id: each for own in read(description) if isinstance(own, Document) for each in own.passages}
+    source, target = description.source.language, str(description.target_language)
+    items, outputs = [], []
+    for difficulty, own in ITEMS.items():
+        for passage in own:
+            key, text = f"sample/{passage}", joined([each.text for each in passages[passage].segments])
+            items.append((key, f"{source}-{target}", difficulty, text, source, target))
+            outputs += [(model, key, texts[passage]) for model, texts in translations().items()]
+            outputs += [
+                (f"{TRANSLATOR}{each.translator}", key, joined(each.segments)) for each in passages[passage].references
+            ]
+    names = ["passage", "direction", "difficulty", "source", "source_language", "target_language"]
+    return (
+        pl.DataFrame(items, schema=names, orient="row"),
+        pl.DataFrame(outputs, schema=["system", "passage", "text"], orient="row").sort("system", "passage"),
+    )
+
+
+def comparer(provider: Provider, server: Server) -> Iterator[str]:
+    """Replies of the comparing judge to every two systems on every item in both orders; writes the base set, too."""
+    items, outputs = pool_work()
+    texts = {(system, passage): text for system, passage, text in outputs.iter_rows()}
+    judgements, refused = {}, {}
+    for passage in items["passage"]:
+        for first, second in permutations(STRENGTHS, 2):
+            key = "|".join((COMPARER, texts[first, passage], texts[second, passage]))
+            own = first, second, passage.removeprefix("sample/")
+            judgements[key] = preferences(*own)
+            if COMPARED_UNUSUALLY.get(own) == "refusal":
+                refused[key] = "refusal"
+    server.configure(answer="judge", judgements=judgements, by_key=refused)
+    judgments = judge_pool(provider, COMPARER, items, outputs, "recording")
+    if BASE_SET.exists():
+        shutil.rmtree(BASE_SET)
+    write_base_set(BASE_SET, manifest(IDENTITY, ANCHORS, items, []), outputs, judgments)
+    yield from sorted(bare(line) for line in record(provider.ledger, COMPARER))
+
+
+def preferences(first: str, second: str, passage: str) -> list[str]:
+    """What the comparing judge answers, one content for each time it is asked.
+
+    One draw decides a pair on an item in both orders: where it lies between the chances that the two orders give, the
+    judge changes its mind with the order.
+    """
+    defects = {system: _defects().get((system, passage), {}) for system in (first, second)}
+    worth = {
+        system: STRENGTHS[system] - LOST[defects[system].get("label", VALID)]
+        + ITEM_EFFECT * random.Random(f"1 {system} {passage}").gauss()
+        for system in (first, second)
+    }  # fmt: skip
+    one, other = sorted((first, second))
+    bias = FIRST if first == one else -FIRST
+    chance = 1 / (1 + math.exp(worth[other] - worth[one] - bias))
+    winner = one if random.Random(f"1 {one} {other} {passage}").random() < chance else other
+    loser, letter = (second, "A") if winner == first else (first, "B")
+    fault = defects[loser].get("error_category", "").replace("_", " ").capitalize()
+    answer = json.dumps(
+        {"analysis": f"{fault} in the other." if fault else "Both say what the Latin says.",
+         "summary": f"{letter} reads better.", "answer": letter}, separators=(",", ":"),
+    )  # fmt: skip
+    if COMPARED_UNUSUALLY.get((first, second, passage)) == "in lower case":
+        return [answer.replace(f'"answer":"{letter}"', f'"answer":"{letter.lower()}"'), answer]
+    return [answer]
+
+
+@cache
+def _defects() -> dict[tuple[str, str], dict[str, Any]]:
+    """The planted defects, by model and passage."""
+    lines = (SAMPLE / "labels.jsonl").read_text(encoding="utf-8").splitlines()
+    return {(each["model"], each["passage_id"]): each for each in map(json.loads, lines)}
 
 
 def bare(line: str) -> str:

@@ -92,7 +92,7 @@ def write_outputs(path: Path, texts: Mapping[str, str]) -> Path:
 CONSTRUCTION = ["alignment", "verification", "passage_filter", "near_duplicate", "selection", "funnel"]
 TABLES = [
     "leaderboard", "translator_agreement", "closest_share", "system_comparison", "metric_rank", "slice_summary",
-    "sensitivity", "sensitivity_threshold", "audit_outcome", "judge_calibration", "error_estimate", "worked_example",
+    "sensitivity", "sensitivity_threshold",
 ]  # fmt: skip
 STAGES = {
     "construction": CONSTRUCTION,
@@ -108,13 +108,17 @@ STAGES = {
     "translate": ["model_output"],
     "score": ["drift_score", "lexical_score", "comet_score", "output_diagnostic"],
     "summary": ["model_summary"],
-    "adjudicate": ["triage", "judge_vote", "verdict", "human_label"],
+    "adjudicate": ["triage", "judge_vote", "verdict", "human_label", "comparison", "rubric_vote"],
     "accounts": ["model_call"],
+    "audit": ["audit_outcome", "judge_calibration", "error_estimate", "worked_example", "anchor_score"],
     "table": TABLES,
 }
 """Assets that a person might materialize together in Dagster's UI."""
 
-SPARSE = {"judge_vote", "verdict", "human_label"}
+SPARSE = {
+    "judge_vote", "verdict", "human_label", "comparison", "pairwise_score", "rubric_vote", "rubric_summary",
+    "audit_outcome", "judge_calibration", "error_estimate", "worked_example", "anchor_score",
+}  # fmt: skip
 """Assets of which the small corpora have nothing: nobody judges them."""
 
 

@@ -1,13 +1,11 @@
-"""One judge and one candidate: what is asked, what counts as an answer, what is asked again.
+"""One judge and one candidate: what is asked, what counts as an answer.
 
 Here: the protocol of the audit (section 3.4, appendix B): one candidate a call, a JSON object back. Not here: who
-judges and in which order references are shown (panel), the words of a judgement (labels), retries of a call
-(resources.provider.client), the form of a reply (structured).
+judges and in which order references are shown (panel), the words of a judgement (labels), asking again
+(resources.provider.asking).
 """
 
-import json
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from benchmark_assets.adjudication.labels import (
@@ -21,21 +19,12 @@ from benchmark_assets.adjudication.labels import (
     Judgement,
     read_judgement,
 )
-from resources.errors import BadInput
 from resources.prompts import Prompt
-from resources.provider.client import CallFailed, Reply
-from resources.provider.question import Question
-from resources.provider.reading import Outcome, storable
+from resources.provider.asking import Ask, Task, insist
+from resources.provider.reading import storable
 from resources.provider.registry import Model
-from resources.provider.structured import parse
 
 PURPOSE = "judge"
-
-TRIES = 6
-"""How often a judge is asked about one candidate: once, and up to five times again (audit, section 3.4)."""
-
-TRIES_OF_LENGTH = 2
-"""How many of these may reach the limit of tokens: such replies cost the most, and rarely end otherwise."""
 
 ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
     "label": LABELS, "error_category": (*CATEGORIES, NO_CATEGORY), "severity": SEVERITIES, "confidence": CONFIDENCES,
@@ -99,35 +88,21 @@ class Vote(NamedTuple):
     error: str | None = None
 
 
-@dataclass(frozen=True)
-class Task:
+def judging(judge: Model, prompt: Prompt, source_language: str, target_language: str) -> Task:
     """What all questions to a judge have in common; the languages are names."""
+    return Task(judge, prompt, source_language, target_language, PURPOSE, ANSWER)
 
-    model: Model
-    prompt: Prompt
-    source_language: str
-    target_language: str
 
-    @property
-    def determinants(self) -> tuple[object, ...]:
-        """What determines a vote besides the case."""
-        languages = {"source_language": self.source_language, "target_language": self.target_language}
-        return self.prompt.digest(**languages), *self.model.determinants
-
-    def question(self, case: Case, replicate: int = 0) -> Question:
-        """The request for one case. It names neither passage nor model nor translator."""
-        references = {f"Reference {number}": text for number, text in enumerate(case.references, start=1)}
-        item = {"source": case.source, "references": references, "candidate": case.candidate}
-        if case.scores:
-            item["scores"] = {
-                "distance from the centre of the references, whose own mean distance is 1": case.scores.drift,
-                "similarity to the nearest reference, at most 1": case.scores.similarity,
-            }
-        messages = self.prompt.render(
-            source_language=self.source_language, target_language=self.target_language,
-            item=json.dumps(item, ensure_ascii=False, indent=1),
-        )  # fmt: skip
-        return Question(self.model, tuple(messages), PURPOSE, ANSWER, replicate)
+def shown(case: Case) -> dict[str, Any]:
+    """A case as the judge sees it. It names neither passage nor model nor translator."""
+    references = {f"Reference {number}": text for number, text in enumerate(case.references, start=1)}
+    item = {"source": case.source, "references": references, "candidate": case.candidate}
+    if case.scores:
+        item["scores"] = {
+            "distance from the centre of the references, whose own mean distance is 1": case.scores.drift,
+            "similarity to the nearest reference, at most 1": case.scores.similarity,
+        }
+    return item
 
 
 def read_answer(values: Mapping[str, Any]) -> tuple[Judgement, Words]:
@@ -151,30 +126,8 @@ def read_answer(values: Mapping[str, Any]) -> tuple[Judgement, Words]:
     return judgement, Words(*(storable(text.strip()) if isinstance(text, str) else "" for text in texts))
 
 
-async def judge(ask: Callable[[Question], Awaitable[Reply]], task: Task, case: Case) -> Vote:
-    """Have one judge judge one candidate.
-
-    An answer that is none is asked for again, five times at most; then the judge abstains. A reply that was cut off
-    counts if its judgement was complete before the cut; after two that reached the limit of tokens without one, the
-    judge abstains. A refusal, by the judge or by a filter, is an abstention at once: it is a paid reply that would come
-    again. A repaired reply has to have all fields and no other (see resources.provider.structured).
-
-    A call that fails is an error of the case, no abstention: asked later, the judge may well answer.
-    """
-    problem, call, lengths = "", "", 0
-    for replicate in range(TRIES):
-        question = task.question(case, replicate)
-        try:
-            reply = await ask(question)
-        except (CallFailed, BadInput) as failure:
-            return Vote(question.key, replicate + 1, error=str(failure))
-        call, answer = reply.key, parse(reply.reading, FIELDS)
-        try:
-            judgement, words = read_answer(answer.values)
-            return Vote(call, replicate + 1, judgement, words, answer.how)
-        except ValueError as fault:
-            problem = str(fault) if answer.values and answer.how != "prefix" else answer.problem
-        lengths += reply.reading.outcome is Outcome.LENGTH
-        if reply.reading.outcome is Outcome.REFUSED or lengths == TRIES_OF_LENGTH:
-            break
-    return Vote(call, replicate + 1, abstention=problem)
+async def judge(ask: Ask, task: Task, case: Case) -> Vote:
+    """Have one judge judge one candidate, or abstain: see resources.provider.asking.insist."""
+    told = await insist(ask, task, shown(case), read_answer)
+    judgement, words = told.value or (None, None)
+    return Vote(told.call, told.asked, judgement, words, told.parsing, told.abstention, told.error)

@@ -1,32 +1,29 @@
 """The panel of a corpus: which judges sit on it, what each of them is shown, and asking all of them about everything.
 
-Here: who may judge whom, the order of references, what determines a vote, the calls of a run. Not here: what one judge
-is asked and what its answer must be (judging), what the votes amount to (verdicts), which outputs are judged (triage).
+Here: the order of references, what determines a vote, the calls of a run. Not here: who may judge whom (impartial),
+what one judge is asked and what its answer must be (judging), what the votes amount to (verdicts), which outputs are
+judged (triage).
 """
 
 import logging
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from benchmark_assets.adjudication.judging import Case, Scores, Task, Vote, judge
+from benchmark_assets.adjudication.impartial import impartial
+from benchmark_assets.adjudication.judging import Case, Scores, Vote, judge, judging, shown
 from benchmark_assets.corpus.description import Audit
 from benchmark_assets.lineage.standing import digest
 from benchmark_assets.translation.systems import language_name
 from resources import prompts
 from resources.errors import BadInput
-from resources.provider.client import complete, each
+from resources.provider.asking import Task, at_once
+from resources.provider.client import complete
 from resources.provider.estimate import Estimate, total
 from resources.provider.estimate import estimate as of_questions
 from resources.provider.provider import Provider
-from resources.provider.registry import Registry
-from resources.provider.served import versioned
 
 logger = logging.getLogger("variorum.adjudication")
-
-SECONDS_BETWEEN_WORDS = 5.0
-"""How often progress is reported."""
 
 
 class Item(NamedTuple):
@@ -88,40 +85,14 @@ def panel(provider: Provider, corpus: str, audit: Audit, languages: tuple[str, s
     Raises
     ------
     BadInput
-        Where a judge is not in the registry, occurs twice, has no family or is of the family on trial; where their
-        number is even; where nobody declares the family of the model on trial.
+        Where the number of judges is even, or one of them may not judge the model (see impartial).
     """
-    registry, path = provider.registry(), provider.registry_path
     if len(audit.judges) % 2 == 0:
         problem = f"are {len(audit.judges)}, so that votes may be equal"
         raise BadInput(f"corpus {corpus}", "audit.judges", problem, "name an odd number of judges")
-    family = registry.family(model)
-    if not family:
-        key = f"models.{model}.family" if model in registry.models else f"families.{model}"
-        raise BadInput(path, key, "is missing, so that nobody knows which judges may judge it", "say whose model it is")
-    for name in audit.judges:
-        _check(registry, path, corpus, audit, name)
-        if registry.judges[name].family.casefold() == family.casefold():
-            raise BadInput(
-                f"corpus {corpus}", "audit.judges", f"has {name}, of the family {family!r} as {model} is",
-                "name a judge of another family",
-            )  # fmt: skip
+    judges = impartial(provider, audit.judges, model, f"corpus {corpus}", "audit.judges")
     prompt, (source, target) = prompts.load("judge"), map(language_name, languages)
-    judges = (versioned(registry.model(name), provider.ledger) for name in sorted(audit.judges))
-    return Panel(tuple(Task(each_judge, prompt, source, target) for each_judge in judges), audit)
-
-
-def _check(registry: Registry, path: str, corpus: str, audit: Audit, judge: str) -> None:
-    if judge not in registry.judges:
-        raise BadInput(
-            path, f"judges.{judge}", f"is missing, but corpus {corpus} names it as a judge",
-            f"add it, or name some of {sorted(registry.judges)} in the description",
-        )  # fmt: skip
-    if audit.judges.count(judge) > 1:
-        raise BadInput(f"corpus {corpus}", "audit.judges", f"has {judge} twice", "name another judge in its place")
-    if not registry.judges[judge].family:
-        problem = "is missing, so that nobody knows whom it may judge"
-        raise BadInput(path, f"judges.{judge}.family", problem, "say whose model it is")
+    return Panel(tuple(judging(judge, prompt, source, target) for judge in judges), audit)
 
 
 def estimate(provider: Provider, work: Work) -> Estimate:
@@ -130,7 +101,8 @@ def estimate(provider: Provider, work: Work) -> Estimate:
     for task, case in _cases(work):
         by_judge.setdefault(task.model.name, []).append((task, case))
     return total(
-        of_questions([task.question(case) for task, case in cases], provider.ledger) for cases in by_judge.values()
+        of_questions([task.question(shown(case)) for task, case in cases], provider.ledger)
+        for cases in by_judge.values()
     )
 
 
@@ -148,23 +120,16 @@ def votes(provider: Provider, work: Work, run: str) -> list[list[Vote]]:
         return []
     logger.info("panel: %s", estimate(provider, work))
     cases = _cases(work)
-    given: dict[int, Vote] = {}
 
-    async def ask_all() -> None:
-        said = time.monotonic()
+    async def ask_all() -> list[Vote]:
         async with provider.opened(run) as client:
 
-            async def one(number: int) -> None:
-                given[number] = await judge(client.ask, *cases[number])
+            async def one(case: tuple[Task, Case]) -> Vote:
+                return await judge(client.ask, *case)
 
-            judges = {task.model.name: task.model for task, _ in cases}
-            async for _ in each(one, range(len(cases)), sum(client.width(model) for model in judges.values())):
-                if time.monotonic() > said + SECONDS_BETWEEN_WORDS or len(given) == len(cases):
-                    logger.info("panel: %d of %d votes", len(given), len(cases))
-                    said = time.monotonic()
+            return await at_once(client, one, cases, (task.model for task, _ in cases), "panel")
 
-    complete(ask_all())
-    in_order = (given[number] for number in range(len(cases)))
+    in_order = iter(complete(ask_all()))
     return [[next(in_order) for _ in seated.tasks] for seated, _ in work]
 
 

@@ -1,6 +1,6 @@
 """Assets of the audit: what verdicts and labels say of models, of drift and of the judges themselves."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import dagster as dg
 import polars as pl
@@ -44,7 +44,13 @@ def audit_outcome(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
 
     also = ["error_category", "failure_overlap", "failing_passage", "error_correlation"]
     return refresh(
-        context, warehouse, compute, _settings(warehouse), lambda: readings.of_outcomes(warehouse), also=also
+        context,
+        warehouse,
+        compute,
+        _settings(warehouse),
+        lambda: readings.of_outcomes(warehouse),
+        also=also,
+        sparse=True,
     )
 
 
@@ -62,7 +68,9 @@ def judge_calibration(context: dg.AssetExecutionContext, warehouse: Warehouse) -
         return Computed(_signed(warehouse, tables) | {"judge_confusion": confusion(rows, votes)})
 
     also = ["judge_confusion", "judge_reliability", "rater_agreement", "panel_without"]
-    return refresh(context, warehouse, compute, _settings(warehouse), lambda: readings.of_judges(warehouse), also=also)
+    return refresh(
+        context, warehouse, compute, _settings(warehouse), lambda: readings.of_judges(warehouse), also=also, sparse=True
+    )
 
 
 @dg.asset(
@@ -79,7 +87,7 @@ def error_estimate(context: dg.AssetExecutionContext, warehouse: Warehouse) -> d
 
     return refresh(
         context, warehouse, compute, _settings(warehouse), lambda: readings.of_estimates(warehouse),
-        also=["recall_cost"],
+        also=["recall_cost"], sparse=True,
     )  # fmt: skip
 
 
@@ -91,7 +99,9 @@ def worked_example(context: dg.AssetExecutionContext, warehouse: Warehouse) -> d
         outputs = with_people(warehouse.read("triage"), warehouse.read("verdict"), warehouse.read("human_label"))
         return Computed({"worked_example": examples(outputs)})
 
-    return refresh(context, warehouse, compute, describe=lambda: readings.of_examples(warehouse))
+    return refresh(
+        context, warehouse, compute, _settings(warehouse), lambda: readings.of_examples(warehouse), sparse=True
+    )
 
 
 def _rated(warehouse: Warehouse) -> pl.DataFrame:
@@ -105,8 +115,15 @@ def _scores(warehouse: Warehouse) -> pl.DataFrame:
     return scores.select("model", "passage", *METRICS, *DIAGNOSES)
 
 
-def _settings(warehouse: Warehouse) -> str:
-    return f"{SIGNATURE} {sorted(_panels(warehouse).items())}"
+def _settings(warehouse: Warehouse) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Settings of a table over all verdicts and labels; it does not apply where there are none."""
+
+    def settings(asked: pl.DataFrame) -> pl.DataFrame:
+        some = any(len(warehouse.read(table, columns=["model"], most=1)) for table in ("verdict", "human_label"))
+        words = f"{SIGNATURE} {sorted(_panels(warehouse).items())}"
+        return (asked if some else asked.clear()).with_columns(settings=pl.lit(words))
+
+    return settings
 
 
 def _panels(warehouse: Warehouse) -> Mapping[str, str]:

@@ -200,8 +200,9 @@ def _removals(
 ) -> list[Replacement]:
     """What to write so that partitions, one a row of `gone`, leave the tables and the states of an asset."""
     states = gone.select(pl.lit(name).alias("asset"), *KEYS)
+    partitions = gone.select(dims) if dims else None
     return [
-        *(Replacement(table, warehouse.empty(table), gone.select(dims)) for table in (name, *also)),
+        *(Replacement(table, warehouse.empty(table), partitions) for table in (name, *also)),
         Replacement("materialization", warehouse.empty("materialization"), states),
     ]
 

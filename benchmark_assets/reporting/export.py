@@ -32,6 +32,8 @@ from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.trigrams import normalized
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.summary import SUMMARY
+from benchmark_assets.pairwise.rubric import SUMMARY as RUBRIC
+from benchmark_assets.pairwise.scores import ANCHOR_SCORE, PAIRWISE_SCORE
 from benchmark_assets.reporting.agreement import AGREEMENT
 from benchmark_assets.reporting.closest import CLOSEST
 from benchmark_assets.reporting.comparisons import COMPARISON, CONCORDANCE, RANK
@@ -80,6 +82,8 @@ BY_PASSAGE = {
     "votes.csv": ("judge_vote", ["model", "passage", "judge", *JUDGEMENT]),
     "verdicts.csv": ("verdict", VERDICT.names()),
     "human_labels.csv": ("human_label", ["model", "passage", "annotator", *JUDGEMENT, "span_start", "span_end"]),
+    "comparisons.csv": ("comparison", ["model", "passage", "base_set", "anchor", "shown", "winner", "asked"]),
+    "rubric_votes.csv": ("rubric_vote", ["model", "passage", "judge", "mark", "perfect"]),
 }
 BY_CORPUS = {
     "funnel.csv": ("funnel", ["step", "reason", "affected", "alone", "remaining"]),
@@ -106,6 +110,11 @@ BY_CORPUS = {
     "error_estimates.csv": ("error_estimate", ESTIMATE.names()[1:]),
     "recall_costs.csv": ("recall_cost", COST.names()[1:]),
     "worked_examples.csv": ("worked_example", EXAMPLE.names()[1:]),
+    "rubric_summaries.csv": ("rubric_summary", [name for name in RUBRIC.names() if name != "corpus"]),
+}
+BY_BASE_SET = {
+    "pairwise_scores.csv": ("pairwise_score", PAIRWISE_SCORE.names()),
+    "anchor_scores.csv": ("anchor_score", ANCHOR_SCORE.names()),
 }
 
 FILES = f"""\
@@ -136,6 +145,9 @@ models fail together |
 | `judge_calibration.csv`, `judge_confusion.csv`, `judge_reliability.csv`, `rater_agreement.csv`, \
 `panels_without.csv` | judges against people and against each other |
 | `error_estimates.csv`, `recall_costs.csv` | errors of all outputs by people's sample; what finding them costs |
+| `comparisons.csv`, `pairwise_scores.csv`, `anchor_scores.csv` | outputs beside the anchors of base sets that have \
+items of this corpus, and what that amounts to |
+| `rubric_votes.csv`, `rubric_summaries.csv` | marks from 1 to 5, and their summary |
 | `funnel.csv`, `near_duplicates.csv` | how many passages each filter drops; passages that repeat an earlier one |
 | `verification.csv` | where the text of each aligned segment stands in its translation |
 | `prompts/` | what models are asked, as the project has it at the export |
@@ -258,6 +270,8 @@ def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> 
     """Tables without any text, by file; and what is known of each passage, by table."""
     tables = {file: warehouse.read(table, passages, columns) for file, (table, columns) in BY_PASSAGE.items()}
     tables |= {file: warehouse.read(table, key, columns) for file, (table, columns) in BY_CORPUS.items()}
+    sets = warehouse.read("base_set_item", passages, ["base_set"]).unique()
+    tables |= {file: warehouse.read(table, sets, columns) for file, (table, columns) in BY_BASE_SET.items()}
     tables["leaderboard.csv"] = tables["leaderboard.csv"].sort("rank")
     semantic = warehouse.read("drift_score", passages, ["model", "passage", *SEMANTIC])
     lexical = warehouse.read("lexical_score", passages, ["model", "passage", *LEXICAL])
@@ -287,7 +301,8 @@ def _numbered(labels: pl.DataFrame, agreement: pl.DataFrame) -> dict[str, pl.Dat
 def _package(content: Content, private: bool) -> dict[str, bytes]:
     """The package's files by their paths in it."""
     files = {
-        file: _csv(_short(content.tables[file], content.corpus)) for file in [*BY_PASSAGE, *BY_CORPUS, "scores.csv"]
+        file: _csv(_short(content.tables[file], content.corpus))
+        for file in [*BY_PASSAGE, *BY_CORPUS, *BY_BASE_SET, "scores.csv"]
     }
     files["passages.csv"] = _csv(_passages(content))
     outputs, withheld = _judged(content)

@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 from benchmark_assets.adjudication.judging import (
     ANSWER,
     FIELDS,
-    TRIES,
-    TRIES_OF_LENGTH,
     WORDS,
     Case,
     Scores,
-    Task,
     Vote,
     judge,
+    judging,
     read_answer,
+    shown,
 )
 from benchmark_assets.adjudication.labels import (
     CATEGORIES,
@@ -35,6 +34,7 @@ from benchmark_assets.adjudication.labels import (
     Judgement,
 )
 from resources import prompts
+from resources.provider.asking import TRIES, TRIES_OF_LENGTH, Task
 from resources.provider.client import opened
 from resources.provider.ledger import Ledger, attempts
 from tests.provider.server import VALID as SAID
@@ -51,7 +51,7 @@ JUDGED = Judgement(MINOR, "OTHER", "low", "medium")
 
 
 def task(url: str, **endpoint: Any) -> Task:
-    return Task(model(url, endpoint), prompts.load("judge"), "Latin", "English")
+    return judging(model(url, endpoint), prompts.load("judge"), "Latin", "English")
 
 
 def judged(server: Server, ledger: Path, case: Case = CASE) -> Vote:
@@ -246,28 +246,28 @@ def test_every_answer_as_the_schema_wants_it_is_read_if_it_agrees_with_itself(va
 
 
 def test_the_prompt_names_all_words_of_an_answer() -> None:
-    system = task("http://localhost/v1").question(CASE).messages[0]["content"]
+    system = task("http://localhost/v1").question(shown(CASE)).messages[0]["content"]
     for word in (*LABELS, *CATEGORIES, "NONE", *SEVERITIES, *CONFIDENCES, *FIELDS, "Latin", "English"):
         assert word in system
 
 
 def test_a_judge_sees_source_references_and_candidate_and_scores_only_where_they_are_given() -> None:
-    def shown(case: Case) -> dict[str, Any]:
-        system, user = task("http://localhost/v1").question(case).messages
+    def seen(case: Case) -> dict[str, Any]:
+        system, user = task("http://localhost/v1").question(shown(case)).messages
         assert "drift" not in system["content"]
         assert "similarity" not in system["content"]
         item: dict[str, Any] = json.loads(user["content"])
         return item
 
-    assert shown(CASE) == {
+    assert seen(CASE) == {
         "source": "Mus currit.",
         "references": {"Reference 1": "A mouse runs.", "Reference 2": "The mouse is running."},
         "candidate": "A mouse walks.",
     }
-    assert list(shown(CASE._replace(scores=Scores(1.625, 0.9)))["scores"].values()) == [1.625, 0.9]
+    assert list(seen(CASE._replace(scores=Scores(1.625, 0.9)))["scores"].values()) == [1.625, 0.9]
 
 
 def test_an_endpoint_that_keeps_to_a_schema_is_sent_it() -> None:
-    body = task("http://localhost/v1", structured="schema").question(CASE).body
+    body = task("http://localhost/v1", structured="schema").question(shown(CASE)).body
     assert body["response_format"]["json_schema"]["schema"] == ANSWER
     assert ANSWER["required"] == list(FIELDS)

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.judging import TRIES, Case, Scores
+from benchmark_assets.adjudication.judging import Case, Scores
 from benchmark_assets.adjudication.panel import Item, Panel, estimate, panel, shuffled, votes
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due
@@ -29,6 +29,7 @@ from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.imports import import_outputs
 from resources.errors import BadInput
 from resources.home import PROJECT
+from resources.provider.asking import TRIES
 from resources.provider.provider import Provider
 from resources.warehouse import Replacement, Warehouse
 from tests.provider.server import VALID, Server, dumps

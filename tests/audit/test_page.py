@@ -2,19 +2,13 @@
 
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from benchmark_assets.audit.page import page
-from resources.warehouse import Replacement, Warehouse
+from resources.warehouse import Warehouse
+from tests.audit.stored import put
 
 MARKUP = '<script>alert("x")</script> </style> & מים'
-
-
-def put(warehouse: Warehouse, table: str, *rows: dict[str, object]) -> None:
-    schema = warehouse.empty(table).schema
-    stamped = [{**dict.fromkeys(schema), "fingerprint": "f", **row} for row in rows]
-    warehouse.write([Replacement(table, pl.DataFrame(stamped, schema=schema), None)], run_id="test")
 
 
 @pytest.fixture

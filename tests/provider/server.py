@@ -86,6 +86,13 @@ VALID: dict[str, Any] = {
     "evidence": "", "problem_phrase": "", "suggested_correction": "",
 }  # fmt: skip
 
+# What one says who has nothing of its own to say, by the field that only such an item has.
+USUAL: dict[str, dict[str, Any]] = {
+    "references": VALID,
+    "translation_a": {"analysis": "Both will do.", "summary": "The first one came first.", "answer": "A"},
+    "reference": {"justification": "It has small blemishes.", "mark": 4, "perfect": False},
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -185,12 +192,14 @@ def asked(request: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
 
 
 def keys_of(request: dict[str, Any], settings: Settings) -> list[str]:
-    """Keys of the JSON object that is the last user message; for a judge `judge|candidate`, `candidate` and `judge`."""
+    """Keys of the JSON object that is the last user message; for a judge `judge|texts`, `texts` and `judge`, where the
+    texts are the candidate, or two translations in their order with a bar between them."""
     found = asked(request)[1] or {}
     if settings.answer != "judge":
         return list(found)
-    judge, candidate = str(request.get("model", "")), str(found.get("candidate", ""))
-    return [f"{judge}|{candidate}", candidate, judge]
+    judge = str(request.get("model", ""))
+    texts = "|".join(str(found[name]) for name in ("candidate", "translation_a", "translation_b") if name in found)
+    return [f"{judge}|{texts}", texts, judge]
 
 
 def retry_header(retry_after: dict[str, float]) -> list[tuple[bytes, bytes]]:
@@ -375,10 +384,12 @@ class Provider:
                 return fault
         return "ok"
 
-    def judgement(self, keys: list[str]) -> str:
+    def judgement(self, keys: list[str], request: dict[str, Any]) -> str:
         """What a judge says this time."""
         key = next((key for key in keys if key in self.settings.judgements), "")
-        contents = self.settings.judgements.get(key) or [dumps(VALID)]
+        item = asked(request)[1] or {}
+        usual = next((said for name, said in USUAL.items() if name in item), VALID)
+        contents = self.settings.judgements.get(key) or [dumps(usual)]
         self.judged[keys[0]] += 1
         return contents[min(self.judged[keys[0]], len(contents)) - 1]
 
@@ -403,7 +414,7 @@ class Provider:
             wait = settings.latency + (chance.uniform(0, settings.jitter) if chance else 0)
             wait = 0 if limit else settings.hang if fault == "timeout" else wait
             if not await hung_up(receive, wait):
-                judgement = self.judgement(keys) if settings.answer == "judge" else ""
+                judgement = self.judgement(keys, request) if settings.answer == "judge" else ""
                 said = reply(fault, ordinal, request, settings, judgement)
                 await self.deliver(said, seen, settings.cut_at, scope, receive, send)
         finally:

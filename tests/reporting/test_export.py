@@ -56,6 +56,10 @@ NEVER = {
     "imported_label": ["notes", "file", "annotator"],
     "label_quarantine": ["file", "annotator", "reason"],
     "rater_agreement": ["first", "second"],
+    "base_set": ["folder"],
+    "anchor_output": ["text"],
+    "comparison": ["excluded"],
+    "rubric_vote": ["justification", "abstention"],
 }
 """Columns with words that no package has: they may quote any text, or name places of the machine."""
 
@@ -190,7 +194,9 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "target_language", "filters", "aligners", "call", "purpose", "outcome", "finish", "effort", "served_model",
         "served_provider", "parsing", "measure", "other_kind", "dimension", "slice", "statistic",
         "metric", "rule", "note", "sensitivity", "audit", "band", "item", "judge", "label", "error_category",
-        "severity", "confidence", "raters", "level", "scope", "region", "ranking", "people", "judged", "why",
+        "severity", "confidence", "raters", "level", "scope", "region", "ranking", "people", "judged", "why", "rubric",
+        "base_set", "name", "settings", "content", "direction", "difficulty", "source_hash", "anchor", "first",
+        "second", "winner", "shown", "problem", "contract",
     }  # fmt: skip
     texts = {
         (table, column)

@@ -1,0 +1,131 @@
+"""Assets of pairwise judging: outputs beside anchors, marks by a rubric, and what these amount to."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.lineage.standing import digest
+from benchmark_assets.metrics.assets import REFERENCE, SOURCE
+from benchmark_assets.metrics.intervals import SIGNATURE
+from benchmark_assets.pairwise import matches, readings, rubric, scores
+from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
+from benchmark_assets.translation.assets import PAYER, model_output
+from benchmark_assets.translation.systems import Systems
+from resources import prompts
+from resources.provider.estimate import Estimate
+from resources.provider.provider import Provider
+from resources.warehouse import Warehouse
+
+
+@dg.asset(
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1", kinds={"duckdb"},
+    deps=[model_output, SOURCE],
+)  # fmt: skip
+def comparison(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+    """What the judge of a base set says of an output beside each anchor's, where the passage is an item of the set.
+
+    A judge is asked again only where the output, its source, the base set or the judge changed.
+    """
+
+    def compute(due: pl.DataFrame) -> Computed:
+        payer = context.run.tags.get(PAYER, context.run.run_id)
+        return matches.compare_outputs(warehouse, systems.provider, due, payer)
+
+    def cost(due: pl.DataFrame) -> Estimate | None:
+        return matches.cost_of(warehouse, systems.provider, due)
+
+    return refresh(
+        context, warehouse, compute, lambda asked: matches.settings(warehouse, systems, asked),
+        also=["comparison_call"], cost=cost, sparse=True,
+    )  # fmt: skip
+
+
+@dg.asset(group_name="pairwise", code_version="1", kinds={"duckdb", "numpy"})
+def anchor_score(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
+    """Anchors of each base set among themselves: win rate, strength and LT by slice."""
+    contracts = dict(_contracts(warehouse, provider))
+
+    def compute(_: pl.DataFrame) -> Computed:
+        rows = [warehouse.empty("anchor_score").drop("fingerprint")]
+        for base_set, contract in contracts.items():
+            own = pl.DataFrame({"base_set": [base_set]})
+            judgments, items = (warehouse.read(table, own) for table in ("anchor_judgment", "base_set_item"))
+            rows.append(scores.anchor_scores(judgments, items, contract))
+        return Computed({"anchor_score": pl.concat(rows)})
+
+    def settings(asked: pl.DataFrame) -> pl.DataFrame:
+        own = asked if contracts else asked.clear()
+        return own.with_columns(settings=pl.lit(digest(scores.SIGNATURE, contracts)))
+
+    return refresh(context, warehouse, compute, settings, lambda: readings.of_anchors(warehouse), sparse=True)
+
+
+@dg.asset(
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1",
+    kinds={"duckdb", "numpy"}, deps=[dg.AssetDep(comparison, partition_mapping=BY_MODEL)],
+)  # fmt: skip
+def pairwise_score(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
+    """A model against each base set that it was compared with, in a fit of its own: win rate and LT by slice."""
+    contracts = dict(_contracts(warehouse, provider))
+
+    def settings(asked: pl.DataFrame) -> pl.DataFrame:
+        compared = warehouse.read("comparison", asked.select("model"), ["model"]).unique()
+        return compared.with_columns(settings=pl.lit(digest(scores.SIGNATURE, contracts)))
+
+    def compute(due: pl.DataFrame) -> Computed:
+        rows = [warehouse.empty("pairwise_score").drop("fingerprint")]
+        for base_set, contract in contracts.items():
+            own = pl.DataFrame({"base_set": [base_set]})
+            compared = warehouse.read("comparison", due.join(own, how="cross"))
+            judgments, items = (warehouse.read(table, own) for table in ("anchor_judgment", "base_set_item"))
+            if len(compared):
+                rows.append(scores.candidate_scores(compared, judgments, items, contract))
+        return Computed({"pairwise_score": pl.concat(rows)})
+
+    return refresh(context, warehouse, compute, settings, lambda: readings.of_models(warehouse), sparse=True)
+
+
+@dg.asset(
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1", kinds={"duckdb"},
+    deps=[model_output, REFERENCE, SOURCE],
+)  # fmt: skip
+def rubric_vote(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+    """The mark that each judge of the corpus's rubric gives an output, beside one of its references.
+
+    A judge is asked again only where the output, its source, that reference or the judge changed.
+    """
+
+    def compute(due: pl.DataFrame) -> Computed:
+        payer = context.run.tags.get(PAYER, context.run.run_id)
+        return rubric.mark_outputs(warehouse, systems.provider, due, payer)
+
+    def cost(due: pl.DataFrame) -> Estimate | None:
+        return rubric.cost_of(warehouse, systems.provider, due)
+
+    return refresh(
+        context, warehouse, compute, lambda asked: rubric.settings(warehouse, systems, asked), cost=cost, sparse=True,
+    )  # fmt: skip
+
+
+@dg.asset(
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1", kinds={"duckdb"},
+    deps=[dg.AssetDep(rubric_vote, partition_mapping=BY_MODEL)],
+)  # fmt: skip
+def rubric_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """What a model's marks amount to, by corpus and judge: mean, shares of useful and perfect outputs."""
+
+    def compute(due: pl.DataFrame) -> Computed:
+        votes = warehouse.read("rubric_vote", due, ["model", "passage", "judge", "mark", "perfect"])
+        return Computed({"rubric_summary": rubric.summarize(votes)})
+
+    return refresh(context, warehouse, compute, SIGNATURE, sparse=True)
+
+
+def _contracts(warehouse: Warehouse, provider: Provider) -> Iterator[tuple[str, str]]:
+    """What the scores of each base set have in common; a judge that is not in the registry any more has no hash."""
+    prompt, judges = prompts.load("compare"), provider.registry().judges
+    for row in warehouse.read("base_set").iter_rows(named=True):
+        known = digest(*provider.model(row["judge"]).determinants) if row["judge"] in judges else "unknown"
+        yield row["base_set"], scores.contract(row, known, prompt)

@@ -1,0 +1,35 @@
+"""Pairwise scores as people read them in Dagster's UI. Not here: the numbers."""
+
+from collections.abc import Mapping
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.reporting.readings import shown
+from benchmark_assets.reporting.tables import number
+from resources.warehouse import Warehouse
+
+COUNTS = ["items", "matches", "wins", "ties", "excluded"]
+
+
+def of_anchors(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+    """Anchors of each base set by LT."""
+    rows = warehouse.read("anchor_score").sort("base_set", "slice", "lt", descending=[False, False, True])
+    numbers = [number("win_rate", 1, 100), number("lt", 2), pl.col("problem").fill_null("")]
+    return {"anchors": _shown(rows.select("base_set", "slice", "anchor", *COUNTS, *numbers), rows)}
+
+
+def of_models(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+    """Models by base set and slice, best first."""
+    rows = warehouse.read("pairwise_score").sort("base_set", "slice", "lt", descending=[False, False, True])
+    numbers = [
+        number("win_rate", 1, 100), number("lt", 2), number("lt_fixed", 2), number("first_rate", 2),
+        pl.col("problem").fill_null(""),
+    ]  # fmt: skip
+    return {"scores": _shown(rows.select("base_set", "slice", "model", *COUNTS, *numbers), rows)}
+
+
+def _shown(table: pl.DataFrame, rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
+    """A table, and below it what its rows are comparable under."""
+    signed = rows.select(signature=pl.format("{}; {}", "contract", "signature"))
+    return shown(table, signed)

@@ -1,0 +1,315 @@
+"""Marks from 1 to 5: one judge, one output, one reference (JP-TL-Bench, section 5.3, appendix C).
+
+Here: who gives marks in a corpus, what is asked, what counts as an answer, the calls of a run, what marks amount to.
+Not here: comparing two texts (comparing), asking again (resources.provider.asking).
+"""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from benchmark_assets.adjudication.impartial import impartial
+from benchmark_assets.corpus.description import Rubric
+from benchmark_assets.lineage.refresh import Computed
+from benchmark_assets.lineage.standing import digest
+from benchmark_assets.metrics.intervals import SIGNATURE, mean_interval, resampling_weights, wilson
+from benchmark_assets.pairwise.matches import texts
+from benchmark_assets.partitions import CORPUS
+from benchmark_assets.translation.systems import Systems, language_name
+from resources import prompts
+from resources.errors import BadInput
+from resources.provider.asking import Ask, Task, Told, at_once, insist
+from resources.provider.client import complete
+from resources.provider.estimate import Estimate, total
+from resources.provider.estimate import estimate as of_questions
+from resources.provider.provider import Provider
+from resources.provider.reading import storable
+from resources.warehouse import Warehouse
+
+logger = logging.getLogger("variorum.pairwise")
+
+ANSWER: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "justification": {"type": "string"},
+        "mark": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
+        "perfect": {"type": "boolean"},
+    },
+    "required": ["justification", "mark", "perfect"],
+    "additionalProperties": False,
+}
+"""JSON schema of an answer."""
+
+USEFUL, BEST = 3, 5
+"""The lowest mark that counts as useful (table 5), and the mark of which Perfect% is the share."""
+
+_OUTPUT = ["model", "passage"]
+_VOTE = {
+    **dict.fromkeys([*_OUTPUT, "judge"], pl.String), "mark": pl.Int32, "perfect": pl.Boolean,
+    **dict.fromkeys(["justification", "abstention"], pl.String),
+}  # fmt: skip
+_FAILURE = dict.fromkeys([*_OUTPUT, "error"], pl.String)
+_COUNTS = ("ones", "twos", "threes", "fours", "fives")
+_BOUNDS = ("", "_low", "_high")
+
+SUMMARY = pl.Schema({
+    **dict.fromkeys(["model", "corpus", "judge"], pl.String()), "outputs": pl.Int32(), "abstained": pl.Int32(),
+    **{f"mean{bound}": pl.Float64() for bound in _BOUNDS}, "median": pl.Float64(),
+    **dict.fromkeys(_COUNTS, pl.Int32()),
+    **{f"{share}{bound}": pl.Float64() for share in ("useful", "perfect", "flagged") for bound in _BOUNDS},
+    "signature": pl.String(),
+})  # fmt: skip
+
+
+class Mark(NamedTuple):
+    """What a judge says of an output: 1 to 5, whether it is perfect, and why in the judge's words."""
+
+    mark: int
+    perfect: bool
+    justification: str
+
+
+class Entry(NamedTuple):
+    """An output that gets a mark, and the reference beside which it is shown."""
+
+    model: str
+    passage: str
+    source: str
+    reference: str
+    candidate: str
+
+
+class Jury(NamedTuple):
+    """Outputs of one model and corpus (`model`, `passage`), and what each of the corpus's judges is asked with, or why
+    none is asked."""
+
+    outputs: pl.DataFrame
+    tasks: tuple[Task, ...] | BadInput
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of what determines the marks besides the texts; of a fault, its words."""
+        if isinstance(self.tasks, BadInput):
+            return str(self.tasks)
+        return digest(*((task.model.name, *task.determinants) for task in self.tasks))
+
+
+Work = Sequence[tuple[tuple[Task, ...], Entry]]
+"""Outputs, each with what its judges are asked with."""
+
+
+def rubrics(warehouse: Warehouse) -> dict[str, Rubric]:
+    """What the corpora's descriptions say of marks."""
+    rows = warehouse.read("corpus", columns=["corpus", "rubric"]).iter_rows()
+    return {corpus: Rubric.model_validate_json(text or "{}") for corpus, text in rows}
+
+
+def reference_of(passage: str, references: Mapping[str, str]) -> str:
+    """The reference, of those of a passage by translator, beside which all outputs are shown.
+
+    By a hash of passage and translator: over a corpus each translator has an equal share, all models and judges get
+    the same one, and a further reference changes it only where it takes its place.
+    """
+    return references[min(references, key=lambda translator: digest(passage, translator))]
+
+
+def read_mark(values: Mapping[str, Any]) -> Mark:
+    """Read the fields that a reply holds; a justification that is missing or no text is ''.
+
+    Raises
+    ------
+    ValueError
+        In words, where the mark is no whole number from 1 to 5 or `perfect` is neither true nor false.
+    """
+    mark, perfect, why = (values.get(name) for name in ("mark", "perfect", "justification"))
+    if type(mark) is not int or not 1 <= mark <= BEST:
+        raise ValueError(f"mark {mark!r} is no whole number from 1 to {BEST}")
+    if perfect is not True and perfect is not False:
+        raise ValueError(f"perfect {perfect!r} is neither true nor false")
+    return Mark(mark, perfect, storable(why.strip()) if isinstance(why, str) else "")
+
+
+async def give_mark(ask: Ask, task: Task, entry: Entry) -> Told[Mark]:
+    """Have one judge give one output a mark. A text of nothing but white space gets 1 without a call."""
+    if not entry.candidate.strip():
+        return Told("", 0, Mark(1, False, "the text is empty"))
+    return await insist(ask, task, _shown(entry), read_mark)
+
+
+def juries(warehouse: Warehouse, provider: Provider, outputs: pl.DataFrame) -> Iterator[Jury]:
+    """The juries of those outputs whose corpus names judges and whose passage has a complete reference."""
+    named = {corpus: rubric.judges for corpus, rubric in rubrics(warehouse).items() if rubric.judges}
+    wanted = outputs.select(_OUTPUT).filter(CORPUS.is_in(list(named)))
+    complete_ones = warehouse.read("reference", wanted.select("passage"), ["passage", "complete"]).filter("complete")
+    wanted = wanted.join(complete_ones, on="passage", how="semi", maintain_order="left")
+    corpora = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
+    languages = {corpus: (source, target) for corpus, source, target in corpora.iter_rows()}
+    prompt = prompts.load("rubric")
+    for (model, corpus), own in wanted.group_by("model", CORPUS, maintain_order=True):
+        name = str(corpus)
+        source, target = map(language_name, languages[name])
+        try:
+            judges = impartial(provider, named[name], str(model), f"corpus {name}", "rubric.judges")
+            yield Jury(own, tuple(Task(judge, prompt, source, target, "rubric", ANSWER) for judge in judges))
+        except BadInput as fault:
+            yield Jury(own, fault)
+
+
+def settings(warehouse: Warehouse, systems: Systems, asked: pl.DataFrame) -> pl.DataFrame:
+    """What determines the marks of each output besides its texts: columns `model`, `passage` and `settings`.
+
+    Outputs that get none are left out. Of models that are known no more, `settings` is null.
+    """
+    known = systems.known(asked["model"].unique())
+    rows = [pl.DataFrame(schema=dict.fromkeys([*_OUTPUT, "settings"], pl.String))]
+    for jury in juries(warehouse, systems.provider, asked):
+        of_known = jury.fingerprint if jury.outputs["model"][0] in known else None
+        rows.append(jury.outputs.with_columns(settings=pl.lit(of_known, pl.String)))
+    return pl.concat(rows)
+
+
+def cost_of(warehouse: Warehouse, provider: Provider, due: pl.DataFrame) -> Estimate | None:
+    """What marks would ask of judges; None where they are asked nothing."""
+    work, _ = _work(warehouse, juries(warehouse, provider, due))
+    return estimate(provider, work) if work else None
+
+
+def estimate(provider: Provider, work: Work) -> Estimate:
+    """Calls and cost of giving marks, taking every first answer to be one."""
+    by_judge: dict[str, list[tuple[Task, Entry]]] = {}
+    for tasks, entry in work:
+        for task in tasks if entry.candidate.strip() else ():
+            by_judge.setdefault(task.model.name, []).append((task, entry))
+    return total(
+        of_questions([task.question(_shown(entry)) for task, entry in own], provider.ledger)
+        for own in by_judge.values()
+    )
+
+
+def mark_outputs(warehouse: Warehouse, provider: Provider, due: pl.DataFrame, run: str) -> Computed:
+    """Have outputs marked, each by the judges of its corpus. The run pays.
+
+    An output has failed where a judge may not judge it, where it lost a text, or where a call failed. It has no marks
+    then; what was answered is in the ledger.
+    """
+    work, failures = _work(warehouse, juries(warehouse, provider, due))
+    return tabulate(work, marks(provider, work, run), failures)
+
+
+def marks(provider: Provider, work: Work, run: str) -> list[list[Told[Mark]]]:
+    """For each output what its judges say, in their order, after saying what that will about cost. The run pays."""
+    if not work:
+        return []
+    logger.info("rubric: %s", estimate(provider, work))
+    cases = [(task, entry) for tasks, entry in work for task in tasks]
+
+    async def ask_all() -> list[Told[Mark]]:
+        async with provider.opened(run) as client:
+
+            async def one(case: tuple[Task, Entry]) -> Told[Mark]:
+                return await give_mark(client.ask, *case)
+
+            return await at_once(client, one, cases, (task.model for task, _ in cases), "rubric")
+
+    in_order = iter(complete(ask_all()))
+    return [[next(in_order) for _ in tasks] for tasks, _ in work]
+
+
+def tabulate(work: Work, given: Sequence[Sequence[Told[Mark]]], failures: Mapping[tuple[str, str], str]) -> Computed:
+    """Sort marks, of each output those of its judges, into rows; an output of which one is an error failed.
+
+    Parameters
+    ----------
+    failures
+        By model and passage, why others got none.
+    """
+    rows: list[tuple[object, ...]] = []
+    failed = [(*output, why) for output, why in failures.items()]
+    for (tasks, entry), own in zip(work, given, strict=True):
+        named = [(task.model.name, told) for task, told in zip(tasks, own, strict=True)]
+        if errors := [f"{name}: {told.error}" for name, told in named if told.error]:
+            failed.append((entry.model, entry.passage, "; ".join(errors)))
+            continue
+        for name, told in named:
+            rows.append((entry.model, entry.passage, name, *(told.value or (None, None, None)), told.abstention))
+    return Computed(
+        {"rubric_vote": pl.DataFrame(rows, schema=_VOTE, orient="row")},
+        pl.DataFrame(failed, schema=_FAILURE, orient="row"),
+    )
+
+
+def summarize(votes: pl.DataFrame) -> pl.DataFrame:
+    """What the marks of each model amount to, by corpus and judge.
+
+    Parameters
+    ----------
+    votes
+        Columns `model`, `passage`, `judge`, `mark` and `perfect`, the last two null where the judge abstained.
+
+    Returns
+    -------
+    Columns of `SUMMARY`, by model, corpus and judge. `outputs` counts all votes, and `abstained` those without a mark,
+    which are in no other number. Shares lie in [0, 1]: `useful` of marks of 3 and more, `perfect` of 5, `flagged` of
+    outputs that the judge calls perfect (table 5); they and the mean are null without a mark.
+    """
+    rows = [
+        {"model": model, "corpus": corpus, "judge": judge, **_summary(own.sort("passage"))}
+        for (model, corpus, judge), own in votes.sort("model", "passage", "judge").group_by(
+            "model", CORPUS, "judge", maintain_order=True
+        )
+    ]
+    return pl.DataFrame(rows, schema=SUMMARY).sort("model", "corpus", "judge")
+
+
+def _summary(votes: pl.DataFrame) -> dict[str, object]:
+    given = votes.drop_nulls("mark")
+    mark, number = given["mark"], len(given)
+    row: dict[str, object] = {
+        "outputs": len(votes), "abstained": len(votes) - number, "median": mark.median(), "signature": SIGNATURE,
+        **{name: int((mark == value).sum()) for value, name in enumerate(_COUNTS, start=1)},
+    }  # fmt: skip
+    if number:
+        values = mark.to_numpy().astype(float)
+        row |= _bounded("mean", float(values.mean()), mean_interval(values, resampling_weights(number)))
+        shares = {"useful": mark >= USEFUL, "perfect": mark == BEST, "flagged": given["perfect"]}
+        for name, which in shares.items():
+            count = int(which.sum())
+            row |= _bounded(name, count / number, wilson(count, number))
+    return row
+
+
+def _bounded(name: str, value: float, interval: tuple[float, float]) -> dict[str, float]:
+    return {name: value, f"{name}_low": interval[0], f"{name}_high": interval[1]}
+
+
+def _shown(entry: Entry) -> dict[str, str]:
+    """An output as the judge sees it, which learns neither whose it is nor whose the reference."""
+    return {"source": entry.source, "reference": entry.reference, "candidate": entry.candidate}
+
+
+def _work(
+    warehouse: Warehouse, seated: Iterable[Jury]
+) -> tuple[list[tuple[tuple[Task, ...], Entry]], dict[tuple[str, str], str]]:
+    """The outputs that have a jury and all their texts; and by model and passage, why others get no mark."""
+    work: list[tuple[tuple[Task, ...], Entry]] = []
+    failures: dict[tuple[str, str], str] = {}
+    for outputs, tasks in seated:
+        if isinstance(tasks, BadInput):
+            failures |= dict.fromkeys(outputs.rows(), str(tasks))
+            continue
+        passages = outputs.select("passage")
+        sources = dict(warehouse.read("source_text", passages, ["passage", "text"]).iter_rows())
+        references: dict[str, dict[str, str]] = {}
+        rendered = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
+        for passage, translator, text in rendered.filter("complete").drop("complete").iter_rows():
+            references.setdefault(passage, {})[translator] = text
+        own = texts(warehouse, outputs)
+        for model, passage in outputs.iter_rows():
+            if passage in sources and passage in references and (model, passage) in own:
+                reference = reference_of(passage, references[passage])
+                work.append((tasks, Entry(model, passage, sources[passage], reference, own[model, passage])))
+            else:
+                failures[model, passage] = "it lost a text: materialize model_output and reference first"
+    return work, failures

@@ -1,0 +1,138 @@
+"""A home with the small corpus, imported models, judges of a registry and a base set, and the assets that judge."""
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import polars as pl
+import pytest
+
+from benchmark_assets.automation import runs
+from benchmark_assets.corpus.registry import register
+from benchmark_assets.definitions import build_definitions
+from benchmark_assets.pairwise.base_sets import Judging, text_hash
+from benchmark_assets.partitions import range_tags
+from benchmark_assets.translation.imports import import_outputs
+from benchmark_assets.translation.systems import Systems
+from resources.provider.provider import Provider
+from resources.warehouse import Replacement, Warehouse
+from tests.support import CONSTRUCTION, PASSAGES, LetterEmbedder, made_home, write_corpus, write_outputs
+
+MODELS = ("ours", "theirs")
+OUTPUTS = {"doc1:1": "A dog runs. The cat sits.", "doc1:2": "The sun rises.", "doc2:1": "He says nothing new."}
+FIRST, SECOND, THIRD = OUTPUTS.values()
+ANCHORS = {
+    "high": {"doc1:1": "A mouse runs. A cat sits.", "doc1:2": "Up goes the sun.", "doc2:1": "Nothing new from him."},
+    "low": {"doc1:1": "Mouse cat.", "doc1:2": "Sun.", "doc2:1": "New."},
+    "theirs": {"doc1:1": "A rat. A cat.", "doc1:2": "Sun up.", "doc2:1": "No news."},
+}
+SET = "anchors@1.0.0"
+BOTH = Judging()
+
+
+def write_judges(path: Path, url: str, families: Mapping[str, str] | None = None, **settings: Any) -> None:
+    """Write a registry with two judges and models of two families; `settings` are those of the judge `comparer`."""
+    judge = {"endpoint": "server", "family": "referee", "price": {"input": 1, "output": 2}}
+    content = {
+        "endpoints": {"server": {"url": url}},
+        "judges": {"comparer": judge | {"id": "comparer"} | settings, "marker": judge | {"id": "marker"}},
+        "families": {"ours": "acme", "theirs": "other"} if families is None else families,
+        "embedders": {"minilm": {}}, "embedder": "minilm",
+    }  # fmt: skip
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+class Arena:
+    """The home in a folder. Its judges answer at `url`."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.folder, self.url = folder, url
+        self.warehouse = Warehouse(path=str(folder / "home" / "variorum.duckdb"))
+        self.registry = folder / "models.yaml"
+        write_judges(self.registry, url)
+
+    @property
+    def provider(self) -> Provider:
+        return Provider(registry_path=str(self.registry), ledger_path=str(self.folder / "home" / "ledger.sqlite"))
+
+    @property
+    def systems(self) -> Systems:
+        return Systems(warehouse=self.warehouse, provider=self.provider)
+
+    @cached_property
+    def definitions(self) -> dg.Definitions:
+        return build_definitions(resource_overrides={"warehouse": self.warehouse, "embedder": LetterEmbedder()})
+
+    def describe(self, rubric: Sequence[str] = ()) -> None:
+        """Write the corpus with the judges of its rubric, and import it."""
+        path = write_corpus(self.folder / "corpus")
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"rubric": {"judges": list(rubric)}}))
+        register(self.warehouse, path)
+
+    def outputs(self, model: str, texts: Mapping[str, str]) -> None:
+        import_outputs(self.warehouse, write_outputs(self.folder / f"{model}.jsonl", texts), "tiny", None)
+
+    def base_set(
+        self,
+        name: str = SET,
+        anchors: Mapping[str, Mapping[str, str]] = ANCHORS,
+        items: Sequence[str] = tuple(OUTPUTS),
+        judging: Judging = BOTH,
+        sources: Mapping[str, str] | None = None,
+        judge: str = "comparer",
+    ) -> None:
+        """Store a base set; `sources` are texts of items that the anchors translated, where these were others."""
+        passages = [f"tiny/{item}" for item in items]
+        found = self.warehouse.read("source_text", pl.DataFrame({"passage": passages}), ["passage", "text"])
+        texts = dict(found.iter_rows()) | {f"tiny/{item}": text for item, text in (sources or {}).items()}
+        own = pl.DataFrame({"base_set": [name]})
+        stamp = [pl.lit(name).alias("base_set"), pl.lit(name).alias("fingerprint")]
+        entry = {
+            "name": name, "version": "1.0.0", "folder": "", "source_language": "la", "target_language": "en",
+            "judge": judge, "settings": judging.model_dump_json(), "content": repr((anchors, items, sources)),
+        }  # fmt: skip
+        frozen = [(anchor, f"tiny/{item}", given[item]) for anchor, given in anchors.items() for item in items]
+        rows = {
+            "base_set": pl.DataFrame([entry]),
+            "base_set_item": pl.DataFrame({
+                "passage": passages, "direction": "la-en", "difficulty": "easy",
+                "source_hash": [text_hash(texts[passage]) for passage in passages],
+            }),
+            "anchor_output": pl.DataFrame(frozen, schema=["anchor", "passage", "text"], orient="row"),
+        }  # fmt: skip
+        self.warehouse.write(
+            [Replacement(table, frame.with_columns(stamp), own) for table, frame in rows.items()], run_id="test"
+        )
+
+    def materialize(self, assets: Sequence[str], first: str, last: str) -> None:
+        job = self.definitions.resolve_implicit_global_asset_job_def()
+        with dg.DagsterInstance.get() as instance:
+            job.get_subset(asset_selection={dg.AssetKey(name) for name in assets}).execute_in_process(
+                instance=instance, tags=range_tags(first, last)
+            )
+
+    def row(self, *assets: str, model: str = "ours") -> None:
+        """Bring assets of a model's row up to date."""
+        self.materialize(assets, f"{model}|{PASSAGES[0]}", f"{model}|{PASSAGES[-1]}")
+
+
+def made_arena(folder: Path, copy: Path) -> None:
+    """Make a home in which everything is ready for judging, and a copy of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        made_home(patch, folder)
+        patch.setenv("VARIORUM_MODELS", str(folder / "models.yaml"))
+        arena = Arena(folder, "http://127.0.0.1:1/v1")
+        arena.describe()
+        with dg.DagsterInstance.get() as instance:
+            runs.look(arena.definitions, instance)
+            instance.add_dynamic_partitions("model", list(MODELS))
+        arena.materialize([*CONSTRUCTION, "reference"], PASSAGES[0], PASSAGES[-1])
+        for model in MODELS:
+            arena.outputs(model, OUTPUTS)
+        arena.materialize(["model_output"], f"ours|{PASSAGES[0]}", f"theirs|{PASSAGES[-1]}")
+        arena.base_set()
+    shutil.copytree(folder, copy, symlinks=True)

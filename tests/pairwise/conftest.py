@@ -1,0 +1,26 @@
+"""The arena of the tests of judging: a home made once, restored for every test."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.pairwise.arena import Arena, made_arena
+from tests.provider.server import Server
+from tests.support import restored_home
+
+
+@pytest.fixture(scope="session")
+def opened_arena(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A home in which everything is ready for judging, and a copy."""
+    place = tmp_path_factory.mktemp("arena")
+    made_arena(place / "world", place / "copy")
+    return place / "world", place / "copy"
+
+
+@pytest.fixture
+def arena(opened_arena: tuple[Path, Path], server: Server, monkeypatch: pytest.MonkeyPatch) -> Arena:
+    """The arena with judges at the server, who say the first thing that comes to their mind."""
+    restored_home(monkeypatch, *opened_arena)
+    monkeypatch.setenv("VARIORUM_MODELS", str(opened_arena[0] / "models.yaml"))
+    server.configure(answer="judge", keep_bodies=True)
+    return Arena(opened_arena[0], server.url)

@@ -1,0 +1,139 @@
+import math
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.pairwise.adaptive import enough, half_width, next_pairs
+from benchmark_assets.pairwise.bradley_terry import fit, lt
+from tests.pairwise.simulated import ANCHORS, NAMES, judged, matches
+
+STRENGTHS = dict(zip(NAMES, ANCHORS.tolist(), strict=True))
+PAIRS = ["passage", "anchor"]
+
+EVERY = matches(judged(np.append(ANCHORS, 0.9), 0.5, np.random.default_rng(1)))
+NONE = EVERY.clear()
+
+
+class Judging(NamedTuple):
+    """What adaptive judging came to: pairs asked about, and its LT less that of all pairs."""
+
+    asked: int
+    error: float
+
+
+def adaptive(level: float, effect: float, seed: int, orders: str = "one", batch: int = 70) -> Judging:
+    """Judge a candidate of known strength, whose anchors' strengths are known from their own matches only."""
+    won = judged(np.append(ANCHORS, level), effect, np.random.default_rng(seed), orders=orders)
+    strengths = dict(zip(NAMES, fit(won[:, :-1, :-1].sum(axis=0)).tolist(), strict=True))
+    left = matches(won)
+    asked = left.clear()
+    while not enough(asked, left, strengths, 0.1):
+        pairs = next_pairs(asked, left, strengths, batch)
+        asked = pl.concat([asked, left.join(pairs, on=PAIRS, how="semi")])
+        left = left.join(pairs, on=PAIRS, how="anti")
+    unasked = [NAMES.index(anchor) for anchor in left["anchor"]]
+    some = won.copy()
+    items = [int(passage[2:]) for passage in left["passage"]]
+    some[items, -1, unasked] = some[items, unasked, -1] = 0
+    return Judging(len(asked), _lt(some) - _lt(won))
+
+
+def _lt(won: Floats) -> float:
+    return float(lt(fit(won.sum(axis=0)))[-1])
+
+
+def test_at_first_the_anchors_in_the_middle_are_asked_about_once_an_item() -> None:
+    first = next_pairs(NONE, EVERY, STRENGTHS, 70)
+    assert set(first["anchor"]) == {NAMES[9]}
+    assert first["passage"].n_unique() == 70
+    assert first.columns == EVERY.columns
+
+
+def test_later_the_anchors_that_are_as_good_as_the_candidate() -> None:
+    asked = EVERY.filter(pl.col("anchor").is_in([NAMES[9], NAMES[12]])).with_columns(won=pl.lit(1.0))
+    asked = pl.concat([asked, EVERY.filter(anchor=NAMES[2]).with_columns(won=pl.lit(0.5))])
+    left = EVERY.join(asked, on=PAIRS, how="anti")
+    assert set(next_pairs(asked, left, STRENGTHS, 140)["anchor"]) == {NAMES[1], NAMES[3]}
+
+
+@given(st.integers(1, 60), st.integers(0, 6))
+@settings(max_examples=30)
+def test_items_and_slices_are_asked_about_equally_often(batch: int, batches: int) -> None:
+    asked, left = NONE, EVERY
+    for _ in range(batches):
+        pairs = next_pairs(asked, left, STRENGTHS, batch)
+        assert len(pairs) == batch
+        asked = pl.concat([asked, left.join(pairs, on=PAIRS, how="semi")])
+        left = left.join(pairs, on=PAIRS, how="anti")
+    often = EVERY.select("passage", "slice").unique().join(asked.group_by("passage").len(), on="passage", how="left")
+    often = often.with_columns(pl.col("len").fill_null(0).cast(pl.Int64))
+    assert often["len"].max() - often["len"].min() <= 1  # type: ignore[operator]
+    shares = often.group_by("slice").agg(pl.col("len").mean())["len"]
+    assert shares.max() - shares.min() <= 0.2  # type: ignore[operator]
+
+
+@given(st.integers(0, 1400), st.integers(1, 2000), st.integers(0, 99))
+@settings(max_examples=30)
+def test_what_comes_next_is_left_and_does_not_depend_on_the_order_of_rows(known: int, batch: int, seed: int) -> None:
+    mixed = EVERY.sample(fraction=1, shuffle=True, seed=seed)
+    asked, left = mixed.head(known), mixed.tail(-known) if known else mixed
+    pairs = next_pairs(asked, left, STRENGTHS, batch)
+    assert len(pairs) == min(batch, len(left))
+    assert pairs.join(left, on=PAIRS, how="anti").is_empty()
+    assert not pairs.select(PAIRS).is_duplicated().any()
+    again = next_pairs(asked.sort(PAIRS), left.sort(PAIRS), STRENGTHS, batch)
+    assert_frame_equal(again, pairs)
+
+
+def test_an_undefeated_candidate_is_asked_about_to_the_end() -> None:
+    won = EVERY.with_columns(won=pl.lit(1.0))
+    assert half_width(won.head(1399), won.tail(1), STRENGTHS) == math.inf
+    assert not enough(won.head(1399), won.tail(1), STRENGTHS, 10)
+    assert enough(won, won.clear(), STRENGTHS, 0)
+
+
+def test_pairs_that_the_judge_refused_count_as_asked_and_say_nothing() -> None:
+    asked, left = EVERY.head(700), EVERY.tail(700)
+    refused = EVERY.tail(700).head(20).with_columns(won=pl.lit(None, pl.Float64))
+    more = pl.concat([asked, refused])
+    rest = left.join(refused, on=PAIRS, how="anti")
+    assert half_width(more, rest, STRENGTHS) == pytest.approx(half_width(asked, rest, STRENGTHS))
+    assert next_pairs(more, rest, STRENGTHS, 2000).join(refused, on=PAIRS, how="semi").is_empty()
+
+
+def test_the_interval_narrows_to_nothing() -> None:
+    mixed = EVERY.sample(fraction=1, shuffle=True, seed=1)
+    widths = [
+        half_width(mixed.head(count), mixed.tail(1400 - count), STRENGTHS) for count in (100, 400, 1000, 1399, 1400)
+    ]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize(("level", "most"), [(-5, 300), (0, 1260), (3.5, 500)])
+def test_it_saves_calls_for_the_same_lt(level: float, most: int) -> None:
+    found = [adaptive(level, 0.5, seed) for seed in range(3)]
+    assert max(each.asked for each in found) <= most
+    assert max(abs(each.error) for each in found) <= 0.2
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("orders", ["one", "both"])
+@pytest.mark.parametrize("effect", [0.0, 0.5, 1.0])
+def test_lt_is_within_a_tenth_of_that_of_all_calls_in_95_percent(effect: float, orders: str) -> None:
+    trials = 120
+    for level in (-5, -2, 0, 2, 5):
+        found = [adaptive(level, effect, seed, orders) for seed in range(trials)]
+        calls = np.array([each.asked for each in found])
+        held = np.mean([abs(each.error) <= 0.1 for each in found])
+        print(
+            f"\n{orders}, item effects {effect}, strength {level}: {calls.mean():.0f} of 1,400 pairs "
+            f"({np.quantile(calls, 0.05):.0f} to {np.quantile(calls, 0.95):.0f}); within 0.1 in {held:.1%}"
+        )
+        assert held >= 0.95

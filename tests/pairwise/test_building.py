@@ -1,0 +1,312 @@
+"""Making base sets: the choice of anchors, the report on it, the folder."""
+
+import json
+from itertools import combinations, permutations
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmark_assets.pairwise.base_sets import (
+    MANIFEST,
+    OUTPUTS,
+    Identity,
+    import_base_set,
+    jsonl,
+    read_base_set,
+)
+from benchmark_assets.pairwise.building import (
+    build_base_set,
+    choose,
+    evenness,
+    judge_pool,
+    manifest,
+    report,
+    spread,
+    unevenness,
+    win_rates,
+    write_base_set,
+)
+from resources.errors import BadInput
+from resources.provider.provider import Provider
+from resources.warehouse import Replacement, Warehouse
+from tests.provider.server import Server
+from tests.record_sample import ANCHORS, BASE_SET, COMPARER, COMPARISONS, IDENTITY, pool_work
+
+ITEMS = pl.DataFrame(
+    [("a", "ja-en", "easy"), ("b", "ja-en", "hard"), ("c", "en-ja", "easy"), ("d", "en-ja", "hard")],
+    schema=["passage", "direction", "difficulty"], orient="row",
+)  # fmt: skip
+
+# JP-TL-Bench, table 2.
+PUBLISHED = [
+    96.15, 92.93, 84.37, 81.46, 76.04, 72.82, 62.14, 59.94, 58.05, 49.80,
+    47.60, 44.78, 43.83, 38.81, 24.98, 21.44, 19.24, 14.23, 8.88, 2.51,
+]  # fmt: skip
+
+
+def rates_of(systems: dict[str, list[float]]) -> pl.DataFrame:
+    """Win rates of systems: overall, and in each of two directions."""
+    rows = [
+        (system, name, rate)
+        for system, own in systems.items()
+        for name, rate in zip(["overall", "en-ja", "ja-en"], own, strict=False)
+    ]
+    return pl.DataFrame(rows, schema=["system", "slice", "win_rate"], orient="row")
+
+
+def pools(most: int) -> st.SearchStrategy[pl.DataFrame]:
+    # Rates of 0 to 16 sixteenths, so that some are equal.
+    rates = st.lists(st.integers(0, 16).map(lambda each: each / 16), min_size=3, max_size=3)
+    pool = st.lists(rates, min_size=3, max_size=most)
+    return pool.map(lambda each: rates_of({f"s{number:02d}": own for number, own in enumerate(each)}))
+
+
+def in_order(pool: pl.DataFrame) -> list[str]:
+    return pool.filter(slice="overall").sort("win_rate", "system")["system"].to_list()
+
+
+def equal_quantiles(pool: pl.DataFrame, count: int) -> list[str]:
+    systems = in_order(pool)
+    return [systems[round(place * (len(systems) - 1) / (count - 1))] for place in range(count)]
+
+
+@given(pools(40), st.integers(2, 20))
+def test_the_choice_lies_no_less_evenly_than_equal_quantiles(pool: pl.DataFrame, count: int) -> None:
+    count = min(count, len(in_order(pool)))
+    chosen = choose(pool, count)
+    assert len(set(chosen)) == count
+    assert unevenness(pool, chosen) <= unevenness(pool, equal_quantiles(pool, count)) + 1e-12
+
+
+@given(pools(8), st.integers(2, 5))
+@settings(max_examples=40)
+def test_no_other_choice_lies_more_evenly(pool: pl.DataFrame, count: int) -> None:
+    count = min(count, len(in_order(pool)))
+    least = min(unevenness(pool, each) for each in combinations(in_order(pool), count))
+    assert unevenness(pool, choose(pool, count)) == pytest.approx(least, abs=1e-12)
+
+
+@given(pools(20), st.integers(2, 10), st.randoms())
+def test_the_order_of_the_pool_changes_nothing(pool: pl.DataFrame, count: int, chance: st.DataObject) -> None:
+    count = min(count, len(in_order(pool)))
+    shuffled = pool.sample(fraction=1, shuffle=True, seed=chance.randrange(1000))  # type: ignore[attr-defined]
+    assert choose(shuffled, count) == choose(pool, count)
+
+
+def test_systems_that_lie_evenly_are_found_in_a_crowd() -> None:
+    even = {f"even{place:02d}": [place / 19] * 3 for place in range(20)}
+    crowd = {f"crowd{number:03d}": [0.5 + number / 1000] * 3 for number in range(180)}
+    pool = rates_of(crowd | even)
+    assert choose(pool, 20) == sorted(even)
+    assert unevenness(pool, even) == pytest.approx(0, abs=1e-12)
+
+
+def test_of_two_alike_overall_the_one_that_is_strong_in_one_direction_only_is_left_out() -> None:
+    pool = rates_of({"low": [0.1] * 3, "one-sided": [0.5, 0.1, 0.9], "steady": [0.5] * 3, "top": [0.9] * 3})
+    assert choose(pool, 3) == ["low", "steady", "top"]
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_no_more_can_be_chosen_than_there_are(count: int) -> None:
+    pool = rates_of({"low": [0.1] * 3, "top": [0.9] * 3, "new": [0.5] * 3, "half-judged": [0.5, 0.4]})
+    with pytest.raises(BadInput, match=f"has 3 systems that were judged on every slice, so that {count}"):
+        choose(pool, count)
+
+
+def test_two_orders_are_one_match_and_a_flip_is_half_a_win() -> None:
+    judgments = pl.DataFrame(
+        [
+            ("a", "x", "y", "x"), ("a", "y", "x", "x"),  # x
+            ("b", "x", "y", "x"), ("b", "y", "x", "y"),  # a flip
+            ("c", "x", "y", None), ("c", "y", "x", "y"),  # y, by the order that was not refused
+            ("d", "x", "y", None), ("d", "y", "x", None),  # nothing
+        ],
+        schema=["passage", "first", "second", "winner"], orient="row",
+    )  # fmt: skip
+    rates = {(system, name): own for system, name, *own in win_rates(judgments, ITEMS).iter_rows()}
+    assert rates["x", "overall"] == rates["y", "overall"] == [3, 1.5, 0.5]
+    assert rates["x", "ja-en"] == [2, 1.5, 0.75]
+    assert rates["y", "en-ja easy"] == [1, 1.0, 1.0]
+    assert ("x", "en-ja hard") not in rates
+
+
+def test_evenness_is_one_for_equal_gaps_and_less_for_others() -> None:
+    assert evenness([0.1, 0.9, 0.5]) == pytest.approx(1)
+    assert evenness([0.2, 0.7]) == 1
+    assert evenness([0.2, 0.2]) == evenness([0.4] * 5) == evenness([0.1, 0.1, 0.9]) == 0
+    # Gaps of 1/4 and 3/4 of the range: 2 - 3/4 log2 3 bits of at most one.
+    assert evenness([0.0, 0.25, 1.0]) == pytest.approx(0.811278, abs=1e-6)
+
+
+def test_spread_of_the_published_anchors_is_that_of_their_table() -> None:
+    rates = rates_of({f"s{number}": [rate / 100] for number, rate in enumerate(PUBLISHED)})
+    (own,) = spread(rates, [f"s{number}" for number in range(20)]).iter_rows(named=True)
+    assert [own["lowest"], own["highest"]] == pytest.approx([0.0251, 0.9615])
+    assert own["even_gap"] == pytest.approx(0.0493, abs=5e-5)  # "about 5 %"
+    assert own["largest_gap"] == pytest.approx(0.1383, abs=1e-9)  # from 24.98 to 38.81
+    assert 0.8 < own["evenness"] < 0.95
+
+
+@pytest.fixture
+def recorded(tmp_path: Path, ledger: Path) -> Provider:
+    """The comparing judge of the sample, as it was recorded."""
+    registry = tmp_path / "models.yaml"
+    content = {
+        "endpoints": {"sample": {"recording": str(COMPARISONS)}},
+        "judges": {COMPARER: {"endpoint": "sample", "id": COMPARER, "family": "recorded-judge"}},
+        "embedders": {"minilm": {}}, "embedder": "minilm",
+    }  # fmt: skip
+    registry.write_text(json.dumps(content), encoding="utf-8")
+    return Provider(registry_path=str(registry), ledger_path=str(ledger))
+
+
+@pytest.fixture
+def stocked(warehouse: Warehouse) -> Warehouse:
+    """A warehouse with the sample's items and all that systems and translators made of them."""
+    items, outputs = pool_work()
+    rows = items.select(
+        "passage", text="source", language="source_language", segments=pl.concat_list("source"),
+        segment_ids=pl.concat_list("passage"), passage_id=pl.col("passage").str.strip_prefix("sample/"),
+        corpus=pl.lit("sample"), document=pl.lit("doc"), position=pl.lit(0, pl.Int32), fingerprint=pl.lit("f"),
+    )  # fmt: skip
+    human = pl.col("system").str.starts_with("translator:")
+    people = outputs.filter(human).select(
+        "passage", "text", translator=pl.col("system").str.strip_prefix("translator:"), complete=pl.lit(True),
+        flag=pl.lit(None, pl.String), fingerprint=pl.lit("f"),
+    )  # fmt: skip
+    corpus = warehouse.empty("corpus").clear(1).with_columns(
+        corpus=pl.lit("sample"), description=pl.lit("x"), source_language=pl.lit("la"), target_language=pl.lit("en"),
+        fingerprint=pl.lit("f"),
+    )  # fmt: skip
+    licences = pl.DataFrame(
+        [("sample", name, "?" if name == "okafor" else "CC0", name == "okafor", "f")
+         for name in ("", "harrow", "lindqvist", "okafor")],
+        schema=["corpus", "translator", "licence", "restricted", "fingerprint"], orient="row",
+    )  # fmt: skip
+    models = outputs.filter(~human).select("passage", "text", model="system", fingerprint=pl.lit("f"))
+    tables = {
+        "corpus": corpus, "licence": licences, "source_text": rows, "reference": people, "model_output": models
+    }  # fmt: skip
+    warehouse.write([Replacement(table, own, None) for table, own in tables.items()], "test")
+    return warehouse
+
+
+def test_the_sample_base_set_is_what_its_recording_gives(recorded: Provider, tmp_path: Path) -> None:
+    items, outputs = pool_work()
+    own = outputs.filter(pl.col("system").is_in(ANCHORS))
+    judgments = judge_pool(recorded, COMPARER, items, own, "test")
+    folder = tmp_path / "baseset"
+    write_base_set(folder, manifest(IDENTITY, ANCHORS, items, []), outputs, judgments)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
+        path.name: path.read_bytes() for path in BASE_SET.iterdir()
+    }
+    refused = judgments.filter(pl.col("winner").is_null()).rows()
+    assert refused == [("sample/fab2:3", "verbose", "translator:harrow", None)]
+
+
+def test_a_pool_becomes_a_base_set_that_can_be_imported(stocked: Warehouse, recorded: Provider, tmp_path: Path) -> None:
+    items = pool_work()[0].select("passage", "difficulty")
+    (tmp_path / "items.jsonl").write_bytes(jsonl(items))
+    folder = tmp_path / "set"
+    identity = Identity(name="five", version="0.1.0", judge=COMPARER)
+    built = build_base_set(stocked, recorded, folder, identity, tmp_path / "items.jsonl", 5, [], "test")
+    # Okafor's texts may not be passed on, and nobody has asked for them by name.
+    assert set(built.pool["system"]) == {*ANCHORS, "erring", "free", "literal"} - {"translator:okafor"}
+    assert built.anchors == choose(built.pool, 5)
+    assert built.restricted == []
+
+    assert import_base_set(stocked, folder).differing == []
+    found = report(stocked, "five@0.1.0")
+    assert found.problem is None
+    assert sorted(found.anchors["system"]) == sorted(built.anchors)
+    # Every match among anchors has one winner, or two halves.
+    assert found.anchors["overall"].mean() == pytest.approx(0.5, abs=0.01)
+    assert found.spread["slice"].to_list() == ["overall", "easy", "hard", "la-en", "la-en easy", "la-en hard"]
+    with pytest.raises(BadInput, match=r"no base set of this warehouse; there is five@0\.1\.0"):
+        report(stocked, "six@0.1.0")
+
+
+def test_a_restricted_translator_who_is_asked_for_is_named_in_the_folder(
+    stocked: Warehouse, recorded: Provider, tmp_path: Path
+) -> None:
+    (tmp_path / "items.jsonl").write_text('{"passage": "sample/ep1:1", "difficulty": "easy"}\n')
+    identity = Identity(name="two", version="1.0.0", judge=COMPARER)
+    pool = ["translator:okafor", "translator:harrow"]
+    built = build_base_set(stocked, recorded, tmp_path / "set", identity, tmp_path / "items.jsonl", 2, pool, "test")
+    assert built.restricted == ["translator:okafor"]
+    assert read_base_set(tmp_path / "set").manifest.restricted == ("translator:okafor",)
+
+
+@pytest.mark.parametrize(
+    ("lines", "systems", "count", "problem"),
+    [
+        ('{"passage": "sample/zz", "difficulty": "easy"}', [], 2, "sample/zz: is no passage of this warehouse"),
+        ('{"passage": "sample/ep1:1", "difficulty": "easy"}\n' * 2, [], 2, "line 2 sample/ep1:1: occurs twice"),
+        ('{"passage": "sample/ep1:1", "difficulty": "so-so"}', [], 2, "'easy' or 'hard'"),
+        ("", [], 2, "holds no items"),
+        ('{"passage": "sample/ep1:1", "difficulty": "easy"}', ["nobody"], 2, "nobody: has 0 of 1 items"),
+        ('{"passage": "sample/ep1:1", "difficulty": "easy"}', ["free"], 2, "has 1 systems, so that 2"),
+    ],
+)
+def test_nobody_is_asked_where_something_is_wrong(
+    stocked: Warehouse, recorded: Provider, tmp_path: Path, lines: str, systems: list[str], count: int, problem: str
+) -> None:
+    (tmp_path / "items.jsonl").write_text(lines)
+    identity = Identity(name="two", version="1.0.0", judge=COMPARER)
+    with pytest.raises(BadInput) as fault:
+        build_base_set(stocked, recorded, tmp_path / "set", identity, tmp_path / "items.jsonl", count, systems, "test")
+    assert problem in str(fault.value)
+    assert not (tmp_path / "set").exists()
+    assert not recorded.ledger.exists()
+
+
+def test_after_a_failed_call_only_that_one_is_made_again(server: Server, tmp_path: Path, ledger: Path) -> None:
+    registry = tmp_path / "models.yaml"
+    content = {
+        "endpoints": {"server": {"url": server.url, "in_flight": 1}},
+        "judges": {"always-a": {"endpoint": "server", "id": "always-a", "family": "referee"}},
+        "embedders": {"minilm": {}}, "embedder": "minilm",
+    }  # fmt: skip
+    registry.write_text(json.dumps(content), encoding="utf-8")
+    provider = Provider(registry_path=str(registry), ledger_path=str(ledger))
+    items, outputs = (each.filter(pl.col("passage") == "sample/ep1:1") for each in pool_work())
+    server.configure(answer="judge", script=["bad_request"])
+    own = outputs.filter(pl.col("system").is_in(["free", "literal", "verbose"]))
+    with pytest.raises(BadInput, match="failed in 1 of 6 comparisons"):
+        judge_pool(provider, "always-a", items, own, "first")
+    judgments = judge_pool(provider, "always-a", items, own, "second")
+    assert len(server.log()) == 7
+    assert judgments["winner"].to_list() == judgments["first"].to_list()
+    assert win_rates(judgments, items)["win_rate"].unique().to_list() == [0.5]
+
+
+def test_the_same_content_gives_the_same_bytes_in_whatever_order_it_comes(tmp_path: Path) -> None:
+    items, outputs = pool_work()
+    pairs = [(passage, *pair, pair[0]) for passage in items["passage"] for pair in permutations(ANCHORS, 2)]
+    judgments = pl.DataFrame(pairs, schema=["passage", "first", "second", "winner"], orient="row")
+    for folder, seed in (("one", 1), ("two", 2)):
+        shuffled = [each.sample(fraction=1, shuffle=True, seed=seed) for each in (outputs, judgments)]
+        write_base_set(tmp_path / folder, manifest(IDENTITY, ANCHORS[:: seed * 2 - 3], items, []), *shuffled)
+    one, two = ({path.name: path.read_bytes() for path in (tmp_path / each).iterdir()} for each in ("one", "two"))
+    assert one == two
+    assert len(read_base_set(tmp_path / "one").judgments) == len(pairs)
+
+
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    items, outputs = pool_work()
+    nothing = pl.DataFrame(schema=dict.fromkeys(["passage", "first", "second", "winner"], pl.String))
+    own = manifest(IDENTITY, ANCHORS, items, [])
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(BadInput, match="cannot be written"):
+        write_base_set(tmp_path / "file" / "set", own, outputs, nothing)
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / OUTPUTS).write_text("of somebody else")
+    with pytest.raises(BadInput, match="is there already"):
+        write_base_set(tmp_path / "set", own, outputs, nothing)
+    assert (tmp_path / "set" / OUTPUTS).read_text() == "of somebody else"
+    write_base_set(tmp_path / "new", own, outputs, nothing)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["new", "set"]
+    assert (tmp_path / "new" / MANIFEST).is_file()

@@ -1,0 +1,369 @@
+"""Comparisons at a real server and in a real warehouse: who meets whom, on which side, what is stored and asked."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import dagster as dg
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark_assets.automation.due import due
+from benchmark_assets.lineage.refresh import Computed
+from benchmark_assets.lineage.standing import digest
+from benchmark_assets.pairwise.base_sets import Adaptive, Judging
+from benchmark_assets.pairwise.matches import compare_outputs, contests, cost_of, orders, settings
+from benchmark_assets.pairwise.rounds import BATCH
+from resources.provider.asking import TRIES
+from resources.warehouse import Replacement
+from tests.pairwise.arena import ANCHORS, FIRST, OUTPUTS, SECOND, SET, THIRD, Arena, write_judges
+from tests.provider.server import Server, dumps
+from tests.support import PASSAGES
+
+ONE = Judging(orders="one")
+MINE = pl.DataFrame({"model": "ours", "passage": PASSAGES})
+THEIRS = pl.DataFrame({"model": "theirs", "passage": PASSAGES})
+
+
+def says(answer: str) -> list[str]:
+    return [dumps({"analysis": "", "summary": "", "answer": answer})]
+
+
+def by_taste(*texts: str) -> dict[str, list[str]]:
+    """What a judge says who likes these texts, the first one best, wherever they stand."""
+    return {
+        f"{a}|{b}": says("A" if place < other else "B")
+        for place, a in enumerate(texts) for other, b in enumerate(texts) if place != other
+    }  # fmt: skip
+
+
+def compared(arena: Arena, outputs: pl.DataFrame = MINE) -> Computed:
+    return compare_outputs(arena.warehouse, arena.provider, outputs, "run")
+
+
+def winners(computed: Computed) -> dict[tuple[str, str, str], str | None]:
+    """Winners by passage, anchor and side."""
+    rows = computed.tables["comparison"].select("passage", "anchor", "shown", "winner").iter_rows()
+    return {(passage.removeprefix("tiny/"), anchor, shown): winner for passage, anchor, shown, winner in rows}
+
+
+def errors(computed: Computed) -> dict[str, str]:
+    assert computed.failures is not None
+    return dict(computed.failures.select("passage", "error").iter_rows())
+
+
+# Which side.
+
+
+@given(st.text(), st.text(), st.text())
+def test_both_orders_show_the_output_on_either_side(model: str, passage: str, anchor: str) -> None:
+    assert orders(Judging(), model, passage, anchor) == ("A", "B")
+    assert orders(ONE, model, passage, anchor) in (("A",), ("B",))
+
+
+@given(st.text(min_size=1), st.integers(1, 9))
+def test_one_order_shows_it_on_either_side_about_equally_often(model: str, anchors: int) -> None:
+    sides = Counter(orders(ONE, model, f"c/d:{item}", f"a{anchor}") for item in range(400) for anchor in range(anchors))
+    assert abs(sides["A",] - sides["B",]) < 6 * sum(sides.values()) ** 0.5
+
+
+# Who meets whom.
+
+
+def test_an_output_meets_every_anchor_of_its_items_on_both_sides(arena: Arena, server: Server) -> None:
+    found = compared(arena)
+    assert set(winners(found)) == {(item, anchor, side) for item in OUTPUTS for anchor in ANCHORS for side in "AB"}
+    items = [json.loads(seen.body["messages"][-1]["content"]) for seen in server.log() if seen.body]
+    pairs = {(item["translation_a"], item["translation_b"]) for item in items}
+    others = {(OUTPUTS[item], ANCHORS[anchor][item]) for item in OUTPUTS for anchor in ("high", "low", "theirs")}
+    assert pairs == others | {(b, a) for a, b in others}
+    assert {tuple(item) for item in items} == {("source", "translation_a", "translation_b")}  # and not whose they are
+
+
+def test_one_order_asks_half_and_really_changes_sides(arena: Arena, server: Server) -> None:
+    arena.base_set(judging=ONE)
+    found = compared(arena)
+    assert len(winners(found)) == len(server.log()) == 9
+    for item, anchor, shown in winners(found):
+        a, b = OUTPUTS[item], ANCHORS[anchor][item]
+        assert f"{a}|{b}" if shown == "A" else f"{b}|{a}" in {seen.keys[1] for seen in server.log()}
+    assert {side for _, _, side in winners(found)} == {"A", "B"}
+
+
+def test_only_items_are_compared_and_an_anchor_is_not(arena: Arena, server: Server) -> None:
+    arena.base_set(items=["doc1:2"])
+    assert {item for item, _, _ in winners(compared(arena))} == {"doc1:2"}
+    server.clear()
+    assert list(contests(arena.warehouse, arena.provider, THEIRS)) == []
+    assert winners(compared(arena, THEIRS)) == {}
+    assert settings(arena.warehouse, arena.systems, pl.concat([MINE, THEIRS]))["model"].unique().to_list() == ["ours"]
+    assert server.log() == []
+
+
+def test_several_sets_are_compared_side_by_side_and_equal_questions_asked_once(arena: Arena, server: Server) -> None:
+    arena.base_set("anchors@1.0.1", {name: ANCHORS[name] for name in ("high", "low")})
+    rows = compared(arena).tables["comparison"]
+    assert dict(rows.group_by("base_set").len().iter_rows()) == {SET: 18, "anchors@1.0.1": 12}
+    assert len(server.log()) == 18
+
+
+# What comes of it.
+
+
+def test_a_judge_with_a_taste_names_the_same_winner_on_both_sides(arena: Arena, server: Server) -> None:
+    texts = [*ANCHORS["high"].values(), *OUTPUTS.values(), *ANCHORS["low"].values()]
+    server.configure(answer="judge", judgements=by_taste(*texts))
+    arena.base_set(anchors={name: ANCHORS[name] for name in ("high", "low")})
+    found = winners(compared(arena))
+    assert {winner for (_, anchor, _), winner in found.items() if anchor == "high"} == {"anchor"}
+    assert {winner for (_, anchor, _), winner in found.items() if anchor == "low"} == {"output"}
+
+
+def test_a_judge_who_always_says_a_makes_every_pair_a_flip(arena: Arena, server: Server) -> None:
+    server.configure(answer="judge", judgements={"comparer": says("A")})
+    found = winners(compared(arena))
+    assert {(shown, winner) for (_, _, shown), winner in found.items()} == {("A", "output"), ("B", "anchor")}
+
+
+def test_refusals_and_unusable_answers_are_excluded_with_their_reason(arena: Arena, server: Server) -> None:
+    high = ANCHORS["high"]
+    server.configure(
+        answer="judge",
+        by_key={f"{FIRST}|{high['doc1:1']}": "refusal"},
+        judgements={f"{high['doc1:2']}|{SECOND}": ["Both are good."]},
+    )
+    rows = compared(arena).tables["comparison"].filter(pl.col("winner").is_null())
+    assert rows.select("passage", "anchor", "shown", "excluded", "asked").rows() == [
+        ("tiny/doc1:1", "high", "A", "refused: I cannot help with that.", 1),
+        ("tiny/doc1:2", "high", "B", rows["excluded"][1], TRIES),
+    ]
+    assert rows["excluded"][1].startswith("no JSON")
+
+
+def test_empty_texts_and_declined_passages_lose_without_a_call(arena: Arena, server: Server) -> None:
+    blank, declined = (pl.DataFrame({"model": ["ours"], "passage": [f"tiny/{item}"]}) for item in ("doc1:2", "doc2:1"))
+    stamp = pl.lit("test").alias("fingerprint")
+    arena.warehouse.write(
+        [
+            Replacement("model_output", blank.with_columns(stamp, text=pl.lit(" ")), blank),
+            Replacement("model_output", arena.warehouse.empty("model_output"), declined),
+            Replacement("refusal", declined.with_columns(stamp, words=pl.lit("No.")), declined),
+        ],
+        run_id="test",
+    )
+    nothing = {item: "" if item == "doc1:2" else text for item, text in ANCHORS["low"].items()}
+    arena.base_set(anchors=ANCHORS | {"low": nothing})
+    computed = compared(arena)
+    rows = computed.tables["comparison"].filter(asked=0)
+    both = rows.filter(anchor="low", passage="tiny/doc1:2")
+    assert both.select("winner", "excluded").unique().rows() == [(None, "both texts are empty")]
+    assert len(rows) == 12
+    assert set(rows.join(both, on=rows.columns[:5], how="anti")["winner"]) == {"anchor"}
+    assert len(computed.notes["comparison_call"]) == len(server.log()) == 6
+
+
+def test_a_call_that_fails_is_the_failure_of_its_output_alone(arena: Arena, server: Server) -> None:
+    server.configure(answer="judge", by_key={f"{THIRD}|New.": "bad_request"})
+    computed = compared(arena)
+    assert list(errors(computed)) == ["tiny/doc2:1"]
+    assert errors(computed)["tiny/doc2:1"].startswith(f"{SET} low: rejected")
+    assert {item for item, _, _ in winners(computed)} == {"doc1:1", "doc1:2"}
+    assert set(computed.notes["comparison_call"]["passage"]) == {"tiny/doc1:1", "tiny/doc1:2"}
+
+
+def test_an_item_with_another_source_than_the_anchors_had_is_refused(arena: Arena, server: Server) -> None:
+    arena.base_set(sources={"doc1:2": "Sol occidit."})
+    computed = compared(arena)
+    assert errors(computed)["tiny/doc1:2"].startswith(
+        f"base set {SET}: tiny/doc1:2: has a source text that is not the one which the anchors translated; restore"
+    )
+    assert {item for item, _, _ in winners(computed)} == {"doc1:1", "doc2:1"}
+    assert len(server.log()) == 12
+
+
+FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "of the family": ({"family": "ACME"}, "comparer", f"base set {SET}: judge: has comparer, of the family 'acme'"),
+    "without family": ({"family": ""}, "comparer", "judges.comparer.family: is missing"),
+    "undeclared": ({"families": {}}, "comparer", "families.ours: is missing"),
+    "unknown": ({}, "nobody", f"judges.nobody: is missing, but base set {SET} names it"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_judge_that_may_not_judge_is_the_fault_of_the_outputs(arena: Arena, server: Server, name: str) -> None:
+    more, judge, words = FAULTS[name]
+    arena.base_set(judge=judge)
+    write_judges(arena.registry, arena.url, **more)
+    computed = compared(arena)
+    assert winners(computed) == {}
+    assert len(errors(computed)) == 3
+    assert all(words in error for error in errors(computed).values())
+    assert server.log() == []
+    assert cost_of(arena.warehouse, arena.provider, MINE) is None
+
+
+def test_what_determines_comparisons_is_in_the_settings_and_nothing_else(arena: Arena) -> None:
+    def now() -> str:
+        found = settings(arena.warehouse, arena.systems, MINE)
+        assert found["settings"].n_unique() == 1
+        return str(found["settings"][0])
+
+    seen = [now()]
+    arena.base_set(judging=ONE)
+    seen.append(now())
+    arena.base_set(anchors={name: ANCHORS[name] for name in ("high", "low")})
+    seen.append(now())
+    arena.base_set()
+    write_judges(arena.registry, arena.url, temperature=0.5)
+    seen.append(now())
+    write_judges(arena.registry, arena.url)
+    arena.base_set("anchors@1.0.1")
+    seen.append(now())
+    assert len(set(seen)) == 5
+    arena.warehouse.write(
+        [Replacement(table, arena.warehouse.empty(table), pl.DataFrame({"base_set": ["anchors@1.0.1"]}))
+         for table in ("base_set", "base_set_item", "anchor_output")],
+        run_id="test",
+    )  # fmt: skip
+    write_judges(arena.registry, arena.url, in_flight=1, budget=1, family="umpire")
+    assert now() == seen[0]
+
+
+def test_the_cost_is_said_and_counts_only_what_a_judge_is_asked(arena: Arena, server: Server) -> None:
+    said = cost_of(arena.warehouse, arena.provider, MINE)
+    assert said is not None
+    assert (said.calls, said.recorded) == (18, 0)
+    compared(arena, MINE.head(1))
+    said = cost_of(arena.warehouse, arena.provider, MINE)
+    assert said is not None
+    assert (said.calls, said.recorded) == (18, 6)
+    assert said.about is not None
+    assert said.about > 0
+
+
+# Adaptive mode.
+
+
+LADDER = [f"step{number}" for number in range(30)]
+
+
+def upset(*who: object) -> bool:
+    """Whether the weaker of two wins, as in a quarter of all cases."""
+    return int(digest(*who), 16) % 4 == 0
+
+
+@pytest.fixture
+def adaptive(arena: Arena, server: Server) -> Arena:
+    """Thirty anchors, of whom the output is better than about half; LT is to be known within 5, which is soon so."""
+    anchors = {anchor: {item: f"{anchor} {item}" for item in OUTPUTS} for anchor in LADDER}
+    arena.base_set(anchors=anchors, judging=Judging(adaptive=Adaptive(within=5)))
+    frozen = [
+        (SET, f"tiny/{item}", low, high, low if upset(item, low, high) else high, "test")
+        for item in OUTPUTS for place, low in enumerate(LADDER) for high in LADDER[place + 1 :]
+    ]  # fmt: skip
+    columns = ["base_set", "passage", "first", "second", "winner", "fingerprint"]
+    rows = pl.DataFrame(frozen, schema=columns, orient="row")
+    arena.warehouse.write([Replacement("anchor_judgment", rows, pl.DataFrame({"base_set": [SET]}))], run_id="test")
+    judgements = {}
+    for item, text in OUTPUTS.items():
+        for place, anchor in enumerate(LADDER):
+            wins = (place < 15) != upset(item, anchor)
+            judgements[f"{text}|{anchor} {item}"] = says("A" if wins else "B")
+            judgements[f"{anchor} {item}|{text}"] = says("B" if wins else "A")
+    server.configure(answer="judge", judgements=judgements)
+    return arena
+
+
+def test_adaptive_mode_asks_one_round_where_that_is_enough(adaptive: Arena, server: Server) -> None:
+    computed = compared(adaptive)
+    assert len(server.log()) == 2 * BATCH
+    pairs = {(item, anchor) for item, anchor, _ in winners(computed)}
+    assert len(winners(computed)) == 2 * len(pairs) == 2 * BATCH
+    each = Counter(item for item, _ in pairs)
+    assert max(each.values()) - min(each.values()) <= 1
+    assert {(item, anchor, side) for item, anchor in pairs for side in "AB"} == set(winners(computed))
+
+    rows = computed.tables["comparison"].with_columns(fingerprint=pl.lit("test"))
+    adaptive.warehouse.write([Replacement("comparison", rows, None)], run_id="test")
+    server.clear()
+    again = compared(adaptive, MINE.head(1))  # what is stored of the others is enough
+    assert (winners(again), errors(again)) == ({}, {})
+    assert server.log() == []
+
+
+def test_adaptive_mode_asks_all_where_it_never_is(adaptive: Arena, server: Server) -> None:
+    changed = pl.lit(Judging(adaptive=Adaptive(within=0.001)).model_dump_json()).alias("settings")
+    entry = adaptive.warehouse.read("base_set").drop("run_id", "updated_at").with_columns(changed)
+    adaptive.warehouse.write([Replacement("base_set", entry, None)], run_id="test")
+    assert set(winners(compared(adaptive))) == {
+        (item, anchor, side) for item in OUTPUTS for anchor in LADDER for side in "AB"
+    }
+    assert len(server.log()) == 180
+
+
+def test_adaptive_mode_asks_all_where_the_anchors_have_no_strengths(adaptive: Arena, server: Server) -> None:
+    nothing = adaptive.warehouse.empty("anchor_judgment")
+    adaptive.warehouse.write([Replacement("anchor_judgment", nothing, None)], run_id="test")
+    assert len(winners(compared(adaptive))) == 180
+
+
+def test_in_adaptive_mode_an_output_whose_call_failed_has_failed_and_the_others_go_on(
+    adaptive: Arena, server: Server
+) -> None:
+    server.configure(answer="judge", by_key={f"{THIRD}|{anchor} doc2:1": "bad_request" for anchor in LADDER})
+    computed = compared(adaptive)
+    assert list(errors(computed)) == ["tiny/doc2:1"]
+    assert {item for item, _, _ in winners(computed)} == {"doc1:1", "doc1:2"}
+
+
+# On the grid.
+
+
+def stored(arena: Arena) -> set[tuple[str, str]]:
+    return set(arena.warehouse.read("comparison", columns=["model", "passage"]).iter_rows())
+
+
+def test_a_second_run_asks_nothing_and_a_changed_output_its_own_pairs_alone(arena: Arena, server: Server) -> None:
+    arena.row("comparison")
+    rows = arena.warehouse.read("comparison").drop("run_id", "updated_at")
+    assert len(rows) == len(arena.warehouse.read("comparison_call")) == 18
+    assert set(rows["asked"]) == {1}
+    server.clear()
+    arena.row("comparison")
+    assert server.log() == []
+
+    assert compared(arena).tables["comparison"].sort(pl.all()).equals(rows.drop("fingerprint").sort(pl.all()))
+    assert server.log() == []
+    arena.outputs("ours", OUTPUTS | {"doc1:2": "Sunset."})
+    arena.row("model_output", "comparison")
+    own = [seen.keys[1].split("|") for seen in server.log()]
+    assert len(own) == 6
+    assert all("Sunset." in pair for pair in own)
+
+
+def test_outputs_that_fail_are_due_again_and_nothing_else_is(arena: Arena, server: Server) -> None:
+    server.configure(answer="judge", by_key={f"{THIRD}|New.": "bad_request"})
+    with pytest.raises(dg.Failure, match="1 of 3 partitions of comparison failed"):
+        arena.row("comparison")
+    assert stored(arena) == {("ours", "tiny/doc1:1"), ("ours", "tiny/doc1:2")}
+    server.configure(answer="judge")
+    server.clear()
+    arena.row("comparison")
+    assert [seen.keys[1] for seen in server.log()] == [f"{THIRD}|New."]
+    assert len(stored(arena)) == 3
+
+
+def test_of_a_model_that_nobody_knows_any_more_nothing_is_decided(arena: Arena) -> None:
+    gone = pl.DataFrame({"model": ["ours"], "corpus": ["tiny"]})
+    arena.warehouse.write([Replacement("imported_file", arena.warehouse.empty("imported_file"), gone)], run_id="test")
+    write_judges(arena.registry, arena.url, families={})
+    assert settings(arena.warehouse, arena.systems, MINE)["settings"].to_list() == [None] * 3
+
+
+def test_what_comparing_would_cost_is_said_before(arena: Arena) -> None:
+    with dg.DagsterInstance.get() as instance:
+        found = due(arena.definitions, instance, dg.AssetKey("comparison"))
+    assert found.estimate is not None
+    assert found.estimate.calls == 18

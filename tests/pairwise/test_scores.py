@@ -1,0 +1,270 @@
+import numpy as np
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose
+
+from benchmark_assets.metrics.intervals import bounded
+from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.pairwise.bradley_terry import fit, fit_fixed, lt, on_scale
+from benchmark_assets.pairwise.scores import (
+    ANCHOR_SCORE,
+    PAIRWISE_SCORE,
+    anchor_matches,
+    anchor_scores,
+    candidate_matches,
+    candidate_scores,
+    contract,
+    fields,
+    resampled,
+    slices,
+)
+from resources.prompts import Prompt
+from resources.warehouse import Replacement, Warehouse
+from tests.pairwise.simulated import ANCHORS, ITEMS, NAMES, expected, items, judged
+
+SPREAD = ANCHORS[::4]
+CONTRACT = "one and the same"
+
+
+def judgments(won: Floats) -> pl.DataFrame:
+    """Rows of `anchor_judgment` in both orders; where a match is a tie, who stands first wins."""
+    passages, rows = items(len(won))["passage"], []
+    for number, one, other in np.argwhere(np.triu(np.ones(won.shape), 1)):
+        for first, second in ((one, other), (other, one)):
+            share = won[number, one, other]
+            winner = first if share == 0.5 else one if share == 1 else other
+            rows.append((passages[int(number)], NAMES[first], NAMES[second], NAMES[winner]))
+    return pl.DataFrame(rows, schema=["passage", "first", "second", "winner"], orient="row")
+
+
+def comparisons(won: Floats, model: str = "m") -> pl.DataFrame:
+    """Rows of `comparison` of the last system with the others, in both orders."""
+    passages, rows = items(len(won))["passage"], []
+    for number, anchor in np.argwhere(won[:, -1, :-1] >= 0):
+        for shown in ("A", "B"):
+            share = won[number, -1, anchor]
+            output = shown == "A" if share == 0.5 else share == 1
+            rows.append((model, passages[int(number)], NAMES[anchor], shown, "output" if output else "anchor", 1))
+    return pl.DataFrame(rows, schema=["model", "passage", "anchor", "shown", "winner", "asked"], orient="row")
+
+
+def verdicts(*rows: tuple[str, str, str, str | None]) -> pl.DataFrame:
+    """Comparisons of the model m with: passage, anchor, where it stood, who won."""
+    frame = pl.DataFrame(rows, schema=["passage", "anchor", "shown", "winner"], orient="row")
+    return frame.with_columns(model=pl.lit("m"), asked=pl.lit(1))
+
+
+def test_two_orders_are_one_match_and_a_winner_that_changes_with_them_is_a_tie() -> None:
+    found = candidate_matches(verdicts(
+        ("x/0", "a", "A", "output"), ("x/0", "a", "B", "output"),
+        ("x/0", "b", "A", "anchor"), ("x/0", "b", "B", "anchor"),
+        ("x/0", "c", "A", "output"), ("x/0", "c", "B", "anchor"),
+        ("x/1", "a", "A", None), ("x/1", "a", "B", "output"),
+        ("x/1", "b", "A", None), ("x/1", "b", "B", None),
+        ("x/1", "c", "B", "anchor"),
+    ))  # fmt: skip
+    assert found.rows() == [
+        ("m", "x/0", "a", 1), ("m", "x/0", "b", 0), ("m", "x/0", "c", 0.5),
+        ("m", "x/1", "a", 1), ("m", "x/1", "b", None), ("m", "x/1", "c", 0),
+    ]  # fmt: skip
+
+
+def test_matches_of_anchors_are_the_same_whoever_is_named_first() -> None:
+    rows = [
+        ("x", "b", "a", "a"),
+        ("x", "a", "b", "a"),
+        ("x", "c", "a", "c"),
+        ("x", "a", "c", "a"),
+        ("y", "c", "b", None),
+    ]
+    found = anchor_matches(pl.DataFrame(rows, schema=["passage", "first", "second", "winner"], orient="row"))
+    assert found.rows() == [("x", "a", "b", 1), ("x", "a", "c", 0.5), ("y", "b", "c", None)]
+
+
+def test_the_nine_slices_of_two_directions_and_two_difficulties() -> None:
+    found = {each.name: len(each.passages) for each in slices(items(70))}
+    assert list(found.items()) == [
+        ("overall", 70), ("en-ja", 35), ("ja-en", 35), ("easy", 36), ("hard", 34),
+        ("en-ja easy", 18), ("en-ja hard", 17), ("ja-en easy", 18), ("ja-en hard", 17),
+    ]  # fmt: skip
+
+
+def test_scores_are_those_of_the_sums_in_every_slice() -> None:
+    won = judged(np.append(SPREAD, 0.7), 0.5, np.random.default_rng(3))
+    rows = candidate_scores(comparisons(won), judgments(won[:, :-1, :-1]), items(), CONTRACT)
+    assert rows.schema == PAIRWISE_SCORE
+    assert len(rows) == 9
+    anchors = anchor_scores(judgments(won[:, :-1, :-1]), items(), CONTRACT)
+    assert anchors.schema == ANCHOR_SCORE
+    assert len(anchors) == 9 * 5
+    places = {passage: number for number, passage in enumerate(items()["passage"])}
+    for own in slices(items()):
+        inside = won[[places[passage] for passage in own.passages]]
+        tables = resampled(inside)
+        strengths, alone = fit(tables), fit(tables[:, :-1, :-1])
+        score = rows.row(by_predicate=pl.col("slice") == own.name, named=True)
+        against = tables[:, -1, :-1], tables[:, :-1, -1]
+        for name, values in {
+            "win_rate": against[0].sum(axis=1) / (5 * len(inside)),
+            "strength": strengths[:, -1],
+            "lt": lt(strengths)[:, -1],
+            "lt_fixed": on_scale(fit_fixed(alone, *against)),
+        }.items():
+            assert [score[name + bound] for bound in ("", "_low", "_high")] == pytest.approx(bounded(values))
+        assert (score["items"], score["matches"], score["excluded"]) == (len(inside), 5 * len(inside), 0)
+        assert (score["wins"], score["ties"]) == (inside[:, -1].sum(), (inside[:, -1, :-1] == 0.5).sum())
+        of_anchors = anchors.filter(slice=own.name)
+        assert_allclose(of_anchors["lt"], lt(alone)[0], atol=1e-7)
+        assert_allclose(of_anchors["win_rate"], inside[:, :-1, :-1].sum(axis=(0, 2)) / (4 * len(inside)))
+        assert (of_anchors["ties"].sum() / 2, of_anchors["items"].max()) == (
+            (np.triu(inside[:, :-1, :-1]) == 0.5).sum(), len(inside),
+        )  # fmt: skip
+
+
+def test_one_model_does_not_touch_the_scores_of_another() -> None:
+    chance = np.random.default_rng(4)
+    won = judged(np.append(SPREAD, 0.7), 0.5, chance, items=20)
+    frozen = judgments(won[:, :-1, :-1])
+    own, other = comparisons(won), comparisons(judged(np.append(SPREAD, 3), 0.5, chance, items=20), "n")
+    alone = candidate_scores(own, frozen, items(20), CONTRACT)
+    both = candidate_scores(
+        pl.concat([other, own]).sample(fraction=1, shuffle=True, seed=1), frozen, items(20), CONTRACT
+    )
+    assert both.filter(model="m").equals(alone)
+    assert set(both["model"]) == {"m", "n"}
+
+
+def test_an_undefeated_model_has_a_win_rate_and_a_reason_instead_of_strengths() -> None:
+    won = judged(np.append(SPREAD[1:4], 60), 0, np.random.default_rng(5), items=30)
+    rows = candidate_scores(comparisons(won), judgments(won[:, :-1, :-1]), items(30), CONTRACT)
+    assert set(rows["problem"]) == {"no finite strengths exist: m has lost none"}
+    assert set(rows["win_rate"]) == {1.0}
+    numbers = [f"{name}{bound}" for name in ("strength", "lt", "lt_fixed") for bound in ("", "_low", "_high")]
+    assert rows.select(numbers).null_count().row(0) == (len(rows),) * len(numbers)
+
+
+def test_resamples_in_which_somebody_is_undefeated_are_left_out_and_counted() -> None:
+    won = np.zeros((12, 3, 3))
+    won[:, 0, 1] = won[:, 0, 2] = won[:, 1, 2] = 1
+    won[::2] = won[::2].swapaxes(1, 2)
+    won[:, 2, :2], won[:, :2, 2] = 1, 0
+    won[0, 2, :2], won[0, :2, 2] = 0, 1  # one loss: 0.65 of the resamples have it
+    rows = candidate_scores(comparisons(won), judgments(won[:, :-1, :-1]), items(12), CONTRACT)
+    overall = rows.row(by_predicate=pl.col("slice") == "overall", named=True)
+    tables = resampled(won)[1:]
+    gone = int((np.isnan(fit(tables)[:, 0]) | np.isnan(fit(tables[:, :2, :2])[:, 0])).sum())
+    assert 300 < gone < 400
+    assert overall["problem"] == f"{gone} of 1000 resamples have no finite strengths, and the intervals leave them out"
+    assert overall["lt_low"] < overall["lt"] < overall["lt_high"]
+
+
+def test_where_the_judge_refuses_a_pair_does_not_count() -> None:
+    won = judged(np.append(SPREAD[1:4], 0), 0, np.random.default_rng(6), items=16)
+    rows = comparisons(won)
+    refused = (pl.col("passage") == "x/003") & (pl.col("anchor") == NAMES[0])
+    once = (pl.col("passage") == "x/004") & (pl.col("shown") == "A")
+    rows = rows.with_columns(winner=pl.when(refused | once).then(None).otherwise("winner"))
+    kept = candidate_matches(rows).drop_nulls("won")
+    score = candidate_scores(rows, judgments(won[:, :-1, :-1]), items(16), CONTRACT).filter(slice="overall")
+    assert score.select("items", "matches", "excluded", "wins").row(0) == (16, 16 * 3 - 1, 1, kept["won"].sum())
+    assert score["win_rate"].item() == pytest.approx(kept["won"].mean())
+
+
+def test_how_often_the_first_text_wins_counts_only_what_the_judge_saw() -> None:
+    rows = verdicts(
+        ("x/000", NAMES[0], "A", "output"), ("x/000", NAMES[0], "B", "anchor"), ("x/001", NAMES[0], "A", "output"),
+        ("x/001", NAMES[0], "B", "output"), ("x/002", NAMES[0], "A", None), ("x/003", NAMES[0], "A", "anchor"),
+    ).with_columns(asked=pl.when(pl.col("passage") == "x/003").then(0).otherwise(1))  # fmt: skip
+    frozen = judgments(judged(np.array([0.0, 0.0]), 0, np.random.default_rng(1), items=4))
+    score = candidate_scores(rows, frozen, items(4), CONTRACT).filter(slice="overall")
+    assert score["first_rate"].item() == 0.75
+
+
+def test_rows_go_into_their_tables(warehouse: Warehouse) -> None:
+    won = judged(np.append(SPREAD, 0.7), 0.5, np.random.default_rng(3), items=16)
+    tables = {
+        "pairwise_score": candidate_scores(comparisons(won), judgments(won[:, :-1, :-1]), items(16), CONTRACT),
+        "anchor_score": anchor_scores(judgments(won[:, :-1, :-1]), items(16), CONTRACT),
+    }
+    for table, rows in tables.items():
+        warehouse.write([Replacement(table, rows.with_columns(fingerprint=pl.lit("f")), None)], "run")
+        assert len(warehouse.read(table)) == len(rows)
+
+
+def test_the_contract_names_all_that_scores_hang_on() -> None:
+    row = {"base_set": "jp@1.0.0", "content": "c0ffee", "judge": "umpire", "settings": '{"orders": "both"}'}
+    prompt = Prompt(name="compare", version=1, variables=("a",), system="", user="$a?")
+    own = contract(row, "d1ce", prompt)
+    for part in ("jp@1.0.0 (c0ffee)", "umpire (d1ce)", f"compare 1 ({prompt.digest()})", '"both"', "aggregation 1"):
+        assert part in own
+    changed = [contract(row | {key: "other"}, "d1ce", prompt) for key in row]
+    changed += [contract(row, "other", prompt), contract(row, "d1ce", prompt.model_copy(update={"user": "$a!"}))]
+    assert len({own, *changed}) == 7
+
+
+def covered(anchors: Floats, level: float, effect: float, count: int, trials: int) -> dict[str, float]:
+    """How often the interval holds what infinitely many items would give."""
+    systems = np.append(anchors, level)
+    mean = expected(systems, effect)
+    truth = {"lt": lt(fit(mean))[-1], "strength": fit(mean)[-1], "win_rate": mean[-1].sum() / len(anchors)}
+    truth["lt_fixed"] = on_scale(fit_fixed(fit(mean[:-1, :-1]), mean[-1, :-1], mean[:-1, -1]))
+    hits = dict.fromkeys(truth, 0)
+    for seed in range(trials):
+        tables = resampled(judged(systems, effect, np.random.default_rng([seed, count]), items=count))
+        strengths = fit(tables)
+        against = tables[:, -1, :-1], tables[:, :-1, -1]
+        found = {
+            "lt": lt(strengths)[:, -1],
+            "strength": strengths[:, -1],
+            "win_rate": against[0].sum(axis=1) / (len(anchors) * count),
+            "lt_fixed": on_scale(fit_fixed(fit(tables[:, :-1, :-1]), *against)),
+        }
+        for name, values in found.items():
+            _, low, high = bounded(values)
+            assert low is not None
+            assert high is not None
+            hits[name] += low <= truth[name] <= high
+    return {name: hit / trials for name, hit in hits.items()}
+
+
+@pytest.mark.parametrize("effect", [0.0, 0.5, 1.0])
+def test_intervals_hold_the_truth(effect: float) -> None:
+    """60 trials say little more than that nothing is wrong; the proof says how often."""
+    for name, share in covered(ANCHORS[5:15:4], 0.7, effect, 40, 60).items():
+        assert share >= 0.85, name
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("effect", [0.0, 0.5, 1.0])
+def test_intervals_hold_the_truth_in_95_percent(effect: float) -> None:
+    """Every other anchor of the published twenty, 70 items."""
+    found = covered(ANCHORS[::2], 0.7, effect, ITEMS, 1000)
+    print(f"\nitem effects {effect}: {found}")
+    for name, share in found.items():
+        assert 0.93 <= share <= 0.97, name
+
+
+def moved(level: float, orders: str, bias: float = np.log(1.5)) -> float:
+    """By how much LT is another than that of a judge without bias, on average over all items there could be."""
+    systems = np.append(ANCHORS, level)
+    return float((lt(fit(expected(systems, 0, bias, orders))) - lt(fit(expected(systems))))[-1])
+
+
+def test_a_position_bias_of_60_to_40_hardly_moves_lt_under_both_orders() -> None:
+    """Anchors and candidate have the same judge. No text gains by its place; but pairs end in ties more often, which
+    draws strengths together: LT moves towards 5, most (0.061) where it is 2 or 8."""
+    shifts = np.array([moved(level, "both") for level in ANCHORS])
+    assert np.abs(shifts).mean() < 0.035
+    assert max(abs(moved(level, "both")) for level in np.arange(-6, 6, 0.25)) < 0.062
+    assert (shifts * ANCHORS < 1e-3).all()
+    assert max(abs(moved(level, "first")) for level in (-1.0, 0.0, 1.0)) > 1
+
+
+def test_fields_know_all_anchors_even_where_a_judge_refused_every_match() -> None:
+    frozen = judgments(judged(SPREAD, 0, np.random.default_rng(1), items=8))
+    gone = (pl.col("first") == NAMES[0]) | (pl.col("second") == NAMES[0])
+    frozen = frozen.with_columns(winner=pl.when(gone).then(None).otherwise("winner"))
+    assert fields(frozen, items(8))[0].anchors == tuple(NAMES[:5])
+    row = anchor_scores(frozen, items(8), CONTRACT).filter(slice="overall", anchor=NAMES[0]).row(0, named=True)
+    assert (row["items"], row["matches"], row["excluded"], row["win_rate"]) == (0, 0, 32, None)
+    assert row["problem"].startswith(f"no finite strengths exist: {NAMES[0]} has no match that counts")
