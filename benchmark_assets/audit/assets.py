@@ -17,12 +17,14 @@ from benchmark_assets.audit.overlap import failing_passages, overlap
 from benchmark_assets.audit.rated import rated
 from benchmark_assets.audit.recall_cost import recall_costs
 from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.lineage.standing import digest
 from benchmark_assets.metrics.assets import comet_score, drift_score, lexical_score, output_diagnostic
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.references.assets import reference_envelope
 from benchmark_assets.reporting.scores import model_scores
 from resources import prompts
+from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
 SCORES = [drift_score, lexical_score, comet_score, output_diagnostic, reference_envelope]
@@ -31,8 +33,9 @@ SCORES = [drift_score, lexical_score, comet_score, output_diagnostic, reference_
 @dg.asset(
     group_name="audit", code_version="1", kinds={"duckdb"}, deps=[triage, verdict, human_label, *SCORES],
 )  # fmt: skip
-def audit_outcome(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def audit_outcome(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
     """How many outputs are errors, how grave, of which kind, where models fail together, and what that goes with."""
+    panels = _panels(warehouse, provider)
 
     def compute(_: pl.DataFrame) -> Computed:
         outputs, rows = warehouse.read("triage"), _rated(warehouse)
@@ -40,14 +43,14 @@ def audit_outcome(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
             "audit_outcome": outcomes(outputs, rows), "error_category": categories(rows),
             "failure_overlap": overlap(outputs, rows), "error_correlation": correlations(rows, _scores(warehouse)),
         }  # fmt: skip
-        return Computed(_signed(warehouse, tables) | {"failing_passage": failing_passages(outputs, rows)})
+        return Computed(_signed(panels, tables) | {"failing_passage": failing_passages(outputs, rows)})
 
     also = ["error_category", "failure_overlap", "failing_passage", "error_correlation"]
     return refresh(
         context,
         warehouse,
         compute,
-        _settings(warehouse),
+        _settings(warehouse, panels),
         lambda: readings.of_outcomes(warehouse),
         also=also,
         sparse=True,
@@ -55,8 +58,9 @@ def audit_outcome(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
 
 
 @dg.asset(group_name="audit", code_version="1", kinds={"duckdb"}, deps=[triage, judge_vote, verdict, human_label])
-def judge_calibration(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def judge_calibration(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
     """How far the judges can be trusted: against people, against each other, and with one of them left out."""
+    panels = _panels(warehouse, provider)
 
     def compute(_: pl.DataFrame) -> Computed:
         rows, votes = _rated(warehouse), warehouse.read("judge_vote")
@@ -65,28 +69,35 @@ def judge_calibration(context: dg.AssetExecutionContext, warehouse: Warehouse) -
             "rater_agreement": agreement(warehouse.read("triage"), votes, warehouse.read("human_label")),
             "panel_without": panel_without(rows, votes),
         }  # fmt: skip
-        return Computed(_signed(warehouse, tables) | {"judge_confusion": confusion(rows, votes)})
+        return Computed(_signed(panels, tables) | {"judge_confusion": confusion(rows, votes)})
 
     also = ["judge_confusion", "judge_reliability", "rater_agreement", "panel_without"]
     return refresh(
-        context, warehouse, compute, _settings(warehouse), lambda: readings.of_judges(warehouse), also=also, sparse=True
+        context,
+        warehouse,
+        compute,
+        _settings(warehouse, panels),
+        lambda: readings.of_judges(warehouse),
+        also=also,
+        sparse=True,
     )
 
 
 @dg.asset(
     group_name="audit", code_version="1", kinds={"duckdb", "scikitlearn"}, deps=[triage, verdict, human_label, *SCORES],
 )  # fmt: skip
-def error_estimate(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def error_estimate(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
     """Errors of all outputs, also of those that nobody judged, from people's sample; and what finding them costs."""
+    panels = _panels(warehouse, provider)
 
     def compute(_: pl.DataFrame) -> Computed:
         outputs, rows = warehouse.read("triage"), _rated(warehouse)
         costs = recall_costs(outputs, rows, _scores(warehouse).drop("drift"))
         tables = {"error_estimate": estimates(outputs, rows), "recall_cost": costs}
-        return Computed(_signed(warehouse, tables))
+        return Computed(_signed(panels, tables))
 
     return refresh(
-        context, warehouse, compute, _settings(warehouse), lambda: readings.of_estimates(warehouse),
+        context, warehouse, compute, _settings(warehouse, panels), lambda: readings.of_estimates(warehouse),
         also=["recall_cost"], sparse=True,
     )  # fmt: skip
 
@@ -100,7 +111,7 @@ def worked_example(context: dg.AssetExecutionContext, warehouse: Warehouse) -> d
         return Computed({"worked_example": examples(outputs)})
 
     return refresh(
-        context, warehouse, compute, _settings(warehouse), lambda: readings.of_examples(warehouse), sparse=True
+        context, warehouse, compute, _settings(warehouse, {}), lambda: readings.of_examples(warehouse), sparse=True
     )
 
 
@@ -115,29 +126,33 @@ def _scores(warehouse: Warehouse) -> pl.DataFrame:
     return scores.select("model", "passage", *METRICS, *DIAGNOSES)
 
 
-def _settings(warehouse: Warehouse) -> Callable[[pl.DataFrame], pl.DataFrame]:
+def _settings(warehouse: Warehouse, panels: Mapping[str, str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
     """Settings of a table over all verdicts and labels; it does not apply where there are none."""
 
     def settings(asked: pl.DataFrame) -> pl.DataFrame:
         some = any(len(warehouse.read(table, columns=["model"], most=1)) for table in ("verdict", "human_label"))
-        words = f"{SIGNATURE} {sorted(_panels(warehouse).items())}"
+        words = f"{SIGNATURE if panels else ''} {sorted(panels.items())}"
         return (asked if some else asked.clear()).with_columns(settings=pl.lit(words))
 
     return settings
 
 
-def _panels(warehouse: Warehouse) -> Mapping[str, str]:
-    """By corpus, who was asked for verdicts and about what: part of the signature of every number."""
-    prompt = prompts.load("judge")
+def _panels(warehouse: Warehouse, provider: Provider) -> Mapping[str, str]:
+    """By corpus, who is asked for verdicts and about what: part of the signature of every number.
+
+    A judge that is not in the registry any more has no hash.
+    """
+    prompt, known = prompts.load("judge"), provider.registry().judges
+    hashes = {name: digest(*provider.model(name).determinants)[:8] for name in known}
     return {
-        corpus: f"threshold: drift > {audit.threshold}; judges: {', '.join(sorted(audit.judges)) or 'none'}; prompt: "
-        f"{prompt.name} {prompt.version} ({prompt.digest()[:8]}); sample: seed {audit.seed}"
+        corpus: f"threshold: drift > {audit.threshold}; judges: "
+        f"{', '.join(f'{name} ({hashes.get(name)})' for name in sorted(audit.judges)) or 'none'}, scores "
+        f"{'shown' if audit.show_scores else 'hidden'}; prompt: {prompt.name} {prompt.version} "
+        f"({prompt.digest()[:8]}); sample: seed {audit.seed}"
         for corpus, audit in audits(warehouse).items()
     }
 
 
-def _signed(warehouse: Warehouse, tables: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    panels = pl.col("corpus").replace_strict(_panels(warehouse), default="", return_dtype=pl.String)
-    return {
-        name: rows.with_columns(signature=pl.format("{}; {}", "signature", panels)) for name, rows in tables.items()
-    }
+def _signed(panels: Mapping[str, str], tables: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    panel = pl.col("corpus").replace_strict(panels, default="", return_dtype=pl.String)
+    return {name: rows.with_columns(signature=pl.format("{}; {}", "signature", panel)) for name, rows in tables.items()}

@@ -23,8 +23,12 @@ SHARED, FAR, NEAR, SPLIT = "shared failure", "far but valid", "near but wrong", 
 
 
 def with_people(triage: pl.DataFrame, panel: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `triage` with those of `verdict`, and what rows of `human_label` come to, as `examples` wants them."""
-    people = verdicts(labels).select(*KEY, people="label", people_category="error_category")
+    """Rows of `triage` with those of `verdict`, and what rows of `human_label` come to, as `examples` wants them.
+
+    Labels of outputs that were not drawn are left out, as in every table.
+    """
+    drawn = labels.join(triage.filter("sampled"), on=KEY, how="semi")
+    people = verdicts(drawn).select(*KEY, people="label", people_category="error_category")
     outputs = triage.select(CORPUS, *KEY, "drift", "queued")
     return outputs.join(panel, on=KEY, how="left").join(people, on=KEY, how="left")
 

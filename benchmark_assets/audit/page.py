@@ -5,10 +5,13 @@ Here: HTML, and what of it may be shown. Not here: which outputs are examples (e
 
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
+from typing import NamedTuple
 
 import polars as pl
 
 from benchmark_assets.adjudication.labels import NO_CATEGORY
+from benchmark_assets.audit.rated import anonymous
+from benchmark_assets.reporting.export import repeats, rights_of
 from resources.warehouse import Warehouse
 
 RULES = {
@@ -31,28 +34,35 @@ p.why, li { font-size: .92rem; } ul { margin: .3rem 0 0; padding-left: 1.2rem; }
 """
 
 
+class _Rights(NamedTuple):
+    """What may be shown: texts of the translators that are not `hidden` ('' is the source), words that may quote one
+    where `words`; annotators by `numbers`, or by name where there is none."""
+
+    hidden: frozenset[str]
+    words: bool
+    numbers: Mapping[str, str]
+
+
 def page(warehouse: Warehouse, corpus: str, private: bool = False) -> str:
     """The page as HTML that needs nothing else.
 
     Parameters
     ----------
     private
-        Whether restricted texts are shown, and with them the words of judges and annotators, who may quote them.
+        Whether restricted texts are shown, and with them outputs that repeat one, the words of judges and annotators,
+        who may quote them, and annotators' names.
     """
-    key = pl.DataFrame({"corpus": [corpus]})
-    examples = warehouse.read("worked_example", key)
-    rights = warehouse.read("licence", key, ["translator", "restricted"])
-    hidden = set() if private else set(rights.filter("restricted")["translator"])
-    words = private or not hidden
-    parts = [
-        f"<h1>Worked examples: {escape(corpus)}</h1>",
-        "" if words else "<p>Restricted texts are left out, and what judges and annotators say of them.</p>",
-    ]
-    for (rule,), own in examples.sort("rule").group_by("rule", maintain_order=True):
-        parts.append(f"<h2>{escape(RULES[str(rule)])}</h2>")
-        for (_, passage), rows in own.sort("place", "model").group_by("place", "passage", maintain_order=True):
-            parts += _article(warehouse, str(passage), rows, hidden, words)
-    title = "PRIVATE, do not pass on: " if private and len(rights.filter("restricted")) else ""
+    with warehouse.exclusively():  # the tables of one moment
+        rows, rights = _examples(warehouse, corpus), _rights(warehouse, corpus, private)
+        parts = [
+            f"<h1>Worked examples: {escape(corpus)}</h1>",
+            "" if rights.words else "<p>Restricted texts are left out, and what judges and annotators say of them.</p>",
+        ]
+        for (rule,), own in rows.sort("rule").group_by("rule", maintain_order=True):
+            parts.append(f"<h2>{escape(RULES[str(rule)])}</h2>")
+            for (_, passage), some in own.sort("place", "model").group_by("place", "passage", maintain_order=True):
+                parts += _article(warehouse, str(passage), some, rights)
+    title = "PRIVATE, do not pass on: " if private else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><meta name="viewport" '
         f'content="width=device-width"><title>{title}Worked examples: {escape(corpus)}</title>'
@@ -60,38 +70,55 @@ def page(warehouse: Warehouse, corpus: str, private: bool = False) -> str:
     )
 
 
-def _article(warehouse: Warehouse, passage: str, rows: pl.DataFrame, hidden: set[str], words: bool) -> Iterator[str]:
+def _examples(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
+    """Examples with source and output; one that lost either since the last update is left out."""
+    rows = warehouse.read("worked_example", pl.DataFrame({"corpus": [corpus]}))
+    sources = warehouse.read("source_text", rows.select("passage"), ["passage", "text", "language"])
+    outputs = warehouse.read("model_output", rows.select("model", "passage"), ["model", "passage", "text"])
+    found = rows.join(sources.rename({"text": "source"}), on="passage")
+    return found.join(outputs.rename({"text": "output"}), on=["model", "passage"])
+
+
+def _rights(warehouse: Warehouse, corpus: str, private: bool) -> _Rights:
+    key = pl.DataFrame({"corpus": [corpus]})
+    passages = warehouse.read("worked_example", key, ["passage"])
+    translators = warehouse.read("reference", passages, ["translator"])["translator"]
+    known = rights_of(warehouse, key, translators)
+    hidden = frozenset() if private else frozenset(known.filter("restricted")["translator"])
+    labels = warehouse.read("human_label", passages, ["annotator"])
+    return _Rights(hidden, private or not hidden, {} if private else anonymous(labels["annotator"]))
+
+
+def _article(warehouse: Warehouse, passage: str, rows: pl.DataFrame, rights: _Rights) -> Iterator[str]:
     """A passage with the outputs of it that are examples."""
     key = pl.DataFrame({"passage": [passage]})
-    source = warehouse.read("source_text", key, ["text", "language"])
+    source, language = rows.row(0, named=True)["source"], rows.row(0, named=True)["language"]
     references = warehouse.read("reference", key, ["translator", "text", "complete"]).filter("complete")
     yield f"<article><h3>{escape(passage)}</h3>"
-    texts = [("source", "", *source.row(0)), *((t, t, text, "") for t, text, _ in references.sort("translator").rows())]
-    yield _list((name, _text(text, language, who in hidden)) for name, who, text, language in texts)
-    outputs = rows.select("model", "passage").join(
-        warehouse.read("model_output", rows.select("model", "passage")), on=["model", "passage"], maintain_order="left"
-    )
-    for model, why, text in zip(rows["model"], rows["why"], outputs["text"], strict=True):
+    texts = [("", source, language), *((who, text, "") for who, text, _ in references.sort("translator").rows())]
+    yield _list((who or "source", _text(text, tag, who in rights.hidden)) for who, text, tag in texts)
+    secret = [text for who, text, _ in texts if who in rights.hidden]
+    for model, why, text in rows.select("model", "why", "output").iter_rows():
         own = pl.DataFrame({"model": [model], "passage": [passage]})
-        yield f'<section class="output"><strong>{escape(model)}</strong>{_text(text, "", hidden=False)}'
+        yield f'<section class="output"><strong>{escape(model)}</strong>{_text(text, "", repeats(text, secret))}'
         yield f'<p class="why">{escape(why)}</p><ul>'
-        yield from _votes(warehouse, own, words)
+        yield from _votes(warehouse, own, rights)
         yield "</ul></section>"
     yield "</article>"
 
 
-def _votes(warehouse: Warehouse, output: pl.DataFrame, words: bool) -> Iterator[str]:
+def _votes(warehouse: Warehouse, output: pl.DataFrame, rights: _Rights) -> Iterator[str]:
     """What each judge and each person says."""
     votes = warehouse.read("judge_vote", output).sort("judge").fill_null("")
     for vote in votes.iter_rows(named=True):
-        said = (
-            f"{_label(vote)}, confidence {vote['confidence']}" if vote["label"] else f"abstained: {vote['abstention']}"
-        )
-        yield _item(vote["judge"], said, [vote["cause"], vote["evidence"]] if words else [])
+        abstained = f"abstained: {vote['abstention']}" if rights.words else "abstained"
+        said = f"{_label(vote)}, confidence {vote['confidence']}" if vote["label"] else abstained
+        yield _item(vote["judge"], said, [vote["cause"], vote["evidence"]] if rights.words else [])
     labels = warehouse.read("human_label", output).sort("annotator")
     for given in labels.iter_rows(named=True):
+        who = rights.numbers.get(given["annotator"], given["annotator"])
         said = f"{_label(given)}, severity {given['severity']}"
-        yield _item(given["annotator"], said, [given["notes"]] if words else [])
+        yield _item(who, said, [given["notes"]] if rights.words else [])
 
 
 def _label(judgement: Mapping[str, str]) -> str:

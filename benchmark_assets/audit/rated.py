@@ -3,6 +3,8 @@
 Here: who rated which output how, groups that include their totals, rates with intervals. Not here: any table.
 """
 
+from collections.abc import Iterable, Mapping
+
 import polars as pl
 
 from benchmark_assets.adjudication.verdicts import verdicts
@@ -47,6 +49,19 @@ def rated(triage: pl.DataFrame, panel: pl.DataFrame, labels: pl.DataFrame) -> pl
         for raters, chosen, found in ((PANEL, "queued", panel), (PEOPLE, "sampled", verdicts(labels)))
     ]  # fmt: skip
     return pl.concat(part.select(RATED.names()) for part in parts).cast(RATED)
+
+
+def anonymous(annotators: Iterable[str]) -> dict[str, str]:
+    """A number for each annotator: names may be addresses of people, which are for nobody else to read."""
+    return {name: f"annotator-{number}" for number, name in enumerate(sorted(set(annotators)), start=1)}
+
+
+def without_names(agreement: pl.DataFrame, numbers: Mapping[str, str]) -> pl.DataFrame:
+    """Rows of `rater_agreement` with numbers in the place of people's names."""
+    people = pl.col("kind") == "people"
+    return agreement.with_columns(
+        pl.when(people).then(pl.col(name).replace(numbers)).otherwise(name).alias(name) for name in ("first", "second")
+    )
 
 
 def with_totals(rows: pl.DataFrame, **totals: str) -> pl.DataFrame:

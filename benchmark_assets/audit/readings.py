@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.audit.rated import PANEL
+from benchmark_assets.audit.rated import PANEL, anonymous, without_names
 from benchmark_assets.reporting.readings import shown
 from benchmark_assets.reporting.tables import markdown, number
 from resources.warehouse import Warehouse
@@ -48,6 +48,8 @@ def of_judges(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
                                                             for share in ("precision", "recall", "f1")))]  # fmt: skip
     kappas = [number(name, 3) for name in ("kappa", "kappa_major", "kappa_any")]
     raters = warehouse.read("rater_agreement").sort("corpus", "scope", "kind", "first", "second")
+    people = raters.filter(kind="people")
+    raters = without_names(raters, anonymous([*people["first"], *people["second"]]))
     sure = warehouse.read("judge_reliability").sort("corpus", "judge", "confidence")
     without = warehouse.read("panel_without").sort("corpus", "judge")
     confusion = warehouse.read("judge_confusion").filter(judge="panel").sort("corpus", "people", "judged")

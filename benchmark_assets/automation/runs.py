@@ -122,7 +122,7 @@ def update(
     Parameters
     ----------
     probe
-        Whether the models of the scope are asked first which version of them answers.
+        Whether the models of the scope, and all judges, are asked first which version of them answers.
 
     Raises
     ------
@@ -134,8 +134,9 @@ def update(
     notifications: Notifications = resources["notifications"]
     provider: Provider = resources["provider"]
     tags = {PAYER: str(uuid4()), PROCESS: process_tag()}
-    models = sorted(provider.registry().models) if scope.models is None else list(scope.models)
-    if probe and (asked := provider.worth_probing(models)):
+    registry = provider.registry()
+    models = sorted(registry.models) if scope.models is None else list(scope.models)
+    if probe and (asked := provider.worth_probing([*models, *sorted(registry.judges)])):
         notifications.send(f"asks which version answers: {', '.join(asked)}; {provider.cost_of_probing(asked)}")
         provider.probe(asked, tags[PAYER])
     done: list[str] = []

@@ -58,8 +58,10 @@ def stand(
     chosen = asked.select(*KEYS, settings=pl.lit(settings)) if isinstance(settings, str) else settings(asked)
     name = definition.key.to_user_string()
     dims = dimensions(definition.partitions_def)
-    own = warehouse.read("materialization", pl.DataFrame({"asset": [name]}))
-    if chosen.is_empty() and own.is_empty():  # nothing applies and nothing is there: no need to look at the inputs
+    own = pl.DataFrame({"asset": [name]})
+    if chosen.is_empty() and not len(
+        warehouse.read("materialization", own, ["asset"], most=1)
+    ):  # nothing applies and nothing is there: no need to look at the inputs
         nothing = asked.clear().select(KEYS)
         due = nothing.with_columns(
             pl.lit(None, pl.String).alias(each) for each in ("fingerprint", "made_from", "before")

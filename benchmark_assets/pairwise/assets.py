@@ -66,13 +66,21 @@ def anchor_score(context: dg.AssetExecutionContext, warehouse: Warehouse, provid
     partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1",
     kinds={"duckdb", "numpy"}, deps=[dg.AssetDep(comparison, partition_mapping=BY_MODEL)],
 )  # fmt: skip
-def pairwise_score(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
-    """A model against each base set that it was compared with, in a fit of its own: win rate and LT by slice."""
-    contracts = dict(_contracts(warehouse, provider))
+def pairwise_score(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+    """A model against each base set that it was compared with, in a fit of its own: win rate and LT by slice.
+
+    Scores of models that are known no more stay as they are, under the contract that they were made by.
+    """
+    contracts = dict(_contracts(warehouse, systems.provider))
 
     def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        compared = warehouse.read("comparison", asked.select("model"), ["model"]).unique()
-        return compared.with_columns(settings=pl.lit(digest(scores.SIGNATURE, contracts)))
+        compared = warehouse.read("comparison", asked.select("model"), ["model", "base_set"]).unique()
+        words = pl.col("base_set").replace_strict(contracts, default="", return_dtype=pl.String)
+        own = compared.sort("model", "base_set").group_by("model", maintain_order=True).agg(words.str.join("\n"))
+        known = pl.col("model").is_in(list(systems.known(own["model"])))
+        return own.select(
+            "model", settings=pl.when(known).then(pl.format("{} {}", pl.lit(scores.SIGNATURE), "base_set"))
+        )
 
     def compute(due: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("pairwise_score").drop("fingerprint")]

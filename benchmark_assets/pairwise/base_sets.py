@@ -198,7 +198,7 @@ def read_base_set(folder: Path) -> BaseSet:
     BadInput
         Where a file is missing, malformed or not the one that was hashed; where an anchor has no output for an item, or
         two; where outputs or judgments name what is no anchor or item; where a pair was judged twice in one order, or
-        won by neither.
+        won by neither; where an anchor has no judgment.
     """
     manifest = yaml_files.read(folder / MANIFEST, Sealed, REMEDY)
     outputs, judgments = (_bytes(folder / name) for name in (OUTPUTS, JUDGMENTS))
@@ -318,6 +318,11 @@ def _judgments(path: Path, manifest: Manifest) -> pl.DataFrame:
         if key in winners:
             raise BadInput(path, f"{place} {' '.join(key)}", "the pair is judged twice in this order", "keep one")
         winners[key] = record["winner"]
+    met = {name for _, first, second in winners for name in (first, second)}
+    if idle := sorted(set(manifest.anchors) - met):
+        raise BadInput(
+            path, ", ".join(idle), "has no judgment", "have it judged against the others, or drop the anchor"
+        )
     rows = [(*key, winner) for key, winner in sorted(winners.items())]
     names = ["passage", "first", "second", "winner"]
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")

@@ -16,6 +16,7 @@ import polars as pl
 import yaml
 from numpy.typing import NDArray
 
+from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.pairwise.base_sets import (
     JUDGMENTS,
     MANIFEST,
@@ -193,8 +194,11 @@ def judge_pool(provider: Provider, judge: str, items: pl.DataFrame, outputs: pl.
     Raises
     ------
     BadInput
-        Where calls failed.
+        Where calls failed, or the judge is of the family of a model in the pool.
     """
+    for system in outputs["system"].unique().sort():
+        if not system.startswith(TRANSLATOR):
+            impartial(provider, [judge], system, "the base set", "judge")
     model = provider.model(judge)
     texts = {(system, passage): text for system, passage, text in outputs.iter_rows()}
     ordered = list(permutations(outputs["system"].unique().sort(), 2))

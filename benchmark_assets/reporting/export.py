@@ -27,6 +27,7 @@ from benchmark_assets.audit.estimates import ESTIMATE
 from benchmark_assets.audit.examples import EXAMPLE
 from benchmark_assets.audit.outcomes import CATEGORY, OUTCOME
 from benchmark_assets.audit.overlap import FAILING, OVERLAP
+from benchmark_assets.audit.rated import anonymous, without_names
 from benchmark_assets.audit.recall_cost import COST
 from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.trigrams import normalized
@@ -82,7 +83,7 @@ BY_PASSAGE = {
     "votes.csv": ("judge_vote", ["model", "passage", "judge", *JUDGEMENT]),
     "verdicts.csv": ("verdict", VERDICT.names()),
     "human_labels.csv": ("human_label", ["model", "passage", "annotator", *JUDGEMENT, "span_start", "span_end"]),
-    "comparisons.csv": ("comparison", ["model", "passage", "base_set", "anchor", "shown", "winner", "asked"]),
+    "anchored_comparisons.csv": ("comparison", ["model", "passage", "base_set", "anchor", "shown", "winner", "asked"]),
     "rubric_votes.csv": ("rubric_vote", ["model", "passage", "judge", "mark", "perfect"]),
 }
 BY_CORPUS = {
@@ -145,8 +146,8 @@ models fail together |
 | `judge_calibration.csv`, `judge_confusion.csv`, `judge_reliability.csv`, `rater_agreement.csv`, \
 `panels_without.csv` | judges against people and against each other |
 | `error_estimates.csv`, `recall_costs.csv` | errors of all outputs by people's sample; what finding them costs |
-| `comparisons.csv`, `pairwise_scores.csv`, `anchor_scores.csv` | outputs beside the anchors of base sets that have \
-items of this corpus, and what that amounts to |
+| `anchored_comparisons.csv`, `pairwise_scores.csv`, `anchor_scores.csv` | outputs beside the anchors of base sets \
+that have items of this corpus, and what that amounts to |
 | `rubric_votes.csv`, `rubric_summaries.csv` | marks from 1 to 5, and their summary |
 | `funnel.csv`, `near_duplicates.csv` | how many passages each filter drops; passages that repeat an earlier one |
 | `verification.csv` | where the text of each aligned segment stands in its translation |
@@ -285,16 +286,12 @@ def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> 
 
 
 def _numbered(labels: pl.DataFrame, agreement: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """What names annotators, with numbers in the place of names: they may be addresses of people."""
-    people = pl.col("kind") == "people"
-    names = {*labels["annotator"], *agreement.filter(people)["first"], *agreement.filter(people)["second"]}
-    numbers = {name: f"annotator-{number}" for number, name in enumerate(sorted(names), start=1)}
+    """What names annotators, with numbers in the place of names."""
+    people = agreement.filter(kind="people")
+    numbers = anonymous([*labels["annotator"], *people["first"], *people["second"]])
     return {
         "human_labels.csv": labels.with_columns(pl.col("annotator").replace(numbers)),
-        "rater_agreement.csv": agreement.with_columns(
-            pl.when(people).then(pl.col(name).replace(numbers)).otherwise(name).alias(name)
-            for name in ("first", "second")
-        ),
+        "rater_agreement.csv": without_names(agreement, numbers),
     }
 
 
@@ -353,15 +350,21 @@ def _judged(content: Content) -> tuple[pl.DataFrame, pl.DataFrame]:
     secret: dict[str, list[str]] = {}
     for rows in (content.sources, content.references):
         for passage, text in rows.filter("restricted").select("passage", "text").iter_rows():
-            secret.setdefault(passage, []).append(normalized(text))
+            secret.setdefault(passage, []).append(text)
     status = [
         "refused" if text is None
-        else "withheld" if any(words and words in normalized(text) for words in secret.get(passage, []))
+        else "withheld" if repeats(text, secret.get(passage, []))
         else "translated"
         for passage, text in content.outputs.select("passage", "text").iter_rows()
     ]  # fmt: skip
     rows = _short(content.outputs, content.corpus).with_columns(pl.Series("status", status, dtype=pl.String))
     return rows, rows.filter(status="withheld")
+
+
+def repeats(text: str, restricted: Iterable[str]) -> bool:
+    """Whether the whole of a restricted text stands in another, whatever the case and punctuation."""
+    own = normalized(text)
+    return any(words and words in own for words in map(normalized, restricted))
 
 
 def _output_files(outputs: pl.DataFrame) -> dict[str, bytes]:

@@ -49,9 +49,9 @@ class Provider(dg.ConfigurableResource):  # type: ignore[type-arg]
         return versioned(self.registry().model(name), self.ledger)
 
     def worth_probing(self, names: Sequence[str]) -> list[str]:
-        """Those of the names that are in the registry and of which a version has been heard, but not yet today."""
+        """Those models and judges of which a version has been heard, but not yet today."""
         registry = self.registry()
-        models = [registry.model(name) for name in names if name in registry.models]
+        models = [registry.model(name) for name in names if name in registry.models or name in registry.judges]
         return [model.name for model in models if worth_probing(model, self.ledger)]
 
     def cost_of_probing(self, names: Sequence[str]) -> Estimate:

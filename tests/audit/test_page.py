@@ -13,13 +13,14 @@ MARKUP = '<script>alert("x")</script> </style> & מים'
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
-    """One example, of a passage with an open reference and a restricted one, whose words a judge and a person quote."""
+    """One example, of a passage with an open reference and one without a licence, whose words a judge and a person
+    quote; and one in which the whole of it stands."""
     warehouse = Warehouse(path=str(tmp_path / "variorum.duckdb"))
     output = {"model": "m", "passage": "c/p:1"}
     judgement = {"label": "MINOR_ERROR", "error_category": "OTHER", "severity": "low", "confidence": "high"}
     put(warehouse, "licence", *(
         {"corpus": "c", "translator": name, "licence": "l", "restricted": name == "closed"}
-        for name in ("", "open", "closed")
+        for name in ("", "open")
     ))  # fmt: skip
     put(warehouse, "source_text",
         {"passage": "c/p:1", "corpus": "c", "passage_id": "p:1", "document": "p", "position": 1, "language": "la",
@@ -28,11 +29,16 @@ def warehouse(tmp_path: Path) -> Warehouse:
         {"passage": "c/p:1", "translator": name, "text": f"words of {name}", "complete": True}
         for name in ("open", "closed")
     ))  # fmt: skip
-    put(warehouse, "model_output", {**output, "text": MARKUP})
-    put(warehouse, "judge_vote", {**output, "judge": "j", **judgement, "cause": "quotes the closed", "evidence": ""})
-    put(warehouse, "human_label", {**output, "annotator": "a", **judgement, "notes": "copies the closed"})
-    put(warehouse, "worked_example",
-        {"corpus": "c", "rule": "far but valid", "place": 1, **output, "why": "drift 2"})  # fmt: skip
+    put(warehouse, "model_output",
+        {**output, "text": MARKUP}, {**output, "model": "parrot", "text": "Lo! Words of Closed."})  # fmt: skip
+    put(warehouse, "judge_vote",
+        {**output, "judge": "j", **judgement, "cause": "quotes the closed", "evidence": ""},
+        {**output, "judge": "k", "abstention": "label 'it repeats the closed' is none"})  # fmt: skip
+    put(warehouse, "human_label", {**output, "annotator": "me@home", **judgement, "notes": "copies the closed"})
+    put(warehouse, "worked_example", *(
+        {"corpus": "c", "rule": "far but valid", "place": 1, **output, "model": model, "why": "drift 2"}
+        for model in ("m", "parrot", "gone")
+    ))  # fmt: skip
     return warehouse
 
 
@@ -42,13 +48,13 @@ def test_texts_stand_on_it_as_they_are(warehouse: Warehouse) -> None:
     assert shown.count("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &lt;/style&gt; &amp; מים") == 2
     assert "words of open" in shown
     assert "j: MINOR_ERROR (OTHER), confidence high" in shown
-    assert "a: MINOR_ERROR (OTHER), severity low" in shown
+    assert "annotator-1: MINOR_ERROR (OTHER), severity low" in shown
 
 
 def test_restricted_texts_and_those_who_may_quote_them_are_on_the_private_page_only(warehouse: Warehouse) -> None:
     shown = page(warehouse, "c")
     assert "restricted: 15 characters" in shown
-    closed = ("words of closed", "quotes the closed", "copies the closed")
+    closed = ("words of closed", "Words of Closed", "quotes the closed", "copies the closed", "repeats the", "me@home")
     assert not any(words in shown for words in closed)
     private = page(warehouse, "c", private=True)
     assert all(words in private for words in closed)

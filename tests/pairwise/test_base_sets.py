@@ -231,8 +231,9 @@ def test_items_have_to_be_passages_of_an_imported_corpus(
     passages = {item["passage"]: original["passage"] for item, original in zip(items, ITEMS, strict=True)}
     renamed = {old: new for new, old in passages.items()}
     outputs = [line | {"passage": renamed[line["passage"]]} for line in OUTPUT_LINES]
+    judgments = [line | {"passage": renamed[line["passage"]]} for line in JUDGMENT_LINES]
     with pytest.raises(BadInput, match=problem) as fault:
-        import_base_set(tiny, write_set(tmp_path / "set", outputs, [], items=items))
+        import_base_set(tiny, write_set(tmp_path / "set", outputs, judgments, items=items))
     assert "items.2" in fault.value.key
     assert not any(everything(tiny).values())
 

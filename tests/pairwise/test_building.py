@@ -157,6 +157,7 @@ def recorded(tmp_path: Path, ledger: Path) -> Provider:
     content = {
         "endpoints": {"sample": {"recording": str(COMPARISONS)}},
         "judges": {COMPARER: {"endpoint": "sample", "id": COMPARER, "family": "recorded-judge"}},
+        "families": dict.fromkeys(["erring", "free", "literal", "truncating", "verbose"], "recorded-system"),
         "embedders": {"minilm": {}}, "embedder": "minilm",
     }  # fmt: skip
     registry.write_text(json.dumps(content), encoding="utf-8")
@@ -268,6 +269,7 @@ def test_after_a_failed_call_only_that_one_is_made_again(server: Server, tmp_pat
     content = {
         "endpoints": {"server": {"url": server.url, "in_flight": 1}},
         "judges": {"always-a": {"endpoint": "server", "id": "always-a", "family": "referee"}},
+        "families": dict.fromkeys(["erring", "free", "literal", "truncating", "verbose"], "players"),
         "embedders": {"minilm": {}}, "embedder": "minilm",
     }  # fmt: skip
     registry.write_text(json.dumps(content), encoding="utf-8")
