@@ -20,6 +20,7 @@ import polars as pl
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES
 from benchmark_assets.adjudication.triage import audits, item_key
 from benchmark_assets.corpus.registry import registered
+from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.reporting.export import PRIVATE, README, named, put, rights_of
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
@@ -250,10 +251,7 @@ def _items(warehouse: Warehouse, corpus: str) -> list[Item]:
         )  # fmt: skip
     keys = drawn.select("model", "passage")
     outputs = warehouse.read("model_output", keys, ["model", "passage", "text"]).rename({"text": "candidate"})
-    references: dict[str, dict[str, str]] = {}
-    found = warehouse.read("reference", keys.select("passage"), ["passage", "translator", "text", "complete"])
-    for passage, translator, text in found.filter("complete").drop("complete").iter_rows():
-        references.setdefault(passage, {})[translator] = text
+    references = complete_texts(warehouse, keys)
     rows = drawn.join(outputs, on=["model", "passage"], how="left").join(sources, on="passage")
     items = []
     for row in rows.iter_rows(named=True):

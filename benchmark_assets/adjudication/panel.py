@@ -17,10 +17,9 @@ from benchmark_assets.lineage.standing import digest
 from benchmark_assets.translation.systems import language_name
 from resources import prompts
 from resources.errors import BadInput
-from resources.provider.asking import Task, at_once
+from resources.provider.asking import Task, at_once, estimate_asking
 from resources.provider.client import complete
-from resources.provider.estimate import Estimate, total
-from resources.provider.estimate import estimate as of_questions
+from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
 
 logger = logging.getLogger("variorum.adjudication")
@@ -97,13 +96,7 @@ def panel(provider: Provider, corpus: str, audit: Audit, languages: tuple[str, s
 
 def estimate(provider: Provider, work: Work) -> Estimate:
     """Calls and cost of judging items, taking every first answer to be one."""
-    by_judge: dict[str, list[tuple[Task, Case]]] = {}
-    for task, case in _cases(work):
-        by_judge.setdefault(task.model.name, []).append((task, case))
-    return total(
-        of_questions([task.question(shown(case)) for task, case in cases], provider.ledger)
-        for cases in by_judge.values()
-    )
+    return estimate_asking(provider.ledger, ((task, shown(case)) for task, case in _cases(work)))
 
 
 def votes(provider: Provider, work: Work, run: str) -> list[list[Vote]]:

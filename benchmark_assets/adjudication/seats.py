@@ -15,6 +15,7 @@ from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.lineage.refresh import Computed
 from benchmark_assets.lineage.standing import digest
 from benchmark_assets.partitions import CORPUS
+from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.translation.systems import Systems
 from resources.errors import BadInput
 from resources.provider.estimate import Estimate
@@ -135,10 +136,7 @@ def _work(warehouse: Warehouse, seated: Iterable[Seats]) -> list[tuple[Panel, It
             continue
         passages = outputs.select("passage")
         sources = dict(warehouse.read("source_text", passages, ["passage", "text"]).iter_rows())
-        references: dict[str, dict[str, str]] = {}
-        rendered = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
-        for passage, translator, text in rendered.filter("complete").drop("complete").iter_rows():
-            references.setdefault(passage, {})[translator] = text
+        references = complete_texts(warehouse, passages)
         scores = _scores(warehouse, outputs) if own.audit.show_scores else {}
         work += [
             (own, Item(model, passage, sources[passage], references[passage], text, scores.get((model, passage))))

@@ -35,7 +35,7 @@ from benchmark_assets.pairwise.base_sets import (
 from benchmark_assets.pairwise.bradley_terry import obstacle
 from benchmark_assets.pairwise.comparing import Pair, comparing
 from benchmark_assets.pairwise.matches import Match, outcomes
-from benchmark_assets.pairwise.scores import OVERALL, anchor_matches, slices
+from benchmark_assets.pairwise.scores import OVERALL, anchor_matches, anchor_wins, slices
 from benchmark_assets.reporting.export import put, rights_of
 from resources.errors import BadInput
 from resources.provider.provider import Provider
@@ -445,12 +445,8 @@ def report(warehouse: Warehouse, base_set: str) -> Report:
     wide = rates.pivot("slice", index="system", values="win_rate").sort(OVERALL, "system", descending=[True, False])
     others = sorted(set(wide.columns) - {"system", OVERALL})
     names = warehouse.read("anchor_output", key, ["anchor"])["anchor"].unique().sort().to_list()
-    wins = np.zeros((len(names), len(names)))
-    for system, other, won in anchor_matches(judgments).drop_nulls().select("system", "other", "won").iter_rows():
-        one, two = names.index(system), names.index(other)
-        wins[one, two] += won
-        wins[two, one] += 1 - won
-    return Report(wide.select("system", OVERALL, *others), spread(rates, names), obstacle(wins, names))
+    problem = obstacle(anchor_wins(judgments, names), names)
+    return Report(wide.select("system", OVERALL, *others), spread(rates, names), problem)
 
 
 def _check_place(folder: Path) -> None:

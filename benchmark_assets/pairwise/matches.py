@@ -20,10 +20,9 @@ from benchmark_assets.pairwise.rounds import Ladder, following, ladder
 from benchmark_assets.partitions import CORPUS
 from benchmark_assets.translation.systems import Systems
 from resources.errors import BadInput
-from resources.provider.asking import Task, at_once
+from resources.provider.asking import Task, at_once, estimate_asking
 from resources.provider.client import complete
-from resources.provider.estimate import Estimate, total
-from resources.provider.estimate import estimate as of_questions
+from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
@@ -143,22 +142,16 @@ def cost_of(warehouse: Warehouse, provider: Provider, due: pl.DataFrame) -> Esti
 
 def estimate(provider: Provider, matches: Iterable[Match]) -> Estimate:
     """Calls and cost of those matches that need a judge, taking every first answer to be one."""
-    by_judge: dict[str, list[Match]] = {}
-    for match in matches:
-        if settled(match.pair) is None:
-            by_judge.setdefault(match.task.model.name, []).append(match)
-    return total(
-        of_questions([match.task.question(shown(match.pair)) for match in own], provider.ledger)
-        for own in by_judge.values()
-    )
+    needed = (match for match in matches if settled(match.pair) is None)
+    return estimate_asking(provider.ledger, ((match.task, shown(match.pair)) for match in needed))
 
 
 def compare_outputs(warehouse: Warehouse, provider: Provider, due: pl.DataFrame, run: str) -> Computed:
     """Have outputs compared with the anchors of their base sets. The run pays.
 
-    An output has failed where one of its base sets has a judge that may not judge it or another source text, or where a
-    call failed. It has no comparisons then; what was answered is in the ledger. In adaptive mode an output may need
-    none: it has no rows either, and no failure.
+    An output has failed where one of its base sets has a judge that may not judge it, or where a call failed. It has
+    no comparisons then; what was answered is in the ledger. In adaptive mode an output may need none: it has no rows
+    either, and no failure.
     """
     wanted = list(contests(warehouse, provider, due))
     found, failures = _matches(warehouse, wanted)

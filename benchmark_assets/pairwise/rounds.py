@@ -12,7 +12,7 @@ import polars as pl
 
 from benchmark_assets.pairwise.adaptive import enough, next_pairs
 from benchmark_assets.pairwise.bradley_terry import fit
-from benchmark_assets.pairwise.scores import anchor_matches, candidate_matches
+from benchmark_assets.pairwise.scores import anchor_wins, candidate_matches
 from resources.warehouse import Warehouse
 
 BATCH = 64
@@ -89,10 +89,5 @@ def _strengths(warehouse: Warehouse, own: pl.DataFrame) -> dict[str, float] | No
     """Strengths of all anchors of a base set by the frozen judgments; None where some are not finite."""
     anchors = warehouse.read("anchor_output", own, ["anchor"])["anchor"].unique().sort().to_list()
     judgments = warehouse.read("anchor_judgment", own, ["passage", "first", "second", "winner"])
-    wins = np.zeros((len(anchors), len(anchors)))
-    place = {anchor: number for number, anchor in enumerate(anchors)}
-    for system, other, won in anchor_matches(judgments).drop_nulls("won").drop("passage").iter_rows():
-        wins[place[system], place[other]] += won
-        wins[place[other], place[system]] += 1 - won
-    strengths = fit(wins)
+    strengths = fit(anchor_wins(judgments, anchors))
     return None if np.isnan(strengths).any() else dict(zip(anchors, strengths.tolist(), strict=True))

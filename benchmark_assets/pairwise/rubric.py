@@ -17,13 +17,13 @@ from benchmark_assets.lineage.standing import digest
 from benchmark_assets.metrics.intervals import SIGNATURE, mean_interval, resampling_weights, wilson
 from benchmark_assets.pairwise.matches import texts
 from benchmark_assets.partitions import CORPUS
+from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.translation.systems import Systems, language_name
 from resources import prompts
 from resources.errors import BadInput
-from resources.provider.asking import Ask, Task, Told, at_once, insist
+from resources.provider.asking import Ask, Task, Told, at_once, estimate_asking, insist
 from resources.provider.client import complete
-from resources.provider.estimate import Estimate, total
-from resources.provider.estimate import estimate as of_questions
+from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
 from resources.provider.reading import storable
 from resources.warehouse import Warehouse
@@ -178,14 +178,8 @@ def cost_of(warehouse: Warehouse, provider: Provider, due: pl.DataFrame) -> Esti
 
 def estimate(provider: Provider, work: Work) -> Estimate:
     """Calls and cost of giving marks, taking every first answer to be one."""
-    by_judge: dict[str, list[tuple[Task, Entry]]] = {}
-    for tasks, entry in work:
-        for task in tasks if entry.candidate.strip() else ():
-            by_judge.setdefault(task.model.name, []).append((task, entry))
-    return total(
-        of_questions([task.question(_shown(entry)) for task, entry in own], provider.ledger)
-        for own in by_judge.values()
-    )
+    entries = [(tasks, _shown(entry)) for tasks, entry in work if entry.candidate.strip()]
+    return estimate_asking(provider.ledger, ((task, item) for tasks, item in entries for task in tasks))
 
 
 def mark_outputs(warehouse: Warehouse, provider: Provider, due: pl.DataFrame, run: str) -> Computed:
@@ -301,10 +295,7 @@ def _work(
             continue
         passages = outputs.select("passage")
         sources = dict(warehouse.read("source_text", passages, ["passage", "text"]).iter_rows())
-        references: dict[str, dict[str, str]] = {}
-        rendered = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
-        for passage, translator, text in rendered.filter("complete").drop("complete").iter_rows():
-            references.setdefault(passage, {})[translator] = text
+        references = complete_texts(warehouse, passages)
         own = texts(warehouse, outputs)
         for model, passage in outputs.iter_rows():
             if passage in sources and passage in references and (model, passage) in own:

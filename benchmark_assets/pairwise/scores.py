@@ -123,6 +123,16 @@ def anchor_matches(judgments: pl.DataFrame) -> pl.DataFrame:
     return pairs.group_by("passage", "system", "other").agg(won=won).sort("passage", "system", "other")
 
 
+def anchor_wins(judgments: pl.DataFrame, anchors: Sequence[str]) -> Floats:
+    """Wins of each anchor over each other on all items, shape (anchors, anchors); a tie is half of one."""
+    wins = np.zeros((len(anchors), len(anchors)))
+    known = anchor_matches(judgments).drop_nulls("won")
+    at = _numbers(known["system"], anchors), _numbers(known["other"], anchors)
+    np.add.at(wins, at, known["won"].to_numpy())
+    np.add.at(wins, at[::-1], 1 - known["won"].to_numpy())
+    return wins
+
+
 def candidate_matches(comparisons: pl.DataFrame) -> pl.DataFrame:
     """Matches of models with anchors, from rows of the table `comparison`.
 

@@ -9,11 +9,13 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from resources.errors import BadInput
 from resources.prompts import Prompt
 from resources.provider.client import CallFailed, Client, Reply, each
+from resources.provider.estimate import Estimate, estimate, total
 from resources.provider.question import Question
 from resources.provider.reading import Outcome
 from resources.provider.registry import Model
@@ -63,6 +65,14 @@ class Task:
             item=json.dumps(item, ensure_ascii=False, indent=1),
         )  # fmt: skip
         return Question(self.model, tuple(messages), self.purpose, self.answer, replicate)
+
+
+def estimate_asking(ledger: Path, asked: Iterable[tuple[Task, Mapping[str, Any]]]) -> Estimate:
+    """Calls and cost of asking tasks about items, taking every first answer to be one."""
+    by_judge: dict[str, list[Question]] = {}
+    for task, item in asked:
+        by_judge.setdefault(task.model.name, []).append(task.question(item))
+    return total(estimate(questions, ledger) for questions in by_judge.values())
 
 
 class Told(NamedTuple, Generic[Value]):
