@@ -7,10 +7,10 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/variorum demo
 
-# A process for each core; the tests of a file share one, and with it what they start.
+# A process for each core; the tests of a file share one, and with it what they start. What takes long comes first (tests/conftest.py).
 test: environments
 	$(MAKE) lint
-	$(BIN)/pytest -n auto --dist loadfile
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .

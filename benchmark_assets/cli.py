@@ -20,6 +20,8 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, following, order
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.literary import glossary_file
+from benchmark_assets.literary.pairs import export_pairs, import_pairs
 from benchmark_assets.pairwise.base_sets import Identity, checked, import_base_set
 from benchmark_assets.pairwise.building import build_base_set, report, spread
 from benchmark_assets.partitions import KEYS
@@ -175,6 +177,15 @@ def import_base_set_folder(folder: Path) -> None:
     click.echo("`variorum update` compares outputs with it")
 
 
+@import_.command(name="pairs")
+@click.argument("file", type=click.Path(path_type=Path))
+def import_people_pairs(file: Path) -> None:
+    """Take in what people say of pairs, the spreadsheet that `variorum pairs` wrote: all of it, or nothing."""
+    counts = import_pairs(Deployment().warehouse, file)
+    click.echo(f"{file}: {', '.join(f'{count} {name}' for name, count in counts._asdict().items())}")
+    click.echo("`variorum update` brings what rests on them up to date")
+
+
 @main.group(name="baseset")
 def base_set() -> None:
     """Make a base set, or look at one."""
@@ -230,6 +241,21 @@ def annotate(folder: Path, corpus: str, annotators: tuple[str, ...]) -> None:
     click.echo("README.md there says how to label; `variorum import labels FILES` takes in what comes back")
 
 
+@main.command(name="pairs")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("corpus")
+@click.option("--annotator", required=True, help="Who says which is better.")
+@click.option("--per-model", type=click.IntRange(1), help="So many outputs of each model; by default all.")
+@click.option("--private", is_flag=True, help="Show restricted texts, too; such a file may not be passed on.")
+def write_pairs(file: Path, corpus: str, annotator: str, per_model: int | None, private: bool) -> None:
+    """Write outputs of CORPUS beside the human translation to FILE, a spreadsheet for one annotator, blind."""
+    sent = export_pairs(Deployment().warehouse, file, corpus, annotator, per_model, private)
+    restricted = ", ".join(sent.restricted)
+    words = f"PRIVATE, DO NOT PASS ON; restricted texts in it: {restricted}" if restricted else "no restricted texts"
+    click.echo(f"{file}: {sent.pairs} pairs for {annotator}; {words}")
+    click.echo("write A, B or unsure under `better`; `variorum import pairs FILE` takes in what comes back")
+
+
 @main.command(name="examples")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("corpus")
@@ -241,6 +267,16 @@ def write_examples(file: Path, corpus: str, private: bool) -> None:
         raise BadInput(corpus, "", "has no examples", "name judges under `audit` in its description, or import labels")
     _write(file, page(warehouse, corpus, private))
     click.echo(f"{file}: open it in a browser")
+
+
+@main.command(name="glossary")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("corpus")
+def write_glossary(file: Path, corpus: str) -> None:
+    """Write the terms of CORPUS to FILE, a table for a person to check."""
+    terms, passages = glossary_file.write(Deployment().warehouse, file, corpus)
+    click.echo(f"{file}: {terms} terms of {passages} passages; `false` in in_source or in_human needs a look")
+    click.echo("name it as `glossary` under `literary` in the description, then `variorum import corpus` that again")
 
 
 @main.command()

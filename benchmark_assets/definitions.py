@@ -11,6 +11,7 @@ from benchmark_assets.alignment import assets as alignment
 from benchmark_assets.audit import assets as audit
 from benchmark_assets.automation import checks, jobs, sensors
 from benchmark_assets.corpus import assets as corpus
+from benchmark_assets.literary import assets as literary
 from benchmark_assets.metrics import assets as metrics
 from benchmark_assets.pairwise import assets as pairwise
 from benchmark_assets.references import assets as references
@@ -28,7 +29,7 @@ from resources.warehouse import Warehouse
 
 ROOMS = [
     corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting, adjudication,
-    audit, pairwise,
+    audit, pairwise, literary,
 ]  # fmt: skip
 OWNERS = ["team:variorum"]
 

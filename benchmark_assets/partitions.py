@@ -1,7 +1,8 @@
 """Every partitions definition, and how its keys are put together. Not here: what a key may be made of (resources.keys).
 
 A passage's key is `corpus/passage_id`; a grid's key is `model|passage` (Dagster orders dimensions alphabetically), so
-the outputs of one model are one contiguous range.
+the outputs of one model are one contiguous range. A task of understanding is one partition, whatever the number of its
+samples: thirteen columns can be read, five thousand cannot, and no sample is asked about twice anyway.
 """
 
 import dagster as dg
@@ -10,17 +11,23 @@ import polars as pl
 PASSAGE = dg.DynamicPartitionsDefinition(name="passage")
 MODEL = dg.DynamicPartitionsDefinition(name="model")
 GRID = dg.MultiPartitionsDefinition({"model": MODEL, "passage": PASSAGE})
+TASK = dg.DynamicPartitionsDefinition(name="task")
+TASK_GRID = dg.MultiPartitionsDefinition({"model": MODEL, "task": TASK})
 
 SINGLE_RUN = dg.BackfillPolicy.single_run()
 """A model's whole row, or any range of passages, is one run."""
 
-KEYS = ["model", "passage"]
+KEYS = ["model", "passage", "task"]
 """Columns that name a partition of any asset; a dimension that the asset lacks is ''."""
 
 CORPUS = pl.col("passage").str.split_exact("/", 1).struct.field("field_0").alias("corpus")
 """The corpus of a passage, from the passage's key."""
 
+COLLECTION = pl.col("document").str.extract(r"^(\p{L}+)")
+"""The collection or work of a document, from its id: `an` of `an10.13`; null where no letters lead."""
+
 BY_PASSAGE = dg.MultiToSingleDimensionPartitionMapping("passage")
+BY_TASK = dg.MultiToSingleDimensionPartitionMapping("task")
 BY_MODEL = dg.MultiToSingleDimensionPartitionMapping("model")
 
 
@@ -30,7 +37,7 @@ def range_tags(first: str, last: str) -> dict[str, str]:
 
 
 def dimensions(partitions_def: dg.PartitionsDefinition | None) -> list[str]:
-    """Names of the dimensions, alphabetically: `[]`, `["passage"]`, `["model"]` or `["model", "passage"]`."""
+    """Names of the dimensions, alphabetically: `[]`, `["model", "passage"]`, …"""
     if isinstance(partitions_def, dg.MultiPartitionsDefinition):
         return sorted(partitions_def.partition_dimension_names)
     if isinstance(partitions_def, dg.DynamicPartitionsDefinition) and partitions_def.name:

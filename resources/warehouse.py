@@ -338,14 +338,9 @@ class Declared(NamedTuple):
 def _declared() -> dict[str, Declared]:
     with duckdb.connect(":memory:") as connection:
         connection.execute(_ddl())
-        keys = dict(
-            connection.execute(
-                "SELECT table_name, constraint_column_names FROM duckdb_constraints() "
-                "WHERE constraint_type = 'PRIMARY KEY'"
-            ).fetchall()
-        )
+        keys = _keys(connection)
         return {
-            table: Declared(columns, connection.sql(f'SELECT * FROM "{table}"').pl().schema, list(keys[table]))
+            table: Declared(columns, connection.sql(f'SELECT * FROM "{table}"').pl().schema, keys[table])
             for table, columns in _existing(connection).items()
         }
 
@@ -366,14 +361,36 @@ def _existing(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]
     return tables
 
 
+def _keys(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
+    """Names of the primary key of each table."""
+    rows = connection.execute(
+        "SELECT table_name, constraint_column_names FROM duckdb_constraints() "
+        "WHERE constraint_type = 'PRIMARY KEY' AND database_name = current_database()"
+    ).fetchall()
+    return {table: list(columns) for table, columns in rows}
+
+
 def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
-    """Bring a file to the declared schema: new tables and new nullable columns are added, nothing is dropped."""
+    """Bring a file to the declared schema: new tables and new nullable columns are added, nothing is dropped.
+
+    A table whose primary key has grown is written anew, where its new columns have a default.
+    """
     digest = blake2b(_ddl().encode(), digest_size=16).hexdigest()
     connection.execute("CREATE TABLE IF NOT EXISTS schema_digest (digest VARCHAR NOT NULL)")
     if connection.execute("SELECT digest FROM schema_digest").fetchall() == [(digest,)]:
         return
     connection.begin()
+    grown = [
+        table for table, key in _keys(connection).items()
+        if table in _declared() and set(key) < set(_declared()[table].key)
+    ]  # fmt: skip
+    for table in grown:
+        connection.execute(f'CREATE TEMP TABLE "{table}_before" AS FROM "{table}"')
+        connection.execute(f'DROP TABLE "{table}"')
     connection.execute(_ddl())
+    for table in grown:
+        connection.execute(f'INSERT INTO "{table}" BY NAME FROM "{table}_before"')
+        connection.execute(f'DROP TABLE "{table}_before"')
     existing = _existing(connection)
     for table, declared in _declared().items():
         for column, kind in declared.columns.items():

@@ -1,5 +1,6 @@
 """What tests share: a home of their own, a small corpus on disk, and the code location over both."""
 
+import fcntl
 import os
 import shutil
 import sys
@@ -24,6 +25,12 @@ from tests.systems import RuleSystems, rule_systems
 settings.register_profile("variorum", deadline=None)
 settings.load_profile("variorum")
 
+
+LONG = (
+    "tests/test_cli.py", "tests/selection/test_selection_assets.py", "tests/automation/test_runs.py",
+    "tests/test_lineage.py", "tests/automation/test_sensors.py", "tests/automation/test_kills.py",
+)  # fmt: skip
+"""Files that take more than half a minute: first, so that none of them is left to one core at the end."""
 
 EXIT_STATUS = pytest.StashKey[int]()
 
@@ -74,8 +81,22 @@ def ruled(warehouse: Warehouse, systems: RuleSystems) -> dg.Definitions:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a home in which everything is materialized for the small corpus and two models."""
-    folder = tmp_path_factory.mktemp("finished")
+    """A folder with a home in which everything is materialized for the small corpus and two models.
+
+    The first of the processes that run tests makes it, for all; tests work on copies.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    folder, complete = shared / "finished", shared / "finished" / "complete"
+    with (shared / "finished.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not complete.exists():
+            _finish(folder)
+            complete.touch()
+    return folder
+
+
+def _finish(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         warehouse = Warehouse(path=str(made_home(patch, folder) / "variorum.duckdb"))
         systems = rule_systems(warehouse, folder)
@@ -86,7 +107,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
             runs.look(definitions, instance)
             instance.add_dynamic_partitions("model", MODELS)
             runs.update(definitions, instance)
-    return folder
 
 
 @pytest.fixture
@@ -130,7 +150,8 @@ def realdata() -> Path:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Measurements and long proofs run only where `-m` asks for them."""
+    """Measurements and long proofs run only where `-m` asks for them; long files come first."""
+    items.sort(key=lambda item: item.nodeid.partition("::")[0] not in LONG)
     asked = config.getoption("-m")
     for marker in ("bench", "proof"):
         if marker not in asked:

@@ -89,7 +89,7 @@ def write_outputs(path: Path, texts: Mapping[str, str]) -> Path:
     return path
 
 
-CONSTRUCTION = ["alignment", "verification", "passage_filter", "near_duplicate", "selection", "funnel"]
+CONSTRUCTION = ["alignment", "verification", "passage_filter", "near_duplicate", "selection", "funnel", "glossary"]
 TABLES = [
     "leaderboard", "translator_agreement", "closest_share", "system_comparison", "metric_rank", "slice_summary",
     "sensitivity", "sensitivity_threshold",
@@ -108,9 +108,26 @@ STAGES = {
     "translate": ["model_output"],
     "score": ["drift_score", "lexical_score", "comet_score", "output_diagnostic"],
     "summary": ["model_summary"],
-    "adjudicate": ["triage", "judge_vote", "verdict", "human_label", "comparison", "rubric_vote"],
+    "adjudicate": [
+        "triage",
+        "judge_vote",
+        "verdict",
+        "human_label",
+        "comparison",
+        "rubric_vote",
+        "term_adherence",
+        "aspect_vote",
+        "head_to_head",
+    ],
     "accounts": ["model_call"],
-    "audit": ["audit_outcome", "judge_calibration", "error_estimate", "worked_example", "anchor_score"],
+    "audit": [
+        "audit_outcome",
+        "judge_calibration",
+        "error_estimate",
+        "worked_example",
+        "anchor_score",
+        "ensemble_calibration",
+    ],
     "table": TABLES,
 }
 """Assets that a person might materialize together in Dagster's UI."""
@@ -118,6 +135,7 @@ STAGES = {
 SPARSE = {
     "judge_vote", "verdict", "human_label", "comparison", "pairwise_score", "rubric_vote", "rubric_summary",
     "audit_outcome", "judge_calibration", "error_estimate", "worked_example", "anchor_score",
+    "term_adherence", "adherence_summary", "aspect_vote", "head_to_head", "literary_score", "ensemble_calibration",
 }  # fmt: skip
 """Assets of which the small corpora have nothing: nobody judges them."""
 

@@ -1,4 +1,4 @@
-"""The command line, as processes on a home of their own."""
+"""The command line on a home of its own: in this process, but for what makes, finds and fails in others."""
 
 import subprocess
 import sys
@@ -8,8 +8,8 @@ import pytest
 
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
-from tests.processes import environment, variorum
-from tests.support import PASSAGES, write_corpus, write_outputs
+from tests.processes import environment, here, variorum
+from tests.support import PASSAGES, TRANSLATIONS, write_corpus, write_outputs
 
 
 def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Path) -> None:
@@ -35,49 +35,49 @@ def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Pat
     assert float(audit["erring"][-3]) > 20
     assert float(audit["truncating"][7]) > 10
 
-    again = variorum(tmp_path, "demo")
+    again = here(tmp_path, "demo")
     assert again.stdout == done.stdout
-    counts = variorum(tmp_path, "status")
+    counts = variorum(tmp_path, "status")  # another process finds what the first one left
     assert [line.split()[-4:] for line in counts.stdout.splitlines() if line.startswith("drift_score")] == [
         ["375", "240", "0", "135"]  # the dialogues are no corpus of these systems
     ]
     # Its translations came out of recorded replies, by the way that calls take.
-    assert "recording recording.jsonl" in variorum(tmp_path, "models").stdout
-    costs = variorum(tmp_path, "costs").stdout.splitlines()
+    assert "recording recording.jsonl" in here(tmp_path, "models").stdout
+    costs = here(tmp_path, "costs").stdout.splitlines()
     assert [line.split()[1:5] for line in costs if "translate" in line] == [
         [name, "translate", "2", "2"] for name in ("erring", "free", "literal", "truncating", "verbose")
     ]
     assert [line.split()[2] for line in costs if line.split()[1:2] == ["brisk"]] == ["judge"]
-    variorum(tmp_path, "examples", str(tmp_path / "examples.html"), "sample")
+    here(tmp_path, "examples", str(tmp_path / "examples.html"), "sample")
     page = (tmp_path / "examples.html").read_text(encoding="utf-8")
     assert "Far from the references" in page
     assert "exacting: VALID_VARIATION" in page
-    sent = variorum(tmp_path, "annotate", str(tmp_path / "items"), "sample", "--annotator", "me").stdout
+    sent = here(tmp_path, "annotate", str(tmp_path / "items"), "sample", "--annotator", "me").stdout
     assert "104 items for each of me; no restricted texts" in sent
-    label = variorum(tmp_path, "import", "labels", str(tmp_path / "items" / "items.me.csv")).stdout
+    label = here(tmp_path, "import", "labels", str(tmp_path / "items" / "items.me.csv")).stdout
     assert "104 open" in label
-    variorum(tmp_path, "record", "free", str(tmp_path / "free.jsonl"))
+    here(tmp_path, "record", "free", str(tmp_path / "free.jsonl"))
     recorded = (PROJECT / "warehouse" / "sample" / "recording.jsonl").read_text(encoding="utf-8").splitlines()
     assert set((tmp_path / "free.jsonl").read_text(encoding="utf-8").splitlines()) <= set(recorded)
 
 
 def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    variorum(home, "import", "corpus", str(write_corpus(tmp_path / "corpus")))
+    here(home, "import", "corpus", str(write_corpus(tmp_path / "corpus")))
 
     def written(version: str) -> Path:
         texts = {passage.removeprefix("tiny/"): f"About {passage}. {version}" for passage in PASSAGES}
         return write_outputs(tmp_path / "mine.jsonl", texts)
 
-    imported = variorum(home, "import", "outputs", str(written("first")), "--corpus", "tiny")
+    imported = here(home, "import", "outputs", str(written("first")), "--corpus", "tiny")
     assert "mine: 3 outputs" in imported.stdout
-    assert "mine" in variorum(home, "models").stdout
-    variorum(home, "evaluate", "mine")
+    assert "mine" in here(home, "models").stdout
+    here(home, "evaluate", "mine")
     warehouse = Warehouse(path=str(home / "variorum.duckdb"))
     assert len(warehouse.read("drift_score")) == 3
 
     # Dagster's own command line brings one partition up to date and no other.
-    variorum(home, "import", "outputs", str(written("second")), "--corpus", "tiny")
+    here(home, "import", "outputs", str(written("second")), "--corpus", "tiny")
     before = warehouse.read("model_output")
     subprocess.run(
         [
@@ -107,16 +107,17 @@ def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
 def test_a_mistake_ends_in_one_line_that_says_what_to_do(
     arguments: list[str], words: list[str], tmp_path: Path
 ) -> None:
-    done = variorum(tmp_path, *arguments, code=1)
+    done = here(tmp_path, *arguments, code=1)
     assert "Traceback" not in done.stderr
     assert all(word in done.stderr.splitlines()[-1] for word in words), done.stderr
 
 
 def test_faults_in_the_files_are_named_and_the_rest_is_taken_in(tmp_path: Path) -> None:
-    description = write_corpus(tmp_path / "corpus")
+    description = write_corpus(tmp_path / "corpus", translations={"ann": TRANSLATIONS["ann"]})
     broken = tmp_path / "corpus/root/la/test/doc2_root-la-test.json"
     broken.write_text('{"doc2:1.1": "Nihil', encoding="utf-8")
     done = variorum(tmp_path / "home", "import", "corpus", str(description), code=1)
+    assert "Traceback" not in done.stderr
     assert "doc2_root-la-test.json" in done.stderr
     assert "is no JSON" in done.stderr
     assert len(Warehouse(path=str(tmp_path / "home" / "variorum.duckdb")).read("source_text")) == 2

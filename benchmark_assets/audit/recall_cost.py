@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
 from benchmark_assets.adjudication.labels import MAJOR, SUBSTANTIVE
 from benchmark_assets.audit.rated import BOUNDS, PEOPLE
@@ -139,6 +138,8 @@ def combination(outputs: pl.DataFrame, features: list[str]) -> Floats | None:
     training = [known & (fold != each) for each in range(FOLDS)]
     if any(len(np.unique(major[rows])) < 2 for rows in training):
         return None
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]  # takes a second to import
+
     table = outputs.select(FEATURES[name].alias(name) for name in features).to_numpy()
     spread = table.std(axis=0)
     table = (table - table.mean(axis=0)) / np.where(spread > 0, spread, 1)

@@ -22,14 +22,14 @@ do."""
 
 
 class Scope(NamedTuple):
-    """Partitions to which work is restricted: those of these models and corpora, None for all."""
+    """Partitions to which work is restricted: those of these models and of these corpora or tasks, None for all."""
 
     models: Collection[str] | None = None
     corpora: Collection[str] | None = None
 
 
 class Due(NamedTuple):
-    """What is due of one asset: columns `model`, `passage` and `reason`, and what it would ask of models."""
+    """What is due of one asset: columns of `KEYS` and `reason`, and what it would ask of models."""
 
     asset: dg.AssetKey
     rows: pl.DataFrame
@@ -144,7 +144,7 @@ def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _partitions(instance: dg.DagsterInstance, dims: Sequence[str], scope: Scope) -> pl.DataFrame:
-    """The partitions of a scope: columns `model` and `passage`, one row of '' for an asset without partitions."""
+    """The partitions of a scope: columns of `KEYS`, one row of '' for an asset without partitions."""
     chosen = {dim: _keys(instance, dim, scope) for dim in dims}
     rows = list(product(*(chosen.get(name, [""]) for name in KEYS)))
     return pl.DataFrame(rows, schema=dict.fromkeys(KEYS, pl.String), orient="row")

@@ -24,6 +24,8 @@ RANGES: Mapping[str, tuple[float, float]] = {
     **{f"{level}_{name}": (0, 1) for level in ("major", "any") for name in ("precision", "recall", "f1")},
     **dict.fromkeys(["win_rate", "first_rate", "useful", "perfect", "flagged"], (0, 1)),
     **dict.fromkeys(["lt", "lt_fixed"], (0, 10)),
+    **dict.fromkeys(["adherence", "human_adherence", "coverage", "accuracy", "expected", "points"], (0, 1)),
+    "balance": (-1, 1),
     **dict.fromkeys(["kappa", "kappa_major", "kappa_any", "correlation"], (-1, 1)),
     **dict.fromkeys(["bleu", "chrf", "bleu_mean", "chrf_mean"], (0, 100)),
     "drift": (0, 200),  # (1 - cos) / (spread + 0.01)

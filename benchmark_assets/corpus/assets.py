@@ -132,7 +132,7 @@ def _store(
     _store_prose(context, warehouse, seen)
     for asset, frame in ASSETS.items():
         versions = seen.versions.select(
-            pl.lit("").alias("model"), "passage", pl.col(asset).alias("version"),
+            pl.lit("").alias("model"), "passage", pl.lit("").alias("task"), pl.col(asset).alias("version"),
             pl.concat_str(pl.lit(CODE_VERSION), asset, "place").alias("fingerprint"),
             pl.lit(f"code:{CODE_VERSION}").alias("made_from"),
         )  # fmt: skip

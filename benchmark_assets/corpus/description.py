@@ -95,6 +95,64 @@ class Rubric(BaseModel):
     judges: tuple[str, ...] = ()
 
 
+ASPECTS = ("meaning", "prose", "voice", "terms")
+"""What a judge of the ensemble may be asked to look at; prompts/versus.yaml says what each of them is."""
+
+
+class Seat(BaseModel):
+    """A judge of the ensemble, by its name in the registry, the aspect that it looks at, and the weight of its vote."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    judge: str
+    aspect: Literal["meaning", "prose", "voice", "terms"]
+    weight: float = Field(default=1, gt=0)
+
+
+class Literary(BaseModel):
+    """How outputs of a literary corpus are made and compared with the human translation (LiTERatE).
+
+    `human` is the reference that outputs are compared with; without it, the corpus is none of this kind. `glossary` is
+    a file of terms (literary.glossary), relative to the description; chunks that it says nothing of get theirs from the
+    model that `extractor` names in the registry. `ensemble` has the judges, each with an aspect; they see
+    every pair in both orders, or in one that a hash draws. A verdict needs a balance of votes beyond `margin`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    human: str = ""
+    glossary: Path | None = None
+    extractor: str = ""
+    ensemble: tuple[Seat, ...] = ()
+    orders: Literal["both", "one"] = "both"
+    margin: float = Field(default=0, ge=0, lt=1)
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Literary":
+        if not self.human and (self.glossary or self.extractor or self.ensemble):
+            raise ValueError("`human` must name the reference that outputs are compared with")
+        if len({(seat.judge, seat.aspect) for seat in self.ensemble}) < len(self.ensemble):
+            raise ValueError("`ensemble` has a judge twice with the same aspect")
+        return self
+
+
+class Chunks(BaseModel):
+    """How running text is cut (LiTERatE): CJK characters of a chunk, at least and at most, and of its context on each
+    side."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    least: int = Field(default=200, ge=1)
+    most: int = Field(default=500, ge=1)
+    context: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]] = (60, 80)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Chunks":
+        if self.least > self.most or self.context[0] > self.context[1]:
+            raise ValueError("the least must not be above the most")
+        return self
+
+
 class Description(BaseModel):
     """A corpus. `root` is the folder or file that the layout's reader reads, relative to the description's own file.
 
@@ -116,6 +174,8 @@ class Description(BaseModel):
     sensitivity: Sensitivity = Sensitivity()
     audit: Audit = Audit()
     rubric: Rubric = Rubric()
+    literary: Literary = Literary()
+    chunks: Chunks = Chunks()
     corrections: Path | None = None
     downloads: tuple[Download, ...] = ()
 
@@ -171,7 +231,16 @@ def load(path: Path) -> Description:
         for translator, text in description.references.items()
     }
     corrections = (path.parent / description.corrections).resolve() if description.corrections else None
-    return description.model_copy(update={"root": root, "references": references, "corrections": corrections})
+    literary = description.literary
+    if literary.human and literary.human not in references:
+        raise BadInput(
+            path, "literary.human", f"{literary.human!r} is none of the references", f"use one of {sorted(references)}"
+        )
+    if literary.glossary:
+        literary = literary.model_copy(update={"glossary": (path.parent / literary.glossary).resolve()})
+    return description.model_copy(
+        update={"root": root, "references": references, "corrections": corrections, "literary": literary}
+    )
 
 
 def _check_files(path: Path, description: Description) -> None:

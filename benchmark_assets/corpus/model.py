@@ -35,12 +35,19 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The unit of translation and scoring. `language` is that of the source, as a BCP 47 or ISO 639 tag."""
+    """The unit of translation and scoring. `language` is that of the source, as a BCP 47 or ISO 639 tag.
+
+    `text` is the source as it stands in its document where that is not the segments joined by a space. `previous` and
+    `following` are what stands before and after a chunk of running text; None of passages that are no chunks.
+    """
 
     id: str
     language: str
     segments: tuple[Segment, ...]
     references: tuple[Reference, ...]
+    text: str | None = None
+    previous: str | None = None
+    following: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

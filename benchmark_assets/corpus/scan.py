@@ -21,7 +21,7 @@ VERSIONED = ["source_text", "segmented_reference", "continuous_reference"]
 SOURCE = pl.Schema({
     "passage": pl.String(), "corpus": pl.String(), "passage_id": pl.String(), "document": pl.String(),
     "position": pl.Int32(), "language": pl.String(), "segment_ids": pl.List(pl.String), "segments": pl.List(pl.String),
-    "text": pl.String(),
+    "text": pl.String(), "previous": pl.String(), "following": pl.String(),
 })  # fmt: skip
 REFERENCE = pl.Schema({
     "passage": pl.String(), "translator": pl.String(), "segments": pl.List(pl.String), "flag": pl.String(),
@@ -117,11 +117,13 @@ class Rows:
             ids = [segment.id for segment in passage.segments]
             texts = [segment.text for segment in passage.segments]
             rendered = [(each.translator, list(each.segments), each.flag) for each in passage.references]
-            self.sources.append(
-                (key, corpus, passage.id, document.id, position, passage.language, ids, texts, joined(texts))
-            )
+            text = joined(texts) if passage.text is None else passage.text
+            around = (passage.previous, passage.following)
+            place = (key, corpus, passage.id, document.id, position)
+            self.sources.append((*place, passage.language, ids, texts, text, *around))
             self.references += [(key, *each) for each in rendered]
-            source = digest(passage.language, ids, texts, joined(texts))
+            # What passages without a context are hashed of stays as it was, and so does what was made of them.
+            source = digest(passage.language, ids, texts, text, *(around if around != (None, None) else ()))
             reference = digest(ids, sorted(rendered, key=lambda each: each[0]))
             said += [source, reference]
             self.versions.append((key, source, reference, "", digest(document.id, position)))

@@ -61,7 +61,7 @@ def report(
     Parameters
     ----------
     rows
-        Columns `model`, `passage` ('' where the asset lacks the dimension) and `version`.
+        Columns `version` and those of `KEYS`, '' where the asset lacks the dimension.
     """
     for each in inputs:
         name = each.key.to_user_string()
@@ -96,7 +96,7 @@ def heard(
     partitions_def: dg.PartitionsDefinition[Any] | None,
     asked: pl.DataFrame,
 ) -> pl.DataFrame:
-    """What Dagster knows of the partitions asked for: columns `model`, `passage`, `heard` and `failed`.
+    """What Dagster knows of the partitions asked for: columns of `KEYS`, `heard` and `failed`.
 
     `heard` is the version that was last reported, null where none was; `failed` whether its last run failed on it.
     """

@@ -64,7 +64,7 @@ def refresh(
     Parameters
     ----------
     compute
-        Called once with the partition columns of what is due (`model`, `passage` or both), unless nothing is. A
+        Called once with the partition columns of what is due (its dimensions), unless nothing is. A
         partition for which it returns neither rows nor a failure is stored as empty.
     settings
         What determines the result besides the inputs and the code version.

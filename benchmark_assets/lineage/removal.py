@@ -13,8 +13,9 @@ from benchmark_assets.lineage.events import RETRACTED, report
 from benchmark_assets.partitions import KEYS
 from resources.warehouse import Replacement, Warehouse
 
-KEPT = {"model_call", "base_set_item", "anchor_output", "anchor_judgment"}
-"""Tables that lose nothing: what was paid stays in the accounts, and base sets are frozen."""
+KEPT = {"model_call", "base_set_item", "anchor_output", "anchor_judgment", "pair_label"}
+"""Tables that lose nothing: what was paid stays in the accounts, base sets are frozen, and what people said of texts
+that are gone applies again where these come back."""
 
 ROWS = pl.Schema({"table": pl.String(), "rows": pl.Int64()})
 

@@ -23,12 +23,12 @@ UNKNOWN = ""
 
 Settings = str | Callable[[pl.DataFrame], pl.DataFrame]
 """What determines a result besides the inputs and the code: one string for all partitions, or a function from the
-partitions asked for to a frame of `model`, `passage` and `settings`. A partition missing from that frame does not
+partitions asked for to a frame of its dimensions and `settings`. A partition missing from that frame does not
 apply; where `settings` is null, what is stored stays."""
 
 
 class Standing(NamedTuple):
-    """Partitions in columns `model` and `passage`.
+    """Partitions in the columns of `KEYS`.
 
     `due` has `fingerprint` and `made_from` besides, and `before`, the `made_from` of the rows it has, null where it has
     none. `good` has `version`. A partition that has rows but no longer applies, or lost an input, is `gone`; one that

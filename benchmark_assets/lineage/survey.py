@@ -24,12 +24,12 @@ class Survey:
     Parameters
     ----------
     asked
-        The partitions in question: columns `model` and `passage`, '' where the asset lacks the dimension.
+        The partitions in question: columns of `KEYS`, '' where the asset lacks the dimension.
 
     Attributes
     ----------
     due
-        Columns `model`, `passage` and `reason`: partitions that are to be computed, removed or reported anew.
+        Columns of `KEYS`, and `reason`: partitions that are to be computed, removed or reported anew.
     estimate
         What computing them would ask of models; None where nothing is asked.
     """

@@ -31,6 +31,10 @@ from benchmark_assets.audit.rated import anonymous, without_names
 from benchmark_assets.audit.recall_cost import COST
 from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.trigrams import normalized
+from benchmark_assets.literary.adherence import SUMMARY as ADHERENCE
+from benchmark_assets.literary.calibration import CALIBRATION as ENSEMBLE
+from benchmark_assets.literary.ensemble import VERDICT as HEAD_TO_HEAD
+from benchmark_assets.literary.scores import SCORE as LITERARY
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.summary import SUMMARY
 from benchmark_assets.pairwise.rubric import SUMMARY as RUBRIC
@@ -85,6 +89,8 @@ BY_PASSAGE = {
     "human_labels.csv": ("human_label", ["model", "passage", "annotator", *JUDGEMENT, "span_start", "span_end"]),
     "anchored_comparisons.csv": ("comparison", ["model", "passage", "base_set", "anchor", "shown", "winner", "asked"]),
     "rubric_votes.csv": ("rubric_vote", ["model", "passage", "judge", "mark", "perfect"]),
+    "aspect_votes.csv": ("aspect_vote", ["model", "passage", "judge", "aspect", "shown", "better"]),
+    "head_to_head.csv": ("head_to_head", HEAD_TO_HEAD.names()),
 }
 BY_CORPUS = {
     "funnel.csv": ("funnel", ["step", "reason", "affected", "alone", "remaining"]),
@@ -112,6 +118,9 @@ BY_CORPUS = {
     "recall_costs.csv": ("recall_cost", COST.names()[1:]),
     "worked_examples.csv": ("worked_example", EXAMPLE.names()[1:]),
     "rubric_summaries.csv": ("rubric_summary", [name for name in RUBRIC.names() if name != "corpus"]),
+    "literary_scores.csv": ("literary_score", [name for name in LITERARY.names() if name != "corpus"]),
+    "adherence_summaries.csv": ("adherence_summary", [name for name in ADHERENCE.names() if name != "corpus"]),
+    "ensemble_calibrations.csv": ("ensemble_calibration", ENSEMBLE.names()[1:]),
 }
 BY_BASE_SET = {
     "pairwise_scores.csv": ("pairwise_score", PAIRWISE_SCORE.names()),
@@ -149,6 +158,10 @@ models fail together |
 | `anchored_comparisons.csv`, `pairwise_scores.csv`, `anchor_scores.csv` | outputs beside the anchors of base sets \
 that have items of this corpus, and what that amounts to |
 | `rubric_votes.csv`, `rubric_summaries.csv` | marks from 1 to 5, and their summary |
+| `aspect_votes.csv`, `head_to_head.csv`, `literary_scores.csv`, `ensemble_calibrations.csv` | outputs beside the \
+human translation: votes, verdicts, scores of 0 to 100, and how often judges say what people say |
+| `adherence_summaries.csv` | how many of the glossary's terms outputs have; the terms are words of a translation, and \
+in no package |
 | `funnel.csv`, `near_duplicates.csv` | how many passages each filter drops; passages that repeat an earlier one |
 | `verification.csv` | where the text of each aligned segment stands in its translation |
 | `prompts/` | what models are asked, as the project has it at the export |

@@ -5,6 +5,7 @@ Not here: aggregates (metrics.summary).
 
 import polars as pl
 
+from benchmark_assets.partitions import COLLECTION
 from benchmark_assets.reporting.leaderboard import summaries
 from resources.warehouse import Warehouse
 
@@ -51,9 +52,9 @@ def slices(passages: pl.DataFrame) -> pl.DataFrame:
     Thirds are by rank within the corpus, equal values together, so they are not equally large where values repeat.
     """
     collection = passages.select(
-        "corpus", "passage", pl.lit("collection").alias("dimension"), pl.col("document").str.extract(r"^(\p{L}+)"),
+        "corpus", "passage", pl.lit("collection").alias("dimension"), COLLECTION.alias("slice"),
         least=pl.lit(None, pl.Float64), most=pl.lit(None, pl.Float64),
-    ).rename({"document": "slice"})  # fmt: skip
+    )  # fmt: skip
     parts = [collection.drop_nulls("slice")]
     for dimension, names in THIRDS.items():
         known = passages.drop_nulls(dimension)

@@ -1,12 +1,14 @@
-"""Translating a batch of passages by a model: what is asked, what is taken from a reply, what is asked for again.
+"""Translating by a model: what is asked, what is taken from a reply, what is asked for again.
 
-Here: the protocol of PaliBench (appendix A) and of the audit (section 3.2): independent passages as a JSON object, the
-same keys back. Not here: retries of a call (resources.provider.client), the form of a reply (structured).
+Here: the protocol of PaliBench (appendix A) and of the audit (section 3.2), independent passages as a JSON object, the
+same keys back; and how long a single text is asked for. Not here: retries of a call (resources.provider.client), the
+form of a reply (structured), chunks and lines (translation.requests).
 """
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from benchmark_assets.translation.batches import halves
@@ -20,11 +22,12 @@ from resources.provider.structured import parse, schema_of
 PURPOSE = "translate"
 
 TRIES = 3
-"""How often a single passage is asked for when its replies hold no translation of it."""
+"""How often a single text is asked for when its replies hold no translation of it."""
 
 TRIES_OF_LENGTH = 2
-"""The same for a passage whose replies reach the limit of tokens: these cost the most, and rarely end otherwise."""
+"""The same once a reply reaches the limit of tokens: such replies cost the most, and rarely end otherwise."""
 
+Ask = Callable[[Question], Awaitable[Reply]]
 TEXT: Mapping[str, Any] = {"type": "string"}
 
 
@@ -62,14 +65,11 @@ class Task:
         return Question(self.model, tuple(messages), PURPOSE, schema_of(passages, TEXT), replicate)
 
 
-async def translate(
-    ask: Callable[[Question], Awaitable[Reply]], task: Task, passages: Mapping[str, str]
-) -> list[Output]:
+async def translate(ask: Ask, task: Task, passages: Mapping[str, str]) -> list[Output]:
     """Translate one batch, passage by passage where it has to be.
 
     Of a reply, every passage that it translates is taken, and only the others are asked for again. A batch of which
-    nothing could be taken is cut in halves, down to single passages: one of them that is refused is a result, one that
-    is unusable is asked for a few times.
+    nothing could be taken is cut in halves, down to single passages.
 
     Parameters
     ----------
@@ -82,38 +82,61 @@ async def translate(
     """
     batch = next(iter(passages))
     outputs: list[Output] = []
-    waiting = [(passages, 0)]
+    waiting = [passages]
     while waiting:
-        part, replicate = waiting.pop()
-        question = task.question(part, replicate)
+        part = waiting.pop()
+        if len(part) == 1:
+            (key,) = part
+            output = await insist(ask, partial(task.question, part), key)
+            outputs.append(output._replace(batch=batch))
+            continue
+        question = task.question(part)
         try:
             reply = await ask(question)
         except CallFailed as failure:
-            if failure.reading and len(part) > 1:  # without a reading, asking was stopped
-                waiting += [(half, 0) for half in halves(part)]
-            else:
+            if failure.reading:
+                waiting += halves(part)
+            else:  # asking was stopped
                 outputs += [Output(key, error=str(failure), batch=batch, call=question.key) for key in part]
             continue
         answer = parse(reply.reading, part)
-        texts = {key: value for key, value in answer.values.items() if isinstance(value, str) and value.strip()}
-        outputs += [
-            Output(key, storable(text.strip()), batch=batch, call=reply.key, parsing=answer.how)
-            for key, text in texts.items()
-        ]
+        texts = {key: text for key in part if (text := _text(answer.values.get(key)))}
+        outputs += [Output(key, text, batch=batch, call=reply.key, parsing=answer.how) for key, text in texts.items()]
         rest = {key: source for key, source in part.items() if key not in texts}
-        if not rest:
-            continue
-        if texts:
-            waiting.append((rest, 0))
-        elif len(part) > 1:
-            waiting += [(half, 0) for half in halves(part)]
-        else:
-            (key,) = part
-            if reply.reading.outcome is Outcome.REFUSED:
-                outputs.append(Output(key, refusal=reply.reading.detail, batch=batch, call=reply.key))
-            elif replicate + 1 == (TRIES_OF_LENGTH if reply.reading.outcome is Outcome.LENGTH else TRIES):
-                problem = answer.problem or "the translation is empty or no text"
-                outputs.append(Output(key, error=problem, batch=batch, call=reply.key))
-            else:
-                waiting.append((part, replicate + 1))
+        if rest:
+            waiting += [rest] if texts else halves(part)
     return outputs
+
+
+async def insist(ask: Ask, question: Callable[[int], Question], key: str) -> Output:
+    """Ask for one text until a reply has it: under `key`, which the output is for.
+
+    A refusal is a result at once. A reply that holds no translation is asked for again, `TRIES` times in all, or
+    `TRIES_OF_LENGTH` where it reached the limit of tokens.
+
+    Parameters
+    ----------
+    question
+        The request by its replicate, from 0.
+    """
+    problem, call = "", ""
+    for replicate in range(TRIES):
+        asked = question(replicate)
+        try:
+            reply = await ask(asked)
+        except CallFailed as failure:
+            return Output(key, error=str(failure), batch=key, call=asked.key)
+        call, answer = reply.key, parse(reply.reading, [key])
+        if text := _text(answer.values.get(key)):
+            return Output(key, text, batch=key, call=call, parsing=answer.how)
+        if reply.reading.outcome is Outcome.REFUSED:
+            return Output(key, refusal=reply.reading.detail, batch=key, call=call)
+        problem = answer.problem or "the translation is empty or no text"
+        if reply.reading.outcome is Outcome.LENGTH and replicate + 1 >= TRIES_OF_LENGTH:
+            break
+    return Output(key, error=problem, batch=key, call=call)
+
+
+def _text(value: object) -> str:
+    """A translation as it is stored, '' where a value is none."""
+    return storable(value.strip()) if isinstance(value, str) else ""

@@ -19,7 +19,10 @@ PAYER = "variorum/payer"
 
 @dg.asset(
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="translation", code_version="1", kinds={"duckdb"},
-    deps=[dg.AssetDep(dg.AssetKey(name), partition_mapping=BY_PASSAGE) for name in ("source_text", "selection")],
+    deps=[
+        dg.AssetDep(dg.AssetKey(name), partition_mapping=BY_PASSAGE)
+        for name in ("source_text", "selection", "glossary")
+    ],
 )  # fmt: skip
 def model_output(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
     """What a system made of a passage that is in the benchmark.

@@ -1,11 +1,11 @@
 """The systems on trial: what turns source passages into outputs.
 
 Here: the interface that every system fills, outputs that were made elsewhere, models of the registry. Not here: readers
-of imported files (translation.imports), the protocol of a request (translation.asking), calls (resources.provider).
+of imported files (translation.imports), what is asked in a request (translation.requests), calls (resources.provider).
 """
 
+import json
 import logging
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
@@ -14,11 +14,14 @@ import polars as pl
 from babel import Locale
 
 from benchmark_assets.lineage.standing import digest
-from benchmark_assets.translation.asking import Output, Task, translate
+from benchmark_assets.literary.glossary import entries
+from benchmark_assets.translation.asking import Output, Task
 from benchmark_assets.translation.batches import batches
+from benchmark_assets.translation.requests import Batch, Chunk, Lines, Request, chunk_item, chunk_task
 from resources import prompts
 from resources.errors import BadInput
-from resources.provider.client import complete, each
+from resources.provider.asking import at_once
+from resources.provider.client import complete
 from resources.provider.estimate import Estimate, estimate
 from resources.provider.provider import Provider
 from resources.provider.registry import Model
@@ -26,13 +29,6 @@ from resources.provider.tokens import counter
 from resources.warehouse import Warehouse
 
 logger = logging.getLogger("variorum.translation")
-
-SECONDS_BETWEEN_WORDS = 5.0
-"""How often progress is reported."""
-
-
-Batch = tuple[Task, Mapping[str, str], Mapping[str, str]]
-"""What is asked in one request: how, source texts by passage id, and all keys of passages by their id."""
 
 
 class System(Protocol):
@@ -75,83 +71,101 @@ class ImportedSystem:
 
 
 class CalledSystem:
-    """A model of the registry, asked with the prompt `translate`, as the audit does it (section 3.2, appendix A)."""
+    """A model of the registry.
+
+    It is asked with the prompt `translate`, as the audit does it (section 3.2, appendix A); in corpora that are
+    compared with a human translation (`literary`), chunk by chunk with `chunk`, or line by line with `translate`.
+    """
 
     def __init__(self, warehouse: Warehouse, provider: Provider, model: Model) -> None:
         self._warehouse, self._provider, self._model = warehouse, provider, model
-        self._prompt = prompts.load("translate")
+        self._prompt, self._chunk_prompt = prompts.load("translate"), prompts.load("chunk")
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
         """Hash of endpoint, version served, settings, prompt; passages of corpora that it leaves out are not covered.
 
         How passages are batched is no part of it: they are independent items, and the manifest says how each was asked.
+        Nor are contexts and glossary of a chunk: the assets that hold them are inputs of an output.
         """
-        hashes: dict[tuple[str, str], str] = {}
-        covered = self._passages(passages).select("passage", "language", "target_language")
-        for source, target in covered.select("language", "target_language").unique().iter_rows():
+        hashes: dict[tuple[object, ...], str] = {}
+        covered = self._passages(passages).select("passage", "language", "target_language", "literary")
+        kinds = covered.drop("passage")
+        for source, target, literary in kinds.unique().iter_rows():
             names = {"source_language": language_name(source), "target_language": language_name(target)}
-            hashes[source, target] = digest(self._prompt.digest(**names), *self._model.determinants)
-        return {passage: hashes[source, target] for passage, source, target in covered.iter_rows()}
+            prompt = self._chunk_prompt if literary and not self._lines else self._prompt
+            how = ["lines"] if literary and self._lines else []
+            hashes[source, target, literary] = digest(prompt.digest(**names), *self._model.determinants, *how)
+        return dict(zip(covered["passage"], map(hashes.__getitem__, kinds.iter_rows()), strict=True))
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
-        """Ask for the passages in batches, after saying how many calls that is and about what it will cost."""
-        work = self._work(sources)
-        logger.info("%s: %s", self._model.name, self._estimate(work))
+        """Ask for the passages, after saying how many calls that is and about what it will cost."""
+        requests = self._requests(sources)
+        logger.info("%s: %s", self._model.name, self._estimate(requests))
 
-        async def ask_all() -> list[Output]:
-            outputs: list[Output] = []
-            said = time.monotonic()
+        async def ask_all() -> list[list[Output]]:
             async with self._provider.opened(run) as client:
 
-                async def one(item: Batch) -> list[Output]:
-                    task, texts, passages = item
-                    outputs = await translate(client.ask, task, texts)
-                    return [
-                        output._replace(passage=passages[output.passage], batch=passages[str(output.batch)])
-                        for output in outputs
-                    ]
+                async def one(request: Request) -> list[Output]:
+                    return await request.outputs(client.ask)
 
-                async for some in each(one, work, client.width(self._model)):
-                    outputs += some
-                    if time.monotonic() > said + SECONDS_BETWEEN_WORDS or len(outputs) == len(sources):
-                        logger.info("%s: %d of %d passages", self._model.name, len(outputs), len(sources))
-                        said = time.monotonic()
-            return outputs
+                return await at_once(client, one, requests, [self._model], f"{self._model.name}, requests")
 
-        yield from complete(ask_all())
+        for outputs in complete(ask_all()):
+            yield from outputs
 
     def estimate(self, sources: Mapping[str, str]) -> Estimate:
-        """Calls and cost of the batches, each taken to be answered at once."""
-        return self._estimate(self._work(sources))
+        """Calls and cost of the requests, each taken to be answered at once."""
+        return self._estimate(self._requests(sources))
 
-    def _estimate(self, work: Sequence[Batch]) -> Estimate:
-        return estimate([task.question(texts) for task, texts, _ in work], self._provider.ledger)
+    def _estimate(self, requests: Sequence[Request]) -> Estimate:
+        questions = [question for request in requests for question in request.questions()]
+        return estimate(questions, self._provider.ledger)
 
-    def _work(self, sources: Mapping[str, str]) -> list[Batch]:
+    def _requests(self, sources: Mapping[str, str]) -> list[Request]:
+        """What is asked for the passages, by corpus and language, in order."""
+        rows = self._passages(list(sources))
+        requests: list[Request] = []
+        by = ["corpus", "language", "target_language", "literary"]
+        for (_, source, target, literary), own in rows.group_by(by, maintain_order=True):
+            languages = language_name(str(source)), language_name(str(target))
+            task = Task(self._model, self._prompt, *languages)
+            keys = dict(own.select("passage_id", "passage").iter_rows())
+            if literary and self._lines:
+                requests += [Lines(task, key, identity, sources[key]) for identity, key in keys.items()]
+            elif literary:
+                requests += self._chunks(own, sources, languages)
+            else:
+                texts = {identity: sources[key] for identity, key in keys.items()}
+                requests += [
+                    Batch(task, {identity: texts[identity] for identity in batch}, keys)
+                    for batch in self._batches(texts)
+                ]
+        return requests
+
+    def _chunks(self, rows: pl.DataFrame, sources: Mapping[str, str], languages: tuple[str, str]) -> list[Chunk]:
+        task = chunk_task(self._model, self._chunk_prompt, *languages)
+        glossaries = entries(self._warehouse, rows.select("passage"))
         return [
-            (task, {identity: sources[passages[identity]] for identity in batch}, passages)
-            for task, passages in self._tasks(list(sources))
-            for batch in self._batches({identity: sources[key] for identity, key in passages.items()})
+            Chunk(task, key, chunk_item(sources[key], previous, following, glossaries.get(key, [])))
+            for key, previous, following in rows.select("passage", "previous", "following").iter_rows()
         ]
 
     def _batches(self, texts: Mapping[str, str]) -> list[list[str]]:
         return batches(texts, self._model.settings.batch_tokens, counter(self._model.settings.tokenizer))
 
-    def _tasks(self, passages: Sequence[str]) -> Iterator[tuple[Task, Mapping[str, str]]]:
-        """The passages by corpus and language, in order: what they are asked with, and their keys by passage id."""
-        rows = self._passages(passages)
-        for (_, source, target), own in rows.group_by(["corpus", "language", "target_language"], maintain_order=True):
-            keys = dict(own.select("passage_id", "passage").iter_rows())
-            yield self._task(str(source), str(target)), keys
-
-    def _task(self, source: str, target: str) -> Task:
-        return Task(self._model, self._prompt, language_name(source), language_name(target))
+    @property
+    def _lines(self) -> bool:
+        return self._model.settings.lines
 
     def _passages(self, passages: Sequence[str]) -> pl.DataFrame:
-        """Those of the passages that are covered, in the order given, with ids and languages."""
+        """Those of the passages that are covered, in the order given, with ids, languages, contexts; `literary` says
+        whether they are compared with a human translation."""
         keys = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
-        rows = self._warehouse.read("source_text", keys, ["passage", "passage_id", "corpus", "language"])
-        corpora = self._warehouse.read("corpus", columns=["corpus", "target_language"])
+        columns = ["passage", "passage_id", "corpus", "language", "previous", "following"]
+        rows = self._warehouse.read("source_text", keys, columns)
+        corpora = self._warehouse.read("corpus", columns=["corpus", "target_language", "literary"])
+        literary = [bool(json.loads(settings or "{}").get("human")) for settings in corpora["literary"]]
+        corpora = corpora.with_columns(literary=pl.Series(literary, dtype=pl.Boolean))
         if self._model.settings.corpora is not None:
             corpora = corpora.filter(pl.col("corpus").is_in(self._model.settings.corpora))
         return keys.join(rows, on="passage", maintain_order="left").join(corpora, on="corpus", maintain_order="left")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -26,6 +26,9 @@ from resources.provider.dialects import DIALECTS
 
 NANO = 1_000_000_000
 """Money is counted in whole nanodollars: sums of many small prices then come out the same in any order."""
+
+MOST_DRAWS = 1000
+"""So many numbers lie between one seed and the next: a draw has a number of its own, whatever else is drawn."""
 
 
 class _Entry(BaseModel):
@@ -82,14 +85,34 @@ class Price(_Entry):
         return round(dollars * NANO)
 
 
+class Answering(_Entry):
+    """How a model is asked about the samples of tasks of understanding.
+
+    `shots` is the number of examples out of a task's train split that it is shown, `draws` how often it is asked about
+    a sample, of which the majority counts. All of it is done once for each of `seeds`, with other examples.
+    """
+
+    shots: int = Field(default=0, ge=0)
+    draws: int = Field(default=1, ge=1, le=MOST_DRAWS)
+    seeds: tuple[Annotated[int, Field(ge=0, lt=1_000_000)], ...] = Field(default=(1,), min_length=1)
+
+    @model_validator(mode="after")
+    def _different(self) -> "Answering":
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ValueError("`seeds` has one twice")
+        return self
+
+
 class Settings(_Entry):
     """A model, a judge or an aligner, as the registry has it.
 
     `max_tokens` bounds a reply, reasoning included. `batch_tokens` bounds the source tokens of one translation request
     (audit, section 3.2). `pin` names upstream providers, where the endpoint has several. `in_flight` bounds the calls
     at a time. `budget` is the most, in US dollars, that this model may ever cost. `corpora` are those that it
-    translates, by default all. `tokenizer` is a tokenizer.json that counts the source's tokens exactly. `family` names
-    whose model it is; a judge is never of a family on trial.
+    translates, and the tasks of understanding that it answers, by default all: codes of tasks and names of corpora
+    share a space. `answering` says how it is asked about samples of tasks. `lines` has it translate chunks of literary
+    corpora line by line, without context and glossary (the baseline of LiTERatE). `tokenizer` is a tokenizer.json that
+    counts the source's tokens exactly. `family` names whose model it is; a judge is never of a family on trial.
     """
 
     endpoint: str
@@ -105,6 +128,8 @@ class Settings(_Entry):
     in_flight: int = Field(64, ge=1)
     budget: float | None = Field(default=None, gt=0)
     corpora: tuple[str, ...] | None = None
+    answering: Answering = Answering()
+    lines: bool = False
     tokenizer: Path | None = None
     family: str = ""
 
@@ -279,6 +304,11 @@ def _check(registry: Registry, settings: Settings, path: Path, key: str) -> None
         raise BadInput(path, f"{key}.effort", f"{endpoint.dialect!r} has no effort {settings.effort!r}", choice)
     if settings.pin and dialect.pin is None:
         raise BadInput(path, f"{key}.pin", f"{endpoint.dialect!r} has no upstream providers to pin", "leave it out")
+    if settings.answering.draws > 1 and settings.temperature == 0:
+        raise BadInput(
+            path, f"{key}.answering.draws", "is above 1 at temperature 0, where all draws are the same",
+            "set a `temperature` above 0, or ask for 1 draw",
+        )  # fmt: skip
     capped = settings.budget or registry.budget.run or registry.budget.day
     if capped and settings.price is None and endpoint.url:
         raise BadInput(

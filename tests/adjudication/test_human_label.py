@@ -5,56 +5,43 @@ from pathlib import Path
 
 import dagster as dg
 import polars as pl
-import pytest
 
 from benchmark_assets.adjudication.annotation import sheet
-from benchmark_assets.adjudication.assets import human_label, triage
 from benchmark_assets.adjudication.label_imports import import_labels
-from benchmark_assets.automation import runs
-from benchmark_assets.corpus.registry import register
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
-from tests.support import CONSTRUCTION, PASSAGES, write_outputs
+from tests.support import PASSAGES, write_outputs
 
 TEXTS = {"doc1:1": "A mouse runs; a cat sits.", "doc1:2": "The sun comes up.", "doc2:1": "Nothing new is said."}
 ROW = f"mine|{PASSAGES[0]}", f"mine|{PASSAGES[2]}"
 
 
-@pytest.fixture
-def location(definitions: dg.Definitions) -> dg.Definitions:
-    """The code location, with the assets of this room whether or not it has them already."""
-    known = {key for each in definitions.assets or [] if isinstance(each, dg.AssetsDefinition) for key in each.keys}
-    more = [each for each in (triage, human_label) if each.key not in known]
-    return dg.Definitions(assets=[*(definitions.assets or []), *more], resources=definitions.resources,
-                          jobs=definitions.jobs, executor=dg.in_process_executor)  # fmt: skip
-
-
-def materialize(location: dg.Definitions, instance: dg.DagsterInstance, *assets: str, ends: tuple[str, str]) -> bool:
+def materialize(definitions: dg.Definitions, instance: dg.DagsterInstance, *assets: str, ends: tuple[str, str]) -> bool:
     chosen = {dg.AssetKey(name) for name in assets}
-    job = location.resolve_implicit_global_asset_job_def().get_subset(asset_selection=chosen)
+    job = definitions.resolve_implicit_global_asset_job_def().get_subset(asset_selection=chosen)
     return job.execute_in_process(instance=instance, tags=range_tags(*ends), raise_on_error=False).success
 
 
 def test_a_label_applies_as_long_as_its_output_is_what_was_labelled(
-    location: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path, tmp_path: Path
+    built: dg.Definitions,
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    warehouse: Warehouse,
+    tmp_path: Path,
 ) -> None:
     def evaluated(texts: Mapping[str, str]) -> bool:
         import_outputs(warehouse, write_outputs(tmp_path / "mine.jsonl", texts), "tiny", "mine")
-        return materialize(location, instance, "model_output", "drift_score", "triage", "human_label", ends=ROW)
+        return materialize(definitions, instance, "model_output", "drift_score", "triage", "human_label", ends=ROW)
 
     def applied() -> list[tuple[str, str, str]]:
         return warehouse.read("human_label", columns=["passage", "annotator", "label"]).rows()
 
-    register(warehouse, corpus)
-    runs.look(location, instance)
-    built = [*CONSTRUCTION, "reference", "reference_envelope"]
-    assert materialize(location, instance, *built, ends=(PASSAGES[0], PASSAGES[2]))
     instance.add_dynamic_partitions("model", ["mine"])
     evaluated(TEXTS)
     assert applied() == []  # and where nobody has labelled anything, nothing applies
 
-    items = dict(warehouse.read("triage", columns=["passage", "item"]).iter_rows())
+    items = dict(warehouse.read("triage", pl.DataFrame({"model": ["mine"]}), ["passage", "item"]).iter_rows())
     assert sorted(items) == PASSAGES
     rows = [
         [items[PASSAGES[0]], "mori", "VALID_VARIATION", "", "none"],
@@ -64,7 +51,7 @@ def test_a_label_applies_as_long_as_its_output_is_what_was_labelled(
     columns = ["item", "annotator", "label", "error_category", "severity"]
     (tmp_path / "labels.csv").write_bytes(sheet(columns, rows))
     import_labels(warehouse, [tmp_path / "labels.csv"])
-    assert materialize(location, instance, "human_label", ends=ROW)
+    assert materialize(definitions, instance, "human_label", ends=ROW)
     whole = [
         (PASSAGES[0], "mori", "VALID_VARIATION"), (PASSAGES[0], "santos", "MINOR_ERROR"),
         (PASSAGES[1], "mori", "MAJOR_ERROR"),
@@ -81,6 +68,6 @@ def test_a_label_applies_as_long_as_its_output_is_what_was_labelled(
     (tmp_path / "labels.csv").write_bytes(sheet(columns, rows))
     assert evaluated(TEXTS)
     import_labels(warehouse, [tmp_path / "labels.csv"])
-    assert materialize(location, instance, "human_label", ends=ROW)
+    assert materialize(definitions, instance, "human_label", ends=ROW)
     assert applied() == [whole[0], (PASSAGES[0], "santos", "VALID_VARIATION"), whole[2]]
     assert warehouse.read("human_label").filter(pl.col("passage") == PASSAGES[1]).equals(stored)

@@ -66,7 +66,7 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
     edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
     runs.look(built, instance)
     changed = {passage: "segmented_reference changed"}
-    assert all_due(built, instance) == dict.fromkeys(["alignment", "passage_filter", "reference"], changed)
+    assert all_due(built, instance) == dict.fromkeys(["alignment", "glossary", "passage_filter", "reference"], changed)
     systems.asked()
     runs.update(built, instance)
     assert systems.asked() == []
@@ -77,7 +77,7 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
     }
     assert reports(instance) - before == Counter(
         {
-            *((asset, passage) for asset in ("segmented_reference", "alignment", "passage_filter", *REFERENCES)),
+            *((asset, passage) for asset in ("segmented_reference", "alignment", "glossary", "passage_filter", *REFERENCES)),
             *grid,
             *(("damaged_text", each) for each in PASSAGES),  # an addition or a wrong term may come from the passage
             ("damaged_score", passage),
@@ -101,7 +101,7 @@ def test_a_fix_that_leaves_the_text_alone_ends_after_what_looks_at_its_segments(
     runs.look(built, instance)
     runs.update(built, instance)
     assert reports(instance) - before == Counter(
-        {(asset, PASSAGES[0]): 1 for asset in ("segmented_reference", "alignment", "passage_filter", "reference")}
+        {(asset, PASSAGES[0]): 1 for asset in ("segmented_reference", "alignment", "glossary", "passage_filter", "reference")}
     )
 
 

@@ -69,7 +69,7 @@ def found(texts: dict[str, str], threshold: float) -> list[tuple[str, str, float
     return near_duplicates(frame, threshold).rows()
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(variations(), THRESHOLD)
 def test_near_duplicates_are_those_of_comparing_all_pairs(texts: list[str], threshold: float) -> None:
     passages = {f"mn{i}": text for i, text in enumerate(texts)}

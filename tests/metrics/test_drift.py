@@ -70,6 +70,7 @@ def crowds(draw: st.DrawFn) -> NDArray[np.float64]:
     return drawn
 
 
+@settings(max_examples=50)
 @given(crowds(), st.data())
 def test_everything_follows_from_the_similarities_and_the_length_of_the_mean(
     own: NDArray[np.float64], data: st.DataObject

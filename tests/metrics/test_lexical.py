@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
@@ -83,6 +83,7 @@ def rows(statistics: NDArray[np.int64]) -> list[list[int]]:
     return listed
 
 
+@settings(max_examples=40)  # sacrebleu is slow
 @given(st.lists(passages(st.integers(0, 4)), min_size=1, max_size=6))
 def test_outputs_score_what_sacrebleu_gives_each(corpus: list[Passage]) -> None:
     assert_equal_to_sacrebleu(corpus)

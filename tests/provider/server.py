@@ -79,6 +79,9 @@ SPOILT: dict[str, Callable[[dict[str, Any], str], str]] = {
 }
 FAULTS = frozenset(ERRORS) - set(LIMITS) | {*PAGES, *OTHERS, *SPOILT}
 
+# What answers by `judgements`.
+JUDGING = ("judge", "sample")
+
 # What a judge says who has nothing against a candidate.
 VALID: dict[str, Any] = {
     "label": "VALID_VARIATION", "error_category": "NONE", "severity": "none", "confidence": "high",
@@ -89,6 +92,7 @@ VALID: dict[str, Any] = {
 # What one says who has nothing of its own to say, by the field that only such an item has.
 USUAL: dict[str, dict[str, Any]] = {
     "references": VALID,
+    "aspect": {"justification": "Both will do.", "better": "unsure"},
     "translation_a": {"analysis": "Both will do.", "summary": "The first one came first.", "answer": "A"},
     "reference": {"justification": "It has small blemishes.", "mark": 4, "perfect": False},
 }
@@ -108,10 +112,11 @@ class Settings:
     retry_after: dict[str, float] = field(default_factory=lambda: {"seconds": 0.05})  # or "ms", or "date", or nothing
     per_second: float = 0  # above it 429, with a burst of a tenth of a second; 0 is no limit
     most_in_flight: int = 0  # above it 429; 0 is no limit
-    answer: str = "translate"  # or "bytes" or "judge"
+    answer: str = "translate"  # or "bytes", "judge" or "sample"
     prefix: str = "EN: "
     answers: dict[str, str | None] = field(default_factory=dict)  # values of the keys that have one of their own
-    judgements: dict[str, list[str]] = field(default_factory=dict)  # a judge's contents by key, the last for good
+    judgements: dict[str, list[str]] = field(default_factory=dict)  # contents by key where it judges or is asked about
+    # samples, the last for good
     reply_bytes: int = 3600  # size of a body where answer is "bytes"; never below that of an empty completion
     usage: bool = True
     reasoning_tokens: int = 0
@@ -129,7 +134,8 @@ class Settings:
             raise ValueError(f"no such fault: {', '.join(sorted(unknown))}; there are: {', '.join(sorted(FAULTS))}")
         if sum(self.rates.values()) > 1 + 1e-9:
             raise ValueError(f"rates sum to {sum(self.rates.values())}, at most 1 is possible")
-        if self.answer not in ("translate", "bytes", "judge") or not set(self.retry_after) <= {"seconds", "ms", "date"}:
+        known = self.answer in ("translate", "bytes", *JUDGING)
+        if not known or not set(self.retry_after) <= {"seconds", "ms", "date"}:
             raise ValueError(f"answer is {self.answer!r}, retry_after {self.retry_after}: see the comments of Settings")
 
 
@@ -193,13 +199,22 @@ def asked(request: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
 
 def keys_of(request: dict[str, Any], settings: Settings) -> list[str]:
     """Keys of the JSON object that is the last user message; for a judge `judge|texts`, `texts` and `judge`, where the
-    texts are the candidate, or two translations in their order with a bar between them."""
+    texts are the candidate, or two translations in their order with a bar between them. Where the item names an aspect,
+    `judge|aspect|texts` comes first and `judge|aspect` before `judge`. Of a sample, `model|text|seed` with the seed of
+    the request, `model|text`, `text` and `model`, where the text is its last one."""
     found = asked(request)[1] or {}
+    if settings.answer == "sample":
+        model, text = str(request.get("model", "")), str(next(reversed(found.values()), ""))
+        return [f"{model}|{text}|{request.get('seed', '')}", f"{model}|{text}", text, model]
     if settings.answer != "judge":
         return list(found)
     judge = str(request.get("model", ""))
     texts = "|".join(str(found[name]) for name in ("candidate", "translation_a", "translation_b") if name in found)
-    return [f"{judge}|{texts}", texts, judge]
+    keys = [f"{judge}|{texts}", texts, judge]
+    if "aspect" in found:
+        aspect = f"{judge}|{found['aspect']}"
+        keys = [f"{aspect}|{texts}", *keys[:2], aspect, judge]
+    return keys
 
 
 def retry_header(retry_after: dict[str, float]) -> list[tuple[bytes, bytes]]:
@@ -228,7 +243,7 @@ def reply(fault: str, ordinal: int, request: dict[str, Any], settings: Settings,
     message, passages = asked(request)
     texts = {key: settings.answers.get(key, f"{settings.prefix}{text}") for key, text in (passages or {}).items()}
     content = settings.prefix + message if passages is None else dumps(texts)
-    if settings.answer == "judge":
+    if settings.answer in JUDGING:
         content = judgement
     if fault in SPOILT:
         texts = (json.loads(judgement) if judgement else texts) or {"text": settings.prefix + message}
@@ -414,7 +429,7 @@ class Provider:
             wait = settings.latency + (chance.uniform(0, settings.jitter) if chance else 0)
             wait = 0 if limit else settings.hang if fault == "timeout" else wait
             if not await hung_up(receive, wait):
-                judgement = self.judgement(keys, request) if settings.answer == "judge" else ""
+                judgement = self.judgement(keys, request) if settings.answer in JUDGING else ""
                 said = reply(fault, ordinal, request, settings, judgement)
                 await self.deliver(said, seen, settings.cut_at, scope, receive, send)
         finally:

@@ -60,6 +60,11 @@ NEVER = {
     "anchor_output": ["text"],
     "comparison": ["excluded"],
     "rubric_vote": ["justification", "abstention"],
+    "source_text": ["previous", "following"],
+    "glossary": ["term", "translation"],
+    "term_adherence": ["term", "translation"],
+    "aspect_vote": ["justification", "abstention"],
+    "pair_label": ["annotator", "note"],
 }
 """Columns with words that no package has: they may quote any text, or name places of the machine."""
 
@@ -197,6 +202,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "severity", "confidence", "raters", "level", "scope", "region", "ranking", "people", "judged", "why", "rubric",
         "base_set", "name", "settings", "content", "direction", "difficulty", "source_hash", "anchor", "first",
         "second", "winner", "shown", "problem", "contract",
+        "task", "literary", "gender", "origin", "aspect", "better", "verdict", "resampled", "machine_hash", "human_hash",
     }  # fmt: skip
     texts = {
         (table, column)

@@ -881,7 +881,7 @@ def shared_site() -> Iterator[Site]:
         yield each
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     st.binary(min_size=1, max_size=3000),
     st.lists(st.integers(0, 3000), max_size=ATTEMPTS - 1),

@@ -274,6 +274,24 @@ def test_an_old_file_gets_a_new_nullable_column_and_keeps_its_rows(warehouse: Wa
     assert warehouse.read("reference", columns=named)["flag"].to_list() == [None, "partial"]
 
 
+def test_an_old_file_whose_key_has_grown_keeps_its_rows_under_the_new_key(warehouse: Warehouse) -> None:
+    state = "asset VARCHAR NOT NULL, model VARCHAR NOT NULL, passage VARCHAR NOT NULL, version VARCHAR NOT NULL"
+    with duckdb.connect(warehouse.path) as connection:
+        connection.execute(
+            f"CREATE TABLE materialization ({state}, row_count INTEGER NOT NULL, made_from VARCHAR NOT NULL, "
+            f"{PROVENANCE}, PRIMARY KEY (asset, model, passage))"
+        )
+        connection.execute(
+            "INSERT INTO materialization VALUES ('reference', '', 'x/1', 'v', 1, 'm', 'f', 'r', now()::TIMESTAMP)"
+        )
+    before = warehouse.read("materialization")
+    assert before.select("asset", "passage", "task", "version").rows() == [("reference", "x/1", "", "v")]
+    rows = before.drop("run_id", "updated_at")
+    both = pl.concat([rows, rows.with_columns(task=pl.lit("smds"))])
+    warehouse.write([Replacement("materialization", both, None)], "run")
+    assert warehouse.read("materialization")["task"].to_list() == ["", "smds"]
+
+
 @pytest.mark.parametrize(
     ("columns", "problem"),
     [

@@ -18,7 +18,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from resources.warehouse import Warehouse
 from tests.corpus.support import edit
-from tests.processes import variorum
+from tests.processes import here
 from tests.support import (
     CONSTRUCTION,
     PASSAGES,
@@ -339,11 +339,11 @@ def age(path: Path) -> None:
 
 
 def test_the_command_line_says_how_many_are_dropped_and_why_one_is(home: Path, strict: Path) -> None:
-    told = variorum(home, "funnel").stdout
+    told = here(home, "funnel").stdout
     assert [line.split() for line in told.splitlines() if " short " in line] == [["strict", "short", "1", "1"]]
-    told = variorum(home, "funnel", SHORT).stdout
+    told = here(home, "funnel", SHORT).stdout
     words: dict[str, Any] = {line.split()[1]: line.split()[2:] for line in told.splitlines() if SHORT in line}
     assert (words["selected"], words["reasons"], words["shortest"]) == (["false"], ["short"], ["4"])
-    fault = variorum(home, "funnel", "strict/one:9", code=1).stderr
+    fault = here(home, "funnel", "strict/one:9", code=1).stderr
     assert "strict/one:9" in fault
     assert "is no passage that was selected from" in fault

@@ -48,7 +48,7 @@ def repeated(values: Floats, passage: Any, drawn: Floats) -> Floats:
     return np.repeat(values, drawn[passage].astype(int))
 
 
-@settings(max_examples=50)  # scikit-learn checks its input at length
+@settings(max_examples=25)  # scikit-learn checks its input at length
 @given(resampled())
 def test_auc_is_that_of_scikit_learn(case: tuple[Pairs, Floats]) -> None:
     pairs, weights = case

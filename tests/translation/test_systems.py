@@ -1,6 +1,7 @@
 """Models of the registry on the grid, asked of a real server: what is stored, what is asked again, what it costs."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from resources.home import PROJECT
 from resources.provider.ledger import UNCERTAIN, attempts
 from resources.warehouse import Warehouse
 from tests.provider.server import Server
-from tests.support import PASSAGES, SOURCES, LetterEmbedder, run, write_corpus, write_outputs
+from tests.support import PASSAGES, SOURCES, LetterEmbedder, made_home, restored_home, run, write_corpus, write_outputs
 
 IDS = [passage.removeprefix("tiny/") for passage in PASSAGES]
 
@@ -32,8 +33,11 @@ class Deployment:
     def __init__(self, folder: Path, warehouse: Warehouse, instance: dg.DagsterInstance, url: str) -> None:
         self.folder, self.warehouse, self.instance, self.url = folder, warehouse, instance, url
         self.registry()
-        register(warehouse, write_corpus(folder / "corpus"))
-        runs.look(self.code_location()[0], instance)
+
+    def take_in(self) -> None:
+        """Look at the files, and choose passages."""
+        runs.look(self.code_location()[0], self.instance)
+        run(self.code_location()[0], self.instance, "construction", (PASSAGES[0], PASSAGES[-1]))
 
     def registry(self, *, budget: dict[str, float] | None = None, **settings: Any) -> None:
         """Write the registry; each passage is a request of its own unless `batch_tokens` says otherwise."""
@@ -51,7 +55,6 @@ class Deployment:
     def translate(self) -> None:
         """Bring the model's outputs up to date, and nothing else."""
         self.instance.add_dynamic_partitions("model", ["ours"])
-        run(self.code_location()[0], self.instance, "construction", (PASSAGES[0], PASSAGES[-1]))
         run(self.code_location()[0], self.instance, "translate", (f"ours|{PASSAGES[0]}", f"ours|{PASSAGES[-1]}"))
 
     def evaluate(self) -> None:
@@ -67,12 +70,31 @@ class Deployment:
         return Path(self.warehouse.path).with_name("ledger.sqlite")
 
 
+@pytest.fixture(scope="module")
+def taken_in(tmp_path_factory: pytest.TempPathFactory, running: Server) -> tuple[Path, Path]:
+    """The home after the first look at the small corpus, its passages chosen; and a copy: each test starts from it."""
+    world, copy = tmp_path_factory.mktemp("taken") / "world", tmp_path_factory.mktemp("copy") / "world"
+    with pytest.MonkeyPatch.context() as patch:
+        warehouse = Warehouse(path=str(made_home(patch, world) / "variorum.duckdb"))
+        patch.setenv("VARIORUM_MODELS", str(world / "models.yaml"))
+        with dg.DagsterInstance.get() as instance:
+            register(warehouse, write_corpus(world / "corpus"))
+            Deployment(world, warehouse, instance, running.url).take_in()
+    shutil.copytree(world, copy, symlinks=True)
+    return world, copy
+
+
+@pytest.fixture
+def home(taken_in: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    return restored_home(monkeypatch, *taken_in)
+
+
 @pytest.fixture
 def deployment(
-    tmp_path: Path, warehouse: Warehouse, instance: dg.DagsterInstance, server: Server, monkeypatch: pytest.MonkeyPatch
+    home: Path, warehouse: Warehouse, instance: dg.DagsterInstance, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> Deployment:
-    monkeypatch.setenv("VARIORUM_MODELS", str(tmp_path / "models.yaml"))
-    return Deployment(tmp_path, warehouse, instance, server.url)
+    monkeypatch.setenv("VARIORUM_MODELS", str(home.parent / "models.yaml"))
+    return Deployment(home.parent, warehouse, instance, server.url)
 
 
 def asked(server: Server) -> list[str]:
@@ -97,7 +119,7 @@ def test_a_model_is_translated_scored_and_never_paid_twice(deployment: Deploymen
 
     Path(deployment.warehouse.path).unlink()  # a warehouse that is lost is built again from the ledger, for nothing
     register(deployment.warehouse, deployment.folder / "corpus" / "corpus.yaml")
-    runs.look(deployment.code_location()[0], deployment.instance)
+    deployment.take_in()
     deployment.translate()
     assert len(deployment.texts()) == 2
     assert len(server.log()) == 3
@@ -121,7 +143,7 @@ def test_an_edited_source_is_asked_for_alone(deployment: Deployment, server: Ser
     sources = {document: dict(segments) for document, segments in SOURCES.items()}
     sources["doc1"]["doc1:2.1"] = "Sol occidit."
     write_corpus(deployment.folder / "corpus", sources=sources)
-    runs.look(deployment.code_location()[0], deployment.instance)
+    deployment.take_in()
     deployment.translate()
     assert asked(server) == ["doc1:2"]
     assert deployment.texts()[PASSAGES[1]] == "EN: Sol occidit."
@@ -172,7 +194,6 @@ def test_a_run_that_is_ended_leaves_no_call_and_goes_on_where_it_stopped(
     tools = Path(sys.executable).parent
     deployment.registry(in_flight=1)
     deployment.instance.add_dynamic_partitions("model", ["ours"])
-    run(deployment.code_location()[0], deployment.instance, "construction", (PASSAGES[0], PASSAGES[-1]))
     server.configure(latency=1)
     row = f"ours|{PASSAGES[0]}...ours|{PASSAGES[-1]}"
     what = ["-m", "benchmark_assets.definitions", "--select", "model_output", "--partition-range", row]

@@ -10,6 +10,7 @@ CREATE TABLE IF NOT EXISTS corpus (
     sensitivity VARCHAR,           -- what the sensitivity suite damages, as JSON
     audit VARCHAR,                 -- how outputs are adjudicated, as JSON
     rubric VARCHAR,                -- who gives them marks, as JSON
+    literary VARCHAR,              -- how they are compared with the human translation, as JSON
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,
@@ -37,7 +38,9 @@ CREATE TABLE IF NOT EXISTS source_text (
     language VARCHAR NOT NULL,
     segment_ids VARCHAR[] NOT NULL,
     segments VARCHAR[] NOT NULL,   -- '' where the edition leaves a segment empty
-    text VARCHAR NOT NULL,         -- the segments joined by a space
+    text VARCHAR NOT NULL,         -- the segments joined by a space; of a chunk, as it stands in its document
+    previous VARCHAR,              -- what stands before a chunk, and after it; NULL where passages are no chunks
+    following VARCHAR,
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,

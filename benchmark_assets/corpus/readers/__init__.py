@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
-from benchmark_assets.corpus.readers import bilara, jsonl, table, tei
+from benchmark_assets.corpus.readers import bilara, chunks, jsonl, table, tei
 from benchmark_assets.corpus.readers.prose import with_prose
 from resources.errors import BadInput
 
@@ -18,6 +18,7 @@ Reader = Callable[[Description], Iterator[Document | BadInput]]
 
 READERS: dict[str, Reader] = {
     "bilara": bilara.documents,
+    "chunks": chunks.documents,
     "jsonl": jsonl.documents,
     "table": table.documents,
     "tei": tei.documents,

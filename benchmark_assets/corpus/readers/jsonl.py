@@ -1,9 +1,10 @@
 """Passages with their references as JSON lines: the general layout.
 
 A line is `{"passage_id": …, "lang": …, "source": …, "references": {translator: text}, "flags": {translator: note}}`;
-`flags` and any further key may be there or not. The passage is one segment, whose id is the passage's. Its document is
-the part of the id before a colon or, without one, the name of the file. A line whose id cannot be read leaves the whole
-file out, for it could belong to any of its documents.
+`flags` and any further key may be there or not. A chunk of running text has `previous` and `next` besides, what stands
+before and after it, '' where its document begins or ends. The passage is one segment, whose id is the passage's. Its
+document is the part of the id before a colon or, without one, the name of the file. A line whose id cannot be read
+leaves the whole file out, for it could belong to any of its documents.
 """
 
 from collections.abc import Iterator
@@ -77,6 +78,7 @@ def _passage(identity: str, record: dict[str, Any], path: Path, number: int, des
     for translator, flag in flags.items():
         if not isinstance(flag, str):
             raise BadInput(path, f"{where} {translator}", "the flag is no text", "write a word or leave the flag out")
+    is_chunk = "previous" in record or "next" in record
     return Passage(
         id=check_key(identity, "passage", path),
         language=_text(record, "lang", path, where),
@@ -85,7 +87,16 @@ def _passage(identity: str, record: dict[str, Any], path: Path, number: int, des
             Reference(translator, (_text(references, translator, path, where),), flags.get(translator))
             for translator in references
         ),
+        previous=_context(record, "previous", path, where) if is_chunk else None,
+        following=_context(record, "next", path, where) if is_chunk else None,
     )
+
+
+def _context(record: dict[str, Any], key: str, path: Path, where: str) -> str:
+    value = record.get(key, "")
+    if not isinstance(value, str):
+        raise BadInput(path, f"{where} {key}", "is no text", "write what stands there, or '' where nothing does")
+    return value.strip()
 
 
 def _text(record: dict[str, Any], key: str, path: Path, where: str) -> str:

@@ -1,0 +1,97 @@
+"""Running text in Chinese, Japanese or Korean, cut into chunks of whole sentences.
+
+A `.txt` file is a document and has its name; the files lie side by side. Its chunks are the passages `<document>:<n>`,
+their sentences the segments `<document>:<n>.<m>`. Sizes are those of `chunks` in the description. Human translations
+are continuous references with a layout of their own, whose files lie in another folder.
+
+A line is a paragraph. In a file whose lines were broken at a width, one that is not indented goes on with the paragraph
+of the line before it, without a blank, where that one is full. Empty lines, and lines of nothing but dashes or stars,
+part paragraphs.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from statistics import median_low
+
+from benchmark_assets.corpus.description import Description
+from benchmark_assets.corpus.model import Document, Passage, Segment
+from benchmark_assets.corpus.readers.characters import check_letters, decode
+from benchmark_assets.corpus.readers.files import listed
+from benchmark_assets.literary.chunks import CLOSING, ENDS, chunks, count
+from resources.errors import BadInput
+from resources.keys import check_key
+
+NARROWEST = 40
+"""Columns, two to a wide character, below which lines were not broken at a width: verse has such lines."""
+
+SLACK = 8
+"""Columns that a full line may lack, or have too many: a mark does not begin a line, and a character may be lost."""
+
+_RULE = re.compile(r"[-=_*~＊＝＿─━◇◆○●☆★\s]+")
+
+
+def documents(description: Description) -> Iterator[Document | BadInput]:
+    """Documents of one .txt file, or of all in a folder, by name.
+
+    Raises
+    ------
+    BadInput
+        Where the folder holds no .txt file, or a reference has no layout of its own.
+    """
+    for translator in description.segmented:
+        raise BadInput(
+            description.name, f"references.{translator}.layout", "is missing, and the layout `chunks` has sources only",
+            "give the layout of the translation's own files, for instance `text`, and their `root`",
+        )  # fmt: skip
+    for path in listed(description, ".txt"):
+        try:
+            yield _document(path, description)
+        except BadInput as fault:
+            yield fault
+
+
+def paragraphs(content: str) -> list[str]:
+    """Paragraphs of a text, without blanks around them; lines that were broken at a width are joined.
+
+    Lines were broken at a width where, of those before one that is not indented, more than half are about as wide as
+    all of them (`SLACK` off their median at most, which is not below `NARROWEST`) and end with no sentence.
+    """
+    lines = ["" if _RULE.fullmatch(line) else line.rstrip() for line in content.split("\n")]
+    followed = [line for line, following in pairwise(lines) if line and following and not following[0].isspace()]
+    width = median_low(map(_width, followed)) if followed else 0
+    broken = [line for line in followed if abs(_width(line) - width) <= SLACK and line[-1] not in ENDS | CLOSING]
+    joins = width >= NARROWEST and 2 * len(broken) > len(followed)
+    found: list[str] = []
+    previous = ""
+    for line in lines:
+        if joins and line and not line[0].isspace() and _width(previous) >= width - SLACK:
+            found[-1] += line
+        elif line:
+            found.append(line.strip())
+        previous = line
+    return found
+
+
+def _document(path: Path, description: Description) -> Document:
+    name = check_key(path.stem, "document", path)
+    text = "\n".join(paragraphs(check_letters(decode(path), path)))
+    if not count(text):
+        raise BadInput(
+            path, "", "holds no Chinese, Japanese or Korean text",
+            "take it out of the folder; a translation lies in a folder of its own",
+        )  # fmt: skip
+    passages = []
+    for number, chunk in enumerate(chunks(text, description.chunks), start=1):
+        identity = f"{name}:{number}"
+        own = tuple(Segment(f"{identity}.{each}", sentence) for each, sentence in enumerate(chunk.sentences, start=1))
+        passages.append(
+            Passage(identity, description.source.language, own, (), chunk.text, chunk.previous, chunk.following)
+        )
+    return Document(name, path, tuple(passages))
+
+
+def _width(line: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(sign) in "WFA" else 1 for sign in line)

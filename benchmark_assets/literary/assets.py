@@ -1,0 +1,196 @@
+"""Assets of literary corpora: terms of chunks, outputs beside the human translation, and what people say of judges."""
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.lineage.standing import digest
+from benchmark_assets.literary import adherence, ensemble, extraction, readings
+from benchmark_assets.literary.calibration import calibration
+from benchmark_assets.literary.glossary import literary
+from benchmark_assets.literary.pairs import applicable
+from benchmark_assets.literary.scores import SIGNATURE, WORK, scores
+from benchmark_assets.metrics.assets import REFERENCE, SOURCE
+from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
+from benchmark_assets.partitions import BY_MODEL, BY_PASSAGE, CORPUS, GRID, MODEL, PASSAGE, SINGLE_RUN
+from benchmark_assets.translation.assets import PAYER, model_output
+from benchmark_assets.translation.systems import Systems
+from resources.provider.estimate import Estimate
+from resources.provider.provider import Provider
+from resources.warehouse import Warehouse
+
+ENGLISH = "en"
+
+
+@dg.asset(
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1", kinds={"duckdb"},
+    deps=["source_text", "segmented_reference", "alignment"],
+)  # fmt: skip
+def glossary(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
+    """Terms of a chunk with translation and gender, from a person's file or extracted from the human translation.
+
+    A model is asked again only where a text, what the file says of the chunk, or the model changed. None in a corpus
+    that is not literary.
+    """
+
+    def compute(due: pl.DataFrame) -> Computed:
+        payer = context.run.tags.get(PAYER, context.run.run_id)
+        return extraction.glossaries(warehouse, provider, due, payer)
+
+    def settings(asked: pl.DataFrame) -> pl.DataFrame:
+        return extraction.settings(warehouse, provider, asked)
+
+    def cost(due: pl.DataFrame) -> Estimate | None:
+        return extraction.cost_of(warehouse, provider, due)
+
+    return refresh(context, warehouse, compute, settings, also=["glossary_call"], cost=cost)
+
+
+@dg.asset(
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1", kinds={"duckdb"},
+    deps=[model_output, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
+)  # fmt: skip
+def term_adherence(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Whether an output has the translations of its chunk's terms, and whether pronouns near them agree in gender."""
+
+    def settings(asked: pl.DataFrame) -> pl.DataFrame:
+        own = asked.filter(CORPUS.is_in(list(literary(warehouse))))
+        language = pl.when(CORPUS.is_in(english())).then(pl.lit(ENGLISH)).otherwise(pl.lit(""))
+        return own.select("model", "passage", settings=language)
+
+    def english() -> list[str]:
+        """Corpora whose outputs are in English."""
+        corpora = warehouse.read("corpus", columns=["corpus", "target_language"])
+        return [name for name, language in corpora.iter_rows() if language.partition("-")[0] == ENGLISH]
+
+    def compute(due: pl.DataFrame) -> Computed:
+        outputs = warehouse.read("model_output", due, ["model", "passage", "text"])
+        terms = warehouse.read("glossary", due.select("passage"))
+        return Computed({"term_adherence": adherence.adherence(outputs, terms, english())})
+
+    return refresh(context, warehouse, compute, settings, sparse=True)
+
+
+@dg.asset(
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1",
+    kinds={"duckdb", "numpy"}, deps=[dg.AssetDep(term_adherence, partition_mapping=BY_MODEL)],
+)  # fmt: skip
+def adherence_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Share of terms that a model's outputs have, beside the human translation's, by corpus; agreement of pronouns."""
+
+    def compute(due: pl.DataFrame) -> Computed:
+        return Computed({"adherence_summary": adherence.summarize(warehouse.read("term_adherence", due))})
+
+    return refresh(
+        context, warehouse, compute, adherence.SIGNATURE, lambda: readings.of_adherence(warehouse), sparse=True
+    )
+
+
+@dg.asset(
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1", kinds={"duckdb"},
+    deps=[model_output, REFERENCE, SOURCE, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
+)  # fmt: skip
+def aspect_vote(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+    """What each seat of the corpus's ensemble, a judge with an aspect, says of an output beside the human translation.
+
+    A judge is asked again only where the output, its source, context or glossary, the human translation or the judge
+    changed.
+    """
+
+    def compute(due: pl.DataFrame) -> Computed:
+        payer = context.run.tags.get(PAYER, context.run.run_id)
+        return ensemble.ask_ensemble(warehouse, systems.provider, due, payer)
+
+    def cost(due: pl.DataFrame) -> Estimate | None:
+        return ensemble.cost_of(warehouse, systems.provider, due)
+
+    return refresh(
+        context, warehouse, compute, lambda asked: ensemble.settings(warehouse, systems, asked),
+        also=["aspect_vote_call"], cost=cost, sparse=True,
+    )  # fmt: skip
+
+
+@dg.asset(
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1", kinds={"duckdb"},
+    deps=[aspect_vote],
+)  # fmt: skip
+def head_to_head(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """What the ensemble says of an output beside the human translation: machine, human or unsure."""
+    corpora = literary(warehouse)
+
+    def settings(asked: pl.DataFrame) -> pl.DataFrame:
+        words = {corpus: digest(own.ensemble, own.margin) for corpus, own in corpora.items() if own.ensemble}
+        own = asked.filter(CORPUS.is_in(list(words))).select("model", "passage", CORPUS)
+        return own.select(
+            "model", "passage", settings=pl.col("corpus").replace_strict(words, default=None, return_dtype=pl.String)
+        )
+
+    def compute(due: pl.DataFrame) -> Computed:
+        rows = [warehouse.empty("head_to_head").drop("fingerprint")]
+        for corpus, own in corpora.items():
+            rows.append(ensemble.verdicts(warehouse.read("aspect_vote", due.filter(CORPUS.eq(corpus))), own))
+        return Computed({"head_to_head": pl.concat(rows)})
+
+    return refresh(context, warehouse, compute, settings, sparse=True)
+
+
+@dg.asset(
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1",
+    kinds={"duckdb", "numpy"},
+    deps=[dg.AssetDep(each, partition_mapping=BY_MODEL) for each in (head_to_head, aspect_vote)],
+)  # fmt: skip
+def literary_score(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+    """A model against the human translators of each corpus, 50 being parity: by all aspects, and by each alone.
+
+    Scores of models that are known no more stay as they are, under the contract that they were made by.
+    """
+    corpora, contracts = literary(warehouse), _contracts(warehouse, systems.provider)
+
+    def settings(asked: pl.DataFrame) -> pl.DataFrame:
+        judged = warehouse.read("head_to_head", asked.select("model"), ["model", "passage"])
+        words = pl.col("corpus").replace_strict(contracts, default="", return_dtype=pl.String)
+        own = (
+            judged.select("model", CORPUS).unique().sort("model", "corpus").group_by("model").agg(words.str.join("\n"))
+        )
+        known = pl.col("model").is_in(list(systems.known(own["model"])))
+        return own.select("model", settings=pl.when(known).then(pl.format("{} {}", pl.lit(SIGNATURE), "corpus")))
+
+    def compute(due: pl.DataFrame) -> Computed:
+        rows, votes = [warehouse.empty("literary_score").drop("fingerprint")], warehouse.read("aspect_vote", due)
+        for corpus, contract in contracts.items():
+            own = votes.filter(CORPUS.eq(corpus))
+            works = warehouse.read("source_text", own.select("passage"), ["passage", "document"]).select(
+                "passage", WORK
+            )
+            rows.append(scores(own, works, corpora[corpus], contract))
+        return Computed({"literary_score": pl.concat(rows)})
+
+    return refresh(context, warehouse, compute, settings, lambda: readings.of_scores(warehouse), sparse=True)
+
+
+@dg.asset(group_name="literary", code_version="1", kinds={"duckdb", "numpy"}, deps=[aspect_vote])
+def ensemble_calibration(
+    context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider
+) -> dg.Output[None]:
+    """How often seats and ensembles say what people say where these agree; which weights of the seats are best."""
+    corpora, contracts, labels = literary(warehouse), _contracts(warehouse, provider), applicable(warehouse)
+
+    def settings(asked: pl.DataFrame) -> pl.DataFrame:
+        words = digest(INTERVALS, sorted(contracts.items()), labels.rows())
+        return (asked.clear() if labels.is_empty() else asked).with_columns(settings=pl.lit(words))
+
+    def compute(_: pl.DataFrame) -> Computed:
+        rows = [warehouse.empty("ensemble_calibration").drop("fingerprint")]
+        for corpus, contract in contracts.items():
+            said = labels.filter(CORPUS.eq(corpus))
+            votes = warehouse.read("aspect_vote", said.select("model", "passage"))
+            rows.append(calibration(corpus, corpora[corpus], votes, said, contract))
+        return Computed({"ensemble_calibration": pl.concat(rows)})
+
+    return refresh(context, warehouse, compute, settings, lambda: readings.of_calibration(warehouse), sparse=True)
+
+
+def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str]:
+    """By corpus with an ensemble, what its scores have in common."""
+    corpora = literary(warehouse)
+    return {corpus: ensemble.contract(own, provider) for corpus, own in corpora.items() if own.ensemble}

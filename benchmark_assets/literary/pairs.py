@@ -1,0 +1,274 @@
+"""Pairs for people: outputs beside the human translation as a spreadsheet, blind, and what comes back.
+
+Here: which pairs go out, the file that holds them, reading it again, which labels still apply. Not here: what labels
+say of judges (calibration).
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from benchmark_assets.adjudication.annotation import sheet, unguarded
+from benchmark_assets.corpus.description import Literary
+from benchmark_assets.corpus.readers.characters import decode
+from benchmark_assets.corpus.registry import registered
+from benchmark_assets.lineage.standing import digest
+from benchmark_assets.literary import glossary
+from benchmark_assets.literary.ensemble import HUMAN, MACHINE, OUTPUT, UNSURE, alike
+from benchmark_assets.pairwise.base_sets import text_hash
+from benchmark_assets.pairwise.comparing import Side
+from benchmark_assets.pairwise.matches import SIDES
+from benchmark_assets.partitions import CORPUS
+from benchmark_assets.reporting.export import named, rights_of
+from resources.downloads import whole_files
+from resources.errors import BadInput
+from resources.warehouse import Replacement, Warehouse
+
+COLUMNS = ("pair", "source", "previous", "next", "A", "B", "better", "note")
+NEEDED = ("pair", "better")
+"""Columns without which a table is no sheet of pairs."""
+
+_DIGITS = 16
+_REMEDY = "leave the column `pair` as it was written"
+
+
+class Shown(NamedTuple):
+    """An output beside the human translation, with the source and its context."""
+
+    model: str
+    passage: str
+    source: str
+    previous: str
+    following: str
+    machine: str
+    human: str
+
+    def key(self, annotator: str) -> str:
+        """What names the pair for an annotator, who learns nothing from it."""
+        return digest("pair", annotator, self.model, self.passage)[:_DIGITS]
+
+    @property
+    def texts(self) -> str:
+        """Hash of the two texts."""
+        return digest(self.machine, self.human)[:_DIGITS]
+
+    def side(self, annotator: str) -> Side:
+        """Where the annotator sees the output."""
+        return SIDES[int(digest("side", annotator, self.model, self.passage), 16) % 2]
+
+
+class Sent(NamedTuple):
+    """How many pairs a file holds, and the restricted texts among them: the translator, and 'source'."""
+
+    pairs: int
+    restricted: list[str]
+
+
+class Counts(NamedTuple):
+    """What became of a file: labels `taken` for the first time, `unchanged` and `replaced`, and pairs still `open`."""
+
+    taken: int
+    unchanged: int
+    replaced: int
+    open: int
+
+
+def export_pairs(
+    warehouse: Warehouse, file: Path, corpus: str, annotator: str, per_model: int | None = None, private: bool = False
+) -> Sent:
+    """Write pairs of a corpus for one annotator; the same warehouse and name give the same bytes.
+
+    Outputs without text, and those that are the human translation, are left out: there is nothing to say.
+
+    Parameters
+    ----------
+    file
+        A CSV file that is not there yet, for it might have answers in it.
+    per_model
+        So many outputs of each model, drawn by a hash, so that all annotators get the same ones; by default all.
+    private
+        Whether texts that may not be passed on may go into it.
+
+    Raises
+    ------
+    BadInput
+        For a corpus that is unknown, cannot be read, names no human translation or has no pair; restricted texts
+        without `private`; a name that is empty or of several lines; a file that is there or cannot be written.
+    """
+    name = annotator.strip()
+    if not name or not name.isprintable():
+        raise BadInput("annotator", repr(annotator), "is no name", "give a name of one line")
+    if file.exists():
+        raise BadInput(file, "", "is there already, perhaps with answers in it", "give another file")
+    with warehouse.exclusively():  # the tables of one moment
+        for each in registered(warehouse, {corpus}):
+            if isinstance(each, BadInput):
+                raise each
+        if (literary := glossary.literary(warehouse).get(corpus)) is None:
+            raise BadInput(corpus, "literary.human", "is missing", "name the human translation in its description")
+        drawn = _drawn(pairs(warehouse, {corpus: literary}), per_model)
+        rights = rights_of(warehouse, pl.DataFrame({"corpus": [corpus]}), [literary.human])
+    if not drawn:
+        raise BadInput(corpus, "", "has no output beside a complete human translation", "`variorum evaluate MODEL`")
+    shown = pl.col("translator").is_in(["", literary.human])
+    restricted = named(rights.filter(shown & pl.col("restricted"))["translator"])
+    if restricted and not private:
+        raise BadInput(
+            file, "", f"would hold texts that may not be passed on: {', '.join(restricted)}",
+            "add --private, and give it only to those who may have them",
+        )  # fmt: skip
+    rows = []
+    for pair in sorted(drawn, key=lambda pair: pair.key(name)):  # an order that says nothing, another for each
+        texts = (pair.machine, pair.human)[:: 1 if pair.side(name) == "A" else -1]
+        identity = f"{pair.key(name)}-{pair.texts}-{name}"
+        rows.append([identity, pair.source, pair.previous, pair.following, *texts, "", ""])
+    try:
+        whole_files.write(file, sheet(COLUMNS, rows).decode())
+    except OSError as error:
+        raise BadInput(file, "", f"cannot be written ({error.strerror})", "give the path of a file") from error
+    return Sent(len(rows), restricted)
+
+
+def import_pairs(warehouse: Warehouse, file: Path) -> Counts:
+    """Take in what people say of pairs: all of a file, or nothing.
+
+    A label replaces what its annotator said of the pair before; a row whose `better` is empty changes nothing.
+
+    Raises
+    ------
+    BadInput
+        By row, the header being the first: for a pair that is unknown, is there twice, or whose texts have changed
+        since it was written, and for a `better` that is none of A, B and unsure.
+    """
+    answers = list(_answers(file))
+    labels: dict[tuple[str, str, str], tuple[str, ...]] = {}
+    with warehouse.exclusively():  # no text changes between a look at it and the write
+        known = pairs(warehouse, glossary.literary(warehouse))
+        by_key: dict[tuple[str, str], Shown] = {}
+        for annotator in {_identity(file, row, pair)[2] for row, pair, _, _ in answers}:
+            by_key |= {(annotator, each.key(annotator)): each for each in known}
+        waiting = 0
+        for row, identity, better, note in answers:
+            key, texts, annotator = _identity(file, row, identity)
+            pair = by_key.get((annotator, key))
+            if pair is None:
+                raise BadInput(file, f"row {row}", "has a pair that is not in this warehouse", _REMEDY)
+            if pair.texts != texts:
+                raise BadInput(
+                    file, f"row {row}", f"its texts have changed ({pair.model} on {pair.passage})",
+                    "take the row out, or write the pairs anew",
+                )  # fmt: skip
+            own = pair.model, pair.passage, annotator
+            if own in labels:
+                raise BadInput(file, f"row {row}", "has a pair that stands above, too", "keep one of the rows")
+            labels[own] = ()
+            if not better:
+                waiting += 1
+                continue
+            said = UNSURE if better == "unsure" else MACHINE if better == pair.side(annotator) else HUMAN
+            hashes = text_hash(pair.machine), text_hash(pair.human)
+            labels[own] = (said, note, *hashes, digest(said, note, *hashes))
+        given = [(*own, *label) for own, label in labels.items() if label]
+        return _store(warehouse, given, waiting)
+
+
+def applicable(warehouse: Warehouse) -> pl.DataFrame:
+    """Labels about the texts as they are now: columns `model`, `passage`, `annotator`, `better` and `fingerprint`."""
+    labels = warehouse.read("pair_label").drop("note", "run_id", "updated_at")
+    if labels.is_empty():
+        return labels.drop("machine_hash", "human_hash")
+    known = [
+        (each.model, each.passage, text_hash(each.machine), text_hash(each.human))
+        for each in pairs(warehouse, glossary.literary(warehouse), labels.select("model", "passage"))
+    ]
+    columns = [*OUTPUT, "machine_hash", "human_hash"]
+    now = pl.DataFrame(known, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return labels.join(now, on=columns, how="semi", maintain_order="left").drop("machine_hash", "human_hash")
+
+
+def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFrame | None = None) -> list[Shown]:
+    """All outputs of corpora that stand beside a complete human translation, or those of these outputs.
+
+    Parameters
+    ----------
+    corpora
+        What their descriptions say, by name.
+    outputs
+        Columns `model` and `passage`; by default all.
+    """
+    own = pl.DataFrame({"corpus": list(corpora)}, schema={"corpus": pl.String})
+    columns = ["passage", "corpus", "text", "previous", "following"]
+    sources = {row[0]: row[1:] for row in warehouse.read("source_text", own, columns).iter_rows()}
+    passages = pl.DataFrame({"passage": list(sources)}, schema={"passage": pl.String})
+    complete = passages.with_columns(CORPUS, complete=True)
+    names = {corpus: literary.human for corpus, literary in corpora.items()}
+    human = pl.col("corpus").replace_strict(names, return_dtype=pl.String).alias("translator")
+    keys = complete.with_columns(human).drop("corpus") if names else complete.drop("corpus").clear()
+    humans = dict(warehouse.read("reference", keys, ["passage", "text"]).iter_rows())
+    found = warehouse.read("model_output", passages if outputs is None else outputs, [*OUTPUT, "text"])
+    return [
+        Shown(model, passage, text, previous or "", following or "", machine, humans[passage])
+        for model, passage, machine in found.iter_rows() if passage in humans
+        for _, text, previous, following in [sources[passage]]
+    ]  # fmt: skip
+
+
+def _drawn(known: Sequence[Shown], per_model: int | None) -> list[Shown]:
+    told_apart = (each for each in known if each.machine.strip() and not alike(each.machine, each.human))
+    by_model: dict[str, list[Shown]] = {}
+    for each in sorted(told_apart, key=lambda each: digest(each.model, each.passage)):
+        by_model.setdefault(each.model, []).append(each)
+    return [each for own in by_model.values() for each in own[:per_model]]
+
+
+def _identity(file: Path, row: int, pair: str) -> tuple[str, str, str]:
+    """Key, hash of the texts, and annotator of a pair's name."""
+    key, _, rest = pair.partition("-")
+    texts, _, annotator = rest.partition("-")
+    if len(key) != _DIGITS or len(texts) != _DIGITS or not annotator:
+        raise BadInput(file, f"row {row}", f"{pair!r} is the name of no pair", _REMEDY)
+    return key, texts, annotator
+
+
+def _answers(file: Path) -> Iterator[tuple[int, str, str, str]]:
+    """Number, pair, what is better ('A', 'B', 'unsure' or '') and note of each row that is not empty."""
+    text = decode(file)
+    mark = next((mark for mark in ",;\t" if set(NEEDED) <= set(_header(text, mark))), None)
+    if mark is None:
+        raise BadInput(file, "row 1", f"does not name the columns {', '.join(NEEDED)}", "give a sheet of pairs")
+    try:
+        rows = list(csv.reader(io.StringIO(text), delimiter=mark, strict=True))
+    except csv.Error as error:
+        raise BadInput(file, "", f"is no CSV ({error})", "save it as CSV from the spreadsheet") from error
+    header = _header(text, mark)
+    for number, cells in enumerate(rows[1:], start=2):
+        row = dict(zip(header, map(unguarded, cells), strict=False))
+        if not any(cell.strip() for cell in cells):
+            continue
+        better = row.get("better", "").strip().casefold()
+        if better not in ("a", "b", "unsure", ""):
+            raise BadInput(
+                file, f"row {number}", f"better {row['better']!r} is none of A, B and unsure", "write one of them"
+            )
+        yield number, row.get("pair", "").strip(), better.upper() if len(better) == 1 else better, row.get("note", "")
+
+
+def _header(text: str, mark: str) -> list[str]:
+    return [unguarded(cell).strip() for cell in next(csv.reader(io.StringIO(text), delimiter=mark), [])]
+
+
+def _store(warehouse: Warehouse, given: Sequence[tuple[str, ...]], waiting: int) -> Counts:
+    empty = warehouse.empty("pair_label")
+    names = [*OUTPUT, "annotator", "better", "note", "machine_hash", "human_hash", "fingerprint"]
+    labels = pl.DataFrame(given, schema={name: empty.schema[name] for name in names}, orient="row")
+    keys = labels.select(*OUTPUT, "annotator")
+    known = warehouse.read("pair_label", keys, [*keys.columns, "fingerprint"])
+    changed = labels.join(known, on=known.columns, how="anti")
+    replaced = changed.join(known, on=keys.columns, how="semi")
+    if len(changed):
+        warehouse.write([Replacement("pair_label", changed, changed.select(keys.columns))], run_id="import")
+    return Counts(len(changed) - len(replaced), len(labels) - len(changed), len(replaced), waiting)
