@@ -17,7 +17,7 @@ from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.audit.page import page
 from benchmark_assets.audit.readings import overview
 from benchmark_assets.automation import runs
-from benchmark_assets.automation.due import due, following, order
+from benchmark_assets.automation.due import Scope, due, following, order
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.literary import glossary_file
@@ -31,6 +31,10 @@ from benchmark_assets.reporting.tables import plain
 from benchmark_assets.selection.funnel import reasons, steps
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.translation.systems import Systems
+from benchmark_assets.understanding import span_labels
+from benchmark_assets.understanding.answer_imports import import_answers
+from benchmark_assets.understanding.readings import boards, two_ways
+from benchmark_assets.understanding.tasks import import_tasks
 from resources.errors import BadInput
 from resources.home import PROJECT, prepare
 from resources.provider import ledger, transport
@@ -120,7 +124,7 @@ def demo() -> None:
 
 @main.group(name="import")
 def import_() -> None:
-    """Bring a corpus, or outputs that were made elsewhere."""
+    """Bring a corpus or tasks, or outputs that were made elsewhere."""
 
 
 @import_.command(name="corpus")
@@ -149,6 +153,35 @@ def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None
         name, count = import_outputs(each.warehouse, path, corpus, model)
         each.instance.add_dynamic_partitions("model", [name])
         click.echo(f"{name}: {count} outputs; score them with `variorum evaluate {name}`")
+
+
+@import_.command(name="tasks")
+@click.argument("descriptions", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option(
+    "--root", type=click.Path(path_type=Path), required=True, help="Folder to which their `files` are relative."
+)
+def import_understanding_tasks(descriptions: tuple[Path, ...], root: Path) -> None:
+    """Take in the tasks of understanding that YAML files describe, and their samples."""
+    each = Deployment()
+    codes = [description.task for description in import_tasks(each.warehouse, descriptions, root)]
+    each.instance.add_dynamic_partitions("task", codes)
+    runs.update(each.definitions, each.instance, Scope(models=[], corpora=codes))
+    counts = each.warehouse.read("task_sample", pl.DataFrame({"task": codes}), ["task", "split"])
+    click.echo(plain(counts.group_by("task", "split").agg(samples=pl.len()).sort("task", "split")))
+
+
+@import_.command(name="answers")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--task", required=True, help="Code of the task that they answer.")
+@click.option("--model", required=True, help="Name of the model.")
+def import_model_answers(file: Path, task: str, model: str) -> None:
+    """Take in answers to a task: JSON lines of sample and label, or of sample and prediction."""
+    each = Deployment()
+    taken = import_answers(each.warehouse, file, task, model)
+    each.instance.add_dynamic_partitions("model", [model])
+    missing = taken.samples - taken.answers
+    words = f"; {missing} samples have none, and count as unusable answers" if missing else ""
+    click.echo(f"{model}: {taken.answers} answers{words}; score them with `variorum evaluate {model}`")
 
 
 @import_.command(name="labels")
@@ -184,6 +217,32 @@ def import_people_pairs(file: Path) -> None:
     counts = import_pairs(Deployment().warehouse, file)
     click.echo(f"{file}: {', '.join(f'{count} {name}' for name, count in counts._asdict().items())}")
     click.echo("`variorum update` brings what rests on them up to date")
+
+
+@main.group(name="task")
+def task_group() -> None:
+    """Have the spans of a task marked in Label Studio."""
+
+
+@task_group.command(name="annotate")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("code", metavar="TASK")
+@click.option("--split", type=click.Choice(["train", "test"]), default="test", show_default=True)
+@click.option("--gold", is_flag=True, help="Mark beforehand what the task's files have.")
+def annotate_task(folder: Path, code: str, split: str, gold: bool) -> None:
+    """Write the samples of a TASK to FOLDER, as tasks of Label Studio with its labelling interface."""
+    count = span_labels.annotate(Deployment().warehouse, folder, code, split, gold)
+    click.echo(f"{folder}: {count} samples of {code}; its README says what to do with them")
+
+
+@task_group.command(name="labels")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("code", metavar="TASK")
+@click.argument("out", type=click.Path(path_type=Path))
+def write_task_labels(file: Path, code: str, out: Path) -> None:
+    """Turn FILE, an export of Label Studio, into OUT: JSON lines that the description of a TASK can name."""
+    written = span_labels.write_labels(Deployment().warehouse, file, code, out)
+    click.echo(f"{out}: {', '.join(f'{count} {name}' for name, count in written._asdict().items())}")
 
 
 @main.group(name="baseset")
@@ -277,6 +336,17 @@ def write_glossary(file: Path, corpus: str) -> None:
     terms, passages = glossary_file.write(Deployment().warehouse, file, corpus)
     click.echo(f"{file}: {terms} terms of {passages} passages; `false` in in_source or in_human needs a look")
     click.echo("name it as `glossary` under `literary` in the description, then `variorum import corpus` that again")
+
+
+@main.command(name="understanding")
+def show_understanding() -> None:
+    """Show every system on every task of understanding, with means by language; spans scored in two ways."""
+    warehouse = Deployment().warehouse
+    for language, table in boards(warehouse.read("understanding_board")).items():
+        click.echo(f"{language}\n{plain(table)}\n")
+    ways = two_ways(warehouse.read("task_score"))
+    if len(ways):
+        click.echo(f"Spans, by sample as the paper has it and pooled\n{plain(ways)}")
 
 
 @main.command()
@@ -430,10 +500,10 @@ def update(probe: bool, anew: str | None) -> None:
 
 
 @main.command()
-@click.argument("kind", type=click.Choice(["model", "corpus"]))
+@click.argument("kind", type=click.Choice(["model", "corpus", "task"]))
 @click.argument("name")
 def remove(kind: str, name: str) -> None:
-    """Remove a model or a corpus from every table. Files stay, and so does the record of what was paid."""
+    """Remove a model, a corpus or a task from every table. Files stay, and so does the record of what was paid."""
     each = Deployment()
     runs.remove(each.definitions, each.instance, kind, name)
 
@@ -450,6 +520,8 @@ def status() -> None:
     each = Deployment()
     corpora = each.warehouse.read("corpus", columns=["corpus", "description"])
     click.echo(plain(corpora) if len(corpora) else "no corpora yet: `variorum demo` or `variorum import corpus FILE`")
+    if len(known := each.warehouse.read("task", columns=["task", "description"])):
+        click.echo(f"\n{plain(known)}")
     click.echo()
     click.echo(plain(runs.status(each.definitions, each.instance)))
 

@@ -20,6 +20,7 @@ from benchmark_assets.selection import assets as selection
 from benchmark_assets.sensitivity import assets as sensitivity
 from benchmark_assets.translation import assets as translation
 from benchmark_assets.translation.systems import Systems
+from benchmark_assets.understanding import assets as understanding
 from resources.downloads.downloads import Downloads
 from resources.home import home
 from resources.notifications import Notifications
@@ -29,7 +30,7 @@ from resources.warehouse import Warehouse
 
 ROOMS = [
     corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting, adjudication,
-    audit, pairwise, literary,
+    audit, pairwise, literary, understanding,
 ]  # fmt: skip
 OWNERS = ["team:variorum"]
 

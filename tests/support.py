@@ -127,6 +127,8 @@ STAGES = {
         "worked_example",
         "anchor_score",
         "ensemble_calibration",
+        "understanding_board",
+        "understanding_comparison",
     ],
     "table": TABLES,
 }
@@ -136,6 +138,7 @@ SPARSE = {
     "judge_vote", "verdict", "human_label", "comparison", "pairwise_score", "rubric_vote", "rubric_summary",
     "audit_outcome", "judge_calibration", "error_estimate", "worked_example", "anchor_score",
     "term_adherence", "adherence_summary", "aspect_vote", "head_to_head", "literary_score", "ensemble_calibration",
+    "understanding_board", "understanding_comparison",
 }  # fmt: skip
 """Assets of which the small corpora have nothing: nobody judges them."""
 

@@ -63,7 +63,9 @@ def test_a_changed_segment_makes_stale_what_depends_on_it_and_nothing_else(
     passage = PASSAGES[1]
     edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
     run(built, instance, "scan")
-    assert not_fresh(built, instance) == {key: {passage} for key in ["alignment", "glossary", "passage_filter", "reference"]}
+    assert not_fresh(built, instance) == {
+        key: {passage} for key in ["alignment", "glossary", "passage_filter", "reference"]
+    }
 
     run(built, instance, "references", (PASSAGES[0], PASSAGES[-1]))
     grid = {f"{model}|{passage}" for model in MODELS}
@@ -98,7 +100,9 @@ def test_a_change_that_leaves_the_text_alone_stops_at_the_reference(
     edit_segment(corpus, "ben", "doc1:1.1", "The mouse is running. A")
     edit_segment(corpus, "ben", "doc1:1.2", "cat sits still.")
     run(built, instance, "scan")
-    assert not_fresh(built, instance) == {key: {PASSAGES[0]} for key in ["alignment", "glossary", "passage_filter", "reference"]}
+    assert not_fresh(built, instance) == {
+        key: {PASSAGES[0]} for key in ["alignment", "glossary", "passage_filter", "reference"]
+    }
     run(built, instance, "references", (PASSAGES[0], PASSAGES[-1]))
     assert not_fresh(built, instance) == {}
 

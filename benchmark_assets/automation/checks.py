@@ -44,6 +44,10 @@ class Verdict(NamedTuple):
 Check = Callable[[Subject], Verdict]
 
 
+KEYED = ("model", "passage", "translator", "corpus", "system", "task", "baseline", "sample")
+"""Columns that say in examples which row it is."""
+
+
 def checks(assets: Iterable[dg.AssetsDefinition], tables: Collection[str]) -> list[dg.AssetChecksDefinition]:
     """The checks of all assets that have one of the tables."""
     every = list(assets)
@@ -65,7 +69,8 @@ def checks(assets: Iterable[dg.AssetsDefinition], tables: Collection[str]) -> li
 def _definition(key: dg.AssetKey, dims: list[str], upstream: list[str]) -> dg.AssetChecksDefinition:
     """All checks of an asset in one step."""
     name = key.to_user_string()
-    own: dict[str, Check] = {SOUND: sound, **({"coverage": coverage} if len(dims) > 1 else {}), **FURTHER.get(name, {})}
+    of_grids = {"coverage": coverage} if dims == ["model", "passage"] else {}
+    own: dict[str, Check] = {SOUND: sound, **of_grids, **FURTHER.get(name, {})}
     specs = [
         dg.AssetCheckSpec(each, asset=key, blocking=each == SOUND, description=check.__doc__)
         for each, check in own.items()
@@ -116,7 +121,7 @@ def sound(subject: Subject) -> Verdict:
         states = warehouse.read("materialization", pl.DataFrame({"asset": [name, "reference"]}))
         references = warehouse.read("reference", columns=["passage", "complete"]).filter("complete")
     own = states.filter(asset=name)
-    keys = [each for each in rows.columns if each in ("model", "passage", "translator", "corpus", "system")]
+    keys = [each for each in rows.columns if each in KEYED]
     problems = [findings.out_of_range(rows, keys), findings.unaccounted(rows, own, subject.dims)]
     if "passage" in subject.dims:
         # Of the references that a row was made from: those of others may have changed since.

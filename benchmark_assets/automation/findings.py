@@ -12,6 +12,8 @@ from benchmark_assets.partitions import CORPUS
 
 FINDINGS = pl.Schema({"where": pl.String(), "problem": pl.String(), "rows": pl.Int64(), "example": pl.String()})
 
+POOLED = ("type", "partial", "strict", "exact")
+
 RANGES: Mapping[str, tuple[float, float]] = {
     **dict.fromkeys(["sim_best", "sim_centroid", "similarity", "mean_similarity", "least_similarity"], (-1, 1)),
     "confidence": (-1, 1),
@@ -26,6 +28,8 @@ RANGES: Mapping[str, tuple[float, float]] = {
     **dict.fromkeys(["lt", "lt_fixed"], (0, 10)),
     **dict.fromkeys(["adherence", "human_adherence", "coverage", "accuracy", "expected", "points"], (0, 1)),
     "balance": (-1, 1),
+    **dict.fromkeys(["f1", "near", "contained"], (0, 1)),
+    **dict.fromkeys(["macro", "far_score", *(f"pooled_{mode}" for mode in POOLED)], (0, 100)),
     **dict.fromkeys(["kappa", "kappa_major", "kappa_any", "correlation"], (-1, 1)),
     **dict.fromkeys(["bleu", "chrf", "bleu_mean", "chrf_mean"], (0, 100)),
     "drift": (0, 200),  # (1 - cos) / (spread + 0.01)

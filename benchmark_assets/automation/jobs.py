@@ -42,7 +42,7 @@ class Update(dg.Config):
 class Removal(dg.Config):
     """What is to go."""
 
-    kind: Literal["model", "corpus"]
+    kind: Literal["model", "corpus", "task"]
     name: str
 
 
@@ -79,7 +79,7 @@ def remove_job(location: Location) -> dg.JobDefinition:
         notifications: Notifications,
     ) -> None:  # fmt: skip
         """Remove a model or a corpus from every table, then bring up to date what was computed from it."""
-        removed = removal.model if config.kind == "model" else removal.corpus
+        removed = {"model": removal.model, "corpus": removal.corpus, "task": removal.task}[config.kind]
         with _driving(context):
             rows = removed(context, warehouse, systems, config.name)
             context.add_output_metadata({"removed": dg.MetadataValue.md(markdown(rows))})

@@ -1,4 +1,7 @@
-"""What goes when a model or a corpus goes. Not here: how partitions go (lineage.removal), documents (corpus.assets)."""
+"""What goes when a model, a corpus or a task goes.
+
+Not here: how partitions go (lineage.removal), documents (corpus.assets).
+"""
 
 import dagster as dg
 import polars as pl
@@ -44,3 +47,17 @@ def corpus(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, nam
     gone = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
     rows = remove(context, warehouse, gone, also)
     return pl.concat([rows, pl.DataFrame(counts, schema=rows.schema, orient="row").filter(pl.col("rows") > 0)])
+
+
+def task(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:
+    """Remove a task with all its samples and answers from every table; its files stay. Return how many rows went.
+
+    Raises
+    ------
+    BadInput
+        For a task that is not here.
+    """
+    own = pl.DataFrame({"task": [name]})
+    if warehouse.read("task", own).is_empty():
+        raise BadInput(name, "", "is no task of this warehouse", "`variorum status` lists those that are")
+    return remove(context, warehouse, own)

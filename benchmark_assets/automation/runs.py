@@ -23,6 +23,7 @@ from benchmark_assets.lineage.standing import UNKNOWN
 from benchmark_assets.partitions import dimensions, range_tags
 from benchmark_assets.translation.assets import PAYER
 from benchmark_assets.translation.systems import Systems
+from benchmark_assets.understanding import answers
 from resources.errors import BadInput
 from resources.notifications import Notifications
 from resources.processes import PROCESS, is_dead, process_tag
@@ -89,7 +90,7 @@ def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: s
 
 
 def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, *models: str) -> None:
-    """Bring models up to date on the corpora that they cover, from the references to the leaderboard.
+    """Bring models up to date on the corpora that they cover and the tasks that they answer, up to the tables.
 
     Raises
     ------
@@ -107,7 +108,10 @@ def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, *models:
     own = pl.DataFrame({"model": models}, schema={"model": pl.String})
     covered = set(warehouse.read("model_output", own, ["passage"])["passage"])
     covered.update(*(system.fingerprints(passages) for system in each.values()))
-    update(definitions, instance, Scope(models, {passage.partition("/")[0] for passage in covered}), probe=True)
+    corpora = {passage.partition("/")[0] for passage in covered}
+    answered = set(warehouse.read("answer", own, ["task"])["task"])
+    answered |= answers.covered(warehouse, systems, models, instance.get_dynamic_partitions("task"))
+    update(definitions, instance, Scope(models, corpora | answered), probe=True)
 
 
 def update(

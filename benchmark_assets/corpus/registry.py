@@ -19,7 +19,7 @@ def register(warehouse: Warehouse, path: Path) -> Description:
     Raises
     ------
     BadInput
-        Where the description is unusable, or another description that still exists has the name.
+        Where the description is unusable, or another description that still exists or a task has the name.
     """
     description = load(path)
     if description.layout not in READERS:
@@ -33,6 +33,8 @@ def register(warehouse: Warehouse, path: Path) -> Description:
     known = warehouse.read("corpus", pl.DataFrame({"corpus": [description.name]}))
     if len(known) and (other := Path(known["description"][0])) != path.resolve() and other.exists():
         raise BadInput(path, "name", f"{description.name!r} is the corpus of {other}", "choose another")
+    if len(warehouse.read("task", pl.DataFrame({"task": [description.name]}))):
+        raise BadInput(path, "name", f"{description.name!r} is a task of this warehouse", "choose another")
     _remember(warehouse, description, path)
     return description
 

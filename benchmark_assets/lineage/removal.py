@@ -23,7 +23,7 @@ ROWS = pl.Schema({"table": pl.String(), "rows": pl.Int64()})
 def remove(
     context: dg.OpExecutionContext, warehouse: Warehouse, gone: pl.DataFrame, also: Sequence[Replacement] = ()
 ) -> pl.DataFrame:
-    """Remove models or passages from all tables, in one transaction, and from Dagster's list of partitions.
+    """Remove models, passages or tasks from all tables, in one transaction, and from Dagster's list of partitions.
 
     Dagster is told of each partition that had rows, so that what was computed from it is seen to be stale. It is told
     first: should the process end in between, what is stored but not reported is seen to be due.
@@ -31,7 +31,7 @@ def remove(
     Parameters
     ----------
     gone
-        One column, `model` or `passage`.
+        One column, `model`, `passage` or `task`.
     also
         What goes in the same transaction.
 

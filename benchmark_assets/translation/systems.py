@@ -172,7 +172,8 @@ class CalledSystem:
 
 
 class Systems(dg.ConfigurableResource):  # type: ignore[type-arg]
-    """All systems by the name of their partition: models of the registry, and models whose outputs were imported."""
+    """All systems by the name of their partition: models of the registry, and those whose outputs or answers to tasks
+    were imported."""
 
     warehouse: dg.ResourceDependency[Warehouse]
     provider: dg.ResourceDependency[Provider]
@@ -234,7 +235,10 @@ class Systems(dg.ConfigurableResource):  # type: ignore[type-arg]
         imported = model in self._imported()
         if model in registry.models and imported:
             raise BadInput(
-                model, "", "is in the registry, and outputs were imported under its name", "rename it in the registry"
+                model,
+                "",
+                "is in the registry, and outputs or answers were imported under its name",
+                "rename it in the registry",
             )
         if model in registry.models:
             return CalledSystem(self.warehouse, self.provider, self.provider.model(model))
@@ -243,7 +247,8 @@ class Systems(dg.ConfigurableResource):  # type: ignore[type-arg]
         raise BadInput(model, "", "is no model of this warehouse", "`variorum models` lists those that are")
 
     def _imported(self) -> set[str]:
-        return set(self.warehouse.read("imported_file", columns=["model"])["model"])
+        tables = ("imported_file", "imported_answer")
+        return {model for table in tables for model in self.warehouse.read(table, columns=["model"])["model"]}
 
 
 def language_name(tag: str) -> str:

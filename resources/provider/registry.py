@@ -160,6 +160,19 @@ class EmbedderEntry(_Entry):
     dimensions: int = Field(0, ge=0)
 
 
+class EncoderEntry(_Entry):
+    """A checkpoint that is fine-tuned as a baseline of tasks of classes, a folder or a name on the hub; once a seed."""
+
+    checkpoint: str = Field(min_length=1)
+    seeds: tuple[Annotated[int, Field(ge=0, lt=2**31)], ...] = Field((1, 2, 3), min_length=1)
+
+    @model_validator(mode="after")
+    def _different(self) -> "EncoderEntry":
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ValueError("`seeds` has one twice")
+        return self
+
+
 @dataclass(frozen=True)
 class Model:
     """A model, judge or aligner with its endpoint: everything that a call needs.
@@ -209,8 +222,8 @@ class Registry(_Entry):
     """The file as a whole. `embedder` names the one that scores are made with.
 
     `models` are on trial, `judges` compare what they say, `aligners` align continuous translations with their source.
-    `families` are those of models whose outputs were imported, by name. `schedule` says when the schedule looks for
-    what is due, as a cron expression in UTC.
+    `encoders` are fine-tuned as baselines of tasks of classes. `families` are those of models whose outputs were
+    imported, by name. `schedule` says when the schedule looks for what is due, as a cron expression in UTC.
     """
 
     endpoints: dict[str, Endpoint] = {}
@@ -220,6 +233,7 @@ class Registry(_Entry):
     families: dict[str, str] = {}
     embedders: dict[str, EmbedderEntry] = {}
     embedder: str
+    encoders: dict[str, EncoderEntry] = {}
     comet: CometEntry = CometEntry()
     budget: Budget = Budget()
     schedule: str = "0 3 * * 1"
@@ -259,6 +273,10 @@ class Registry(_Entry):
         return Comet(**self.comet.model_dump())
 
 
+BASELINES = ("linear", "overlap", "scansion")
+"""Baselines that no encoder may be called like."""
+
+
 def default_path() -> Path:
     """The registry's file: `VARIORUM_MODELS`, by default `resources/models.yaml` of the project."""
     return Path(os.environ.get("VARIORUM_MODELS", PROJECT / "resources" / "models.yaml"))
@@ -287,6 +305,10 @@ def load(path: Path) -> Registry:
         endpoint = registry.endpoints.get(entry.endpoint or "")
         if entry.endpoint is not None and not (endpoint and endpoint.url and entry.model):
             raise BadInput(path, f"embedders.{name}", "needs an `endpoint` with a `url` and a `model`", "give both")
+    for name in registry.encoders:
+        if name in BASELINES:
+            raise BadInput(path, f"encoders.{name}", "is the name of another baseline", "give it another name")
+        check_key(name, "encoder", path)
     if registry.embedder not in registry.embedders:
         raise BadInput(path, "embedder", f"{registry.embedder!r} is not one of `embedders`", "name one of them")
     return _absolute(registry, path.resolve().parent)
@@ -326,9 +348,15 @@ def _absolute(registry: Registry, folder: Path) -> Registry:
     comet = registry.comet
     if comet.checkpoint.endswith(".ckpt"):
         comet = comet.model_copy(update={"checkpoint": str(folder / comet.checkpoint)})
+    encoders = {
+        name: each.model_copy(update={"checkpoint": str(folder / each.checkpoint)})
+        for name, each in registry.encoders.items()
+        if (folder / each.checkpoint).is_dir()  # else it is a name on the hub
+    }
     return registry.model_copy(
         update={
             "comet": comet,
+            "encoders": {**registry.encoders, **encoders},
             "endpoints": {
                 name: each.model_copy(update={"recording": each.recording and folder / each.recording})
                 for name, each in registry.endpoints.items()

@@ -77,7 +77,10 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
     }
     assert reports(instance) - before == Counter(
         {
-            *((asset, passage) for asset in ("segmented_reference", "alignment", "glossary", "passage_filter", *REFERENCES)),
+            *(
+                (asset, passage)
+                for asset in ("segmented_reference", "alignment", "glossary", "passage_filter", *REFERENCES)
+            ),
             *grid,
             *(("damaged_text", each) for each in PASSAGES),  # an addition or a wrong term may come from the passage
             ("damaged_score", passage),
@@ -101,7 +104,10 @@ def test_a_fix_that_leaves_the_text_alone_ends_after_what_looks_at_its_segments(
     runs.look(built, instance)
     runs.update(built, instance)
     assert reports(instance) - before == Counter(
-        {(asset, PASSAGES[0]): 1 for asset in ("segmented_reference", "alignment", "glossary", "passage_filter", "reference")}
+        {
+            (asset, PASSAGES[0]): 1
+            for asset in ("segmented_reference", "alignment", "glossary", "passage_filter", "reference")
+        }
     )
 
 

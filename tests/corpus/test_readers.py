@@ -389,7 +389,11 @@ def test_a_document_may_not_be_spread_over_two_files_of_lines(tmp_path: Path) ->
         ("jsonl", "nowhere", "nowhere: does not exist; mend `root`"),
         ("bilara", "empty", "empty: root/la/test: holds no source document; mend `root`"),
         ("jsonl", "empty", r"empty: holds no .jsonl file; mend `root`"),
-        ("epub", "empty", r"c: layout: no reader for 'epub'; use one of \['bilara', 'chunks', 'jsonl', 'table', 'tei'\]"),
+        (
+            "epub",
+            "empty",
+            r"c: layout: no reader for 'epub'; use one of \['bilara', 'chunks', 'jsonl', 'table', 'tei'\]",
+        ),
     ],
 )
 def test_a_corpus_that_is_not_there_says_where_it_was_looked_for(

@@ -65,6 +65,11 @@ NEVER = {
     "term_adherence": ["term", "translation"],
     "aspect_vote": ["justification", "abstention"],
     "pair_label": ["annotator", "note"],
+    "task": ["description", "root"],
+    "task_sample": ["texts"],
+    "task_span": ["text"],
+    "imported_answer": ["answer", "file"],
+    "answer_span": ["text"],
 }
 """Columns with words that no package has: they may quote any text, or name places of the machine."""
 
@@ -202,7 +207,9 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "severity", "confidence", "raters", "level", "scope", "region", "ranking", "people", "judged", "why", "rubric",
         "base_set", "name", "settings", "content", "direction", "difficulty", "source_hash", "anchor", "first",
         "second", "winner", "shown", "problem", "contract",
-        "task", "literary", "gender", "origin", "aspect", "better", "verdict", "resampled", "machine_hash", "human_hash",
+        "task", "split", "sample", "type", "located", "class", "gold", "predicted", "baseline", "partner", "steps",
+        "nearest", "missing", "source", "literary", "gender",
+        "origin", "aspect", "better", "verdict", "resampled", "machine_hash", "human_hash",
     }  # fmt: skip
     texts = {
         (table, column)

@@ -1,0 +1,135 @@
+"""Asking a model about samples of a task: one question a sample, as often as there are draws, once for each seed.
+
+Here: what is sent, and how draws and seeds are told apart. Not here: what a reply says (parsing), which models answer
+which tasks and what comes of their draws (answers), retries of a call (resources.provider.client).
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from benchmark_assets.lineage.standing import digest
+from benchmark_assets.translation.systems import language_name
+from benchmark_assets.understanding.description import TaskDescription
+from benchmark_assets.understanding.parsing import LABEL, PREDICTION, SPAN, TYPE
+from benchmark_assets.understanding.shots import Example
+from resources import prompts
+from resources.errors import BadInput
+from resources.prompts import Prompt
+from resources.provider.client import CallFailed, Reply
+from resources.provider.question import Question
+from resources.provider.reading import Reading
+from resources.provider.registry import MOST_DRAWS, Model
+from resources.provider.structured import schema_of
+
+PURPOSE = "understand"
+
+SEEDED = ("llama.cpp", "openai", "openrouter", "vllm")
+"""Dialects of which a request may have a `seed`."""
+
+Ask = Callable[[Question], Awaitable[Reply]]
+
+
+class Drawn(NamedTuple):
+    """What came of one question: its key in the ledger, and the reply, or the error in place of it."""
+
+    call: str
+    reading: Reading | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Form:
+    """What all questions about samples of a task have in common, of one model and one seed."""
+
+    model: Model
+    description: TaskDescription
+    shown: tuple[Example, ...]
+    seed: int
+
+    def question(self, texts: str, draw: int) -> Question:
+        """The question about a sample, by its texts as JSON.
+
+        Draws and seeds are different questions, whatever is sent: where a request can have a seed it is sent one, too.
+        """
+        number = self.seed * MOST_DRAWS + draw
+        prompt, values = self._prompted
+        messages = tuple(prompt.render(**values, item=_indented(texts)))
+        return Question(_seeded(self.model, number), messages, PURPOSE, self._schema, number)
+
+    @cached_property
+    def _prompted(self) -> tuple[Prompt, Mapping[str, str]]:
+        prompt, values = prompted(self.description)
+        return prompt, values | {"examples": _examples(self.description, self.shown)}
+
+    @cached_property
+    def _schema(self) -> Mapping[str, Any]:
+        return answer_schema(self.description)
+
+
+def determinants(model: Model, description: TaskDescription) -> str:
+    """Hash of what determines the answers of a model to a task, besides its samples."""
+    prompt, values = prompted(description)
+    order = list(description.labels.items()), description.marked, description.negative
+    return digest(prompt.digest(**values), *order, *model.determinants, model.settings.answering.model_dump())
+
+
+def prompted(description: TaskDescription) -> tuple[Prompt, dict[str, str]]:
+    """The prompt of a task, and the values of those variables that are the same for all of its samples and seeds."""
+    values = {
+        "language": language_name(description.language),
+        "instructions": description.instructions.strip(),
+        "texts": " and ".join(f"`{name}`" for name in description.texts),
+    }
+    if description.kind == "classes":
+        named = [f"{number}. {name}: {what}" for number, (name, what) in enumerate(description.classes.items(), 1)]
+        return prompts.load("classify"), values | {"classes": "\n".join(named)}
+    types = "\n".join(f"- {name}: {what}" for name, what in description.types.items())
+    return prompts.load("mark"), values | {"types": types, "marked": description.marked}
+
+
+def answer_schema(description: TaskDescription) -> dict[str, Any]:
+    """JSON schema of an answer."""
+    if description.kind == "classes":
+        return schema_of([LABEL], {"type": "string", "enum": list(description.classes)})
+    span = schema_of([TYPE, SPAN], {"type": "string"})
+    span["properties"][TYPE]["enum"] = list(description.types)
+    return schema_of([PREDICTION], {"type": "array", "items": span})
+
+
+async def draw(ask: Ask, question: Question) -> Drawn:
+    """Ask one question; a call that fails is an error, for asked later it may well be answered."""
+    try:
+        reply = await ask(question)
+    except (CallFailed, BadInput) as failure:
+        return Drawn(question.key, error=str(failure))
+    return Drawn(reply.key, reply.reading)
+
+
+def _seeded(model: Model, number: int) -> Model:
+    """The model with a seed, if its requests have one: by its dialect, or because its entry gives one."""
+    own = model.settings
+    # An upstream provider that is pinned, and does not know the field, would refuse the request.
+    if own.seed is None and (model.endpoint.dialect not in SEEDED or own.pin):
+        return model
+    return replace(model, settings=own.model_copy(update={"seed": number}))
+
+
+def _examples(description: TaskDescription, shown: Sequence[Example]) -> str:
+    if not shown:
+        return "(none)"
+    return "\n\n".join(f"{_indented(each.texts)}\n{_answer(description, each)}" for each in shown)
+
+
+def _answer(description: TaskDescription, example: Example) -> str:
+    """The answer to an example, as the model should give it."""
+    if description.kind == "classes":
+        return json.dumps({LABEL: example.label}, ensure_ascii=False)
+    spans = [{TYPE: kind, SPAN: text} for kind, text in example.spans]
+    return json.dumps({PREDICTION: spans}, ensure_ascii=False)
+
+
+def _indented(texts: str) -> str:
+    return json.dumps(json.loads(texts), ensure_ascii=False, indent=1)

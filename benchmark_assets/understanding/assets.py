@@ -1,0 +1,180 @@
+"""Assets of understanding: samples of tasks, answers of models and baselines, and what these are worth."""
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.partitions import BY_TASK, SINGLE_RUN, TASK, TASK_GRID
+from benchmark_assets.translation.assets import PAYER
+from benchmark_assets.translation.systems import Systems
+from benchmark_assets.understanding import answers, baselines, board, chance, leakage, readings, scores, stored, tasks
+from benchmark_assets.understanding.encoder import Encoder
+from resources.provider.estimate import Estimate
+from resources.provider.provider import Provider
+from resources.warehouse import Warehouse
+
+
+@dg.asset(
+    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1", kinds={"duckdb"}
+)
+def task_sample(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Samples of a task and its gold spans, as its files have them: due where its description or a file changed."""
+
+    def compute(due: pl.DataFrame) -> Computed:
+        found, failures = tasks.read_samples(warehouse, due["task"])
+        return Computed({"task_sample": found.samples, "task_span": found.spans}, failures)
+
+    return refresh(context, warehouse, compute, lambda asked: tasks.versions(warehouse, asked), also=["task_span"])
+
+
+@dg.asset(
+    partitions_def=TASK_GRID, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
+    kinds={"duckdb"}, deps=[dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
+)  # fmt: skip
+def answer(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+    """What a model answers to the samples of a task's test split.
+
+    A sample is asked about again only where it, the task or the model changed. Answers of a model that was removed from
+    the registry stay as they are.
+    """
+
+    def compute(due: pl.DataFrame) -> Computed:
+        payer = context.run.tags.get(PAYER, context.run.run_id)
+        return answers.answer_samples(warehouse, systems, due, payer)
+
+    def cost(due: pl.DataFrame) -> Estimate | None:
+        return answers.cost_of(warehouse, systems, due)
+
+    return refresh(
+        context, warehouse, compute, lambda asked: answers.settings(warehouse, systems, asked),
+        also=["answer_span", "answer_call"], cost=cost, sparse=True,
+    )  # fmt: skip
+
+
+@dg.asset(
+    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
+    kinds={"duckdb", "numpy"}, deps=[task_sample],
+)  # fmt: skip
+def task_leakage(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """The train sample that each test sample is most like, what the train split has of it, and of its source."""
+
+    def compute(due: pl.DataFrame) -> Computed:
+        return Computed({"task_leakage": leakage.leakage(warehouse.read("task_sample", due))})
+
+    return refresh(context, warehouse, compute, leakage.SIGNATURE, sparse=True)
+
+
+@dg.asset(
+    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
+    kinds={"duckdb", "scikitlearn", "huggingface"}, deps=[task_sample],
+)  # fmt: skip
+def baseline_answer(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
+    """What baselines answer to a task of classes: a linear classifier, overlap, a rule, encoders of the registry."""
+    named = provider.registry().encoders
+    encoders = {name: Encoder(entry.checkpoint, entry.seeds) for name, entry in named.items()}
+
+    def settings(asked: pl.DataFrame) -> pl.DataFrame:
+        return baselines.settings(warehouse, asked, encoders)
+
+    def compute(due: pl.DataFrame) -> Computed:
+        known = tasks.tasks(warehouse, due["task"].to_list())
+        return baselines.answers(list(known.values()), warehouse.read("task_sample", due), encoders)
+
+    return refresh(context, warehouse, compute, settings, sparse=True)
+
+
+@dg.asset(
+    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1", kinds={"duckdb"},
+    deps=[task_sample],
+)  # fmt: skip
+def task_chance(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """What scores on a task who knows nothing: by guessing, by the most frequent class, by finding no span."""
+
+    def compute(due: pl.DataFrame) -> Computed:
+        rows = [pl.DataFrame(schema=chance.CHANCE)]
+        for own in stored.golds(warehouse, due):
+            rows.append(
+                chance.chances(own, warehouse.read("task_sample", stored.keys(own).with_columns(split=pl.lit("train"))))
+            )
+        return Computed({"task_chance": pl.concat(rows)})
+
+    return refresh(context, warehouse, compute, lambda asked: stored.settings(warehouse, asked, ["task"]), sparse=True)
+
+
+@dg.asset(
+    partitions_def=TASK_GRID, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
+    kinds={"duckdb", "numpy"}, deps=[answer, dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
+)  # fmt: skip
+def task_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """A model's score on a task, with macro-F1 or the pooled scores of spans, single classes and confusions."""
+
+    def compute(due: pl.DataFrame) -> Computed:
+        parts = [tuple(pl.DataFrame(schema=each) for each in (scores.SCORE, scores.CLASS_SCORE, scores.CONFUSION))]
+        for own in stored.golds(warehouse, due):
+            keys = due.filter(task=own.task.task)
+            spans = warehouse.read("answer_span", keys).rename({"model": "system"})
+            marks = scores.marked(own, warehouse.read("answer", keys).select(*stored.ANSWER), spans)
+            parts.append(scores.task_scores(own, marks, spans))
+        names = ("task_score", "class_score", "confusion")
+        return Computed({name: pl.concat(each) for name, each in zip(names, zip(*parts, strict=True), strict=True)})
+
+    return refresh(
+        context, warehouse, compute, lambda asked: stored.settings(warehouse, asked, ["model", "task"]),
+        lambda: readings.of_scores(warehouse), also=["class_score", "confusion"], sparse=True,
+    )  # fmt: skip
+
+
+@dg.asset(
+    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
+    kinds={"duckdb", "numpy"}, deps=[baseline_answer, task_sample, task_leakage],
+)  # fmt: skip
+def baseline_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Scores of trained baselines and rules, with the share of the test split that has a near neighbour in train."""
+
+    def compute(due: pl.DataFrame) -> Computed:
+        rows = [pl.DataFrame(schema=scores.BASELINE_SCORE)]
+        for own in stored.golds(warehouse, due):
+            answers = warehouse.read("baseline_answer", stored.keys(own)).select(*stored.BASELINE_ANSWER)
+            marks = scores.marked(own, answers, pl.DataFrame())
+            rows.append(scores.baseline_scores(own, marks, warehouse.read("task_leakage", stored.keys(own))))
+        return Computed({"baseline_score": pl.concat(rows)})
+
+    return refresh(
+        context, warehouse, compute, lambda asked: stored.settings(warehouse, asked, ["task"], scores.NEIGHBOURS),
+        lambda: readings.of_baselines(warehouse), sparse=True,
+    )  # fmt: skip
+
+
+@dg.asset(
+    group_name="understanding", code_version="1", kinds={"duckdb", "numpy"},
+    deps=[task_score, baseline_score, task_chance, answer, baseline_answer, task_sample],
+)  # fmt: skip
+def understanding_board(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Every system on every task, and means over the tasks of a language: DharmaBench's tables 4 and 5."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        rows = board.board(stored.all_scores(warehouse), stored.all_marks(warehouse), stored.languages(warehouse))
+        return Computed({"understanding_board": rows})
+
+    return refresh(
+        context, warehouse, compute, lambda asked: stored.of_all(warehouse, asked, board.MEAN_SIGNATURE),
+        lambda: readings.of_board(warehouse), sparse=True,
+    )  # fmt: skip
+
+
+@dg.asset(
+    group_name="understanding", code_version="1", kinds={"duckdb", "numpy"},
+    deps=[task_score, answer, task_sample],
+)  # fmt: skip
+def understanding_comparison(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """Each two models on each task and on the mean over the tasks of a language."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        return Computed(
+            {"understanding_comparison": board.compare(stored.all_marks(warehouse), stored.languages(warehouse))}
+        )
+
+    return refresh(
+        context, warehouse, compute, lambda asked: stored.of_all(warehouse, asked, board.SIGNATURE),
+        lambda: readings.of_comparisons(warehouse), sparse=True,
+    )  # fmt: skip

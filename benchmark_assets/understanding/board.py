@@ -1,0 +1,195 @@
+"""Every system on every task, means over the tasks of a language, and which models can be told apart.
+
+The mean over the tasks of a language is what DharmaBench calls its score (section 5, tables 4 and 5). A mean over other
+tasks would be another number, so who lacks a task that a model has gets none.
+
+Here: rows of `understanding_board` and `understanding_comparison`. Not here: scores on single tasks (scores), tables as
+people read them (readings).
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+import numpy as np
+import polars as pl
+
+from benchmark_assets.metrics import significance
+from benchmark_assets.metrics.intervals import RESAMPLES, SEED, percentile_interval, resampling_weights
+from benchmark_assets.metrics.measures import Floats, Measure
+from benchmark_assets.understanding.scores import INTERVALS
+
+MODEL, TRAINED, RULE, BASELINE = "model", "trained", "rule", "baseline"
+
+MEAN_SIGNATURE = (
+    f"mean over the tasks of the language; sd: that of a mean of independent tasks; {INTERVALS}, within each task"
+)
+SIGNATURE = (
+    f"points of 100, means over seeds; {INTERVALS}, the same for both models, within each task; p_randomization: "
+    f"approximate randomization of samples, two-sided, {significance.TRIALS} trials (all exchanges where they are "
+    "fewer), p = (hits + 1) / (trials + 1); p_holm: by Holm over the pairs of models of the language or task"
+)
+
+SCORES = pl.Schema({
+    "kind": pl.String(), "system": pl.String(), "task": pl.String(), "score": pl.Float64(), "score_low": pl.Float64(),
+    "score_high": pl.Float64(), "score_sd": pl.Float64(), "signature": pl.String(),
+})  # fmt: skip
+MARKS = pl.Schema({
+    "kind": pl.String(), "system": pl.String(), "task": pl.String(), "seed": pl.Int32(), "position": pl.Int32(),
+    "score": pl.Float64(),
+})  # fmt: skip
+BOARD = pl.Schema({
+    "system": pl.String(), "kind": pl.String(), "language": pl.String(), "task": pl.String(), "tasks": pl.Int32(),
+    "score": pl.Float64(), "score_low": pl.Float64(), "score_high": pl.Float64(), "score_sd": pl.Float64(),
+    "missing": pl.String(), "signature": pl.String(),
+})  # fmt: skip
+COMPARISON = pl.Schema({
+    "language": pl.String(), "task": pl.String(), "model": pl.String(), "other": pl.String(),
+    "difference": pl.Float64(), "difference_low": pl.Float64(), "difference_high": pl.Float64(),
+    "p_randomization": pl.Float64(), "p_holm": pl.Float64(), "signature": pl.String(),
+})  # fmt: skip
+
+Marks = dict[tuple[str, str], dict[str, Floats]]
+"""By kind and system, then by task, the points of each sample, 0 to 100, mean over seeds, in the order of the file."""
+
+
+def board(scores: pl.DataFrame, marks: pl.DataFrame, languages: Mapping[str, str]) -> pl.DataFrame:
+    """Rows of `understanding_board`.
+
+    Parameters
+    ----------
+    scores
+        Columns of `SCORES`, one row for each system on each task that it answered.
+    marks
+        Columns of `MARKS`, one row for each sample and seed; scores without marks have no interval.
+    languages
+        Language of each task.
+
+    Returns
+    -------
+    Columns of `BOARD`. The mean is over the tasks of the language that some model has, or, where no model has any, that
+    anybody has; null where the system lacks one of these, which `missing` names.
+    """
+    points = _points(marks)
+    rows: list[tuple[object, ...]] = []
+    for language, tasks in _by_language(languages):
+        own = scores.filter(pl.col("task").is_in(tasks)).sort("system", "kind", "task")
+        needed = _needed(own)
+        for (system, kind), mine in own.group_by(["system", "kind"], maintain_order=True):
+            rows += [
+                (system, kind, language, task, 1, *values[:4], "", values[4])
+                for task, *values in mine.select(SCORES.names()[2:]).iter_rows()
+            ]
+            held = mine.filter(pl.col("task").is_in(needed))
+            missing = [task for task in needed if task not in set(held["task"])]
+            mean: tuple[float | None, ...] = (None, None, None, None)
+            if held.height and not missing:
+                mean = _mean(held, points.get((str(kind), str(system)), {}))
+            text = f"{MEAN_SIGNATURE}: {' '.join(needed)}"
+            rows.append((system, kind, language, "", held.height, *mean, " ".join(missing), text))
+    return pl.DataFrame(rows, schema=BOARD, orient="row")
+
+
+def compare(marks: pl.DataFrame, languages: Mapping[str, str]) -> pl.DataFrame:
+    """Rows of `understanding_comparison`: each two models on each task, and on the mean over the tasks of a language.
+
+    Parameters
+    ----------
+    marks
+        Columns of `MARKS`; only models are compared.
+
+    Returns
+    -------
+    Columns of `COMPARISON`. In the mean, models are compared that have all tasks of the language that any model has, if
+    these are two or more. `difference` is that of `model` less that of `other`.
+
+    Notes
+    -----
+    A mean of means over tasks is a sum over samples, each weighted by 1 / (samples of its task × tasks): samples are
+    exchanged between two models in all tasks at once.
+    """
+    points = {system: own for (kind, system), own in _points(marks).items() if kind == MODEL}
+    parts = [pl.DataFrame(schema=COMPARISON)]
+    for language, tasks in _by_language(languages):
+        needed = [task for task in tasks if any(task in own for own in points.values())]
+        scopes = [(task, [task]) for task in needed]
+        if len(needed) > 1:
+            scopes.append(("", needed))
+        for name, scope in scopes:
+            models = sorted(model for model, own in points.items() if all(task in own for task in scope))
+            if len(models) > 1:
+                found = _differences([points[model] for model in models], models, scope)
+                parts.append(
+                    found.with_columns(
+                        language=pl.lit(language), task=pl.lit(name), signature=pl.lit(SIGNATURE)
+                    ).select(COMPARISON.names())
+                )
+    return pl.concat(parts)
+
+
+def _differences(points: Sequence[Mapping[str, Floats]], models: list[str], scope: list[str]) -> pl.DataFrame:
+    weighted = np.stack([np.concatenate([own[task] / len(own[task]) for task in scope]) / len(scope) for own in points])
+    statistics = np.stack([np.ones_like(weighted), weighted], axis=2)
+    found = significance.differences(statistics, _SUM)
+    resampled = np.stack([_resampled_mean(own, scope) for own in points])
+    spread = [
+        percentile_interval(resampled[first] - resampled[second])
+        for first, second in found.select("first", "second").rows()
+    ]
+    names = dict(enumerate(models))
+    return found.with_columns(
+        model=pl.col("first").replace_strict(names, return_dtype=pl.String),
+        other=pl.col("second").replace_strict(names, return_dtype=pl.String),
+        difference_low=pl.Series([low for low, _ in spread], dtype=pl.Float64),
+        difference_high=pl.Series([high for _, high in spread], dtype=pl.Float64),
+        p_holm=pl.Series(significance.holm(found["p_randomization"].to_numpy())),
+    )
+
+
+def _sums(rows: pl.DataFrame) -> Floats:
+    return np.stack([np.ones(len(rows)), rows["score"].to_numpy()], axis=1)
+
+
+_SUM = Measure("score", 1, _sums, lambda sums: sums[:, 1])
+
+
+def _mean(scores: pl.DataFrame, points: Mapping[str, Floats]) -> tuple[float | None, ...]:
+    """Mean, its interval and its sd of the scores of one system on several tasks."""
+    tasks = scores["task"].to_list()
+    value = float(scores["score"].to_numpy().mean())
+    sd = None if scores["score_sd"].has_nulls() else float(np.linalg.norm(scores["score_sd"].to_numpy()) / len(tasks))
+    if not all(task in points for task in tasks):
+        return value, None, None, sd
+    return value, *percentile_interval(_resampled_mean(points, tasks)), sd
+
+
+def _resampled_mean(points: Mapping[str, Floats], tasks: Sequence[str]) -> Floats:
+    """Means over tasks of the resampled means of each, shape (RESAMPLES,).
+
+    Tasks with equally many samples have the same resamples. Each task goes through them in an order of its own, or else
+    their errors would be added up as if the n-th samples of two tasks had something to do with each other.
+    """
+    total = np.zeros(RESAMPLES)
+    for task in tasks:
+        means = resampling_weights(len(points[task])) @ points[task] / len(points[task])
+        total += means[np.random.default_rng([SEED, *task.encode()]).permutation(RESAMPLES)]
+    return total / len(tasks)
+
+
+def _points(marks: pl.DataFrame) -> Marks:
+    keys = ["kind", "system", "task"]
+    rows = marks.group_by(*keys, "position").agg(pl.col("score").mean() * 100).sort(*keys, "position")
+    points: Marks = {}
+    for (kind, system, task), own in rows.group_by(keys, maintain_order=True):
+        points.setdefault((str(kind), str(system)), {})[str(task)] = own["score"].to_numpy()
+    return points
+
+
+def _needed(scores: pl.DataFrame) -> list[str]:
+    """Tasks that a mean is over."""
+    of_models = scores.filter(kind=MODEL)
+    return (of_models if len(of_models) else scores)["task"].unique().sort().to_list()
+
+
+def _by_language(languages: Mapping[str, str]) -> list[tuple[str, list[str]]]:
+    pairs = sorted((language, task) for task, language in languages.items())
+    return [(language, [task for _, task in group]) for language, group in groupby(pairs, lambda pair: pair[0])]

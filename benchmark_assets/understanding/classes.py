@@ -1,0 +1,77 @@
+"""Scores of answers that are classes: everything follows from how often each class was answered to each.
+
+Here: counts, F1 over all classes, F1 of each. Not here: what an unusable answer counts as (scores), spans (muc).
+"""
+
+import polars as pl
+
+
+def confusion(answers: pl.DataFrame) -> pl.DataFrame:
+    """How often a class was answered where another was right.
+
+    Parameters
+    ----------
+    answers
+        Columns `gold` and `predicted`, one row for each answer.
+
+    Returns
+    -------
+    Columns `gold`, `predicted` and `samples`, only pairs that occur, in alphabetical order.
+    """
+    return answers.group_by("gold", "predicted").agg(samples=pl.len().cast(pl.Int32)).sort("gold", "predicted")
+
+
+def class_scores(counts: pl.DataFrame, classes: list[str]) -> pl.DataFrame:
+    """Precision, recall and F1 of each class.
+
+    Parameters
+    ----------
+    counts
+        As `confusion` returns them.
+    classes
+        Which, in which order; all that occur are among them.
+
+    Returns
+    -------
+    Columns `class`, `gold`, `predicted`, `correct` (counts), `precision`, `recall`, `f1`, each from 0 to 1 and 0 where
+    its denominator is.
+    """
+    gold = counts.group_by(pl.col("gold").alias("class")).agg(pl.col("samples").sum().alias("gold"))
+    predicted = counts.group_by(pl.col("predicted").alias("class")).agg(pl.col("samples").sum().alias("predicted"))
+    right = counts.filter(pl.col("gold") == pl.col("predicted")).select(
+        pl.col("gold").alias("class"), correct="samples"
+    )
+    table = pl.DataFrame({"class": classes}, schema={"class": pl.String})
+    for each in (gold, predicted, right):
+        table = table.join(each, on="class", how="left", maintain_order="left")
+    return rates(table.with_columns(pl.col("gold", "predicted", "correct").fill_null(0).cast(pl.Int32)))
+
+
+def rates(table: pl.DataFrame) -> pl.DataFrame:
+    """Add `precision`, `recall` and `f1` to counts `gold`, `predicted` and `correct`; 0 where the denominator is."""
+
+    def share(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
+        return pl.when(whole > 0).then(part / whole).otherwise(0.0)
+
+    gold, predicted, correct = (pl.col(name) for name in ("gold", "predicted", "correct"))
+    return table.with_columns(
+        precision=share(correct, predicted), recall=share(correct, gold), f1=share(2 * correct, gold + predicted)
+    )
+
+
+def micro_f1(counts: pl.DataFrame) -> float:
+    """F1 over all classes at once, 0 to 1, of at least one answer.
+
+    Notes
+    -----
+    Each sample has one right class and one answer, so what is missed by one class is wrong for another: precision,
+    recall and F1 over all classes are the share of right answers.
+    """
+    right = counts.filter(pl.col("gold") == pl.col("predicted"))
+    return int(right["samples"].sum()) / int(counts["samples"].sum())
+
+
+def macro_f1(counts: pl.DataFrame) -> float:
+    """Mean of the F1 of all classes that occur, as right ones or as answers: 0 to 1, as scikit-learn's 'macro'."""
+    occurring = pl.concat([counts["gold"], counts["predicted"]]).unique().sort().to_list()
+    return float(class_scores(counts, occurring)["f1"].to_numpy().mean())

@@ -1,0 +1,114 @@
+"""The description of a task of understanding: a YAML file that says what is asked, of which texts, and where they lie.
+
+Here: the form of the file and what must agree in it. Not here: which tasks a warehouse holds (tasks), the samples
+(samples).
+"""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from resources import yaml_files
+from resources.errors import BadInput
+from resources.keys import check_key
+
+OF_CLASSES = ("label", "labels", "negative", "classes")
+OF_SPANS = ("marked", "spans", "types")
+
+
+class SpanFields(BaseModel):
+    """Where a task's files have the gold spans of a sample.
+
+    `field` holds `[type, text]` for each span, `offsets` its `[first, last]` in the marked text, half-open, in the same
+    order; without `offsets` the spans are searched for.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    field: str
+    offsets: str = ""
+
+
+class TaskDescription(BaseModel):
+    """A task of understanding: to name the class of a sample, or to find spans in one of its texts.
+
+    `task` is its code, the key of its partition; `partner` is the code of the same task in another language, whether
+    or not it was imported. `restricted` keeps its texts out of exports, `origin` says where they are had. `files` names
+    the file of each split, relative to the folder given at import, one JSON object a line. `sample` is the field of the
+    sample's name; where a file has names twice, `numbered` tells the second from the first as `name#2`. `texts` are the
+    texts shown, in order: the name under which models see them, and their field. `source` is the field of the work that
+    a sample is from; a dot leads into an object.
+
+    Of classes: `label` is the field of the gold class, `labels` leads from its values to classes, `classes` says what
+    each of them is, and `negative` is the one that an unusable answer counts as. Of spans: they lie in the text that
+    `marked` names; `types` says what those are that are asked for and evaluated. Files may have other types, too.
+
+    `instructions` is what a model is told. `scansion` names a rule that applies, `pair` two texts of which the overlap
+    tells (baselines).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    task: str
+    title: str
+    language: str
+    kind: Literal["classes", "spans"]
+    licence: str
+    restricted: bool = False
+    origin: str = ""
+    partner: str = ""
+    files: dict[Literal["train", "test"], Path]
+    sample: str
+    numbered: bool = False
+    texts: dict[str, str] = Field(min_length=1)
+    source: str = ""
+    label: str = ""
+    labels: dict[str, str] = {}
+    negative: str = ""
+    classes: dict[str, str] = {}
+    marked: str = ""
+    spans: SpanFields | None = None
+    types: dict[str, str] = {}
+    instructions: str = Field(min_length=1)
+    scansion: str = ""
+    pair: tuple[str, str] | tuple[()] = ()
+
+    @model_validator(mode="after")
+    def _agrees(self) -> "TaskDescription":
+        needed, foreign = (OF_CLASSES, OF_SPANS) if self.kind == "classes" else (OF_SPANS, OF_CLASSES)
+        for key in needed:
+            if not getattr(self, key):
+                raise ValueError(f"`{key}` is missing, which a task of {self.kind} needs")
+        for key in foreign:
+            if getattr(self, key):
+                raise ValueError(f"`{key}` has no meaning for a task of {self.kind}")
+        if "test" not in self.files:
+            raise ValueError("`files` has no `test`, on which answers are scored")
+        if strange := set(self.labels.values()) ^ set(self.classes):
+            raise ValueError(f"`labels` and `classes` differ in {', '.join(sorted(strange))}")
+        if self.kind == "classes" and len(self.classes) < 2:
+            raise ValueError("`classes` must be two at least")
+        if self.negative and self.negative not in self.classes:
+            raise ValueError(f"`negative` is {self.negative}, none of the classes")
+        if unknown := sorted({self.marked, *self.pair} - {"", *self.texts}):
+            raise ValueError(f"`texts` has no {', '.join(unknown)}, of which `marked` or `pair` speaks")
+        if len(set(self.pair)) < len(self.pair):
+            raise ValueError("`pair` is twice the same text")
+        return self
+
+
+def load(path: Path) -> TaskDescription:
+    """Read a description.
+
+    Raises
+    ------
+    BadInput
+        Where the file is missing or no YAML, has a wrong or unknown key, lacks one that its kind needs, has one of the
+        other kind, names a class or text that it has not, or has a code that cannot be a partition's key.
+    """
+    description = yaml_files.read(path, TaskDescription, "compare it with those in warehouse/tasks/dharmabench")
+    if "/" in description.task:
+        raise BadInput(path, "task", f"{description.task!r} has a slash", "rename it")
+    check_key(description.task, "task", path)
+    return description

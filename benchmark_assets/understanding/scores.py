@@ -1,0 +1,230 @@
+"""Scores of systems on a task: what each answer is worth, and what the answers of a system come to.
+
+Here: rows of `task_score`, `class_score`, `confusion` and `baseline_score`. Not here: the metrics (classes, muc), what
+scores who knows nothing (chance), means over tasks and comparisons (board).
+"""
+
+import json
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from benchmark_assets.metrics.intervals import LEVEL, RESAMPLES, SEED, mean_interval, resampling_weights
+from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.understanding import leakage, muc
+from benchmark_assets.understanding.baselines import UNTRAINED
+from benchmark_assets.understanding.classes import class_scores, confusion, macro_f1, rates
+from benchmark_assets.understanding.description import TaskDescription
+
+INTERVALS = f"{LEVEL:.0%} intervals: {RESAMPLES} bootstrap resamples of the samples, percentiles, seed {SEED}"
+SIGNATURE = f"0 to 100; mean over seeds, sd with n - 1; {INTERVALS}, the same for all systems of a task"
+NEIGHBOURS = f"a train sample of {leakage.NEAR:g} or more, {leakage.SIGNATURE}"
+
+MARKS = pl.Schema({
+    "system": pl.String(), "seed": pl.Int32(), "sample": pl.String(), "position": pl.Int32(), "usable": pl.Boolean(),
+    "gold": pl.String(), "predicted": pl.String(), "score": pl.Float64(),
+})  # fmt: skip
+SCORE = pl.Schema({
+    "model": pl.String(), "task": pl.String(), "seeds": pl.Int32(), "samples": pl.Int32(), "unusable": pl.Int32(),
+    "spans": pl.Int32(), "hallucinated": pl.Int32(),
+    "score": pl.Float64(), "score_low": pl.Float64(), "score_high": pl.Float64(), "score_sd": pl.Float64(),
+    "macro": pl.Float64(), **dict.fromkeys(muc.MODES, pl.Float64()), "signature": pl.String(),
+})  # fmt: skip
+CLASS_SCORE = pl.Schema({
+    "model": pl.String(), "task": pl.String(), "class": pl.String(), "gold": pl.Int32(), "predicted": pl.Int32(),
+    "correct": pl.Int32(), "precision": pl.Float64(), "recall": pl.Float64(), "f1": pl.Float64(),
+})  # fmt: skip
+CONFUSION = pl.Schema({
+    "model": pl.String(), "task": pl.String(), "gold": pl.String(), "predicted": pl.String(), "samples": pl.Int32(),
+})  # fmt: skip
+BASELINE_SCORE = pl.Schema({
+    "task": pl.String(), "baseline": pl.String(), "seeds": pl.Int32(), "samples": pl.Int32(),
+    "score": pl.Float64(), "score_low": pl.Float64(), "score_high": pl.Float64(), "score_sd": pl.Float64(),
+    "macro": pl.Float64(), "near": pl.Float64(), "far_score": pl.Float64(), "signature": pl.String(),
+})  # fmt: skip
+
+
+class Gold(NamedTuple):
+    """What is right: a task, its test split in the order of the file, and the gold spans of the types evaluated."""
+
+    task: TaskDescription
+    samples: pl.DataFrame
+    spans: pl.DataFrame
+
+
+def gold(task: TaskDescription, samples: pl.DataFrame, spans: pl.DataFrame) -> Gold:
+    """What is right on the test split of a task, from rows of `task_sample` and `task_span`, also of other tasks."""
+    own = samples.filter(task=task.task, split="test").sort("position")
+    asked = pl.col("type").is_in(list(task.types))
+    return Gold(task, own, spans.filter(asked, task=task.task, split="test").sort("sample", "number"))
+
+
+def marked(own: Gold, answers: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
+    """What each answer to each sample is worth.
+
+    Parameters
+    ----------
+    answers
+        Columns `system`, `seed`, `sample`, `label`, `usable`.
+    spans
+        Columns `system`, `seed`, `sample`, `number`, `type`, `text`; none for a task of classes.
+
+    Returns
+    -------
+    Columns of `MARKS`: every sample for every seed of a system, in the order of the file. `score` is from 0 to 1; with
+    classes, 1 where `predicted` is `gold`, else null both. A sample without an answer counts like an unusable one: the
+    negative class, or no span. Answers to samples that are not in the test split are left out.
+    """
+    keys = ["system", "seed", "sample"]
+    grid = answers.select("system", "seed").unique().join(
+        own.samples.select("sample", "position", gold="label"), how="cross"
+    )  # fmt: skip
+    rows = grid.join(answers.select(*keys, "label", "usable"), on=keys, how="left").sort("system", "seed", "position")
+    rows = rows.with_columns(pl.col("usable").fill_null(False), pl.col("seed").cast(pl.Int32))
+    if own.task.kind == "classes":
+        scored = rows.with_columns(predicted=pl.col("label").fill_null(own.task.negative)).with_columns(
+            score=(pl.col("gold") == pl.col("predicted")).cast(pl.Float64)
+        )
+        return scored.select(MARKS.names())
+    texts = _texts(own)
+    right, found = _strings(own.spans, ["sample"]), _strings(spans, keys)
+    worth = [
+        muc.type_f1(found.get(key, ()), right.get(key[2:], ()), texts[key[2]]) for key in rows.select(keys).iter_rows()
+    ]
+    scored = rows.with_columns(score=pl.Series(worth, dtype=pl.Float64), predicted=pl.lit(None, pl.String))
+    return scored.select(MARKS.names())
+
+
+def task_scores(own: Gold, marks: pl.DataFrame, spans: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Rows of `task_score`, `class_score` and `confusion`.
+
+    Parameters
+    ----------
+    marks
+        As `marked` returns them.
+    spans
+        As for `marked`, with `first`, `last` and `located`.
+
+    Returns
+    -------
+    Columns of `SCORE`, `CLASS_SCORE` and `CONFUSION`; the last has no rows for a task of spans.
+    """
+    summaries, classes, tables = [], [], []
+    known = spans.join(own.samples, on="sample", how="semi")
+    for (system,), mine in marks.group_by(["system"], maintain_order=True):
+        of_mine = known.filter(system=system)
+        row = summary(mine) | {"unusable": mine.filter(~pl.col("usable")).height, "signature": signature(own.task)}
+        if own.task.kind == "classes":
+            counts = confusion(mine)
+            each = class_scores(counts, list(own.task.classes))
+            tables.append(counts.select(pl.lit(system).alias("model"), pl.lit(own.task.task).alias("task"), pl.all()))
+            row |= {"macro": _macro(mine)}
+        else:
+            modes, each = _pooled(own, mine["seed"].unique().sort().to_list(), of_mine)
+            row |= modes | {"spans": of_mine.height, "hallucinated": of_mine.filter(located="absent").height}
+        summaries.append({"model": system, "task": own.task.task} | row)
+        classes.append(each.select(pl.lit(system).alias("model"), pl.lit(own.task.task).alias("task"), pl.all()))
+    return (
+        pl.DataFrame(summaries, schema=SCORE, orient="row"),
+        pl.concat([pl.DataFrame(schema=CLASS_SCORE), *(each.select(CLASS_SCORE.names()) for each in classes)]),
+        pl.concat([pl.DataFrame(schema=CONFUSION), *tables]),
+    )
+
+
+def baseline_scores(own: Gold, marks: pl.DataFrame, neighbours: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `baseline_score`, with columns of `BASELINE_SCORE`, for a task of classes.
+
+    Parameters
+    ----------
+    marks
+        As `marked` returns them, of baselines.
+    neighbours
+        Rows of `task_leakage`.
+    """
+    trainable = neighbours.filter(pl.col("nearest").is_not_null(), task=own.task.task)
+    close = trainable.filter(pl.col("similarity") >= leakage.NEAR).select("sample")
+    rows = []
+    for (baseline,), mine in marks.group_by(["system"], maintain_order=True):
+        row = {"task": own.task.task, "baseline": baseline, "macro": _macro(mine)} | summary(mine)
+        text = signature(own.task)
+        if baseline not in UNTRAINED and len(trainable):
+            far = mine.join(close, on="sample", how="anti")
+            row |= {"near": len(close) / len(own.samples)}
+            row |= {"far_score": 100 * float(far["score"].to_numpy().mean()) if len(far) else None}
+            text += f"; near: {NEIGHBOURS}"
+        rows.append(row | {"signature": text})
+    return pl.DataFrame(rows, schema=BASELINE_SCORE, orient="row")
+
+
+def summary(marks: pl.DataFrame) -> dict[str, float | int | None]:
+    """Score of one system from its marks: `seeds`, `samples`, `score` with its interval, and `score_sd`."""
+    table = by_seed(marks)
+    values = 100 * table.mean(axis=0)
+    low, high = mean_interval(values, resampling_weights(len(values)))
+    seeds = 100 * table.mean(axis=1)
+    sd = float(seeds.std(ddof=1)) if len(seeds) > 1 else None
+    return {
+        "seeds": len(seeds), "samples": len(values), "score": float(values.mean()), "score_low": low,
+        "score_high": high, "score_sd": sd,
+    }  # fmt: skip
+
+
+def by_seed(marks: pl.DataFrame) -> Floats:
+    """Marks of one system on one task, shape (seeds, samples), samples in the order of the file."""
+    rows = marks.sort("seed", "position")
+    table: Floats = rows["score"].to_numpy().reshape(marks["seed"].n_unique(), -1)
+    return table
+
+
+def signature(task: TaskDescription) -> str:
+    """What a score on a task rests on."""
+    if task.kind == "classes":
+        metric = f"micro-F1 over {len(task.classes)} classes; no usable answer counts as {task.negative}"
+    else:
+        types = ", ".join(task.types)
+        metric = f"{muc.SIGNATURE_TYPE}; types {types}; no usable answer counts as no span; {muc.SIGNATURE_POOLED}"
+    return f"{metric}; {SIGNATURE}"
+
+
+def _pooled(own: Gold, seeds: list[int], spans: pl.DataFrame) -> tuple[dict[str, float], pl.DataFrame]:
+    """Means over seeds of the pooled scores, 0 to 100, and counts of the types, summed, with their rates."""
+    right = _places(own.spans)
+    order = own.samples["sample"].to_list()
+    gold_spans = [right.get(sample, []) for sample in order]
+    found = []
+    for seed in seeds:
+        places = _places(spans.filter(seed=seed))
+        found.append(muc.pooled([places.get(sample, []) for sample in order], gold_spans))
+    modes = {name: 100 * float(np.mean([each.f1[name] for each in found])) for name in muc.MODES}
+    types = list(dict.fromkeys([*own.task.types, *sorted({name for each in found for name in each.types})]))
+    counts = [[sum(each.types.get(name, (0, 0, 0))[i] for each in found) for i in range(3)] for name in types]
+    rows = [(name, *count) for name, count in zip(types, counts, strict=True)]
+    schema = {name: kind for name, kind in CLASS_SCORE.items() if name in ("class", "gold", "predicted", "correct")}
+    return modes, rates(pl.DataFrame(rows, schema=schema, orient="row"))
+
+
+def _macro(marks: pl.DataFrame) -> float:
+    """Mean over seeds, 0 to 100."""
+    return 100 * float(np.mean([macro_f1(confusion(own)) for _, own in marks.group_by("seed", maintain_order=True)]))
+
+
+def _texts(own: Gold) -> dict[str, str]:
+    """The text in which spans are marked, by sample."""
+    return {
+        sample: json.loads(texts)[own.task.marked] for sample, texts in own.samples.select("sample", "texts").rows()
+    }
+
+
+def _strings(spans: pl.DataFrame, keys: list[str]) -> dict[tuple[object, ...], list[tuple[str, str]]]:
+    """Type and string of the spans of each sample, in their order."""
+    rows = spans.sort(*keys, "number").select(*keys, "type", "text").iter_rows()
+    width = len(keys)
+    return {key: [(row[-2], row[-1]) for row in group] for key, group in groupby(rows, lambda row: row[:width])}
+
+
+def _places(spans: pl.DataFrame) -> dict[str, list[muc.Span]]:
+    """Spans of each sample by place, in their order."""
+    rows = spans.sort("sample", "number").select("sample", "type", "first", "last").iter_rows()
+    return {sample: [muc.Span(*row[1:]) for row in group] for sample, group in groupby(rows, lambda row: row[0])}

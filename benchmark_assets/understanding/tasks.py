@@ -1,0 +1,125 @@
+"""Which tasks of understanding this warehouse holds: descriptions that were imported, read anew at every look.
+
+Here: the table `task`. Not here: partitions (the command line adds them), what the files hold (samples).
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from benchmark_assets.lineage.standing import digest
+from benchmark_assets.understanding import samples
+from benchmark_assets.understanding.description import TaskDescription, load
+from resources.errors import BadInput
+from resources.warehouse import Replacement, Warehouse
+
+
+def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path) -> list[TaskDescription]:
+    """Remember tasks, all of them or none; their samples come with `task_sample`.
+
+    Parameters
+    ----------
+    descriptions
+        One file or more.
+    root
+        Folder to which the `files` of the descriptions are relative.
+
+    Raises
+    ------
+    BadInput
+        Where a description is unusable; its files are missing or have a fault; a code is given twice, is a corpus of
+        this warehouse (both name what a command is limited to), or is that of another description that still exists.
+    """
+    root, paths = root.resolve(), [path.resolve() for path in descriptions]
+    loaded = [load(path) for path in paths]
+    codes = [description.task for description in loaded]
+    corpora = set(warehouse.read("corpus")["corpus"])
+    known = dict(warehouse.read("task", columns=["task", "description"]).iter_rows())
+    for path, description in zip(paths, loaded, strict=True):
+        code = description.task
+        if codes.count(code) > 1:
+            raise BadInput(path, "task", f"{code!r} is given twice", "import one of them")
+        if code in corpora:
+            raise BadInput(path, "task", f"{code!r} is a corpus of this warehouse", "rename the task")
+        if code in known and (other := Path(known[code])) != path and other.exists():
+            raise BadInput(path, "task", f"{code!r} is the task of {other}", "choose another code")
+        samples.read(description, root)
+    rows = pl.concat([_row(*each, root) for each in zip(loaded, paths, strict=True)])
+    warehouse.write([Replacement("task", rows, rows.select("task"))], run_id="import")
+    return loaded
+
+
+def tasks(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[str, TaskDescription]:
+    """Descriptions of the tasks named, by default of all, by code.
+
+    Raises
+    ------
+    BadInput
+        For a task that was never imported, or one of these whose description has become unusable.
+    """
+    rows = warehouse.read("task", columns=["task", "description"])
+    known = {code: Path(path) for code, path in rows.iter_rows()}
+    if unknown := sorted(set(codes or ()) - set(known)):
+        raise BadInput(
+            unknown[0], "", "is no task of this warehouse", f"`variorum import tasks FILE` it (known: {sorted(known)})"
+        )
+    return {code: _look(code, path) for code, path in known.items() if codes is None or code in codes}
+
+
+def versions(warehouse: Warehouse, asked: pl.DataFrame) -> pl.DataFrame:
+    """Columns `task` and `settings`: what the samples of each task are made from, its description and its files.
+
+    A task that cannot be read has settings, too, so that it is tried, and its fault shown.
+    """
+    found = {}
+    for code, path, root in _known(warehouse, asked["task"]).iter_rows():
+        try:
+            found[code] = samples.version(_look(code, Path(path)), Path(root))
+        except BadInput as fault:
+            found[code] = digest(str(fault))
+    schema = pl.Schema({"task": pl.String(), "settings": pl.String()})
+    return pl.DataFrame(list(found.items()), schema=schema, orient="row")
+
+
+def read_samples(warehouse: Warehouse, codes: Iterable[str]) -> tuple[samples.Samples, pl.DataFrame]:
+    """What the files of tasks hold; and columns `task` and `error`, a row a task that has a fault."""
+    frames = [samples.Samples(pl.DataFrame(schema=samples.SAMPLE), pl.DataFrame(schema=samples.SPAN))]
+    faults = []
+    for code, path, root in _known(warehouse, codes).iter_rows():
+        try:
+            frames.append(samples.read(_look(code, Path(path)), Path(root)))
+        except BadInput as fault:
+            faults.append((code, str(fault)))
+    found = samples.Samples(*(pl.concat(each) for each in zip(*frames, strict=True)))
+    schema = pl.Schema({"task": pl.String(), "error": pl.String()})
+    return found, pl.DataFrame(faults, schema=schema, orient="row")
+
+
+def _known(warehouse: Warehouse, codes: Iterable[str]) -> pl.DataFrame:
+    asked = pl.DataFrame({"task": list(codes)}, schema={"task": pl.String})
+    return warehouse.read("task", asked, ["task", "description", "root"])
+
+
+def _look(code: str, path: Path) -> TaskDescription:
+    description = load(path)
+    if description.task != code:
+        raise BadInput(path, "task", f"is {description.task!r}, imported as {code!r}", f"change it back to {code!r}")
+    return description
+
+
+def _row(description: TaskDescription, path: Path, root: Path) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "task": description.task,
+            "description": str(path),
+            "root": str(root),
+            "language": description.language,
+            "kind": description.kind,
+            "partner": description.partner or None,
+            "licence": description.licence,
+            "restricted": description.restricted,
+            "fingerprint": digest(description, str(root)),
+        },
+        schema_overrides={"partner": pl.String},
+    )

@@ -1,0 +1,38 @@
+"""Scores of classes, beside scikit-learn's."""
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.metrics import (  # type: ignore[import-untyped]
+    confusion_matrix,
+    f1_score,
+    precision_recall_fscore_support,
+)
+
+from benchmark_assets.understanding.classes import class_scores, confusion, macro_f1, micro_f1
+
+CLASSES = ["EPIC", "HYMN", "LAW", "TALE"]
+ANSWERS = st.lists(st.tuples(st.sampled_from(CLASSES), st.sampled_from(CLASSES)), min_size=1, max_size=40)
+
+
+@settings(max_examples=50)
+@given(ANSWERS)
+def test_scores_are_those_of_scikit_learn(pairs: list[tuple[str, str]]) -> None:
+    gold, predicted = zip(*pairs, strict=True)
+    counts = confusion(pl.DataFrame({"gold": gold, "predicted": predicted}))
+    assert_allclose(micro_f1(counts), f1_score(gold, predicted, average="micro"), atol=1e-12)
+    assert_allclose(macro_f1(counts), f1_score(gold, predicted, average="macro", zero_division=0), atol=1e-12)
+    ours = class_scores(counts, CLASSES)
+    precision, recall, f1, support = precision_recall_fscore_support(gold, predicted, labels=CLASSES, zero_division=0)
+    for name, values in (("precision", precision), ("recall", recall), ("f1", f1), ("gold", support)):
+        assert_allclose(ours[name].to_numpy(), values, atol=1e-12)
+    table = confusion_matrix(gold, predicted, labels=CLASSES)
+    cells = {(CLASSES[i], CLASSES[j]): int(table[i, j]) for i in range(4) for j in range(4) if table[i, j]}
+    assert {(g, p): n for g, p, n in counts.iter_rows()} == cells
+
+
+def test_a_class_that_nobody_speaks_of_has_no_part_in_the_macro_score() -> None:
+    counts = confusion(pl.DataFrame({"gold": ["EPIC", "HYMN"], "predicted": ["EPIC", "EPIC"]}))
+    assert_allclose(macro_f1(counts), (2 / 3 + 0) / 2)
+    assert class_scores(counts, CLASSES).filter(pl.col("class") == "LAW").row(0) == ("LAW", 0, 0, 0, 0.0, 0.0, 0.0)

@@ -1,0 +1,71 @@
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmark_assets.understanding.encoder import EPOCHS, Encoder, fine_tune
+from tests.understanding.checkpoints import write_checkpoint
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Of so small a model the threads would only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(write_checkpoint(tmp_path_factory.mktemp("encoder") / "tiny"))
+
+
+def toy(seed: int, number: int) -> tuple[list[list[str]], list[str]]:
+    """Texts that say their class by the letters that they are of."""
+    chance = random.Random(seed)
+    labels = [chance.choice(["early", "late"]) for _ in range(number)]
+    letters = {"early": "abcde", "late": "vwxyz"}
+    return [[" ".join(chance.choices(letters[label], k=6))] for label in labels], labels
+
+
+def test_it_learns_what_can_be_told_apart_and_the_loss_falls(checkpoint: str) -> None:
+    train, labels = toy(1, 200)
+    test, gold = toy(2, 40)
+    found = fine_tune(checkpoint, train, labels, test, seed=1)
+    assert len(found.losses) == EPOCHS
+    assert found.losses[-1] < found.losses[0] / 2
+    assert found.labels == gold
+
+
+def test_a_seed_gives_the_same_twice_and_another_something_else(checkpoint: str) -> None:
+    train, labels = toy(1, 32)
+    test, _ = toy(2, 8)
+    first, second, other = (fine_tune(checkpoint, train, labels, test, seed) for seed in (1, 1, 2))
+    assert first == second
+    assert first.losses != other.losses
+
+
+def test_pairs_and_three_and_long_texts_are_encoded(checkpoint: str) -> None:
+    texts = [["a", "b"], ["a", "b", "c"], ["a " * 600], ["a " * 600, "b " * 600]]
+    assert set(fine_tune(checkpoint, texts, ["x", "y", "x", "y"], texts, seed=1).labels) <= {"x", "y"}
+    assert fine_tune(checkpoint, [["a"]] * 2, ["x", "y"], [], seed=1).labels == []
+
+
+def test_what_cannot_be_trained_is_refused(checkpoint: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="1 classes"):
+        fine_tune(checkpoint, [["a"]], ["x"], [["a"]], seed=1)
+    with pytest.raises((OSError, ValueError)):
+        fine_tune(str(tmp_path), [["a"], ["b"]], ["x", "y"], [["a"]], seed=1)
+
+
+def test_a_checkpoint_that_changes_on_disk_is_another(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    encoder = Encoder(str(tmp_path), (1, 2))
+    before = encoder.determinants
+    assert before == encoder.determinants != encoder._replace(seeds=(1,)).determinants
+    (tmp_path / "config.json").write_text('{"layers": 2}')
+    assert encoder.determinants != before
+    assert Encoder("name/on-the-hub", (1,)).determinants[-1] == []

@@ -1,0 +1,1 @@
+-- `model`: name of the system, as in the registry or at its import
