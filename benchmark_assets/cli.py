@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 import uuid
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,10 @@ from benchmark_assets.literary.pairs import export_pairs, import_pairs
 from benchmark_assets.pairwise.base_sets import Identity, checked, import_base_set
 from benchmark_assets.pairwise.building import build_base_set, report, spread
 from benchmark_assets.partitions import KEYS
+from benchmark_assets.reporting import differences, latex, shared_task
 from benchmark_assets.reporting.export import export
 from benchmark_assets.reporting.leaderboard import readable
+from benchmark_assets.reporting.reader.writing import write_blind, write_reader
 from benchmark_assets.reporting.tables import plain
 from benchmark_assets.selection.funnel import reasons, steps
 from benchmark_assets.translation.imports import import_outputs
@@ -328,6 +331,30 @@ def write_examples(file: Path, corpus: str, private: bool) -> None:
     click.echo(f"{file}: open it in a browser")
 
 
+@main.command(name="reader")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("corpus")
+@click.option("--private", is_flag=True, help="Show restricted texts and judges' words, too; it may not be passed on.")
+@click.option("--blind", is_flag=True, help="For labelling: the sample that people label, without models or scores.")
+@click.option("--annotator", help="Who labels, with --blind.")
+def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator: str | None) -> None:
+    """Write the passages of CORPUS with all outputs to FOLDER, to read in a browser: open its index.html."""
+    if blind != bool(annotator) or (blind and private):
+        raise click.UsageError("--blind and --annotator go together, and show restricted texts without --private")
+    warehouse = Deployment().warehouse
+    if annotator:
+        sent = write_blind(warehouse, folder, corpus, annotator)
+        names = ", ".join(sent.restricted)
+        words = f"PRIVATE, DO NOT PASS ON; restricted texts in it: {names}" if names else "no restricted texts"
+        click.echo(f"{folder}: {sent.items} items for {annotator}; {words}")
+        click.echo("`variorum import labels FILE` takes in what is saved there")
+        return
+    written = write_reader(warehouse, folder, corpus, private)
+    restricted = ", ".join(written.restricted) or "none"
+    words = "PRIVATE, DO NOT PASS ON; restricted texts in it" if private else "public; restricted texts left out"
+    click.echo(f"{folder}: {written.passages} passages, {written.outputs} outputs; {words}: {restricted}")
+
+
 @main.command(name="glossary")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("corpus")
@@ -336,6 +363,18 @@ def write_glossary(file: Path, corpus: str) -> None:
     terms, passages = glossary_file.write(Deployment().warehouse, file, corpus)
     click.echo(f"{file}: {terms} terms of {passages} passages; `false` in in_source or in_human needs a look")
     click.echo("name it as `glossary` under `literary` in the description, then `variorum import corpus` that again")
+
+
+@main.command(name="report")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("corpora", nargs=-1, metavar="[CORPUS]...")
+@click.option("--reader", type=click.Path(path_type=Path), help="Folder of a reader, to which the numbers link.")
+def write_report(file: Path, corpora: tuple[str, ...], reader: Path | None) -> None:
+    """Write all tables and charts to FILE, a page for a browser that needs no network; no texts are in it."""
+    from benchmark_assets.reporting.report.writing import write  # imports Altair, which takes a second
+
+    html = write(Deployment().warehouse, file, corpora, reader)
+    click.echo(f"{file}: {len(html.encode()) / 1e6:.2f} MB; open it in a browser")
 
 
 @main.command(name="understanding")
@@ -442,11 +481,49 @@ def _write(file: Path, text: str) -> None:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("corpus")
 @click.option("--private", is_flag=True, help="Add the restricted texts; such a package may not be passed on.")
-def export_corpus(folder: Path, corpus: str, private: bool) -> None:
+@click.option(
+    "--published", type=click.DateTime(["%Y-%m-%d"]),
+    help="The date that catalogues are told; by default that of the newest row of the leaderboard or texts.",
+)  # fmt: skip
+def export_corpus(folder: Path, corpus: str, private: bool, published: datetime | None) -> None:
     """Write a package of CORPUS that others can use and check to FOLDER, without the texts that are restricted."""
-    restricted = ", ".join(export(Deployment().warehouse, folder, corpus, private)) or "none"
+    day = published.date() if published else None
+    restricted = ", ".join(export(Deployment().warehouse, folder, corpus, private, day)) or "none"
     words = "PRIVATE, DO NOT PASS ON; restricted texts in it" if private else "public; restricted texts left out"
     click.echo(f"{folder}: {words}: {restricted}")
+
+
+@main.command(name="latex")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("corpus")
+def write_latex(folder: Path, corpus: str) -> None:
+    """Write the tables of CORPUS, and of the tasks of understanding, to FOLDER in the shapes of the papers."""
+    files = latex.write(Deployment().warehouse, folder, corpus)
+    click.echo(f"{folder}: {', '.join(files)}; all.tex shows them all")
+
+
+@main.command(name="shared-task")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("corpus")
+@click.option("--system", "systems", multiple=True, help="A system; by default all that have every passage.")
+@click.option("--private", is_flag=True, help="Write restricted texts, too; such a folder may not be passed on.")
+def write_shared_task(folder: Path, corpus: str, systems: tuple[str, ...], private: bool) -> None:
+    """Write CORPUS to FOLDER as a test set that mt-metrics-eval reads."""
+    written = shared_task.write(Deployment().warehouse, folder, corpus, systems, private)
+    click.echo(f"{folder}: {written.passages} passages, {', '.join(written.systems)}")
+    for words, names in (("lack passages", written.incomplete), ("restricted", written.left_out)):
+        if names:
+            click.echo(f"left out, {words}: {', '.join(names)}")
+    if private:
+        click.echo("PRIVATE, DO NOT PASS ON")
+
+
+@main.command(name="compare")
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+def compare_packages(old: Path, new: Path) -> None:
+    """Say what changed from the package OLD to the package NEW: method first, then texts, models and scores."""
+    click.echo(differences.page(differences.compare(differences.read(old), differences.read(new))))
 
 
 @main.command()

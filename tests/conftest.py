@@ -25,6 +25,9 @@ from tests.systems import RuleSystems, rule_systems
 settings.register_profile("variorum", deadline=None)
 settings.load_profile("variorum")
 
+# Most tests are not about pictures. One home has them (`finished`), and the tests that ask for `drawn`.
+os.environ["VARIORUM_PLOTS"] = "off"
+
 
 LONG = (
     "tests/test_cli.py", "tests/selection/test_selection_assets.py", "tests/automation/test_runs.py",
@@ -98,6 +101,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _finish(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("VARIORUM_PLOTS")
         warehouse = Warehouse(path=str(made_home(patch, folder) / "variorum.duckdb"))
         systems = rule_systems(warehouse, folder)
         resources = {"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}
@@ -107,6 +111,12 @@ def _finish(folder: Path) -> None:
             runs.look(definitions, instance)
             instance.add_dynamic_partitions("model", MODELS)
             runs.update(definitions, instance)
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have plots drawn."""
+    monkeypatch.delenv("VARIORUM_PLOTS")
 
 
 @pytest.fixture

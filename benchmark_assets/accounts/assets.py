@@ -5,6 +5,7 @@ import polars as pl
 
 from benchmark_assets.accounts.costs import costs
 from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.reporting.plots import plots
 from benchmark_assets.reporting.tables import markdown
 from resources.provider import ledger
 from resources.provider.provider import Provider
@@ -24,4 +25,4 @@ def model_call(context: dg.AssetExecutionContext, warehouse: Warehouse, provider
     def describe() -> dict[str, dg.MetadataValue]:
         return {"costs": dg.MetadataValue.md(markdown(costs(attempts)))}
 
-    return refresh(context, warehouse, compute, settings=state, describe=describe)
+    return refresh(context, warehouse, compute, settings=state, describe=describe, draw=plots)

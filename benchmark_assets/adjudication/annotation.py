@@ -124,14 +124,14 @@ def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Se
         a name that is empty, of several lines or given twice; a folder with files, or that cannot be written.
     """
     folder = folder.resolve()
-    names = _names(annotators)
+    names = checked_names(annotators)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(folder, "", "is there already, perhaps with labels in it", "give another folder")
     with warehouse.exclusively():  # the tables of one moment
         for each in registered(warehouse, {corpus}):
             if isinstance(each, BadInput):
                 raise each
-        items = _items(warehouse, corpus)
+        items = drawn_items(warehouse, corpus)
         translators = sorted({name for item in items for name in item.references})
         shown = ["", *translators]
         rights = rights_of(warehouse, pl.DataFrame({"corpus": [corpus]}), translators)
@@ -239,8 +239,14 @@ def unguarded(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _GUARDED.match(cell) else cell
 
 
-def _items(warehouse: Warehouse, corpus: str) -> list[Item]:
-    """What is drawn of a corpus, with its texts."""
+def drawn_items(warehouse: Warehouse, corpus: str) -> list[Item]:
+    """What is drawn of a corpus, with its texts.
+
+    Raises
+    ------
+    BadInput
+        Where nothing is drawn, or an output changed since it was drawn.
+    """
     sources = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage", "passage_id", "text"])
     drawn = warehouse.read("triage", sources.select("passage"), ["model", "passage", "sampled", "item"])
     drawn = drawn.filter("sampled").drop("sampled")
@@ -262,7 +268,14 @@ def _items(warehouse: Warehouse, corpus: str) -> list[Item]:
     return items
 
 
-def _names(annotators: Sequence[str]) -> list[str]:
+def checked_names(annotators: Sequence[str]) -> list[str]:
+    """Names of annotators without surrounding blanks.
+
+    Raises
+    ------
+    BadInput
+        For one that is empty, of several lines or given twice.
+    """
     names = [name.strip() for name in annotators]
     for name in names:
         if not name or not name.isprintable():
@@ -277,15 +290,19 @@ def _spoken(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
+def guide() -> str:
+    """What an annotator is told of the fields, in Markdown."""
+    return GUIDE.format(severities=_listed(SEVERITIES), confidences=_listed(CONFIDENCES))
+
+
 def _readme(corpus: str, count: int, restricted: Sequence[str]) -> str:
     title, warning = "# Items to label: ", ""
     if restricted:
         title = "# Items to label, private, do not pass on: "
         warning = f"`{PRIVATE}` holds texts that may not be passed on: {', '.join(restricted)}.\n\n"
-    guide = GUIDE.format(severities=_listed(SEVERITIES), confidences=_listed(CONFIDENCES))
     return (
         f"{title}{corpus}\n\n{warning}{count} items.\n\n"
-        f"## What to look at\n\n{guide}\n## How to send it back\n\n{RETURN}"
+        f"## What to look at\n\n{guide()}\n## How to send it back\n\n{RETURN}"
     )
 
 

@@ -22,6 +22,7 @@ from benchmark_assets.metrics.assets import comet_score, drift_score, lexical_sc
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.references.assets import reference_envelope
+from benchmark_assets.reporting.plots import plots
 from benchmark_assets.reporting.scores import model_scores
 from resources import prompts
 from resources.provider.provider import Provider
@@ -54,6 +55,7 @@ def audit_outcome(context: dg.AssetExecutionContext, warehouse: Warehouse, provi
         lambda: readings.of_outcomes(warehouse),
         also=also,
         sparse=True,
+        draw=plots,
     )
 
 
@@ -80,6 +82,7 @@ def judge_calibration(context: dg.AssetExecutionContext, warehouse: Warehouse, p
         lambda: readings.of_judges(warehouse),
         also=also,
         sparse=True,
+        draw=plots,
     )
 
 
@@ -98,7 +101,7 @@ def error_estimate(context: dg.AssetExecutionContext, warehouse: Warehouse, prov
 
     return refresh(
         context, warehouse, compute, _settings(warehouse, panels), lambda: readings.of_estimates(warehouse),
-        also=["recall_cost"], sparse=True,
+        also=["recall_cost"], sparse=True, draw=plots,
     )  # fmt: skip
 
 

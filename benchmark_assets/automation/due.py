@@ -14,6 +14,7 @@ import polars as pl
 from benchmark_assets.corpus.assets import BY_SCAN
 from benchmark_assets.lineage.survey import Survey
 from benchmark_assets.partitions import KEYS, dimensions
+from benchmark_assets.reporting.assets import ON_DEMAND
 from resources.provider.estimate import Estimate
 
 GAP = 400
@@ -43,16 +44,20 @@ def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
     """Assets in an order in which each comes after its inputs.
 
     What needs no model comes as early as it can, for its faults should show before models are paid; what has no
-    partitions as late as it can, and last of all what nothing depends on.
+    partitions as late as it can, unless passages or tasks wait for it, and last of all what nothing depends on.
     """
     graph = definitions.resolve_asset_graph()
-    waiting = [key for key in graph.toposorted_asset_keys if BY_SCAN not in graph.get(key).tags]
+    waiting = [key for key in graph.toposorted_asset_keys if not {BY_SCAN, ON_DEMAND} & graph.get(key).tags.keys()]
+    dims = {key: dimensions(graph.get(key).partitions_def) for key in waiting}
+    children = {key: graph.get(key).child_keys & dims.keys() for key in waiting}
+    late = {
+        key for key in waiting
+        if not dims[key] and not any(dims[child] and "model" not in dims[child] for child in children[key])
+    }  # fmt: skip
     sequence: list[dg.AssetKey] = []
     while waiting:
         ready = [key for key in waiting if not graph.get(key).parent_keys & set(waiting)]
-        dims = {key: dimensions(graph.get(key).partitions_def) for key in ready}
-        ends = {key for key in ready if not graph.get(key).child_keys}
-        sequence.append(min(ready, key=lambda key: (not dims[key], "model" in dims[key], key in ends)))
+        sequence.append(min(ready, key=lambda key: (key in late, "model" in dims[key], not children[key])))
         waiting.remove(sequence[-1])
     return sequence
 

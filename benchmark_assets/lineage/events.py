@@ -55,6 +55,7 @@ def report(
     code_version: str,
     dims: list[str],
     metadata: Mapping[str, dg.MetadataValue] | None = None,
+    of_last: Mapping[str, dg.MetadataValue] | None = None,
 ) -> None:
     """Store one AssetMaterialization a row, in batches, with the version of its content and of its inputs.
 
@@ -62,6 +63,10 @@ def report(
     ----------
     rows
         Columns `version` and those of `KEYS`, '' where the asset lacks the dimension.
+    metadata
+        Of every row.
+    of_last
+        What stands before it in that of the last row.
     """
     for each in inputs:
         name = each.key.to_user_string()
@@ -84,7 +89,8 @@ def report(
         if len(dims) > 1:
             tags |= {MULTIDIMENSIONAL_PARTITION_PREFIX + dim: row[dim] for dim in dims}
         partition = "|".join(row[dim] for dim in dims) or None
-        materialization = dg.AssetMaterialization(asset, partition=partition, tags=tags, metadata=metadata)
+        own = {**(of_last or {}), **(metadata or {})} if position == len(rows) else metadata
+        materialization = dg.AssetMaterialization(asset, partition=partition, tags=tags, metadata=own)
         DagsterEvent.asset_materialization(
             step, materialization, DagsterEventBatchMetadata(batch, position == len(rows))
         )

@@ -54,6 +54,7 @@ def refresh(
     also: Sequence[str] = (),
     cost: Callable[[pl.DataFrame], Estimate | None] = lambda _: None,
     sparse: bool = False,
+    draw: Callable[[Warehouse, str], Mapping[str, dg.MetadataValue]] = lambda *_: {},
 ) -> dg.Output[None]:
     """Bring the partitions of this run up to date: compute what is due, store it, report all that is good.
 
@@ -76,6 +77,9 @@ def refresh(
         What `compute` would ask of models for these partitions; None where it asks none.
     sparse
         Whether it is usual that of the partitions asked for none applies: most corpora have no labels.
+    draw
+        Plots of the asset of this name for Dagster's UI, called once after the rows are stored. Only the partition that
+        is reported last gets them, which the asset's page shows: a plot takes as much room as ten events.
 
     Returns
     -------
@@ -116,7 +120,8 @@ def refresh(
             warehouse.write(_removals(warehouse, name, also, gone, dims), context.run.run_id)
         good = pl.concat([good, gone.select(*KEYS, version=pl.lit(RETRACTED))])
     code_version = definition.code_versions_by_key[context.asset_key] or ""
-    report(context, context.asset_key, good, done.inputs, code_version, dims, describe())
+    plots = draw(warehouse, name) if len(good) else None
+    report(context, context.asset_key, good, done.inputs, code_version, dims, describe(), plots)
 
     if len(done.failures):
         raise dg.Failure(

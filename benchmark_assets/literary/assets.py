@@ -13,6 +13,7 @@ from benchmark_assets.literary.scores import SIGNATURE, WORK, scores
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.partitions import BY_MODEL, BY_PASSAGE, CORPUS, GRID, MODEL, PASSAGE, SINGLE_RUN
+from benchmark_assets.reporting.plots import plots
 from benchmark_assets.translation.assets import PAYER, model_output
 from benchmark_assets.translation.systems import Systems
 from resources.provider.estimate import Estimate
@@ -82,8 +83,9 @@ def adherence_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -
         return Computed({"adherence_summary": adherence.summarize(warehouse.read("term_adherence", due))})
 
     return refresh(
-        context, warehouse, compute, adherence.SIGNATURE, lambda: readings.of_adherence(warehouse), sparse=True
-    )
+        context, warehouse, compute, adherence.SIGNATURE, lambda: readings.of_adherence(warehouse), sparse=True,
+        draw=plots,
+    )  # fmt: skip
 
 
 @dg.asset(
@@ -165,7 +167,10 @@ def literary_score(context: dg.AssetExecutionContext, warehouse: Warehouse, syst
             rows.append(scores(own, works, corpora[corpus], contract))
         return Computed({"literary_score": pl.concat(rows)})
 
-    return refresh(context, warehouse, compute, settings, lambda: readings.of_scores(warehouse), sparse=True)
+    return refresh(
+        context, warehouse, compute, settings, lambda: readings.of_scores(warehouse), sparse=True,
+        draw=plots,
+    )  # fmt: skip
 
 
 @dg.asset(group_name="literary", code_version="1", kinds={"duckdb", "numpy"}, deps=[aspect_vote])
@@ -187,7 +192,10 @@ def ensemble_calibration(
             rows.append(calibration(corpus, corpora[corpus], votes, said, contract))
         return Computed({"ensemble_calibration": pl.concat(rows)})
 
-    return refresh(context, warehouse, compute, settings, lambda: readings.of_calibration(warehouse), sparse=True)
+    return refresh(
+        context, warehouse, compute, settings, lambda: readings.of_calibration(warehouse), sparse=True,
+        draw=plots,
+    )  # fmt: skip
 
 
 def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str]:

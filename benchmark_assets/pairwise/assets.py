@@ -11,6 +11,7 @@ from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.pairwise import matches, readings, rubric, scores
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
+from benchmark_assets.reporting.plots import plots
 from benchmark_assets.translation.assets import PAYER, model_output
 from benchmark_assets.translation.systems import Systems
 from resources import prompts
@@ -59,7 +60,10 @@ def anchor_score(context: dg.AssetExecutionContext, warehouse: Warehouse, provid
         own = asked if contracts else asked.clear()
         return own.with_columns(settings=pl.lit(digest(scores.SIGNATURE, contracts)))
 
-    return refresh(context, warehouse, compute, settings, lambda: readings.of_anchors(warehouse), sparse=True)
+    return refresh(
+        context, warehouse, compute, settings, lambda: readings.of_anchors(warehouse), sparse=True,
+        draw=plots,
+    )  # fmt: skip
 
 
 @dg.asset(
@@ -92,7 +96,10 @@ def pairwise_score(context: dg.AssetExecutionContext, warehouse: Warehouse, syst
                 rows.append(scores.candidate_scores(compared, judgments, items, contract))
         return Computed({"pairwise_score": pl.concat(rows)})
 
-    return refresh(context, warehouse, compute, settings, lambda: readings.of_models(warehouse), sparse=True)
+    return refresh(
+        context, warehouse, compute, settings, lambda: readings.of_models(warehouse), sparse=True,
+        draw=plots,
+    )  # fmt: skip
 
 
 @dg.asset(
@@ -128,7 +135,10 @@ def rubric_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> d
         votes = warehouse.read("rubric_vote", due, ["model", "passage", "judge", "mark", "perfect"])
         return Computed({"rubric_summary": rubric.summarize(votes)})
 
-    return refresh(context, warehouse, compute, SIGNATURE, sparse=True)
+    return refresh(
+        context, warehouse, compute, SIGNATURE, lambda: readings.of_rubric(warehouse), sparse=True,
+        draw=plots,
+    )  # fmt: skip
 
 
 def _contracts(warehouse: Warehouse, provider: Provider) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Pairwise scores as people read them in Dagster's UI. Not here: the numbers."""
+"""Pairwise scores and marks as people read them in Dagster's UI. Not here: the numbers."""
 
 from collections.abc import Mapping
 
@@ -27,6 +27,16 @@ def of_models(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
         pl.col("problem").fill_null(""),
     ]  # fmt: skip
     return {"scores": _shown(rows.select("base_set", "slice", "model", *COUNTS, *numbers), rows)}
+
+
+def of_rubric(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+    """Marks of models by corpus and judge, best first."""
+    rows = warehouse.read("rubric_summary").sort("corpus", "judge", "mean", descending=[False, False, True])
+    shares = [number(name, 1, 100).alias(f"{name}, %") for name in ("useful", "perfect", "flagged")]
+    names = ["corpus", "judge", "model", "outputs", "abstained"]
+    marks = ["ones", "twos", "threes", "fours", "fives"]
+    table = rows.select(*names, number("mean", 2), pl.col("median").round(1), *marks, *shares)
+    return {"marks": shown(table, rows)}
 
 
 def _shown(table: pl.DataFrame, rows: pl.DataFrame) -> dg.MarkdownMetadataValue:

@@ -25,13 +25,19 @@ from benchmark_assets.reporting import closest, readings
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.comparisons import compare, standings
 from benchmark_assets.reporting.leaderboard import further, rank, readable, summaries
+from benchmark_assets.reporting.plots import plots
+from benchmark_assets.reporting.report import ASSETS
 from benchmark_assets.reporting.scores import all_scores, human_scores, model_scores
 from benchmark_assets.reporting.slices import measured, sliced, slices
 from benchmark_assets.translation.systems import Systems
+from resources.home import home
 from resources.warehouse import Warehouse
 
 OUTPUTS = [drift_score, lexical_score, comet_score, output_diagnostic]
 SCORES = [drift_score, lexical_score, comet_score, human_baseline, comet_baseline]
+
+ON_DEMAND = "variorum/on-demand"
+"""Tag of assets that somebody materializes who wants them: they are never due."""
 
 
 @dg.asset(
@@ -49,7 +55,7 @@ def model_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
         rows = warehouse.read("model_summary", pl.DataFrame({"model": context.partition_keys}))
         return {"summary": readings.shown(readable(rows.rename({"model": "system"})), rows)}
 
-    return refresh(context, warehouse, compute, signature("of the scores"), describe)
+    return refresh(context, warehouse, compute, signature("of the scores"), describe, draw=plots)
 
 
 @dg.asset(
@@ -76,7 +82,7 @@ def leaderboard(context: dg.AssetExecutionContext, warehouse: Warehouse, systems
             "leaderboard": readings.shown(readable(board), board), "further": readings.shown(further(board), board)
         }  # fmt: skip
 
-    return refresh(context, warehouse, compute, f"{signature('of the scores')} {removed}", describe)
+    return refresh(context, warehouse, compute, f"{signature('of the scores')} {removed}", describe, draw=plots)
 
 
 @dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"}, deps=[reference_envelope])
@@ -91,7 +97,7 @@ def translator_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse
     def describe() -> dict[str, dg.MetadataValue]:
         return {"agreement": readings.agreement(warehouse.read("translator_agreement"))}
 
-    return refresh(context, warehouse, compute, SIGNATURE, describe)
+    return refresh(context, warehouse, compute, SIGNATURE, describe, draw=plots)
 
 
 @dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"}, deps=[drift_score, human_baseline])
@@ -105,7 +111,7 @@ def closest_share(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
     def describe() -> dict[str, dg.MetadataValue]:
         return {"shares": readings.shares(warehouse.read("closest_share"))}
 
-    return refresh(context, warehouse, compute, closest.SIGNATURE, describe)
+    return refresh(context, warehouse, compute, closest.SIGNATURE, describe, draw=plots)
 
 
 @dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"}, deps=SCORES)
@@ -118,7 +124,8 @@ def system_comparison(context: dg.AssetExecutionContext, warehouse: Warehouse) -
     def describe() -> dict[str, dg.MetadataValue]:
         return {"differences": readings.differences(warehouse.read("system_comparison"))}
 
-    return refresh(context, warehouse, compute, f"{signature('of the scores')} {significance.SIGNATURE}", describe)
+    settings = f"{signature('of the scores')} {significance.SIGNATURE}"
+    return refresh(context, warehouse, compute, settings, describe, draw=plots)
 
 
 @dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"}, deps=[*SCORES, system_comparison])
@@ -134,7 +141,7 @@ def metric_rank(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.O
         return {"ranks": readings.ranks(ranks), "concordance": readings.concordance(agreeing)}
 
     settings = f"{signature('of the scores')} {concordance.SIGNATURE} {significance.SIGNATURE}"
-    return refresh(context, warehouse, compute, settings, describe, also=["metric_concordance"])
+    return refresh(context, warehouse, compute, settings, describe, also=["metric_concordance"], draw=plots)
 
 
 @dg.asset(
@@ -150,4 +157,36 @@ def slice_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
     def describe() -> dict[str, dg.MetadataValue]:
         return {"slices": readings.slices(warehouse.read("slice_summary"))}
 
-    return refresh(context, warehouse, compute, signature("of the scores"), describe)
+    return refresh(context, warehouse, compute, signature("of the scores"), describe, draw=plots)
+
+
+@dg.asset(group_name="reporting", code_version="1", kinds={"duckdb", "vegalite"}, deps=ASSETS, tags={ON_DEMAND: "yes"})
+def report(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """All aggregates as one page for a browser, which needs no network; its version is that of what it says.
+
+    Nothing brings it up to date by itself: it takes seconds, and nobody reads it after every change.
+    """
+    from benchmark_assets.reporting.report.page import content_hash
+    from benchmark_assets.reporting.report.writing import write
+
+    file = home() / "reports" / "report.html"
+
+    def settings(asked: pl.DataFrame) -> pl.DataFrame:
+        anything = any(len(warehouse.read(table, most=1)) for table in ("leaderboard", "understanding_board"))
+        return (asked if anything else asked.clear()).with_columns(settings=pl.lit(""))
+
+    def compute(_: pl.DataFrame) -> Computed:
+        html = write(warehouse, file)
+        row = {"file": str(file.relative_to(home())), "content": content_hash(html), "bytes": len(html.encode())}
+        return Computed({"report": pl.DataFrame([row])})
+
+    def describe() -> dict[str, dg.MetadataValue]:
+        rows = warehouse.read("report")
+        if rows.is_empty():
+            return {}
+        return {
+            "path": dg.MetadataValue.path(str(file)), "link": dg.MetadataValue.url(file.as_uri()),
+            "size, bytes": dg.MetadataValue.int(rows["bytes"][0]),
+        }  # fmt: skip
+
+    return refresh(context, warehouse, compute, settings, describe, sparse=True)

@@ -1,15 +1,15 @@
-"""A corpus as a package that others can use and check: a folder of CSV, JSON lines and Markdown.
+"""A corpus as a package that others can use and check: a folder of CSV, Parquet, JSON lines and Markdown.
 
-Here: what of the warehouse may be passed on, the files that hold it, and how they come to be. Not here: what the rows
-mean (warehouse/schema), reading packages. Columns are named one by one, so that a new column is in no package until
-somebody has asked what it may hold. Left out, because they may quote a restricted text: vectors, replies and errors of
-models, words of refusals, and what imported files say of themselves.
+Here: which texts may be passed on, the files that hold them, and how a package comes to be. Not here: which columns of
+which tables it holds (contents), what they mean (dictionary), what catalogues are told of it (croissant), reading
+packages (differences).
 """
 
 import hashlib
 import json
 import shutil
 from collections.abc import Iterable, Mapping
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -18,33 +18,25 @@ from uuid import uuid4
 
 import polars as pl
 
-from benchmark_assets.adjudication.triage import BANDED
-from benchmark_assets.adjudication.verdicts import VERDICT
-from benchmark_assets.audit.calibration import AGREEMENT as RATERS
-from benchmark_assets.audit.calibration import CALIBRATION, CONFUSION, RELIABILITY, WITHOUT
-from benchmark_assets.audit.correlation import CORRELATION
-from benchmark_assets.audit.estimates import ESTIMATE
-from benchmark_assets.audit.examples import EXAMPLE
-from benchmark_assets.audit.outcomes import CATEGORY, OUTCOME
-from benchmark_assets.audit.overlap import FAILING, OVERLAP
 from benchmark_assets.audit.rated import anonymous, without_names
-from benchmark_assets.audit.recall_cost import COST
 from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.trigrams import normalized
-from benchmark_assets.literary.adherence import SUMMARY as ADHERENCE
-from benchmark_assets.literary.calibration import CALIBRATION as ENSEMBLE
-from benchmark_assets.literary.ensemble import VERDICT as HEAD_TO_HEAD
-from benchmark_assets.literary.scores import SCORE as LITERARY
-from benchmark_assets.metrics.diagnostics import DIAGNOSES
-from benchmark_assets.metrics.summary import SUMMARY
-from benchmark_assets.pairwise.rubric import SUMMARY as RUBRIC
-from benchmark_assets.pairwise.scores import ANCHOR_SCORE, PAIRWISE_SCORE
-from benchmark_assets.reporting.agreement import AGREEMENT
-from benchmark_assets.reporting.closest import CLOSEST
-from benchmark_assets.reporting.comparisons import COMPARISON, CONCORDANCE, RANK
+from benchmark_assets.reporting import croissant, dictionary
+from benchmark_assets.reporting.contents import (
+    BY_BASE_SET,
+    BY_CORPUS,
+    BY_PASSAGE,
+    CHECKSUMS,
+    FILES,
+    LEXICAL,
+    MEASURES,
+    SEMANTIC,
+    VERIFICATION,
+    as_csv,
+    as_parquet,
+)
 from benchmark_assets.reporting.tables import markdown
 from benchmark_assets.selection.candidates import renderings
-from benchmark_assets.sensitivity.detection import DETECTION, THRESHOLD
 from resources import prompts
 from resources.downloads.whole_files import sha256
 from resources.errors import BadInput
@@ -54,122 +46,8 @@ from resources.warehouse import Warehouse
 PRIVATE = "PRIVATE-do-not-pass-on"
 TITLE = "# Variorum export"
 PUBLIC_TITLE, PRIVATE_TITLE = f"{TITLE}, public: ", f"{TITLE}, private, do not pass on: "
-README, CHECKSUMS = "README.md", "checksums.sha256"
+README = "README.md"
 
-MEASURES = [
-    "complete_references", "missing_segments", "suspicious_segments", "shortest", "longest", "length_ratio",
-    "similarity", "null_characters", "duplicated_segments",
-]  # fmt: skip
-SEMANTIC = ["embedder", "sim_best", "closest_reference", "sim_centroid", "drift", "drift_euclidean", "cut"]
-LEXICAL = ["length_ratio", "bleu", "chrf", "bleu_statistics", "chrf_statistics"]
-ENVELOPE = [
-    "reference_count", "embedder", "human_spread", "euclidean_spread", "mean_similarity", "least_similarity",
-    "cut_references",
-]  # fmt: skip
-COMET = ["signature", "comet_avg", "comet_best", "cut"]
-JUDGEMENT = ["label", "error_category", "severity", "confidence"]
-VERIFICATION = ["passage", "translator", "segment_id", "stage", "start_at", "end_at", "similarity", "in_order"]
-
-BY_PASSAGE = {
-    "human_scores.csv": ("human_baseline", ["passage", "translator", *SEMANTIC, *LEXICAL]),
-    "envelopes.csv": ("reference_envelope", ["passage", *ENVELOPE]),
-    "reference_similarities.csv": ("reference_similarity", ["passage", "translator", "other", "similarity"]),
-    "output_similarities.csv": ("output_similarity", ["model", "passage", "translator", "similarity"]),
-    "comet_scores.csv": ("comet_score", ["model", "passage", *COMET]),
-    "output_comet.csv": ("output_comet", ["model", "passage", "translator", "score"]),
-    "human_comet.csv": ("comet_baseline", ["passage", "translator", *COMET]),
-    "diagnostics.csv": ("output_diagnostic", ["model", "passage", *DIAGNOSES]),
-    "damaged_scores.csv": (
-        "damaged_score",
-        ["passage", "translator", "kind", "severity", "extent", *SEMANTIC, *LEXICAL[:3]],
-    ),
-    "triage.csv": ("triage", [*BANDED.names(), "item"]),
-    "votes.csv": ("judge_vote", ["model", "passage", "judge", *JUDGEMENT]),
-    "verdicts.csv": ("verdict", VERDICT.names()),
-    "human_labels.csv": ("human_label", ["model", "passage", "annotator", *JUDGEMENT, "span_start", "span_end"]),
-    "anchored_comparisons.csv": ("comparison", ["model", "passage", "base_set", "anchor", "shown", "winner", "asked"]),
-    "rubric_votes.csv": ("rubric_vote", ["model", "passage", "judge", "mark", "perfect"]),
-    "aspect_votes.csv": ("aspect_vote", ["model", "passage", "judge", "aspect", "shown", "better"]),
-    "head_to_head.csv": ("head_to_head", HEAD_TO_HEAD.names()),
-}
-BY_CORPUS = {
-    "funnel.csv": ("funnel", ["step", "reason", "affected", "alone", "remaining"]),
-    "near_duplicates.csv": ("near_duplicate", ["passage", "kept", "similarity"]),
-    "leaderboard.csv": ("leaderboard", ["rank", "kind", "system", *SUMMARY, "signature", "removed"]),
-    "translator_agreement.csv": ("translator_agreement", AGREEMENT.names()[1:]),
-    "closest_shares.csv": ("closest_share", CLOSEST.names()[1:]),
-    "comparisons.csv": ("system_comparison", COMPARISON.names()[1:]),
-    "ranks.csv": ("metric_rank", RANK.names()[1:]),
-    "concordance.csv": ("metric_concordance", CONCORDANCE.names()[1:]),
-    "slices.csv": ("slice_summary", ["dimension", "slice", "least", "most", "kind", "system", *SUMMARY, "signature"]),
-    "sensitivity.csv": ("sensitivity", [*DETECTION.names(), "signature"]),
-    "sensitivity_thresholds.csv": ("sensitivity_threshold", [*THRESHOLD.names(), "signature"]),
-    "audit_outcomes.csv": ("audit_outcome", OUTCOME.names()[1:]),
-    "error_categories.csv": ("error_category", CATEGORY.names()[1:]),
-    "error_correlations.csv": ("error_correlation", CORRELATION.names()[1:]),
-    "failure_overlap.csv": ("failure_overlap", OVERLAP.names()[1:]),
-    "failing_passages.csv": ("failing_passage", FAILING.names()[1:]),
-    "judge_calibration.csv": ("judge_calibration", CALIBRATION.names()[1:]),
-    "judge_confusion.csv": ("judge_confusion", CONFUSION.names()[1:]),
-    "judge_reliability.csv": ("judge_reliability", RELIABILITY.names()[1:]),
-    "rater_agreement.csv": ("rater_agreement", RATERS.names()[1:]),
-    "panels_without.csv": ("panel_without", WITHOUT.names()[1:]),
-    "error_estimates.csv": ("error_estimate", ESTIMATE.names()[1:]),
-    "recall_costs.csv": ("recall_cost", COST.names()[1:]),
-    "worked_examples.csv": ("worked_example", EXAMPLE.names()[1:]),
-    "rubric_summaries.csv": ("rubric_summary", [name for name in RUBRIC.names() if name != "corpus"]),
-    "literary_scores.csv": ("literary_score", [name for name in LITERARY.names() if name != "corpus"]),
-    "adherence_summaries.csv": ("adherence_summary", [name for name in ADHERENCE.names() if name != "corpus"]),
-    "ensemble_calibrations.csv": ("ensemble_calibration", ENSEMBLE.names()[1:]),
-}
-BY_BASE_SET = {
-    "pairwise_scores.csv": ("pairwise_score", PAIRWISE_SCORE.names()),
-    "anchor_scores.csv": ("anchor_score", ANCHOR_SCORE.names()),
-}
-
-FILES = f"""\
-| file | what |
-|---|---|
-| `passages.csv` | each passage: segments, characters of the source and of each translator, what the filters measured, \
-whether it is in the benchmark (`selected`), else why not and which passage it repeats (`kept`) |
-| `source.jsonl`, `references.jsonl` | texts, segment by segment (null: untranslated), with licence and SHA-256; of a \
-restricted text only characters and SHA-256 |
-| `prose.jsonl` | continuous translations, to whose characters `verification.csv` points, and what stands beside them |
-| `outputs.csv`, `outputs/` | what became of each passage with each model; the outputs, a file a model. The name of \
-the file is the model's, percent-encoded; `variorum import outputs FILE --corpus CORPUS --model MODEL` reads it |
-| `scores.csv`, `human_scores.csv`, `envelopes.csv`, `output_similarities.csv`, `reference_similarities.csv` | scores \
-of each model and translator by passage, and what they were measured by. The statistics add up to corpus scores |
-| `comet_scores.csv`, `output_comet.csv`, `human_comet.csv`, `diagnostics.csv` | the same by COMET; what is plainly \
-wrong with an output |
-| `leaderboard.csv` | models and human translators of the corpus, with 95 % intervals |
-| `translator_agreement.csv`, `closest_shares.csv`, `comparisons.csv`, `ranks.csv`, `concordance.csv`, `slices.csv` | \
-how alike the translators are, whom each system comes closest to, systems against each other, their ranks, whether the \
-measures agree, and all of it for parts of the corpus |
-| `sensitivity.csv`, `sensitivity_thresholds.csv`, `damaged_scores.csv` | how well each metric tells damaged \
-translations from sound ones, and from which scores |
-| `triage.csv`, `votes.csv`, `verdicts.csv`, `human_labels.csv` | in which band of drift each output lies, what judges \
-say of it, together too, and what people say; annotators are numbered |
-| `audit_outcomes.csv`, `error_categories.csv`, `error_correlations.csv`, `failure_overlap.csv`, \
-`failing_passages.csv`, `worked_examples.csv` | errors by model, band and category, what they go with, and where \
-models fail together |
-| `judge_calibration.csv`, `judge_confusion.csv`, `judge_reliability.csv`, `rater_agreement.csv`, \
-`panels_without.csv` | judges against people and against each other |
-| `error_estimates.csv`, `recall_costs.csv` | errors of all outputs by people's sample; what finding them costs |
-| `anchored_comparisons.csv`, `pairwise_scores.csv`, `anchor_scores.csv` | outputs beside the anchors of base sets \
-that have items of this corpus, and what that amounts to |
-| `rubric_votes.csv`, `rubric_summaries.csv` | marks from 1 to 5, and their summary |
-| `aspect_votes.csv`, `head_to_head.csv`, `literary_scores.csv`, `ensemble_calibrations.csv` | outputs beside the \
-human translation: votes, verdicts, scores of 0 to 100, and how often judges say what people say |
-| `adherence_summaries.csv` | how many of the glossary's terms outputs have; the terms are words of a translation, and \
-in no package |
-| `funnel.csv`, `near_duplicates.csv` | how many passages each filter drops; passages that repeat an earlier one |
-| `verification.csv` | where the text of each aligned segment stands in its translation |
-| `prompts/` | what models are asked, as the project has it at the export |
-| `LICENCES.md` | terms of each text |
-| `{CHECKSUMS}` | `sha256sum -c {CHECKSUMS}` checks all other files |
-
-Lists in CSV are JSON. An output in which the whole restricted text of its passage stands is withheld.
-"""
 REBUILD = """\
 Get the texts from their sources under their licences, describe them in a YAML file, and import it with `variorum import
 corpus FILE`. A text is the one used here where the SHA-256 of its UTF-8 is the one in `source.jsonl`,
@@ -192,9 +70,12 @@ class Content(NamedTuple):
     verification: pl.DataFrame
     outputs: pl.DataFrame
     tables: Mapping[str, pl.DataFrame]
+    made: date
 
 
-def export(warehouse: Warehouse, folder: Path, corpus: str, private: bool = False) -> list[str]:
+def export(
+    warehouse: Warehouse, folder: Path, corpus: str, private: bool = False, published: date | None = None
+) -> list[str]:
     """Write the package of a corpus; the same warehouse gives the same bytes.
 
     Parameters
@@ -203,6 +84,8 @@ def export(warehouse: Warehouse, folder: Path, corpus: str, private: bool = Fals
         Appears whole or not at all. A former export there is replaced.
     private
         Whether restricted texts are added, in a folder of their own in the package.
+    published
+        The date that catalogues are told; by default that of the newest row of the corpus's leaderboard or texts.
 
     Returns
     -------
@@ -221,7 +104,7 @@ def export(warehouse: Warehouse, folder: Path, corpus: str, private: bool = Fals
             if isinstance(each, BadInput):
                 raise each
         content = _content(warehouse, corpus)
-    put(_package(content, private), folder)
+    put(_package(content, private, published or content.made), folder)
     return named(content.rights.filter("restricted")["translator"])
 
 
@@ -242,8 +125,15 @@ def _content(warehouse: Warehouse, corpus: str) -> Content:
         corpus, rights, sources.sort("document", "position"),
         references.join(order, on="passage").sort("document", "position", "translator"),
         prose.sort("document", "translator"), verification.sort("passage", "translator", "segment_id"),
-        _outputs(warehouse, passages), _tables(warehouse, key, passages),
+        _outputs(warehouse, passages), _tables(warehouse, key, passages), _made(warehouse, key),
     )  # fmt: skip
+
+
+def _made(warehouse: Warehouse, key: pl.DataFrame) -> date:
+    """Day (UTC) of the newest row of the corpus's leaderboard and texts."""
+    times = [warehouse.read(table, key, ["updated_at"]) for table in ("leaderboard", "source_text", "corpus")]
+    newest: date = pl.concat(times)["updated_at"].dt.date().max()  # type: ignore[assignment]
+    return newest
 
 
 def rights_of(warehouse: Warehouse, key: pl.DataFrame, translators: Iterable[str]) -> pl.DataFrame:
@@ -308,28 +198,55 @@ def _numbered(labels: pl.DataFrame, agreement: pl.DataFrame) -> dict[str, pl.Dat
     }
 
 
-def _package(content: Content, private: bool) -> dict[str, bytes]:
+def _package(content: Content, private: bool, published: date) -> dict[str, bytes]:
     """The package's files by their paths in it."""
-    files = {
-        file: _csv(_short(content.tables[file], content.corpus))
-        for file in [*BY_PASSAGE, *BY_CORPUS, *BY_BASE_SET, "scores.csv"]
-    }
-    files["passages.csv"] = _csv(_passages(content))
     outputs, withheld = _judged(content)
+    tables = _as_written(content, outputs)
+    files = {file: as_csv(rows) for file, rows in tables.items()}
+    files |= {_parquet(file): as_parquet(rows) for file, rows in tables.items()}
     files |= _output_files(outputs)
     texts = {"source.jsonl": content.sources, "references.jsonl": content.references, "prose.jsonl": content.prose}
     for file, rows in texts.items():
         files[file] = _lines(_record(row, whole=not row["restricted"]) for row in rows.iter_rows(named=True))
-    found = content.verification.drop("licence").with_columns(evidence=pl.when(~pl.col("restricted")).then("evidence"))
-    files["verification.csv"] = _csv(_short(found.drop("restricted"), content.corpus))
     if private:
         files |= {f"{PRIVATE}/{file}": whole for file, whole in _restricted(content, texts, withheld).items()}
     for path in sorted((PROJECT / "prompts").glob("*.yaml")):
         files[f"prompts/{path.name}"] = path.read_bytes()
     files["LICENCES.md"] = _licences(content, private).encode()
     files[README] = _readme(content, private).encode()
+    meanings = dictionary.entries(tables)
+    files["dictionary.csv"] = as_csv(dictionary.frame(meanings))
+    files["dictionary.md"] = dictionary.page(meanings).encode()
+    open_ones = content.rights.filter(~pl.col("restricted"))["licence"].unique().sort().to_list()
+    about = croissant.About(content.corpus, published, open_ones, _languages(content), private)
+    passed_on = {path: whole for path, whole in files.items() if not path.startswith(f"{PRIVATE}/")}
+    parquet = {_parquet(file): file for file in tables}
+    files["croissant.json"] = _json(croissant.croissant(about, passed_on, parquet, meanings))
+    files["datacite.json"] = _json(croissant.datacite(about, passed_on))
     sums = [f"{hashlib.sha256(whole).hexdigest()}  {path}\n" for path, whole in sorted(files.items())]
     return files | {CHECKSUMS: "".join(sums).encode()}
+
+
+def _as_written(content: Content, outputs: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """The tables of the package by the names of their files in CSV."""
+    names = [*BY_PASSAGE, *BY_CORPUS, *BY_BASE_SET, "scores.csv"]
+    tables = {file: _short(content.tables[file], content.corpus) for file in names}
+    found = content.verification.drop("licence").with_columns(evidence=pl.when(~pl.col("restricted")).then("evidence"))
+    return tables | {
+        "passages.csv": _passages(content),
+        "outputs.csv": _index(outputs),
+        "verification.csv": _short(found.drop("restricted"), content.corpus),
+    }
+
+
+def _parquet(file: str) -> str:
+    return f"parquet/{file.removesuffix('.csv')}.parquet"
+
+
+def _languages(content: Content) -> list[str]:
+    row = content.tables["corpus"].row(0, named=True)
+    given = [row["source_language"] or "", row["target_language"] or ""]
+    return sorted({*given, *content.sources["language"]} - {""})
 
 
 def _restricted(content: Content, texts: Mapping[str, pl.DataFrame], withheld: pl.DataFrame) -> dict[str, bytes]:
@@ -339,7 +256,7 @@ def _restricted(content: Content, texts: Mapping[str, pl.DataFrame], withheld: p
         for file, rows in texts.items()
     }
     found = content.verification.filter("restricted").drop("licence", "restricted")
-    files["verification.csv"] = _csv(_short(found, content.corpus))
+    files["verification.csv"] = as_csv(_short(found, content.corpus))
     files["outputs.jsonl"] = _lines(withheld.select("model", "passage_id", translation="text").iter_rows(named=True))
     return files
 
@@ -380,14 +297,18 @@ def repeats(text: str, restricted: Iterable[str]) -> bool:
     return any(words and words in own for words in map(normalized, restricted))
 
 
+def _index(outputs: pl.DataFrame) -> pl.DataFrame:
+    hashes = [None if text is None else hashlib.sha256(text.encode()).hexdigest() for text in outputs["text"]]
+    sums = pl.Series("sha256", hashes, dtype=pl.String)
+    return outputs.select("model", "passage_id", "status", _characters(), sums)
+
+
 def _output_files(outputs: pl.DataFrame) -> dict[str, bytes]:
-    """The index of the outputs, and those that may be passed on, a file a model.
+    """The outputs that may be passed on, a file a model.
 
     Percent-encoding makes one file name of a name with slashes, and can be undone.
     """
-    hashes = [None if text is None else hashlib.sha256(text.encode()).hexdigest() for text in outputs["text"]]
-    index = outputs.select("model", "passage_id", "status", _characters(), pl.Series("sha256", hashes, dtype=pl.String))
-    files = {"outputs.csv": _csv(index)}
+    files = {}
     open_ones = outputs.filter(status="translated")
     for (model,), own in open_ones.group_by("model", maintain_order=True):
         lines = own.select("passage_id", translation="text").iter_rows(named=True)
@@ -471,15 +392,8 @@ def _short(rows: pl.DataFrame, corpus: str) -> pl.DataFrame:
     return rows.rename({"passage": "passage_id"}, strict=False)
 
 
-def _csv(rows: pl.DataFrame) -> bytes:
-    """A table as CSV, its lists as JSON."""
-    lists = [
-        pl.Series(name, [None if each is None else json.dumps(each, ensure_ascii=False) for each in column.to_list()],
-                  dtype=pl.String)
-        for name, column in rows.to_dict().items()
-        if isinstance(column.dtype, pl.List)
-    ]  # fmt: skip
-    return rows.with_columns(lists).write_csv().encode()
+def _json(record: Mapping[str, object]) -> bytes:
+    return (json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode()
 
 
 def _lines(records: Iterable[Mapping[str, object]]) -> bytes:
@@ -501,6 +415,12 @@ def _check_place(folder: Path, private: bool) -> None:
             raise BadInput(folder, name, "is not as the former export wrote it", "move it away, or give another folder")
     if private and title.startswith(PUBLIC_TITLE):
         raise BadInput(folder, "", "holds a public export, and may be shared", "give a private one another folder")
+
+
+def check_vacant(folder: Path) -> None:
+    """Raise BadInput where a folder that is to be written is there already, and not empty."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(folder, "", "is there already", "give another folder, or remove it")
 
 
 def put(files: Mapping[str, bytes], folder: Path) -> None:

@@ -5,6 +5,7 @@ import polars as pl
 
 from benchmark_assets.lineage.refresh import Computed, refresh
 from benchmark_assets.partitions import CORPUS, PASSAGE, SINGLE_RUN
+from benchmark_assets.reporting.plots import plots
 from benchmark_assets.reporting.tables import markdown
 from benchmark_assets.selection import funnel as funnels
 from benchmark_assets.selection.candidates import filters, measured, settings
@@ -75,4 +76,4 @@ def funnel(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output
             "dropped": dg.MetadataValue.md(markdown(words, most=200)),
         }
 
-    return refresh(context, warehouse, compute, repr(sorted(filters(warehouse))), describe)
+    return refresh(context, warehouse, compute, repr(sorted(filters(warehouse))), describe, draw=plots)

@@ -11,6 +11,7 @@ from benchmark_assets.metrics.lexical import signatures
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.partitions import CORPUS, PASSAGE, SINGLE_RUN
 from benchmark_assets.references.assets import reference
+from benchmark_assets.reporting.plots import plots
 from benchmark_assets.reporting.tables import markdown
 from benchmark_assets.sensitivity.detection import detection, thresholds
 from benchmark_assets.sensitivity.sample import SOUND
@@ -75,7 +76,10 @@ def sensitivity(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.O
         rows = readable_detection(warehouse.read("sensitivity"))
         return {"AUC": dg.MetadataValue.md(markdown(rows, most=400))}
 
-    return refresh(context, warehouse, compute, f"{signature('of the scores')} {sorted(spoken.items())}", describe)
+    return refresh(
+        context, warehouse, compute, f"{signature('of the scores')} {sorted(spoken.items())}", describe,
+        draw=plots,
+    )  # fmt: skip
 
 
 @dg.asset(group_name="sensitivity", code_version="1", kinds={"duckdb", "numpy"}, deps=[damaged_score])
@@ -90,7 +94,10 @@ def sensitivity_threshold(context: dg.AssetExecutionContext, warehouse: Warehous
         rows = readable_thresholds(warehouse.read("sensitivity_threshold"))
         return {"thresholds": dg.MetadataValue.md(markdown(rows, most=1000))}
 
-    return refresh(context, warehouse, compute, signature("of the scores"), describe)
+    return refresh(
+        context, warehouse, compute, signature("of the scores"), describe,
+        draw=plots,
+    )  # fmt: skip
 
 
 def _by_corpus(

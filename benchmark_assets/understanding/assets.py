@@ -5,6 +5,7 @@ import polars as pl
 
 from benchmark_assets.lineage.refresh import Computed, refresh
 from benchmark_assets.partitions import BY_TASK, SINGLE_RUN, TASK, TASK_GRID
+from benchmark_assets.reporting.plots import plots
 from benchmark_assets.translation.assets import PAYER
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import answers, baselines, board, chance, leakage, readings, scores, stored, tasks
@@ -121,6 +122,7 @@ def task_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Ou
     return refresh(
         context, warehouse, compute, lambda asked: stored.settings(warehouse, asked, ["model", "task"]),
         lambda: readings.of_scores(warehouse), also=["class_score", "confusion"], sparse=True,
+        draw=plots,
     )  # fmt: skip
 
 
@@ -141,7 +143,7 @@ def baseline_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> d
 
     return refresh(
         context, warehouse, compute, lambda asked: stored.settings(warehouse, asked, ["task"], scores.NEIGHBOURS),
-        lambda: readings.of_baselines(warehouse), sparse=True,
+        lambda: readings.of_baselines(warehouse), sparse=True, draw=plots,
     )  # fmt: skip
 
 
@@ -158,7 +160,7 @@ def understanding_board(context: dg.AssetExecutionContext, warehouse: Warehouse)
 
     return refresh(
         context, warehouse, compute, lambda asked: stored.of_all(warehouse, asked, board.MEAN_SIGNATURE),
-        lambda: readings.of_board(warehouse), sparse=True,
+        lambda: readings.of_board(warehouse), sparse=True, draw=plots,
     )  # fmt: skip
 
 
@@ -177,4 +179,5 @@ def understanding_comparison(context: dg.AssetExecutionContext, warehouse: Wareh
     return refresh(
         context, warehouse, compute, lambda asked: stored.of_all(warehouse, asked, board.SIGNATURE),
         lambda: readings.of_comparisons(warehouse), sparse=True,
+        draw=plots,
     )  # fmt: skip

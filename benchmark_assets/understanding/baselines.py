@@ -7,10 +7,10 @@ answers are worth (scores), what scores who knows nothing (chance).
 import json
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
 from typing import NamedTuple
 
 import polars as pl
-import sklearn  # type: ignore[import-untyped]
 
 from benchmark_assets.lineage.refresh import Computed
 from benchmark_assets.lineage.standing import digest
@@ -77,7 +77,7 @@ def determinants(task: TaskDescription, encoders: Mapping[str, Encoder]) -> str:
         parts.append((SCANSION, task.scansion, sorted(task.classes)))
     if task.kind == "classes" and "train" in task.files:
         trained = {name: encoder.determinants for name, encoder in encoders.items()}
-        parts += [sklearn.__version__, task.pair, sorted(trained.items())]
+        parts += [version("scikit-learn"), task.pair, sorted(trained.items())]
     return digest(*parts) if parts else ""
 
 

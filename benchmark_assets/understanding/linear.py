@@ -10,8 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array  # type: ignore[import-untyped]
-from sklearn.feature_extraction.text import TfidfTransformer  # type: ignore[import-untyped]
-from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
 
 SHORTEST, LONGEST = 1, 5
 """Lengths of the n-grams in code points."""
@@ -88,6 +86,9 @@ class Linear:
         self.vocabulary = keys[texts_with >= LEAST_TEXTS]
         if not len(self.vocabulary):
             raise ValueError("no two texts of its train split share a character")
+        from sklearn.feature_extraction.text import TfidfTransformer  # type: ignore[import-untyped]  # takes a second
+        from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
+
         self.weights = TfidfTransformer(sublinear_tf=True)
         self.classifier = LinearSVC(C=PENALTY, tol=TOLERANCE, random_state=SEED)
         self.classifier.fit(self.weights.fit_transform(self._matrix(grams)), np.array(labels))

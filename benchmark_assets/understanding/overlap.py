@@ -10,9 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
-from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
-from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
 
 LENGTHS = (2, 3, 4, 5, 6)
 """Of the character n-grams that are compared, in code points; blanks and signs of punctuation are no part of them."""
@@ -75,6 +72,10 @@ class Overlap:
         if len(set(labels)) < 2:
             raise ValueError(f"its train split has {len(set(labels))} classes, a classifier needs two")
         self.rarity = Rarity([pair.other for pair in pairs])
+        from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]  # takes a second
+        from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
+        from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
+
         self.classifier = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
         self.classifier.fit(features(pairs, self.rarity), np.array(labels))
 

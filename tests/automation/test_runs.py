@@ -248,7 +248,7 @@ def test_of_two_models_one_that_cannot_be_asked_is_a_failure_of_its_own(
         resource_overrides={"warehouse": warehouse, "provider": provider, "embedder": LetterEmbedder()}
     )
     instance.add_dynamic_partitions("model", ["good", "twice"])
-    with pytest.raises(runs.RunFailedError, match="twice: is in the registry, and outputs were imported"):
+    with pytest.raises(runs.RunFailedError, match="twice: is in the registry, and outputs or answers were imported"):
         runs.update(called, instance)
     assert warehouse.read("leaderboard").filter(system="good")["passages"].to_list() == [3]
     assert set(all_due(called, instance)) == {"model_output"}

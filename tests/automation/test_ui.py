@@ -109,3 +109,11 @@ def test_the_main_pages_open(path: str, words: str, name: str, ui: Ui, page: Pag
     page.goto(f"{ui.url}{path}")
     page.get_by_text(words, exact=False).first.wait_for()
     keep(page, name)
+
+
+def test_the_report_of_the_demo_is_drawn(edited: Path, page: Page) -> None:
+    variorum(edited / "home", "report", str(edited / "report.html"), "sample")
+    page.set_viewport_size({"width": 1100, "height": 1200})
+    page.goto((edited / "report.html").as_uri())
+    page.get_by_role("heading", name="Leaderboard").wait_for()
+    keep(page, "report")

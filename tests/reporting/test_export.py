@@ -17,7 +17,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.registry import register
-from benchmark_assets.reporting.export import CHECKSUMS, PRIVATE, export
+from benchmark_assets.reporting import latex, shared_task
+from benchmark_assets.reporting.contents import CHECKSUMS, as_csv, as_parquet
+from benchmark_assets.reporting.export import PRIVATE, export
 from benchmark_assets.translation.imports import import_outputs
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
@@ -65,6 +67,7 @@ NEVER = {
     "term_adherence": ["term", "translation"],
     "aspect_vote": ["justification", "abstention"],
     "pair_label": ["annotator", "note"],
+    "report": ["file"],
     "task": ["description", "root"],
     "task_sample": ["texts"],
     "task_span": ["text"],
@@ -101,8 +104,10 @@ def records(path: Path) -> list[dict[str, Any]]:
 
 
 def holding(folder: Path, words: Iterable[str]) -> set[str]:
-    """Which of the words stand in a file, or in the name of one."""
-    whole = b"\n".join(path.encode() + b"\n" + text for path, text in content(folder).items())
+    """Which of the words stand in a file, or in the name of one; Parquet is looked at decoded, too."""
+    parts = [path.encode() + b"\n" + text for path, text in content(folder).items()]
+    parts += [pl.read_parquet(path).write_json().encode() for path in folder.rglob("*.parquet")]
+    whole = b"\n".join(parts)
     return {word for word in words if word.encode() in whole}
 
 
@@ -195,6 +200,35 @@ def test_no_word_of_a_restricted_text_is_in_a_public_package(
     assert holding(tmp_path / "private", known) == words
 
 
+def test_no_word_of_a_restricted_text_is_in_tables_for_papers_or_a_test_set(
+    marked: dict[str, set[str]], stored: Warehouse, corpus: Path, tmp_path: Path
+) -> None:
+    known = {word for words in marked.values() for word in words}
+    restrict(corpus, "source", "cleo", "dora")
+    latex.write(stored, tmp_path / "latex", "tiny")
+    assert holding(tmp_path / "latex", known) == set()
+    shared_task.write(stored, tmp_path / "private", "tiny", private=True)
+    assert holding(tmp_path / "private", known) & marked["cleo"]
+    restrict(corpus, "cleo", "dora")
+    shared_task.write(stored, tmp_path / "public", "tiny")
+    found = holding(tmp_path / "public", known)
+    assert found & marked["ann"]
+    assert found & marked["source"]
+    assert not found & (marked["cleo"] | marked["dora"] | marked["never"])
+
+
+def test_parquet_and_csv_hold_the_same(stored: Warehouse, tmp_path: Path) -> None:
+    folder = tmp_path / "package"
+    export(stored, folder, "tiny")
+    names = {path.stem for path in folder.glob("*.csv")} - {"dictionary"}
+    assert names == {path.stem for path in (folder / "parquet").iterdir()}
+    for name in names:
+        rows = pl.read_parquet(folder / f"parquet/{name}.parquet")
+        assert as_csv(rows) == (folder / f"{name}.csv").read_bytes()
+        parts = [rows.slice(at, 2) for at in range(0, len(rows), 2)]
+        assert as_parquet(pl.concat(parts, rechunk=False) if parts else rows) == as_parquet(rows)
+
+
 def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> None:
     """A new column is to be named here: as quoting a text, as never exported, or as a name, a kind or a hash."""
     names = {
@@ -252,7 +286,7 @@ def test_a_private_package_is_the_public_one_and_a_folder_more(stored: Warehouse
     export(stored, tmp_path / "public", "tiny")
     export(stored, tmp_path / "private", "tiny", private=True)
     public, private = content(tmp_path / "public"), content(tmp_path / "private")
-    about = {"README.md", "LICENCES.md", CHECKSUMS}
+    about = {"README.md", "LICENCES.md", CHECKSUMS, "croissant.json", "datacite.json"}
     shared = {path: whole for path, whole in private.items() if not path.startswith(f"{PRIVATE}/")}
     assert {path for path in shared if shared[path] != public.get(path)} == about
     assert set(shared) == set(public)

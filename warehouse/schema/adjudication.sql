@@ -2,7 +2,7 @@
 CREATE TABLE IF NOT EXISTS triage (
     model VARCHAR NOT NULL,
     passage VARCHAR NOT NULL,
-    drift DOUBLE NOT NULL,
+    drift DOUBLE NOT NULL,         -- drift of the output, as among the scores
     band VARCHAR NOT NULL,          -- '1.5-2.0' is above 1.5 up to 2.0; '>3.0'
     queued BOOLEAN NOT NULL,        -- drift above the threshold: the panel judges it
     sampled BOOLEAN NOT NULL,       -- drawn for people; the panel judges it, too
@@ -103,7 +103,7 @@ CREATE TABLE IF NOT EXISTS human_label (
     severity VARCHAR NOT NULL,
     confidence VARCHAR,
     notes VARCHAR NOT NULL,
-    span_start INTEGER, span_end INTEGER,
+    span_start INTEGER, span_end INTEGER, -- characters of the candidate that are marked, the end not included; NULL where none is
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,

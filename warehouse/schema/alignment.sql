@@ -22,10 +22,10 @@ CREATE TABLE IF NOT EXISTS verification (
     segment_id VARCHAR NOT NULL,
     stage VARCHAR NOT NULL,        -- 'verbatim', 'normalized', 'expanded', 'cross-reference' or 'suspicious'
     start_at INTEGER,              -- where it was found, or the nearest place, in characters
-    end_at INTEGER,
+    end_at INTEGER,                -- where it ends there, in characters, the end not included
     similarity DOUBLE NOT NULL,    -- 1 where found
-    in_order BOOLEAN NOT NULL,
-    evidence VARCHAR NOT NULL,
+    in_order BOOLEAN NOT NULL,     -- it stands behind the segment before it
+    evidence VARCHAR NOT NULL,     -- words of the translation at that place, or what was missed
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,

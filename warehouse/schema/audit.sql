@@ -16,9 +16,9 @@ CREATE TABLE IF NOT EXISTS audit_outcome (
     minor_rate DOUBLE, minor_rate_low DOUBLE, minor_rate_high DOUBLE,
     major_rate DOUBLE, major_rate_low DOUBLE, major_rate_high DOUBLE,
     any_rate DOUBLE, any_rate_low DOUBLE, any_rate_high DOUBLE,
-    minor_found DOUBLE, minor_found_low DOUBLE, minor_found_high DOUBLE,   -- of `outputs`: a lower bound, for what is
-    major_found DOUBLE, major_found_low DOUBLE, major_found_high DOUBLE,   -- not judged may have errors, too; NULL for
-    any_found DOUBLE, any_found_low DOUBLE, any_found_high DOUBLE,         -- people, and where nothing is judged
+    minor_found DOUBLE, minor_found_low DOUBLE, minor_found_high DOUBLE,   -- minor errors found, of `outputs`: a lower bound; NULL for people
+    major_found DOUBLE, major_found_low DOUBLE, major_found_high DOUBLE,   -- major errors found, as above: what is not judged may have some
+    any_found DOUBLE, any_found_low DOUBLE, any_found_high DOUBLE,         -- errors found, as above
     signature VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
@@ -78,7 +78,7 @@ CREATE TABLE IF NOT EXISTS error_correlation (
     level VARCHAR NOT NULL,
     metric VARCHAR NOT NULL,
     outputs INTEGER NOT NULL,
-    correlation DOUBLE, correlation_low DOUBLE, correlation_high DOUBLE,
+    correlation DOUBLE, correlation_low DOUBLE, correlation_high DOUBLE, -- point-biserial, -1 to 1
     signature VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
@@ -108,12 +108,13 @@ CREATE TABLE IF NOT EXISTS judge_calibration (
     PRIMARY KEY (corpus, judge)
 );
 
+-- Which labels judges give to outputs by the label that people gave.
 CREATE TABLE IF NOT EXISTS judge_confusion (
     corpus VARCHAR NOT NULL,
     judge VARCHAR NOT NULL,
     people VARCHAR NOT NULL,        -- label by people
     judged VARCHAR NOT NULL,        -- label by the judge
-    outputs INTEGER NOT NULL,
+    outputs INTEGER NOT NULL,      -- outputs with both labels
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,
@@ -126,7 +127,7 @@ CREATE TABLE IF NOT EXISTS judge_reliability (
     judge VARCHAR NOT NULL,
     confidence VARCHAR NOT NULL,
     outputs INTEGER NOT NULL,
-    agreement DOUBLE NOT NULL, agreement_low DOUBLE NOT NULL, agreement_high DOUBLE NOT NULL,
+    agreement DOUBLE NOT NULL, agreement_low DOUBLE NOT NULL, agreement_high DOUBLE NOT NULL, -- share of these outputs with the label that people gave
     signature VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
@@ -139,8 +140,8 @@ CREATE TABLE IF NOT EXISTS rater_agreement (
     corpus VARCHAR NOT NULL,
     scope VARCHAR NOT NULL,         -- 'queue' or 'sample'
     kind VARCHAR NOT NULL,          -- 'judges' or 'people'
-    first VARCHAR NOT NULL,
-    second VARCHAR NOT NULL,
+    first VARCHAR NOT NULL,        -- one of the two raters
+    second VARCHAR NOT NULL,       -- the other one
     outputs INTEGER NOT NULL,
     exact DOUBLE, exact_low DOUBLE, exact_high DOUBLE,
     kappa DOUBLE, kappa_low DOUBLE, kappa_high DOUBLE,
@@ -172,7 +173,7 @@ CREATE TABLE IF NOT EXISTS error_estimate (
     model VARCHAR NOT NULL,
     region VARCHAR NOT NULL,        -- 'all', 'below' or 'above'
     outputs INTEGER NOT NULL,
-    labelled INTEGER NOT NULL,
+    labelled INTEGER NOT NULL,     -- of these, those that people labelled
     covered DOUBLE NOT NULL,        -- share of the outputs that lie in a stratum with labels; the rates are of these
     minor_rate DOUBLE, minor_rate_low DOUBLE, minor_rate_high DOUBLE,
     major_rate DOUBLE, major_rate_low DOUBLE, major_rate_high DOUBLE,
@@ -192,7 +193,7 @@ CREATE TABLE IF NOT EXISTS recall_cost (
     threshold DOUBLE NOT NULL,      -- of the ranking
     share DOUBLE NOT NULL, share_low DOUBLE NOT NULL, share_high DOUBLE NOT NULL,  -- of the outputs
     outputs INTEGER NOT NULL,       -- to be judged, by the whole panel
-    precision DOUBLE NOT NULL, precision_low DOUBLE NOT NULL, precision_high DOUBLE NOT NULL,
+    precision DOUBLE NOT NULL, precision_low DOUBLE NOT NULL, precision_high DOUBLE NOT NULL, -- share of major errors among the outputs that are judged then
     signature VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,

@@ -1,1 +1,107 @@
--- `model`: name of the system, as in the registry or at its import
+-- What names mean that many tables share: the data dictionary of a package says it of each column of that name which has
+-- no comment of its own. One line each, no tables.
+
+-- `model`: the system, by its name in the registry or at its import
+-- `system`: name of the model, or of the human translator
+-- `translator`: name of the human translator
+-- `passage_id`: the passage within its corpus
+-- `document`: the document that the passage is from
+-- `segment_id`: the segment within its document
+-- `segment_ids`: the segments of the passage, in order
+-- `signature`: what a reader needs to repeat the numbers: tools, their versions and settings
+-- `contract`: base set, judge, prompt, settings and code: scores compare only under the same
+-- `judge`: the model that judges, by its name in the registry
+-- `annotator`: the person who labelled; numbered in packages
+-- `aspect`: what a seat of the ensemble looks at; '' where it is all of them
+-- `anchor`: the anchor, by its name in the base set
+-- `base_set`: base set and version, as name@version
+-- `slice`: the part of the passages or items that is looked at
+-- `raters`: 'panel' or 'people'
+-- `band`: band of drift: '1.5-2.0' is above 1.5 up to 2.0; '' is all bands
+-- `level`: 'major' (major errors) or 'any' (any errors)
+-- `measure`: the measure, by its name on the leaderboard
+-- `metric`: the metric, by its name among the scores
+-- `kind`: 'model' or 'human'
+-- `other_kind`: the same of the other system
+-- `place`: place in the list, from 1
+-- `rank`: rank, 1 is best
+-- `embedder`: signature of what made the vectors
+-- `sim_best`: cosine similarity to the closest reference, -1 to 1; of several passages the mean
+-- `closest_reference`: translator of the reference that is closest
+-- `sim_centroid`: cosine similarity to the centroid of the references, -1 to 1; of several passages the mean
+-- `drift`: (1 - sim_centroid) / (human spread + 0.01); of several passages the mean
+-- `drift_euclidean`: drift by Euclidean distance from the centroid; of several passages the mean
+-- `cut`: a text was longer than the model reads that scored it
+-- `length_ratio`: characters over the mean of the references' characters; of several passages the mean
+-- `bleu`: BLEU, 0 to 100; of several passages the corpus score
+-- `chrf`: chrF++, 0 to 100; of several passages the corpus score
+-- `bleu_statistics`: sacrebleu's counts of BLEU, which add up to corpus scores
+-- `chrf_statistics`: sacrebleu's counts of chrF++, which add up to corpus scores
+-- `bleu_mean`: mean over passages of BLEU
+-- `chrf_mean`: mean over passages of chrF++
+-- `comet_avg`: COMET, mean over the references; of several passages the mean; NULL without a checkpoint
+-- `comet_best`: COMET, best over the references; of several passages the mean; NULL without a checkpoint
+-- `outliers`: outputs whose drift is above 2.0
+-- `outlier_rate`: share of outputs whose drift is above 2.0, of those with a drift
+-- `length_offset`: |mean of length_ratio - 1|
+-- `length_error`: mean of |length_ratio - 1|
+-- `mean_references`: complete references that a passage was scored against, on average; a translator has one fewer
+-- `other_references`: the same of the other system
+-- `with_envelope`: passages of these with two complete references or more
+-- `passages`: passages that the numbers are of
+-- `outputs`: outputs that the numbers are of
+-- `texts`: texts that the numbers are of
+-- `items`: items of the base set that the numbers are of
+-- `matches`: pairs of output and anchor, or of two anchors, that count
+-- `wins`: matches won; a tie is half of one
+-- `ties`: matches whose verdict changed with the order in which the texts were shown
+-- `excluded`: matches without a verdict
+-- `win_rate`: share of matches or comparisons won, 0 to 1
+-- `strength`: log-strength of the Bradley-Terry model
+-- `lt`: strength on a scale from 0 to 10
+-- `problem`: why strengths do not exist; NULL where they do
+-- `chunks`: chunks that were judged
+-- `works`: works that the chunks are from
+-- `empty`: outputs without a letter or digit
+-- `copied`: outputs copied from the source
+-- `repeated`: outputs that repeat themselves, or are the same for different passages
+-- `truncated`: outputs that are short and end within a sentence
+-- `wrong_script`: outputs in another script than the references'
+-- `wrong_language`: outputs in another language than the references'
+-- `label`: VALID_VARIATION, MINOR_ERROR, MAJOR_ERROR, REFERENCE_OR_ALIGNMENT_PROBLEM or UNSURE_CONTEXT_NEEDED
+-- `error_category`: kind of error; NONE where there is none
+-- `severity`: how severe the error is said to be; of a damaged text 1 to 3, 0 for all together or a sound one
+-- `confidence`: how sure the rater says it is
+-- `valid`: votes or outputs with the label VALID_VARIATION
+-- `minor`: votes or outputs with the label MINOR_ERROR
+-- `major`: votes or outputs with the label MAJOR_ERROR
+-- `uncertain`: outputs with the verdict UNCERTAIN
+-- `reference`: votes for REFERENCE_OR_ALIGNMENT_PROBLEM
+-- `unsure`: votes or chunks on which nothing was found better; of the panel, votes for UNSURE_CONTEXT_NEEDED
+-- `abstained`: judges, seats or marks without an answer
+-- `machine`: chunks on which the model was found better
+-- `human`: chunks on which the human translation was found better
+-- `valid_rate`: share of valid variations, of the judged outputs
+-- `minor_rate`: share of minor errors, of the judged outputs
+-- `major_rate`: share of major errors, of the judged outputs
+-- `any_rate`: share of minor and major errors, of the judged outputs
+-- `minor_rate_without`: share of minor errors if those of the category did not count
+-- `major_rate_without`: share of major errors if those of the category did not count
+-- `any_rate_without`: share of errors if those of the category did not count
+-- `minor_share`: share of all minor errors
+-- `major_share`: share of all major errors
+-- `exact`: share of outputs with the same label
+-- `kappa`: Cohen's kappa of the labels
+-- `major_precision`: of the major errors that the judge names, the share that people name
+-- `major_recall`: of the major errors that people name, the share that the judge names
+-- `major_f1`: harmonic mean of both
+-- `any_precision`: of the errors that the judge names, the share in which people see an error
+-- `any_recall`: of the errors that people name, the share in which the judge sees an error
+-- `any_f1`: harmonic mean of both
+-- `p_bootstrap`: p-value of the difference by paired bootstrap
+-- `p_randomization`: p-value of the difference by approximate randomization
+-- `extent`: characters taken out or put in, over those of the sound text
+-- `similarity`: cosine similarity of the two texts, -1 to 1
+-- `score`: score of the output or model
+-- `value`: the number
+-- `why`: why it is worth reading, in numbers

@@ -13,11 +13,12 @@ CREATE TABLE IF NOT EXISTS comet_score (
     PRIMARY KEY (model, passage)
 );
 
+-- COMET of an output against each complete reference.
 CREATE TABLE IF NOT EXISTS output_comet (
     model VARCHAR NOT NULL,
     passage VARCHAR NOT NULL,
     translator VARCHAR NOT NULL,
-    score DOUBLE NOT NULL,
+    score DOUBLE NOT NULL,         -- COMET of the output against this reference
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,

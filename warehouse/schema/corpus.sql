@@ -114,15 +114,15 @@ CREATE TABLE IF NOT EXISTS near_duplicate (
 -- What the filters measured on each passage, and to which it falls.
 CREATE TABLE IF NOT EXISTS passage_filter (
     passage VARCHAR NOT NULL,
-    complete_references BIGINT NOT NULL,
-    missing_segments BIGINT NOT NULL,
-    suspicious_segments BIGINT NOT NULL,
+    complete_references BIGINT NOT NULL, -- references with every segment
+    missing_segments BIGINT NOT NULL, -- segments without a translation, over all references
+    suspicious_segments BIGINT NOT NULL, -- segments whose text was not found in its translation
     shortest BIGINT,               -- characters; NULL without a reference
-    longest BIGINT,
-    length_ratio DOUBLE,
+    longest BIGINT,                -- the same of the longest reference
+    length_ratio DOUBLE,           -- characters of the longest reference over those of the shortest; NULL without a reference
     similarity DOUBLE,             -- of the two references most alike; NULL with fewer than two
-    null_characters BIGINT NOT NULL,
-    duplicated_segments BIGINT NOT NULL,
+    null_characters BIGINT NOT NULL, -- U+0000 and U+FFFD in the source and its references
+    duplicated_segments BIGINT NOT NULL, -- segments of references that repeat another one where the source does not
     reasons VARCHAR[] NOT NULL,
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
@@ -133,8 +133,8 @@ CREATE TABLE IF NOT EXISTS passage_filter (
 -- Whether a passage is in the benchmark, and if not, why.
 CREATE TABLE IF NOT EXISTS selection (
     passage VARCHAR NOT NULL,
-    selected BOOLEAN NOT NULL,
-    reasons VARCHAR[] NOT NULL,
+    selected BOOLEAN NOT NULL,     -- the passage is in the benchmark
+    reasons VARCHAR[] NOT NULL,    -- why it is not, in one word each
     kept VARCHAR,                  -- the passage of which it is a near-duplicate
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
@@ -145,8 +145,8 @@ CREATE TABLE IF NOT EXISTS selection (
 -- How many passages of each corpus each filter drops, and how many are left.
 CREATE TABLE IF NOT EXISTS funnel (
     corpus VARCHAR NOT NULL,
-    step INTEGER NOT NULL,
-    reason VARCHAR NOT NULL,
+    step INTEGER NOT NULL,         -- place of the filter, from 0
+    reason VARCHAR NOT NULL,       -- what passages of the step are dropped for, or what is left
     affected INTEGER NOT NULL,     -- a passage counts for each of its reasons
     alone INTEGER NOT NULL,        -- passages that this reason alone drops
     remaining INTEGER,             -- NULL between filters, of which a passage may fall to several

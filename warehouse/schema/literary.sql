@@ -111,15 +111,15 @@ CREATE TABLE IF NOT EXISTS literary_score (
 CREATE TABLE IF NOT EXISTS adherence_summary (
     model VARCHAR NOT NULL,
     corpus VARCHAR NOT NULL,
-    terms INTEGER NOT NULL,
-    present INTEGER NOT NULL,
-    adherence DOUBLE NOT NULL,
+    terms INTEGER NOT NULL,        -- terms of the glossaries that count
+    present INTEGER NOT NULL,      -- of these, terms whose translation an output has
+    adherence DOUBLE NOT NULL,     -- present of terms
     adherence_low DOUBLE NOT NULL,
     adherence_high DOUBLE NOT NULL,
     human_present INTEGER NOT NULL, -- of the same terms, in the human translation
-    human_adherence DOUBLE NOT NULL,
-    agreeing INTEGER NOT NULL,
-    conflicting INTEGER NOT NULL,
+    human_adherence DOUBLE NOT NULL, -- the same of the human translation
+    agreeing INTEGER NOT NULL,     -- pronouns of the gender of their term
+    conflicting INTEGER NOT NULL,  -- pronouns of another gender
     agreement DOUBLE,               -- agreeing of both; NULL where there are none
     signature VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
@@ -152,7 +152,7 @@ CREATE TABLE IF NOT EXISTS ensemble_calibration (
     weight DOUBLE,                  -- of a seat, where the weights are best; NULL for an ensemble
     pairs INTEGER NOT NULL,         -- decisive pairs that it judged
     decided INTEGER NOT NULL,       -- of these, those on which it named a winner
-    right_ones INTEGER NOT NULL,
+    right_ones INTEGER NOT NULL,   -- of these, those on which it named the one that people named
     coverage DOUBLE NOT NULL,       -- decided of pairs
     coverage_low DOUBLE NOT NULL,
     coverage_high DOUBLE NOT NULL,

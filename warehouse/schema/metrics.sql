@@ -16,11 +16,12 @@ CREATE TABLE IF NOT EXISTS drift_score (
     PRIMARY KEY (model, passage)
 );
 
+-- How alike an output and each complete reference are.
 CREATE TABLE IF NOT EXISTS output_similarity (
     model VARCHAR NOT NULL,
     passage VARCHAR NOT NULL,
     translator VARCHAR NOT NULL,
-    similarity DOUBLE NOT NULL,
+    similarity DOUBLE NOT NULL,    -- cosine similarity of output and reference, -1 to 1
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,

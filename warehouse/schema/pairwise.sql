@@ -92,7 +92,7 @@ CREATE TABLE IF NOT EXISTS pairwise_score (
     matches INTEGER NOT NULL,       -- pairs that count
     wins DOUBLE NOT NULL,           -- a tie is half of one
     ties INTEGER NOT NULL,          -- pairs whose verdict changed with the order
-    excluded INTEGER NOT NULL,
+    excluded INTEGER NOT NULL,     -- pairs without a verdict
     win_rate DOUBLE, win_rate_low DOUBLE, win_rate_high DOUBLE,
     strength DOUBLE, strength_low DOUBLE, strength_high DOUBLE,           -- log-strength; mean 0 over anchors and candidate
     lt DOUBLE, lt_low DOUBLE, lt_high DOUBLE,                             -- 0 to 10
@@ -107,6 +107,7 @@ CREATE TABLE IF NOT EXISTS pairwise_score (
     PRIMARY KEY (model, base_set, slice)
 );
 
+-- Anchors of a base set among themselves.
 CREATE TABLE IF NOT EXISTS anchor_score (
     base_set VARCHAR NOT NULL,
     slice VARCHAR NOT NULL,
@@ -134,7 +135,7 @@ CREATE TABLE IF NOT EXISTS rubric_vote (
     passage VARCHAR NOT NULL,
     judge VARCHAR NOT NULL,
     mark INTEGER,                   -- 1 to 5; NULL where the judge abstained
-    perfect BOOLEAN,
+    perfect BOOLEAN,               -- the judge says that nothing is to be mended
     justification VARCHAR,          -- in the judge's words
     abstention VARCHAR,
     fingerprint VARCHAR NOT NULL,
@@ -143,15 +144,16 @@ CREATE TABLE IF NOT EXISTS rubric_vote (
     PRIMARY KEY (model, passage, judge)
 );
 
+-- Marks of a model by the rubric, by judge.
 CREATE TABLE IF NOT EXISTS rubric_summary (
     model VARCHAR NOT NULL,
     corpus VARCHAR NOT NULL,
     judge VARCHAR NOT NULL,
-    outputs INTEGER NOT NULL,
+    outputs INTEGER NOT NULL,      -- outputs with a mark, or an abstention
     abstained INTEGER NOT NULL,
-    mean DOUBLE, mean_low DOUBLE, mean_high DOUBLE,
-    median DOUBLE,
-    ones INTEGER NOT NULL, twos INTEGER NOT NULL, threes INTEGER NOT NULL, fours INTEGER NOT NULL, fives INTEGER NOT NULL,
+    mean DOUBLE, mean_low DOUBLE, mean_high DOUBLE, -- mean mark, 1 to 5
+    median DOUBLE,                 -- median mark
+    ones INTEGER NOT NULL, twos INTEGER NOT NULL, threes INTEGER NOT NULL, fours INTEGER NOT NULL, fives INTEGER NOT NULL, -- outputs with the marks 1, 2, 3, 4 and 5, a column each
     useful DOUBLE, useful_low DOUBLE, useful_high DOUBLE,                 -- share of marks of 3 and more
     perfect DOUBLE, perfect_low DOUBLE, perfect_high DOUBLE,              -- share of 5
     flagged DOUBLE, flagged_low DOUBLE, flagged_high DOUBLE,              -- share with the perfect flag

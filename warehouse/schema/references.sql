@@ -13,12 +13,12 @@ CREATE TABLE IF NOT EXISTS reference (
 -- Everything but reference_count is NULL where a passage has fewer than two complete references.
 CREATE TABLE IF NOT EXISTS reference_envelope (
     passage VARCHAR NOT NULL,
-    reference_count INTEGER NOT NULL,
+    reference_count INTEGER NOT NULL, -- complete references of the passage
     embedder VARCHAR NOT NULL,     -- signature of what made the vectors
     human_spread DOUBLE,           -- mean of 1 - cos(reference, centroid)
     euclidean_spread DOUBLE,       -- mean distance of the references from their mean
     mean_similarity DOUBLE,        -- over the pairs of references
-    least_similarity DOUBLE,
+    least_similarity DOUBLE,       -- of the two references that are least alike
     centroid FLOAT[],              -- mean of the unit reference vectors, not normalized
     cut_references INTEGER,        -- references cut at the embedder's maximum length; NULL where it cannot tell
     fingerprint VARCHAR NOT NULL,
@@ -27,11 +27,12 @@ CREATE TABLE IF NOT EXISTS reference_envelope (
     PRIMARY KEY (passage)
 );
 
+-- How alike each two complete references of a passage are.
 CREATE TABLE IF NOT EXISTS reference_similarity (
     passage VARCHAR NOT NULL,
     translator VARCHAR NOT NULL,
     other VARCHAR NOT NULL,        -- translator < other
-    similarity DOUBLE NOT NULL,
+    similarity DOUBLE NOT NULL,    -- cosine similarity of the two references, -1 to 1
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,

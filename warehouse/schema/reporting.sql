@@ -78,7 +78,7 @@ CREATE TABLE IF NOT EXISTS translator_agreement (
     translator VARCHAR NOT NULL,      -- '' where the measure is of all
     other VARCHAR NOT NULL,           -- '' where the measure is not of two; translator < other
     passages INTEGER NOT NULL,
-    value DOUBLE NOT NULL, value_low DOUBLE NOT NULL, value_high DOUBLE NOT NULL,
+    value DOUBLE NOT NULL, value_low DOUBLE NOT NULL, value_high DOUBLE NOT NULL, -- mean over passages
     sd DOUBLE NOT NULL,               -- over passages, divided by n
     signature VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
@@ -95,8 +95,8 @@ CREATE TABLE IF NOT EXISTS closest_share (
     mean_references DOUBLE NOT NULL,  -- how many there were to choose from
     translator VARCHAR NOT NULL,
     passages INTEGER NOT NULL,        -- with a reference by this translator and another one
-    closest INTEGER NOT NULL,
-    share DOUBLE NOT NULL, share_low DOUBLE NOT NULL, share_high DOUBLE NOT NULL,
+    closest INTEGER NOT NULL,      -- passages of these on which the translator is the closest
+    share DOUBLE NOT NULL, share_low DOUBLE NOT NULL, share_high DOUBLE NOT NULL, -- closest of passages
     signature VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
@@ -113,7 +113,7 @@ CREATE TABLE IF NOT EXISTS system_comparison (
     system VARCHAR NOT NULL,
     mean_references DOUBLE NOT NULL,
     other_kind VARCHAR NOT NULL,
-    other VARCHAR NOT NULL,
+    other VARCHAR NOT NULL,        -- the system that it is compared with
     other_references DOUBLE NOT NULL,
     passages INTEGER NOT NULL,
     difference DOUBLE NOT NULL,       -- score of system minus score of other
@@ -135,8 +135,8 @@ CREATE TABLE IF NOT EXISTS metric_rank (
     system VARCHAR NOT NULL,
     mean_references DOUBLE NOT NULL,
     measure VARCHAR NOT NULL,         -- 'mean_rank': value is the mean of the ranks
-    value DOUBLE NOT NULL, value_low DOUBLE NOT NULL, value_high DOUBLE NOT NULL,
-    rank DOUBLE NOT NULL, rank_low DOUBLE NOT NULL, rank_high DOUBLE NOT NULL,
+    value DOUBLE NOT NULL, value_low DOUBLE NOT NULL, value_high DOUBLE NOT NULL, -- score in the measure
+    rank DOUBLE NOT NULL, rank_low DOUBLE NOT NULL, rank_high DOUBLE NOT NULL, -- rank among the models, 1 is best
     cluster INTEGER,                  -- models of a number cannot be told apart; NULL for translators and mean ranks
     signature VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
@@ -150,8 +150,8 @@ CREATE TABLE IF NOT EXISTS metric_concordance (
     corpus VARCHAR NOT NULL,
     statistic VARCHAR NOT NULL,       -- 'tau_b' of two measures, 'W' of all, whose names are in measure
     measure VARCHAR NOT NULL,
-    other VARCHAR NOT NULL,
-    models INTEGER NOT NULL,
+    other VARCHAR NOT NULL,        -- the other measure; '' with W
+    models INTEGER NOT NULL,       -- models that are ranked
     value DOUBLE, value_low DOUBLE, value_high DOUBLE,  -- NULL where a measure ties all models
     signature VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,

@@ -16,7 +16,7 @@ CREATE TABLE IF NOT EXISTS damaged_text (
 CREATE TABLE IF NOT EXISTS damaged_score (
     passage VARCHAR NOT NULL,
     translator VARCHAR NOT NULL,
-    kind VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,         -- how the text was damaged; 'none' for a sound one
     severity INTEGER NOT NULL,
     extent DOUBLE NOT NULL,
     embedder VARCHAR NOT NULL,
@@ -40,14 +40,14 @@ CREATE TABLE IF NOT EXISTS damaged_score (
 CREATE TABLE IF NOT EXISTS sensitivity (
     corpus VARCHAR NOT NULL,
     metric VARCHAR NOT NULL,
-    kind VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,         -- how the texts were damaged
     severity INTEGER NOT NULL,
     texts INTEGER NOT NULL,        -- damaged texts that have a score
     passages INTEGER NOT NULL,
     extent DOUBLE,                  -- mean over the damaged texts
-    auc DOUBLE, auc_low DOUBLE, auc_high DOUBLE,
-    win_rate DOUBLE, win_rate_low DOUBLE, win_rate_high DOUBLE,
-    note VARCHAR,
+    auc DOUBLE, auc_low DOUBLE, auc_high DOUBLE, -- probability that a damaged text scores worse than a sound one: 0.5 is chance
+    win_rate DOUBLE, win_rate_low DOUBLE, win_rate_high DOUBLE, -- share of damaged texts that score worse than the sound text that they come from
+    note VARCHAR,                  -- why there are no numbers
     signature VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
@@ -58,13 +58,13 @@ CREATE TABLE IF NOT EXISTS sensitivity (
 -- Thresholds of drift that wanted recalls of damaged texts take, recall at published ones, and the false alarms of both.
 CREATE TABLE IF NOT EXISTS sensitivity_threshold (
     corpus VARCHAR NOT NULL,
-    kind VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,         -- how the texts were damaged
     severity INTEGER NOT NULL,
     rule VARCHAR NOT NULL,         -- what was set: 'recall 0.9', 'drift > 1.5'
     texts INTEGER NOT NULL,
-    threshold DOUBLE NOT NULL, threshold_low DOUBLE NOT NULL, threshold_high DOUBLE NOT NULL,
-    recall DOUBLE NOT NULL, recall_low DOUBLE NOT NULL, recall_high DOUBLE NOT NULL,
-    false_alarms DOUBLE NOT NULL, false_alarms_low DOUBLE NOT NULL, false_alarms_high DOUBLE NOT NULL,
+    threshold DOUBLE NOT NULL, threshold_low DOUBLE NOT NULL, threshold_high DOUBLE NOT NULL, -- drift above which a text is said to be damaged
+    recall DOUBLE NOT NULL, recall_low DOUBLE NOT NULL, recall_high DOUBLE NOT NULL, -- share of damaged texts above the threshold
+    false_alarms DOUBLE NOT NULL, false_alarms_low DOUBLE NOT NULL, false_alarms_high DOUBLE NOT NULL, -- share of sound texts above the threshold
     signature VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,

@@ -1,0 +1,242 @@
+"""Which charts each aggregate asset shows in Dagster's UI, as titles with Vega-Lite.
+
+Here: the charts of the report, by the asset that they rest on, and those of assets that the report leaves out. Not
+here: how a chart looks (report.charts), pictures (plots).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+
+import polars as pl
+
+from benchmark_assets.literary.scores import PARITY
+from benchmark_assets.reporting.report import ASSETS, charts, content
+from benchmark_assets.reporting.report.exhibits import Exhibit
+from resources.warehouse import Warehouse
+
+Drawn = Iterator[tuple[str, charts.Spec]]
+
+INTERVAL = "95 % interval"
+POINTS = [0, 100]
+SURE, UNSURE = "p < 0.05, corrected", "cannot be told apart"
+LEVEL = 0.05
+
+
+def of_corpora(asset: str, *sections: Callable[[content.Home, str], list[Exhibit]]) -> Callable[[Warehouse], Drawn]:
+    """The charts of sections of the report, corpus by corpus, that rest on an asset first of all."""
+
+    def found(warehouse: Warehouse) -> Drawn:
+        home = _home(warehouse)
+        for corpus in sorted(warehouse.read("corpus", columns=["corpus"])["corpus"]):
+            for section in sections:
+                yield from _resting(section(home, corpus), asset, f"{corpus}: ")
+
+    return found
+
+
+def of_all(section: Callable[[content.Home], list[Exhibit]], *assets: str) -> Callable[[Warehouse], Drawn]:
+    """The charts of a section of the report that is of no corpus."""
+
+    def found(warehouse: Warehouse) -> Drawn:
+        for asset in assets:
+            yield from _resting(section(_home(warehouse)), asset, "")
+
+    return found
+
+
+def _resting(exhibits: Iterable[Exhibit], asset: str, before: str) -> Drawn:
+    for exhibit in exhibits:
+        if exhibit.chart is not None and exhibit.sources and exhibit.sources[0].asset == asset:
+            yield before + exhibit.title, exhibit.chart
+
+
+def _home(warehouse: Warehouse) -> content.Home:
+    """The report's view of a warehouse, in which every asset is of the same version: nothing here shows it."""
+    none = [pl.lit("").alias(name) for name in ("model", "passage", "task", "version")]
+    states = pl.DataFrame({"asset": ASSETS}).with_columns(*none, updated_at=pl.lit(datetime(1970, 1, 1)))
+    return content.Home(warehouse, states)
+
+
+def _by_corpus(table: str, draw: Callable[[pl.DataFrame], charts.Spec], title: str) -> Callable[[Warehouse], Drawn]:
+    """A chart for each corpus of a table."""
+
+    def found(warehouse: Warehouse) -> Drawn:
+        for (corpus,), own in warehouse.read(table).group_by(["corpus"], maintain_order=True):
+            yield f"{corpus}: {title}", draw(own)
+
+    return found
+
+
+def _ranges(
+    rows: pl.DataFrame, panel: pl.Expr, row: pl.Expr, kind: pl.Expr, value: str, scale: float = 1
+) -> pl.DataFrame:
+    """Rows as `charts.ranges` takes them; what has no interval is a point."""
+    ends = {"value": value, "low": f"{value}_low", "high": f"{value}_high"}
+    numbers = {name: scale * pl.coalesce(end, value) for name, end in ends.items()}
+    return rows.select(panel=panel, row=row, kind=kind, **numbers)
+
+
+def _agreement(rows: pl.DataFrame) -> charts.Spec:
+    """Translators among themselves, and how far each lies from the centroid."""
+    titles = {"similarity": "similarity", "centroid_distance": "distance from the centroid"}
+    own = rows.filter(pl.col("measure").is_in(list(titles)))
+    pair = pl.when(pl.col("other") != "").then(pl.format("{} – {}", "translator", "other")).otherwise("translator")
+    panel = pl.col("measure").replace(titles)
+    drawn = _ranges(own, panel, pair, pl.lit("human"), "value").sort("panel", "value")
+    return charts.ranges(drawn, INTERVAL, width=170)
+
+
+def _differences(rows: pl.DataFrame) -> charts.Spec:
+    """Each two systems in similarity, those of models where there are two."""
+    own = rows.filter(measure="sim_best").sort("difference", descending=True)
+    models = own.filter(kind="model", other_kind="model")
+    return _apart(models if len(models) else own, pl.lit(""), "system", "similarity to the closest reference")
+
+
+def _apart(rows: pl.DataFrame, panel: pl.Expr, first: str, measure: str) -> charts.Spec:
+    """Differences with their intervals, in two kinds: told apart, or not."""
+    kind = pl.when(pl.col("p_holm") < LEVEL).then(pl.lit(SURE)).otherwise(pl.lit(UNSURE))
+    drawn = _ranges(rows, panel, pl.format("{} – {}", first, "other"), kind, "difference")
+    return charts.ranges(drawn, f"difference of {measure}, {INTERVAL}", width=340, columns=1, rule=0)
+
+
+def _slices(warehouse: Warehouse) -> Drawn:
+    """Every system in the thirds of a corpus by length and spread, and in its collections, the best first."""
+    for (corpus,), rows in warehouse.read("slice_summary").group_by(["corpus"], maintain_order=True):
+        order = rows.group_by("kind", "system").agg(mean=pl.col("sim_best").mean())
+        own = rows.join(order, on=["kind", "system"]).sort(
+            "dimension", "mean", "system", "least", "slice", descending=[False, True, False, False, False]
+        )
+        named = pl.col("system") + pl.when(kind="human").then(pl.lit(" (human)")).otherwise(pl.lit(""))
+        thirds, collections = own.filter(pl.col("least").is_not_null()), own.filter(pl.col("least").is_null())
+        panel = pl.col("dimension").str.replace_all("_", " ")
+        if len(thirds):
+            drawn = _ranges(thirds, panel, named, pl.col("slice"), "sim_best")
+            yield f"{corpus}: similarity by thirds", _shared(drawn)
+        if len(collections):
+            drawn = _ranges(collections, pl.col("slice"), named, pl.col("kind"), "sim_best")
+            yield f"{corpus}: similarity by collection", _shared(drawn)
+
+
+def _shared(rows: pl.DataFrame) -> charts.Spec:
+    """Similarities on the same axis in every panel."""
+    low, high = rows.select(pl.col("low").min(), pl.col("high").max()).row(0)
+    domain = None if low is None else [float(low), float(high)]
+    return charts.ranges(rows, "similarity", width=125, columns=3, domain=domain)
+
+
+def _detection(rows: pl.DataFrame) -> charts.Spec:
+    """How well drift tells damaged from sound translations, by kind of damage, at each severity."""
+    own = rows.filter(pl.col("metric") == "drift", pl.col("auc").is_not_null(), pl.col("severity") > 0)
+    easy = own.group_by("kind").agg(mean=pl.col("auc").mean())
+    own = own.join(easy, on="kind").sort("severity", "mean", "kind", descending=[False, True, False])
+    drawn = _ranges(own, pl.format("severity {}", "severity"), pl.col("kind"), pl.lit("model"), "auc")
+    return charts.ranges(drawn, "AUC of drift", width=145, columns=3, rule=0.5, domain=[0, 1])
+
+
+def _thresholds(rows: pl.DataFrame) -> charts.Spec:
+    """What it costs in false alarms to find so much of all damage, by severity."""
+    own = rows.filter(pl.col("kind") == "all", pl.col("severity") > 0).sort("severity", "rule")
+    panel = pl.format("severity {}", "severity")
+    recall = _ranges(own, panel, pl.col("rule"), pl.lit("recall"), "recall", 100)
+    alarms = _ranges(own, panel, pl.col("rule"), pl.lit("false alarms"), "false_alarms", 100)
+    return charts.ranges(pl.concat([recall, alarms]), "%", width=145, columns=3, domain=POINTS)
+
+
+def _marks(rows: pl.DataFrame) -> charts.Spec:
+    """Mean marks of each judge, best model first."""
+    own = rows.sort("judge", "mean", descending=[False, True])
+    drawn = _ranges(own, pl.col("judge"), pl.col("model"), pl.lit("model"), "mean")
+    return charts.ranges(drawn, f"mean mark, {INTERVAL}", width=190, domain=[1, 5])
+
+
+def _adherence(rows: pl.DataFrame) -> charts.Spec:
+    """Shares of terms that models have, and the human translations of the same chunks."""
+    own = rows.sort("adherence", descending=True, nulls_last=True)
+    models = _ranges(own, pl.lit(""), pl.col("model"), pl.lit("model"), "adherence", 100)
+    share = 100 * pl.col("human_adherence")
+    people = own.select(panel=pl.lit(""), row="model", kind=pl.lit("human"), value=share, low=share, high=share)
+    return charts.ranges(pl.concat([models, people]), f"% of the terms, {INTERVAL}", width=340)
+
+
+def _seats(rows: pl.DataFrame) -> charts.Spec:
+    """How often seats and ensembles decide, and are right where they do."""
+    words = pl.concat_str(
+        "kind", *(pl.when(pl.col(name) != "").then(pl.col(name)) for name in ("judge", "aspect", "weight_words")),
+        separator=" ", ignore_nulls=True,
+    )  # fmt: skip
+    own = rows.with_columns(weight_words=pl.format("weight {}", "weight").fill_null(""))
+    drawn = pl.concat([
+        _ranges(own, pl.lit(title), words, pl.lit("judge"), name, 100)
+        for title, name in (("decided", "coverage"), ("right where decided", "accuracy"))
+    ])  # fmt: skip
+    return charts.ranges(drawn, f"%, {INTERVAL}", width=180, rule=PARITY, domain=POINTS)
+
+
+def _scores(table: str, system: str, kind: str) -> Callable[[Warehouse], Drawn]:
+    """Scores of a table by task, best first."""
+
+    def found(warehouse: Warehouse) -> Drawn:
+        rows = warehouse.read(table).sort("task", "score", descending=[False, True])
+        if len(rows):
+            drawn = _ranges(rows, pl.col("task"), pl.col(system), pl.lit(kind), "score")
+            yield "Scores by task", charts.ranges(drawn, f"score, {INTERVAL}", width=170, domain=POINTS)
+
+    return found
+
+
+def _calls(warehouse: Warehouse) -> Drawn:
+    """What calls cost; how many there were where none has a price."""
+    costs = list(of_all(content.costs, "model_call")(warehouse))
+    calls = warehouse.read("model_call", columns=["model", "purpose"]).group_by("model", "purpose").agg(value=pl.len())
+    if len(calls) and not costs:
+        words = pl.col("value").cast(pl.String)
+        drawn = calls.sort("value", "model", "purpose", descending=[True, False, False]).select(
+            "value", row=pl.format("{}, {}", "model", "purpose"), kind=pl.lit("calls"), words=words
+        )
+        costs = [("Calls, none of which has a price", charts.amounts(drawn, "calls", {"calls": "sky"}, width=340))]
+    yield from costs
+
+
+def _comparisons(warehouse: Warehouse) -> Drawn:
+    """Each two models, means over the tasks of a language."""
+    rows = warehouse.read("understanding_comparison").filter(task="")
+    rows = rows.sort("language", "difference", descending=[False, True])
+    if len(rows):
+        yield "Differences of means", _apart(rows, pl.col("language"), "model", "mean score, points")
+
+
+def _funnel(rows: pl.DataFrame) -> charts.Spec:
+    """How many passages each filter drops."""
+    own = rows.filter(pl.col("affected") > 0).sort("step")
+    drawn = own.select(row="reason", kind=pl.lit("dropped"), value="affected", words=pl.col("affected").cast(pl.String))
+    return charts.amounts(drawn, "passages dropped", {"dropped": "orange"}, width=340)
+
+
+OF: dict[str, Callable[[Warehouse], Drawn]] = {
+    "model_summary": of_corpora("drift_score", content.drift),
+    "leaderboard": of_corpora("leaderboard", content.leaderboard),
+    "metric_rank": of_corpora("metric_rank", content.leaderboard, content.concordance),
+    "closest_share": of_corpora("closest_share", content.closest),
+    "translator_agreement": _by_corpus("translator_agreement", _agreement, "translators among themselves"),
+    "system_comparison": _by_corpus("system_comparison", _differences, "each two systems"),
+    "slice_summary": _slices,
+    "audit_outcome": of_corpora("audit_outcome", content.severity, content.categories),
+    "error_estimate": of_corpora("error_estimate", content.severity),
+    "judge_calibration": of_corpora("judge_calibration", content.calibration),
+    "pairwise_score": of_all(content.pairwise, "pairwise_score", "anchor_score"),
+    "anchor_score": of_all(content.pairwise, "pairwise_score", "anchor_score"),
+    "rubric_summary": _by_corpus("rubric_summary", _marks, "marks"),
+    "adherence_summary": _by_corpus("adherence_summary", _adherence, "terms of the glossary"),
+    "literary_score": of_corpora("literary_score", content.literary),
+    "ensemble_calibration": _by_corpus("ensemble_calibration", _seats, "judges against people"),
+    "task_score": _scores("task_score", "model", "model"),
+    "baseline_score": _scores("baseline_score", "baseline", "baseline"),
+    "understanding_board": of_all(content.understanding, "understanding_board"),
+    "understanding_comparison": _comparisons,
+    "sensitivity": _by_corpus("sensitivity", _detection, "damage that drift sees"),
+    "sensitivity_threshold": _by_corpus("sensitivity_threshold", _thresholds, "what thresholds find in all"),
+    "model_call": _calls,
+    "funnel": _by_corpus("funnel", _funnel, "passages dropped"),
+}
+"""The charts of an asset, read from the warehouse; none where it has no rows."""

@@ -1,0 +1,244 @@
+"""What the reader shows: passages with texts, outputs, scores and judgements, and the index that its filters look at.
+
+Here: which rows, under which rights, in which form. Not here: the files of a folder (writing), what happens in the
+browser (reader.js), the sample as people get it (adjudication.annotation).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, TypeAlias
+
+import polars as pl
+
+from benchmark_assets.adjudication.labels import CATEGORIES, SUBSTANTIVE, UNCERTAIN
+from benchmark_assets.adjudication.triage import audits, band_names
+from benchmark_assets.adjudication.verdicts import COUNTED, KEY
+from benchmark_assets.audit.examples import with_people
+from benchmark_assets.audit.rated import anonymous
+from benchmark_assets.corpus.registry import registered
+from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.partitions import COLLECTION
+from benchmark_assets.reporting.export import named, repeats, rights_of
+from resources.errors import BadInput
+from resources.warehouse import Warehouse
+
+SCORES = {
+    "drift_score": ("sim_best", "sim_centroid", "closest_reference"),
+    "lexical_score": ("chrf", "bleu", "length_ratio"),
+    "comet_score": ("comet_avg", "comet_best"),
+}
+"""Tables of scores and what is shown of each."""
+
+NUMBERS = tuple(name for names in SCORES.values() for name in names if name != "closest_reference")
+JUDGEMENT = ("label", "error_category", "severity", "confidence")
+WORDS = ("cause", "evidence", "problem_phrase", "correction", "abstention")
+"""What judges say in their own words: it may quote any text."""
+
+Record: TypeAlias = dict[str, object]
+
+
+class Shown(NamedTuple):
+    """What a reader holds.
+
+    `overview` describes all outputs in columns of equal length, with numbers in the place of names; `passages` has the
+    rest of each passage in the order of `overview["passages"]`; `outputs` counts outputs and refusals; `restricted`
+    names the texts of the corpus that are.
+    """
+
+    overview: Record
+    passages: list[Record]
+    outputs: int
+    restricted: list[str]
+
+
+def shown(warehouse: Warehouse, corpus: str, private: bool) -> Shown:
+    """The benchmark of a corpus as the reader shows it; the same warehouse gives the same.
+
+    Parameters
+    ----------
+    private
+        Whether restricted texts are there, with them outputs that repeat one, and the words of judges and annotators,
+        who may quote any text. Without it a text is null, and its length is told.
+
+    Raises
+    ------
+    BadInput
+        For a corpus that is unknown, whose description cannot be read, or of which no passage is in the benchmark.
+    """
+    with warehouse.exclusively():  # the tables of one moment
+        for each in registered(warehouse, {corpus}):
+            if isinstance(each, BadInput):
+                raise each
+        sources = _sources(warehouse, corpus)
+        key = pl.DataFrame({"corpus": [corpus]})
+        passages = sources.select("passage")
+        references = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
+        rights = rights_of(warehouse, key, references["translator"])
+        restricted = rights.filter("restricted")["translator"].to_list()
+        hidden = frozenset() if private else frozenset(restricted)
+        (target,) = warehouse.read("corpus", key, ["target_language"])["target_language"]
+        bands = band_names(audits(warehouse)[corpus].bands)
+        outputs = _outputs(warehouse, passages)
+        texts = _texts(sources, references, target, _human_drifts(warehouse, passages))
+        judgements = _votes(warehouse, passages, private), _people(warehouse, passages, private)
+    comparable = sorted(set(references.filter("complete")["translator"]) - hidden)
+    overview = _overview(corpus, private, sources, outputs, bands, comparable)
+    passages_shown = list(_passages(sources, outputs, texts, judgements, hidden, target))
+    return Shown(overview, passages_shown, len(outputs), named(restricted))
+
+
+def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
+    """Sources of the passages in the benchmark, in the order of the documents."""
+    columns = ["passage", "passage_id", "document", "position", "language", "text"]
+    rows = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), columns)
+    selected = warehouse.read("selection", rows.select("passage"), ["passage", "selected"]).filter("selected")
+    rows = rows.join(selected, on="passage", how="semi").sort("document", "position", "passage")
+    if rows.is_empty():
+        raise BadInput(corpus, "", "has no passage in the benchmark", "`variorum update`, and see `variorum funnel`")
+    return rows.with_columns(collection=COLLECTION.fill_null(""))
+
+
+def _outputs(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
+    """One row an output or refusal (`text` null), with all that there is one of."""
+    texts = warehouse.read("model_output", passages, [*KEY, "text"])
+    refused = warehouse.read("refusal", passages, KEY).with_columns(text=pl.lit(None, pl.String))
+    triage = warehouse.read("triage", passages)
+    panel = warehouse.read(
+        "verdict", passages, [*KEY, "label", "error_category", "judges", *COUNTED, "abstained", "split"]
+    )
+    judged = with_people(triage, panel, warehouse.read("human_label", passages)).drop("corpus", "drift", "queued")
+    rows = pl.concat([texts, refused])
+    others = [
+        triage.select(*KEY, "drift", "band", "queued", "sampled"), judged,
+        *(warehouse.read(table, passages, [*KEY, *names]) for table, names in SCORES.items()),
+        warehouse.read("output_diagnostic", passages, [*KEY, *DIAGNOSES]),
+        warehouse.read("head_to_head", passages, [*KEY, "verdict", "balance", "seats"]),
+    ]  # fmt: skip
+    for each in others:
+        rows = rows.join(each, on=KEY, how="left")
+    return rows.sort("passage", "model")
+
+
+def _human_drifts(warehouse: Warehouse, passages: pl.DataFrame) -> Mapping[tuple[str, str], float | None]:
+    rows = warehouse.read("human_baseline", passages, ["passage", "translator", "drift"])
+    return {(passage, translator): drift for passage, translator, drift in rows.iter_rows()}
+
+
+def _texts(
+    sources: pl.DataFrame, references: pl.DataFrame, target: str | None,
+    drifts: Mapping[tuple[str, str], float | None],
+) -> dict[str, list[Record]]:  # fmt: skip
+    """Source ('') and references of each passage, whole; complete ones first."""
+    found: dict[str, list[Record]] = {}
+    for passage, language, text in sources.select("passage", "language", "text").iter_rows():
+        found[passage] = [{"name": "", "language": language, "text": text, "complete": True, "drift": None}]
+    ordered = references.sort("complete", "translator", descending=[True, False])
+    for passage, name, text, complete in ordered.select("passage", "translator", "text", "complete").iter_rows():
+        drift = _short(drifts.get((passage, name)))
+        found[passage].append(
+            {"name": name, "language": target or "", "text": text, "complete": complete, "drift": drift}
+        )
+    return found
+
+
+def _votes(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict[tuple[str, str], list[Record]]:
+    words = WORDS if private else ()
+    rows = warehouse.read("judge_vote", passages, [*KEY, "judge", *JUDGEMENT, *words]).rename({"judge": "rater"})
+    return _by_output(rows.with_columns(span=pl.lit(None)), words)
+
+
+def _people(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict[tuple[str, str], list[Record]]:
+    words = ("notes",) if private else ()
+    names = [*KEY, "annotator", *JUDGEMENT, "span_start", "span_end", *words]
+    rows = warehouse.read("human_label", passages, names).rename({"annotator": "rater"})
+    marked = pl.when(pl.col("span_start").is_not_null()).then(pl.concat_list("span_start", "span_end"))
+    rows = rows.with_columns(pl.col("rater").replace(anonymous(rows["rater"])), span=marked)
+    return _by_output(rows.drop("span_start", "span_end"), words)
+
+
+def _by_output(rows: pl.DataFrame, words: Iterable[str]) -> dict[tuple[str, str], list[Record]]:
+    """Judgements of each output; `words` become pairs of their kind and what is said."""
+    found: dict[tuple[str, str], list[Record]] = {}
+    for row in rows.iter_rows(named=True):
+        said = [(name, row.pop(name)) for name in words]
+        row["words"] = [pair for pair in said if pair[1]]
+        found.setdefault((row.pop("model"), row.pop("passage")), []).append(row)
+    return found
+
+
+def _overview(
+    corpus: str, private: bool, sources: pl.DataFrame, outputs: pl.DataFrame, bands: list[str], translators: list[str]
+) -> Record:  # fmt: skip
+    names = {
+        "model": sorted(set(outputs["model"])), "band": bands, "label": [*SUBSTANTIVE, UNCERTAIN],
+        "category": list(CATEGORIES), "collection": sorted(set(sources["collection"]) - {""}),
+    }  # fmt: skip
+    columns = {
+        "passage": _numbers(outputs["passage"], sources["passage"]),
+        "model": _numbers(outputs["model"], names["model"]),
+        "band": _numbers(outputs["band"], names["band"]),
+        "label": _numbers(outputs["label"], names["label"]),
+        "category": _numbers(outputs["error_category"], names["category"]),
+        "people": _numbers(outputs["people"], names["label"]),
+        "people_category": _numbers(outputs["people_category"], names["category"]),
+    }
+    flags = {name: outputs[name].fill_null(False).cast(pl.Int8).to_list() for name in ("queued", "sampled", "split")}
+    return {
+        "corpus": corpus, "private": private, "names": names, "outputs": columns | flags,
+        "passages": sources["passage_id"].to_list(), "scores": list(NUMBERS),
+        "collections": _numbers(sources["collection"], names["collection"]), "translators": translators,
+    }  # fmt: skip
+
+
+def _numbers(column: pl.Series, names: Iterable[str]) -> list[int]:
+    """Places of a column's values among the names; -1 for what is none of them."""
+    places = {name: place for place, name in enumerate(names)}
+    return [places.get(value, -1) for value in column.to_list()]
+
+
+def _passages(
+    sources: pl.DataFrame, outputs: pl.DataFrame, texts: Mapping[str, list[Record]],
+    judgements: Iterable[Mapping[tuple[str, str], list[Record]]], hidden: frozenset[str], target: str | None,
+) -> Iterable[Record]:  # fmt: skip
+    """Each passage with its outputs, of which what is hidden, and what repeats it, has a length only."""
+    own: dict[str, list[Mapping[str, object]]] = {}
+    for row in outputs.iter_rows(named=True):
+        own.setdefault(row["passage"], []).append(row)
+    votes, people = judgements
+    for passage in sources["passage"]:
+        secret = [str(each["text"]) for each in texts[passage] if each["name"] in hidden]
+        yield {
+            "texts": [_sized(each, each["name"] in hidden) for each in texts[passage]],
+            "language": target or "",
+            "outputs": [
+                _output(row, secret) | {
+                    "votes": votes.get((str(row["model"]), passage), []),
+                    "people": people.get((str(row["model"]), passage), []),
+                }
+                for row in own.get(passage, [])
+            ],
+        }  # fmt: skip
+
+
+def _output(row: Mapping[str, object], secret: Iterable[str]) -> Record:
+    text = row["text"]
+    record: Record = {name: row[name] for name in ("model", "band", "closest_reference", "text")}
+    record |= {"drift": _short(row["drift"]), "scores": [_short(row[name]) for name in NUMBERS]}
+    record["wrong"] = [name for name in DIAGNOSES if row[name]]
+    record["refused"] = text is None
+    counted = ("label", "error_category", "judges", "abstained", "split", *COUNTED)
+    record["verdict"] = None if row["label"] is None else {name: row[name] for name in counted}
+    record["versus"] = None if row["verdict"] is None else {
+        "verdict": row["verdict"], "balance": _short(row["balance"]), "seats": row["seats"]
+    }  # fmt: skip
+    return _sized(record, text is not None and repeats(str(text), secret))
+
+
+def _sized(record: Mapping[str, object], withheld: bool) -> Record:
+    """A record of a text with its length, without the text where it is withheld."""
+    text = record["text"]
+    length = 0 if text is None else len(str(text))
+    return {**record, "characters": length, "text": None if withheld else text}
+
+
+def _short(number: object) -> float | None:
+    return round(number, 3) if isinstance(number, float) else None

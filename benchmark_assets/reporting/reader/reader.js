@@ -1,0 +1,415 @@
+// The reader in the browser: index.js and texts/*.js hand it content, the hash of the address says what is shown.
+// Texts get into the page as text nodes only, never as markup.
+"use strict";
+
+const READER = (() => {
+  const FILTERS = ["model", "band", "raters", "label", "category", "collection", "disagreement", "text"];
+  const SHOWN = { sim_best: "best similarity", sim_centroid: "similarity to centroid", chrf: "chrF", bleu: "BLEU",
+    length_ratio: "length ratio", comet_avg: "COMET, mean", comet_best: "COMET, best" };
+
+  let index, state = {}, turn = 0, found = [], fitting = new Map();
+  const shards = new Map(), starts = [];
+  const at = id => document.getElementById(id);
+
+  // ---- small things
+
+  const make = (tag, attributes = {}, ...children) => {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, value);
+    node.append(...children.filter(child => child !== null));
+    return node;
+  };
+  const option = (value, words) => make("option", { value }, words);
+  const breaking = name => name.split(/(?<=_)/).flatMap((part, n) => n ? [make("wbr"), part] : [part]);
+  const spoken = name => name.replaceAll("_", " ").toLowerCase();
+  const title = () => document.querySelector("h1").textContent;
+  const names = () => index.names;
+  const blind = () => "annotator" in index;
+  const items = () => blind() ? index.items : index.passages;
+
+  const paragraph = (language, ...content) => make("p", { class: "text", dir: "auto", lang: language || null }, ...content);
+  const withheld = characters => make("p", {}, make("em", {}, `restricted: ${characters} characters`));
+  const counted = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+
+  // ---- differences
+
+  // Words with the white space behind them; scripts that put none between words by character, Tibetan by syllable.
+  const SPACELESS = "\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
+  const TOKEN = new RegExp(`\\s+|(?:(?![${SPACELESS}])[\\p{L}\\p{N}\\p{M}'’])+\\s*|[^]\\p{M}*\\s*`, "gu");
+  const MOST_CELLS = 4e6; // of a table of two texts: 8 MB, some 20 ms
+
+  const tokens = text => text.match(TOKEN) ?? [];
+  const key = token => token.trim().normalize("NFC").toLowerCase();
+
+  // Places [i, j] of equal tokens, increasing in both: as many as possible where the table is not too large.
+  function matches(a, b, i, j, k, l, into) {
+    while (i < k && j < l && a[i] === b[j]) into.push([i++, j++]);
+    const end = [];
+    while (i < k && j < l && a[k - 1] === b[l - 1]) end.push([--k, --l]);
+    if (i < k && j < l) {
+      if ((k - i) * (l - j) <= MOST_CELLS) longest(a, b, i, j, k, l, into);
+      else split(a, b, i, j, k, l, into);
+    }
+    into.push(...end.reverse());
+  }
+
+  function longest(a, b, i, j, k, l, into) {
+    const width = l - j + 1, table = new Uint16Array((k - i + 1) * width);
+    for (let x = k - i - 1; x >= 0; x--) for (let y = l - j - 1; y >= 0; y--) {
+      const here = x * width + y;
+      table[here] = a[i + x] === b[j + y] ? table[here + width + 1] + 1 : Math.max(table[here + width], table[here + 1]);
+    }
+    for (let x = 0, y = 0; x < k - i && y < l - j;) {
+      const here = x * width + y;
+      if (a[i + x] === b[j + y]) into.push([i + x++, j + y++]);
+      else if (table[here + width] >= table[here + 1]) x++;
+      else y++;
+    }
+  }
+
+  // Long texts are cut at tokens that each has once, in their longest increasing run; without such tokens nothing is equal.
+  function split(a, b, i, j, k, l, into) {
+    const once = (list, from, to) => {
+      const places = new Map();
+      for (let n = from; n < to; n++) places.set(list[n], places.has(list[n]) ? -1 : n);
+      return places;
+    };
+    const left = once(a, i, k), right = once(b, j, l), piles = [];
+    for (const [token, x] of left) {
+      const y = right.get(token) ?? -1;
+      if (x < 0 || y < 0) continue;
+      let low = 0, high = piles.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (piles[middle].y < y) low = middle + 1; else high = middle;
+      }
+      piles[low] = { x, y, before: low ? piles[low - 1] : null };
+    }
+    const anchors = [];
+    for (let each = piles.at(-1); each; each = each.before) anchors.unshift(each);
+    if (!anchors.length) return;
+    for (const { x, y } of anchors) {
+      matches(a, b, i, j, x, y, into);
+      into.push([x, y]);
+      [i, j] = [x + 1, y + 1];
+    }
+    matches(a, b, i, j, k, l, into);
+  }
+
+  // The text with what the reference has instead: without <del> it is the text, character by character.
+  function compared(reference, text) {
+    const old = tokens(reference), own = tokens(text), equal = [], parts = [];
+    matches(old.map(key), own.map(key), 0, 0, old.length, own.length, equal);
+    let i = 0, j = 0, same = "";
+    for (const [x, y] of [...equal, [old.length, own.length]]) {
+      if (x > i || y > j) {
+        parts.push(same);
+        same = "";
+        if (x > i) parts.push(make("del", {}, old.slice(i, x).join("")));
+        if (y > j) parts.push(make("ins", {}, own.slice(j, y).join("")));
+      }
+      same += own[y] ?? "";
+      [i, j] = [x + 1, y + 1];
+    }
+    return [...parts, same].filter(part => part !== "");
+  }
+
+  // ---- what is shown: in the hash, and nowhere else
+
+  const read = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+  const address = wanted => "#" + new URLSearchParams(Object.entries(wanted).filter(([, value]) => value));
+  const go = wanted => { location.hash = address(wanted); };
+  const instead = wanted => { history.replaceState(null, "", address(wanted)); show(); };
+
+  // Passages with the outputs of each that fit the filters.
+  function filtered() {
+    const columns = index.outputs, wanted = {}, kept = new Map();
+    for (const name of ["model", "band", "label", "category"])
+      if (state[name]) wanted[name] = names()[name].indexOf(state[name]) + 1 || -1; // a name that nobody knows fits nothing
+    const collection = state.collection ? names().collection.indexOf(state.collection) : null, unknown = collection === -1;
+    const text = (state.text ?? "").toLowerCase(), people = state.raters === "people";
+    const [label, category] = people ? [columns.people, columns.people_category] : [columns.label, columns.category];
+    const judged = people ? columns.sampled : columns.queued;
+    const place = index.passages.map((id, n) =>
+      !unknown && (collection === null || index.collections[n] === collection) && id.toLowerCase().includes(text));
+    const ofOutputs = people || state.disagreement || Object.keys(wanted).length;
+    if (!ofOutputs) place.forEach((fits, n) => { if (fits) kept.set(n, []); });
+    for (let n = 0; n < columns.passage.length; n++) {
+      if (!place[columns.passage[n]]) continue;
+      if (wanted.model && columns.model[n] + 1 !== wanted.model) continue;
+      if (wanted.band && columns.band[n] + 1 !== wanted.band) continue;
+      if ((people || wanted.label || wanted.category) && !judged[n]) continue;
+      if (wanted.label && label[n] + 1 !== wanted.label) continue;
+      if (wanted.category && category[n] + 1 !== wanted.category) continue;
+      if (state.disagreement === "split" && !(columns.split[n] && columns.queued[n])) continue;
+      if (state.disagreement === "people" &&
+        (columns.label[n] < 0 || columns.people[n] < 0 || columns.label[n] === columns.people[n])) continue;
+      const own = kept.get(columns.passage[n]);
+      if (own) own.push(n); else kept.set(columns.passage[n], [n]);
+    }
+    return kept;
+  }
+
+  function show() {
+    state = read();
+    if (blind()) {
+      found = items().map((_, n) => n);
+    } else {
+      fitting = filtered();
+      found = [...fitting.keys()].sort((a, b) => a - b);
+      for (const name of FILTERS) at("filters").elements[name].value = state[name] ?? "";
+      at("against").value = state.against ?? "";
+      at("all").checked = Boolean(state.all);
+    }
+    const asked = blind() ? state.item : state.passage, number = items().indexOf(asked);
+    const here = found.includes(number) ? number : found[0];
+    const outputs = [...fitting.values()].reduce((sum, own) => sum + own.length, 0);
+    const parts = [blind() ? progress() : `${counted(outputs, "output")} of ${counted(found.length, "passage")}`];
+    if (state.corpus && state.corpus !== index.corpus)
+      parts.push(`this is the reader of ${index.corpus}, not of ${state.corpus}`);
+    if (asked && number < 0) parts.push(`there is no ${blind() ? "item" : "passage"} ${asked} here`);
+    at("count").textContent = parts.join("; ");
+    places(here);
+    if (here === undefined) {
+      turn++;
+      at("passage").replaceChildren(make("p", {}, "Nothing fits these filters."));
+      return;
+    }
+    if (asked && here !== number) history.replaceState(null, "", address(moved(here)));
+    const mine = ++turn;
+    texts(here, content => { if (mine === turn) (blind() ? item : passage)(here, content); });
+  }
+
+  const moved = number => ({ ...state, corpus: index.corpus, [blind() ? "item" : "passage"]: items()[number] });
+
+  let listed = "";
+  function places(here) {
+    const label = n => blind() ? `${n + 1}: ${index.places[n]}${answered(items()[n]) ? " ✓" : ""}` : items()[n];
+    const list = found.map(n => [n, label(n)]), now = JSON.stringify(list);
+    if (now !== listed) at("place").replaceChildren(...list.map(([n, words]) => option(String(n), words)));
+    listed = now;
+    at("place").value = String(here ?? "");
+    const spot = found.indexOf(here);
+    at("where").textContent = here === undefined ? "" : `${blind() ? "item" : `passage ${items()[here]},`} ${spot + 1} of ${found.length}`;
+    for (const [id, step] of [["previous", -1], ["next", 1]])
+      at(id).setAttribute("aria-disabled", String(found[spot + step] === undefined));
+  }
+
+  function step(by) {
+    const next = found[found.indexOf(Number(at("place").value)) + by];
+    if (next === undefined) return;
+    go(moved(next));
+    scrollTo(0, 0);
+  }
+
+  // A passage's texts, from its shard, which is loaded once.
+  function texts(number, then) {
+    const shard = index.shards[number];
+    const ready = () => then(shards.get(shard)[number - starts[shard]]);
+    if (shards.has(shard)) return ready();
+    const file = `texts/${String(shard).padStart(3, "0")}.js`, script = make("script", { src: file });
+    script.onload = () => { script.remove(); ready(); };
+    script.onerror = () => at("passage").replaceChildren(make("p", { role: "alert" }, `${file} is not beside this page.`));
+    document.head.append(script);
+  }
+
+  // ---- a passage
+
+  function shownText(each) {
+    const notes = [each.complete ? null : "incomplete", each.drift === null ? null : `drift ${each.drift}`];
+    const title = each.name ? `Reference: ${each.name}` : "Source";
+    const words = notes.filter(Boolean).join(", ");
+    return make("section", {}, make("h3", {}, make("bdi", {}, title), words ? make("small", {}, ` ${words}`) : ""),
+      each.text === null ? withheld(each.characters) : paragraph(each.language, each.text));
+  }
+
+  // A column of its own that scrolls: so it has to be reached by the keyboard.
+  const beside = content => make("section", { class: "beside", tabindex: "0", "aria-label": "Source and references" },
+    ...content.texts.map(shownText));
+
+  function passage(number, content) {
+    document.title = `${items()[number]} – ${title()}`;
+    const only = new Set(fitting.get(number).map(n => names().model[index.outputs.model[n]]));
+    const outputs = content.outputs.filter(each => state.all || only.has(each.model));
+    const left = content.outputs.length - outputs.length;
+    at("passage").replaceChildren(
+      make("h2", {}, make("bdi", {}, items()[number])),
+      make("div", { class: "sides" }, beside(content), make("section", { class: "outputs", "aria-label": "Outputs" },
+        make("div", { class: "grid" }, ...outputs.map(each => output(each, content))),
+        left ? make("p", {}, `${counted(left, "output")} of this passage ${left === 1 ? "does" : "do"} not fit the filters.`) : null,
+        content.outputs.length ? null : make("p", {}, "No outputs yet."))));
+  }
+
+  function output(each, content) {
+    const references = content.texts.slice(1).filter(text => text.complete && text.text !== null);
+    const wanted = state.against || each.closest_reference;
+    const reference = state.against === "nothing" ? undefined : references.find(text => text.name === wanted);
+    const unseen = wanted && content.texts.some(text => text.name === wanted && text.text === null);
+    let text = withheld(each.characters);
+    if (each.refused) text = make("p", {}, make("em", {}, "declined to translate"));
+    else if (each.text !== null)
+      text = paragraph(content.language, ...(reference ? compared(reference.text, each.text) : [each.text]));
+    const scores = [["drift", each.drift, each.band ? ` (band ${each.band})` : ""], ["closest reference", each.closest_reference, ""],
+      ...index.scores.map((name, n) => [SHOWN[name], each.scores[n], ""])].filter(([, value]) => value !== null);
+    return make("article", {},
+      make("h3", {}, make("bdi", {}, each.model)), text,
+      reference && each.text !== null ? make("p", { class: "note" }, "Marked against ", make("bdi", {}, reference.name), ": ", make("ins", {}, "only here"),
+        " ", make("del", {}, "only there"), ".") : null,
+      unseen ? make("p", { class: "note" }, "Not marked: ", make("bdi", {}, wanted), " is restricted.") : null,
+      each.wrong.length ? make("p", { class: "note" }, `Plainly wrong: ${each.wrong.map(spoken).join(", ")}.`) : null,
+      make("dl", { class: "scores" }, ...scores.flatMap(([name, value, more]) =>
+        [make("div", {}, make("dt", {}, name), make("dd", {}, `${value}${more}`))])),
+      judgements(each), versus(each.versus));
+  }
+
+  function judgements(each) {
+    const rows = [...each.votes, ...each.people].flatMap(vote => {
+      const category = vote.error_category === "NONE" || !vote.error_category ? "" : ` (${vote.error_category})`;
+      const label = vote.label ? vote.label + category : "abstained";
+      const cells = [label, vote.severity ?? "–", vote.confidence ?? "–"].map(each => make("td", {}, ...breaking(each)));
+      const span = vote.span && each.text !== null ? Array.from(each.text).slice(...vote.span).join("") : "";
+      const words = [...vote.words, ...(span ? [["error span", span]] : [])];
+      return [make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, vote.rater)), ...cells),
+        ...words.map(([kind, said]) => make("tr", { class: "words" },
+          make("td", { colspan: "4" }, `${spoken(kind)}: `, make("bdi", {}, said))))];
+    });
+    const verdict = each.verdict;
+    if (verdict) {
+      const category = verdict.error_category === "NONE" ? "" : ` (${verdict.error_category})`;
+      const votes = ["major", "minor", "valid", "reference", "unsure", "abstained"].filter(name => verdict[name])
+        .map(name => `${verdict[name]} ${name}`).join(", ");
+      rows.push(make("tr", { class: "verdict" }, make("th", { scope: "row" }, "panel"),
+        make("td", { colspan: "3" }, ...breaking(`${verdict.label}${category}${verdict.split ? ", split" : ""}: ${votes}`))));
+    }
+    if (!rows.length) return null;
+    const head = ["Who", "Label", "Severity", "Confidence"].map(name => make("th", { scope: "col" }, name));
+    return make("table", {}, make("caption", {}, "Judgements"), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+  }
+
+  const versus = found => found && make("p", { class: "note" },
+    `Beside the human translation: ${found.verdict} (balance ${found.balance}, ${counted(found.seats, "seat")}).`);
+
+  // ---- labelling blind: the form of the spreadsheet, kept in this browser item by item
+
+  const given = new Map(); // what this page knows, should the browser keep nothing
+  let keeps = true;
+  const slot = id => JSON.stringify(["variorum", index.corpus, index.annotator, id]);
+  function answers(id) {
+    if (given.has(id)) return given.get(id);
+    try { return JSON.parse(localStorage.getItem(slot(id)) ?? "{}"); } catch { return {}; }
+  }
+  function keep(id, said) {
+    given.set(id, said);
+    try { localStorage.setItem(slot(id), JSON.stringify(said)); } catch { keeps = false; }
+  }
+  const answered = id => Object.values(answers(id)).some(Boolean);
+  const progress = () => {
+    const whole = items().filter(id => answers(id).label && !fault(answers(id))).length;
+    return `${whole} of ${counted(items().length, "item")} labelled`;
+  };
+
+  // What keeps an answer from being a whole one, as the import sees it; '' for nothing.
+  function fault(said, candidate = null) {
+    const error = index.errors.includes(said.label), even = text => text.trim().replace(/\s+/g, " ").toLowerCase();
+    if (!Object.values(said).some(Boolean)) return "";
+    if (!said.label) return "A label is missing.";
+    if (error && !said.error_category) return "An error needs a category.";
+    if (!error && said.error_category) return "A category needs an error.";
+    if (!said.severity) return "A severity is missing.";
+    if (candidate !== null && said.error_span && !even(candidate).includes(even(said.error_span)))
+      return "The error span does not stand in the candidate.";
+    return "";
+  }
+
+  function item(number, content) {
+    const id = items()[number], before = answers(id);
+    document.title = `${number + 1} – ${title()}`;
+    const candidate = paragraph(content.language, content.candidate), problem = make("p", { id: "fault", role: "status" });
+    const field = name => {
+      const words = index.words[name];
+      const input = words ? make("select", { name }, option("", "–"), ...words.map(word => option(word, spoken(word))))
+        : make("textarea", { name, rows: "2", dir: "auto" });
+      input.value = before[name] ?? "";
+      return make("label", { class: words ? null : "wide" }, spoken(name), " ", input);
+    };
+    const form = make("form", { id: "answers", "aria-label": "Answers" }, ...index.answers.map(field));
+    const take = make("button", { type: "button", id: "take" }, "Take the words selected in the candidate as error span");
+    const changed = () => {
+      const said = Object.fromEntries(new FormData(form).entries());
+      keep(id, said);
+      problem.textContent = fault(said, content.candidate) || (keeps ? "" : "This browser keeps nothing: save before you close it.");
+      at("count").textContent = progress();
+      at("place").selectedOptions[0].textContent = `${number + 1}: ${index.places[number]}${answered(id) ? " ✓" : ""}`;
+    };
+    take.onclick = () => {
+      const range = getSelection().rangeCount ? getSelection().getRangeAt(0) : null;
+      if (!range || !candidate.contains(range.startContainer) || !candidate.contains(range.endContainer)) return;
+      form.elements.error_span.value = range.toString(); // of the text itself, not of how it is drawn
+      changed();
+    };
+    form.oninput = changed;
+    form.onsubmit = event => event.preventDefault();
+    form.append(take, problem);
+    problem.textContent = fault(before, content.candidate);
+    at("passage").replaceChildren(
+      make("h2", {}, make("bdi", {}, `Item ${number + 1}: ${index.places[number]}`)),
+      make("div", { class: "sides" }, beside(content), make("section", { class: "outputs", "aria-label": "Candidate" },
+        make("article", {}, make("h3", {}, "Candidate"), candidate), form)));
+  }
+
+  // As annotation.guarded: no spreadsheet takes a cell for a formula, a number or a date.
+  const GUARDED = /^'*(?:[=+\-@＝＋－＠\t\r\n]|[\p{Nd}.,:\/eE -]+$)/u;
+  function cell(text) {
+    const guarded = GUARDED.test(text) ? `'${text}` : text;
+    return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+  }
+
+  function save() {
+    const columns = ["item", "annotator", "place", ...index.answers];
+    const rows = items().map((id, n) => [id, index.annotator, index.places[n], ...index.answers.map(name => answers(id)[name] ?? "")]);
+    const sheet = "\ufeff" + [columns, ...rows].map(row => row.map(cell).join(",") + "\r\n").join("");
+    const link = make("a", { href: URL.createObjectURL(new Blob([sheet], { type: "text/csv" })),
+      download: `labels.${encodeURIComponent(index.annotator)}.csv` });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  }
+
+  // ---- start
+
+  function start(content) {
+    index = content;
+    index.shards.forEach((shard, n) => { starts[shard] ??= n; });
+    for (const node of document.querySelectorAll(blind() ? ".reading, #filters" : ".blind, #guide")) if (node !== document.body) node.remove();
+    if (blind()) at("save").onclick = save; else filters();
+    at("previous").onclick = () => step(-1);
+    at("next").onclick = () => step(1);
+    at("place").onchange = () => go(moved(Number(at("place").value)));
+    document.addEventListener("keydown", event => {
+      if (event.target.closest("input, select, textarea") || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      if (event.key === "ArrowLeft") step(-1);
+      if (event.key === "ArrowRight") step(1);
+    });
+    addEventListener("hashchange", show);
+    show();
+  }
+
+  function filters() {
+    const form = at("filters");
+    for (const name of ["model", "band", "label", "category", "collection"])
+      form.elements[name].append(...names()[name].map(each => option(each, each)));
+    at("against").append(...index.translators.map(each => option(each, each)), option("nothing", "nothing"));
+    const wanted = () => ({ ...state, ...Object.fromEntries(FILTERS.map(name => [name, form.elements[name].value])),
+      against: at("against").value, all: at("all").checked ? "1" : "" });
+    form.onsubmit = event => event.preventDefault();
+    form.onchange = event => { if (event.target.name !== "text") go(wanted()); };
+    form.elements.text.oninput = () => instead(wanted());
+    at("against").onchange = at("all").onchange = () => go(wanted());
+    at("clear").onclick = () => go({ corpus: state.corpus, passage: state.passage, against: state.against, all: state.all });
+  }
+
+  return {
+    index: start,
+    texts(number, content) { shards.set(number, content); },
+    compared,
+  };
+})();

@@ -1,0 +1,8 @@
+"""The report: one page for a browser with every aggregate. What draws takes a second to import: not here."""
+
+ASSETS = [
+    "leaderboard", "metric_rank", "closest_share", "drift_score", "human_baseline", "triage", "audit_outcome",
+    "error_estimate", "judge_calibration", "pairwise_score", "anchor_score", "literary_score", "understanding_board",
+    "model_call",
+]  # fmt: skip
+"""What the report is made from."""

@@ -1,0 +1,138 @@
+"""What a person sees of aggregates in Dagster's UI without the report: a table and a plot of every asset.
+
+The proof looks at the pages themselves, on the demo's home, in a browser without a window.
+"""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from dagster import serialize_value
+from playwright.sync_api import Page, sync_playwright
+
+from benchmark_assets.partitions import MODEL
+from benchmark_assets.reporting import drawings
+from resources.warehouse import Warehouse
+from tests.automation.dagster_ui import Ui, free_port, serving
+from tests.processes import variorum
+from tests.support import MODELS, SPARSE, run
+
+pytestmark = pytest.mark.usefixtures("drawn")
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
+
+WITHOUT = {
+    "near_duplicate": "names pairs of passages, and the funnel counts them",
+    "worked_example": "names outputs to read, which `variorum examples` shows",
+    "report": "is a page of plots itself",
+}
+"""Aggregates that have no plot, and why."""
+
+BY_TASK = {"task_score", "baseline_score"}
+"""Assets by task that have a plot besides."""
+
+MOST = 60_000
+"""Bytes of an event with everything attached to it."""
+
+
+def aggregates(definitions: dg.Definitions) -> set[str]:
+    """Assets without partitions, and those by model."""
+    return {
+        key.to_user_string()
+        for asset in definitions.resolve_asset_graph().assets_defs
+        for key in asset.keys
+        if asset.partitions_def in (None, MODEL)
+    }
+
+
+def latest(instance: dg.DagsterInstance, asset: str) -> dict[str, object]:
+    """Values of the metadata of the event that the asset's page shows; none where there is no event."""
+    event = instance.get_latest_materialization_event(dg.AssetKey(asset))
+    found = event.asset_materialization if event else None
+    return {name: value.value for name, value in found.metadata.items()} if found else {}
+
+
+def has_table(metadata: dict[str, object]) -> bool:
+    return any(name != "plot" and "| --- |" in str(value) for name, value in metadata.items())
+
+
+def test_every_aggregate_is_drawn_or_says_why_not(definitions: dg.Definitions) -> None:
+    assert aggregates(definitions) - set(WITHOUT) | BY_TASK == set(drawings.OF)
+
+
+def test_every_aggregate_of_a_finished_home_shows_a_table_and_a_plot_of_what_it_has(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
+) -> None:
+    drawn = set()
+    for asset in sorted(aggregates(built) - {"report"}):
+        metadata = latest(instance, asset)
+        if not metadata:
+            assert asset in SPARSE, asset
+            continue
+        assert has_table(metadata), asset
+        charts = list(drawings.OF[asset](warehouse)) if asset in drawings.OF else []
+        plot = str(metadata.get("plot", ""))
+        assert plot.count("](data:image/svg+xml;base64,") == min(len(charts), 1 + plot.count("\n\n**")), asset
+        if charts:
+            drawn.add(asset)
+            assert next(iter(metadata)) == "plot"
+        event = instance.get_latest_materialization_event(dg.AssetKey(asset))
+        assert event is not None
+        assert len(serialize_value(event)) < MOST, asset
+    assert drawn >= {"leaderboard", "model_summary", "metric_rank", "closest_share", "translator_agreement",
+                     "system_comparison", "slice_summary"}  # fmt: skip
+
+
+def test_a_run_over_several_models_stores_the_plot_once(built: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    before = len(instance.fetch_materializations(dg.AssetKey("model_summary"), limit=100).records)
+    assert run(built, instance, "summary", (MODELS[0], MODELS[-1])).success
+    records = instance.fetch_materializations(dg.AssetKey("model_summary"), limit=100).records
+    own = [record.asset_materialization for record in records[: len(records) - before]]
+    assert len(own) == len(MODELS)
+    assert ["plot" in each.metadata for each in own if each] == [True, False]  # latest first
+    assert all("summary" in each.metadata for each in own if each)
+
+
+DEMO = {
+    "leaderboard", "model_summary", "metric_rank", "closest_share", "translator_agreement", "system_comparison",
+    "slice_summary", "audit_outcome", "error_estimate", "judge_calibration", "sensitivity", "sensitivity_threshold",
+    "model_call",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
+    """The UI on the home of the demo."""
+    home: Path = tmp_path_factory.mktemp("metadata") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("VARIORUM_PLOTS", raising=False)
+        variorum(home, "demo")
+    with serving(home, free_port()) as each:
+        yield each
+
+
+@pytest.fixture(params=["light", "dark"])
+def page(request: pytest.FixtureRequest) -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        each = browser.new_page(viewport={"width": 1500, "height": 950}, color_scheme=request.param)
+        each.set_default_timeout(60_000)
+        yield each
+        browser.close()
+
+
+@pytest.mark.proof
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt-get install chromium")
+def test_the_pages_of_the_demos_aggregates_show_their_plots(ui: Ui, page: Page) -> None:
+    for asset in sorted(DEMO):
+        page.goto(f"{ui.url}/assets/{asset}")
+        page.get_by_text(re.compile(r"^plot$")).first.wait_for()
+        page.get_by_text("[Show Markdown]").first.click()
+        image = page.get_by_role("dialog").locator('img[src^="data:image/svg+xml"]')
+        image.first.wait_for()
+        sizes = image.evaluate_all("all => all.map(each => [each.naturalWidth, each.naturalHeight, each.width])")
+        assert sizes, asset
+        assert all(width > 100 and height > 50 and shown > 100 for width, height, shown in sizes), (asset, sizes)

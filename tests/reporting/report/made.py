@@ -1,0 +1,142 @@
+"""A warehouse of made rows: as many models and passages as a test wants, in every table that the report reads."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from benchmark_assets.adjudication.triage import band_names
+from benchmark_assets.reporting.comparisons import MEAN_RANK
+from benchmark_assets.reporting.report import ASSETS
+from resources.warehouse import Replacement, Warehouse
+
+CORPUS = "made"
+TRANSLATORS = ["ann", "ben", "cleo"]
+JUDGES = ["brisk", "exacting", "lenient", "panel", "panel without brisk"]
+BANDS = band_names((1.0, 1.5, 2.0, 3.0))
+MEASURES = ["sim_best", "chrf", "bleu", "comet_avg", "length_offset", "outlier_rate"]
+SLICES = ["overall", "easy", "hard", "la-en"]
+SECRET = "MARKER-of-a-restricted-text"
+SIGNATURE = "95 % intervals: made up"
+
+Row = Mapping[str, object]
+
+
+def put(warehouse: Warehouse, table: str, rows: Sequence[Row] | pl.DataFrame) -> None:
+    """Rows of which only what matters is named: names are '', numbers lie within their interval."""
+    schema = {k: v for k, v in warehouse.empty(table).schema.items() if k not in ("run_id", "updated_at")}
+    frame = rows if isinstance(rows, pl.DataFrame) else pl.DataFrame(list(rows), infer_schema_length=None)
+    random = np.random.default_rng(len(table))
+    added: dict[str, pl.Series] = {}
+    for name, kind in schema.items():
+        if name in frame.columns:
+            continue
+        stem, _, end = name.rpartition("_")
+        if name == "signature":
+            added[name] = pl.Series([SIGNATURE] * len(frame))
+        elif kind == pl.Float64 and end in ("low", "high") and stem in (added | dict.fromkeys(frame.columns)):
+            value = added[stem] if stem in added else frame[stem]
+            added[name] = value * (0.9 if end == "low" else 1.1)
+        elif kind == pl.Float64:
+            added[name] = pl.Series(random.uniform(0.1, 0.9, len(frame)))
+        elif kind.is_integer():
+            added[name] = pl.Series(random.integers(1, 40, len(frame)))
+        elif kind == pl.Boolean:
+            added[name] = pl.Series([False] * len(frame))
+        elif kind == pl.String:
+            added[name] = pl.Series([""] * len(frame))
+        else:
+            added[name] = pl.Series([None] * len(frame), dtype=kind)
+    full = frame.with_columns(**added).select(pl.col(name).cast(kind) for name, kind in schema.items())
+    warehouse.write([Replacement(table, full, None)], run_id="made")
+
+
+def made(folder: Path, models: Sequence[str], passages: int, problem: str = "") -> Warehouse:
+    """A finished warehouse of one corpus with models, translators, judges, a base set, tasks and calls."""
+    warehouse = Warehouse(path=str(folder / "variorum.duckdb"))
+    keys = [f"{CORPUS}/p{at}:1" for at in range(passages)]
+    systems = [*(("model", each) for each in models), *(("human", each) for each in TRANSLATORS)]
+    corpus = {"corpus": CORPUS}
+    named = [{**corpus, "kind": kind, "system": system} for kind, system in systems]
+    put(warehouse, "corpus", [{**corpus, "audit": "{}"}])
+    put(warehouse, "leaderboard", [{**row, "rank": at + 1, "passages": passages} for at, row in enumerate(named)])
+    put(
+        warehouse,
+        "metric_rank",
+        [
+            {**row, "measure": each, "cluster": 1 if row["kind"] == "model" else None}
+            for row, each in product(named, [*MEASURES, MEAN_RANK])
+        ],
+    )
+    put(
+        warehouse,
+        "metric_concordance",
+        [
+            {**corpus, "statistic": "tau_b", "measure": one, "other": other}
+            for at, one in enumerate(MEASURES)
+            for other in MEASURES[:at]
+        ],
+    )
+    shares = [{**row, "translator": each} for row, each in product(named, TRANSLATORS) if each != row["system"]]
+    put(warehouse, "closest_share", shares)
+    random = np.random.default_rng(1)
+    grid = pl.DataFrame({"model": models}).join(pl.DataFrame({"passage": keys}), how="cross")
+    drifts = grid.with_columns(pl.Series("drift", random.gamma(3, 0.5, len(grid))))
+    put(warehouse, "drift_score", drifts.with_columns(embedder=pl.lit("an embedder")))
+    put(warehouse, "triage", drifts)
+    people = pl.DataFrame({"translator": TRANSLATORS}).join(pl.DataFrame({"passage": keys}), how="cross")
+    put(warehouse, "human_baseline", people.with_columns(pl.Series("drift", random.gamma(4, 0.5, len(people)))))
+    put(
+        warehouse,
+        "audit_outcome",
+        [
+            {**corpus, "raters": raters, "model": model, "band": band}
+            for raters in ("panel", "people")
+            for model, band in [("", ""), *((each, "") for each in models), *(("", each) for each in BANDS)]
+        ],
+    )
+    put(
+        warehouse,
+        "error_category",
+        [{**corpus, "raters": raters, "error_category": each} for raters in ("panel", "people") for each in "ABCDE"],
+    )
+    put(warehouse, "error_estimate", [{**corpus, "model": each, "region": "all"} for each in ("", *models)])
+    put(warehouse, "judge_calibration", [{**corpus, "judge": each} for each in JUDGES])
+    sure = product(JUDGES, ("high", "medium", "low"))
+    put(warehouse, "judge_reliability", [{**corpus, "judge": judge, "confidence": each} for judge, each in sure])
+    base = {"base_set": "anchors@1.0.0"}
+    scored: list[dict[str, object]] = [
+        {**base, "model": each, "slice": part, "problem": None} for each in models for part in SLICES
+    ]
+    scored[0]["problem"] = problem or None
+    put(warehouse, "pairwise_score", scored)
+    anchored = [{**base, "anchor": f"a{at}", "slice": part, "problem": None} for at in range(5) for part in SLICES]
+    put(warehouse, "anchor_score", anchored)
+    aspects = product(models, ("", "style", "accuracy"))
+    put(
+        warehouse,
+        "literary_score",
+        [{**corpus, "model": model, "aspect": each, "score": 45.0, "resampled": "chunks"} for model, each in aspects],
+    )
+    scores = product(models, ("sa", "bo"), ("", "SMDS", "RCMS"))
+    put(
+        warehouse,
+        "understanding_board",
+        [{"system": s, "kind": "model", "language": lang, "task": task, "score": 60.0} for s, lang, task in scores],
+    )
+    attempts = [
+        {"attempt": at, "model": model, "purpose": purpose, "outcome": "answered", "cost": 0.25, "detail": SECRET,
+         "asked": None, "fingerprint": "f"}
+        for at, (model, purpose) in enumerate(product(models, ("translate", "judge")))
+    ]  # fmt: skip
+    put(warehouse, "model_call", pl.DataFrame(attempts).with_columns(asked=pl.datetime(2026, 11, 21)))
+    states = pl.concat(
+        [
+            grid.with_columns(asset=pl.lit("drift_score")),
+            *(pl.DataFrame({"model": "", "passage": "", "asset": each}) for each in ASSETS if each != "drift_score"),
+        ]
+    )
+    put(warehouse, "materialization", states.with_columns(version=pl.lit("0123456789abcdef" * 2)))
+    return warehouse

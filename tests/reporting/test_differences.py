@@ -1,0 +1,126 @@
+"""What changed between two packages: real ones, of a warehouse before and after."""
+
+from pathlib import Path
+
+import dagster as dg
+import numpy as np
+import polars as pl
+import pytest
+
+from benchmark_assets.metrics.significance import holm
+from benchmark_assets.reporting.differences import Package, compare, page, read
+from benchmark_assets.reporting.export import export
+from resources.errors import BadInput
+from resources.warehouse import Replacement, Warehouse
+
+
+def changed(warehouse: Warehouse, table: str, *changes: pl.Expr) -> None:
+    rows = warehouse.read(table).drop("run_id", "updated_at").with_columns(*changes)
+    warehouse.write([Replacement(table, rows, None)], run_id="test")
+
+
+@pytest.fixture
+def old(built: dg.Definitions, warehouse: Warehouse, tmp_path: Path) -> Path:
+    """The package of a finished warehouse."""
+    export(warehouse, tmp_path / "old", "tiny")
+    return tmp_path / "old"
+
+
+def test_a_package_does_not_differ_from_itself(old: Path) -> None:
+    found = compare(read(old), read(old))
+    assert (found.made, found.texts) == ([], {})
+    assert found.models == found.passages == {"added": [], "removed": []}
+    assert found.scores["difference"].unique().to_list() == [0.0]
+    assert found.scores["verdict"].unique().to_list() == ["noise"]
+    assert page(found).startswith("Made differently\nin nothing that the packages tell\n")
+
+
+def held(**sim_best: list[float]) -> Package:
+    """A package of these models, as it is in memory."""
+    rows = [(model, f"p{at}", value) for model, values in sim_best.items() for at, value in enumerate(values)]
+    scores = pl.DataFrame(rows, schema=["model", "passage_id", "sim_best"], orient="row").with_columns(
+        drift=pl.lit(None, pl.Float64), length_ratio=pl.lit(1.0),
+        bleu_statistics=pl.lit(None, pl.List(pl.Int64)), chrf_statistics=pl.lit(None, pl.List(pl.Int64)),
+    )  # fmt: skip
+    keys = scores.select("model", "passage_id")
+    board = pl.DataFrame({"kind": "model", "system": [*sim_best], "signature": "embedder: e"})
+    tables = {
+        "scores": scores, "comet_scores": keys.with_columns(comet_avg=pl.lit(None, pl.Float64)), "leaderboard": board,
+        "passages": keys.select("passage_id").unique(), "outputs": keys.with_columns(sha256=pl.lit("hash")),
+    }  # fmt: skip
+    return Package(Path("held"), tables, [], {})
+
+
+def test_more_than_noise_is_named_with_its_direction() -> None:
+    steps = np.linspace(0.01, 0.03, 12)
+    mixed = np.where(np.arange(12) % 2, 0.02, -0.02)
+    old = held(up=[0.5] * 12, down=[0.5] * 12, mixed=[0.5] * 12)
+    new = held(up=(0.5 + steps).tolist(), down=(0.5 - steps).tolist(), mixed=(0.5 + mixed).tolist())
+    found = compare(old, new).scores.filter(measure="sim_best")
+    assert dict(found.select("model", "verdict").iter_rows()) == {"up": "better", "down": "worse", "mixed": "noise"}
+    up = found.filter(model="up").row(0, named=True)
+    assert up["difference"] == pytest.approx(steps.mean())
+    assert 0.01 < up["difference_low"] < up["difference"] < up["difference_high"] < 0.03
+    assert up["p_holm"] == pytest.approx(3 * up["p_randomization"])  # the smallest of three, or as small as it
+    lengths = compare(old, new).scores.filter(measure="length_offset")
+    assert lengths["verdict"].unique().to_list() == ["noise"]
+
+
+def test_a_difference_of_method_is_named_first_and_is_no_difference_of_models(
+    old: Path, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    changed(warehouse, "drift_score", pl.lit("another").alias("embedder"), pl.col("sim_best") - 0.2)
+    changed(warehouse, "leaderboard", pl.col("signature").str.replace("letter pairs", "another"))
+    export(warehouse, tmp_path / "new", "tiny")
+    found = compare(read(old), read(tmp_path / "new"))
+    assert [line[:2] for line in found.made] == ["- ", "+ "]
+    assert "embedder: letter pairs" in found.made[0]
+    assert "embedder: another" in found.made[1]
+    verdicts = dict(found.scores.filter(model="alpha").select("measure", "verdict").iter_rows())
+    assert {name for name, verdict in verdicts.items() if verdict == "made differently"} == {"sim_best", "outlier_rate"}
+    text = page(found).splitlines()
+    assert text[0] == "Made differently"
+    assert text[1:3] == found.made
+
+
+def test_scores_are_compared_on_the_passages_of_both() -> None:
+    old, new = held(alpha=[0.5, 0.6, 0.1], beta=[0.5, 0.6, 0.7]), held(alpha=[0.6, 0.7], beta=[0.5, 0.6, 0.7])
+    other = pl.when(model="alpha").then(pl.lit("other")).otherwise("sha256")
+    tables = new.tables | {"outputs": new.tables["outputs"].with_columns(sha256=other)}
+    found = compare(old, new._replace(tables=tables))
+    alpha, beta = found.scores.filter(measure="sim_best").sort("model").to_dicts()
+    assert (alpha["passages"], alpha["changed"], beta["passages"], beta["changed"]) == (2, 2, 3, 0)
+    for name in ("difference", "difference_low", "difference_high"):
+        assert alpha[name] == pytest.approx(0.1)
+    assert (alpha["old"], alpha["new"], beta["difference"]) == (pytest.approx(0.55), pytest.approx(0.65), 0)
+    p = np.array([alpha["p_randomization"], beta["p_randomization"]])
+    assert [alpha["p_holm"], beta["p_holm"]] == holm(p).tolist()
+    assert alpha["verdict"] == "noise"  # of two passages no more can be said
+
+
+def test_other_texts_of_common_passages_are_another_method_too() -> None:
+    old, new = held(alpha=[0.5, 0.6]), held(alpha=[0.5, 0.6, 0.7])
+    texts: dict[tuple[str, ...], str] = {("references", "p0", "ann"): "a", ("source", "p0", ""): "b"}
+    same = compare(old._replace(texts=texts), new._replace(texts=texts | {("source", "p2", ""): "c"}))
+    assert (same.texts, same.passages["added"]) == ({}, ["p2"])
+    assert set(same.scores["verdict"]) == {"noise"}
+    found = compare(old._replace(texts=texts), new._replace(texts=texts | {("source", "p0", ""): "x"}))
+    assert found.texts == {"changed": ["source p0"]}
+    assert set(found.scores["verdict"]) == {"made differently"}
+
+
+def test_models_that_come_and_go_are_named() -> None:
+    found = compare(held(alpha=[0.5], beta=[0.5]), held(alpha=[0.5], gamma=[0.5]))
+    assert found.models == {"added": ["gamma"], "removed": ["beta"]}
+    assert set(found.scores["model"]) == {"alpha"}
+    assert "removed: beta" in page(found)
+
+
+def test_what_is_no_package_is_refused(old: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is no package"):
+        read(tmp_path / "absent")
+    (old / "outputs.csv").write_text("other")  # nothing that is read
+    read(old)
+    (old / "parquet" / "scores.parquet").write_bytes(b"other")
+    with pytest.raises(BadInput, match="is not as it was written"):
+        read(old)
