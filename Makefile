@@ -2,14 +2,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench proofs comet environments ui snapshot recording screenshots clean
+.PHONY: demo test tests lint bench proofs comet environments ui snapshot recording screenshots clean
 
 demo: .venv/installed
 	$(BIN)/variorum demo
 
 # A process for each core; the tests of a file share one, and with it what they start. What takes long comes first (tests/conftest.py).
+# Style and types are checked meanwhile.
 test: environments
-	$(MAKE) lint
+	@$(MAKE) --no-print-directory --jobs=2 lint tests
+
+tests: .venv/installed
 	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: .venv/installed
@@ -45,13 +48,13 @@ recording: .venv/installed
 screenshots: .venv/installed
 	VARIORUM_SCREENSHOTS=$(CURDIR)/docs/screenshots $(BIN)/pytest -m proof tests/automation/test_ui.py
 
+# Modules are compiled when they are first imported: most of them never are.
 .venv/installed: constraints.txt pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt torch
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[test]'
 	touch $@
 
-# Modules are compiled when they are first imported: most of them never are.
 .venv-comet/installed: constraints-comet.txt
 	$(PYTHON) -m venv .venv-comet
 	.venv-comet/bin/pip install --quiet --no-compile --constraint constraints-comet.txt unbabel-comet polars setuptools

@@ -49,6 +49,7 @@ def test_of_a_document_only_the_passages_asked_for_are_stored(tales: Tales) -> N
     assert tales.texts() == expected()
 
 
+@pytest.mark.proof
 def test_an_edited_guide_aligns_its_document_anew_and_what_comes_out_the_same_goes_no_further(tales: Tales) -> None:
     tales.build("references")
     before, rows = tales.versions(), tales.warehouse.read("alignment")

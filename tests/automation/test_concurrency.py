@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import dagster as dg
+import pytest
 
 from resources.warehouse import Warehouse
 from tests.automation.test_kills import check_whole, content
@@ -21,6 +22,7 @@ with duckdb.connect(str(warehouse.snapshot()), read_only=True) as notebook:
 """
 
 
+@pytest.mark.proof
 def test_two_runs_and_a_notebook_share_a_warehouse(
     home: Path, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path
 ) -> None:

@@ -111,6 +111,7 @@ def test_a_fix_that_leaves_the_text_alone_ends_after_what_looks_at_its_segments(
     )
 
 
+@pytest.mark.proof
 def test_work_is_restricted_to_models_and_corpora(built: dg.Definitions, instance: dg.DagsterInstance) -> None:
     instance.add_dynamic_partitions("model", ["gamma", "delta"])
     runs.update(built, instance, Scope(models=["gamma"]))
@@ -238,6 +239,7 @@ def test_a_materialization_by_hand_of_what_is_current_is_reported_again(
     assert warehouse.read("reference").equals(rows)
 
 
+@pytest.mark.proof
 def test_of_two_models_one_that_cannot_be_asked_is_a_failure_of_its_own(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path, server: Server
 ) -> None:
@@ -265,6 +267,7 @@ def test_a_look_that_overlaps_another_stores_what_the_files_say_last(
     assert texts == [["The sun is coming up."]]
 
 
+@pytest.mark.proof
 def test_rows_of_other_models_that_wait_for_their_references_are_sound(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
 ) -> None:

@@ -92,10 +92,11 @@ def sources(texts: Mapping[str, str]) -> pl.DataFrame:
         {
             "passage": passage, "corpus": "tiny", "passage_id": passage.removeprefix("tiny/"), "document": "doc",
             "position": 0, "language": "la", "segment_ids": ["1"], "segments": [text], "text": text, "fingerprint": "f",
+            "previous": None, "following": None,
         }
         for passage, text in texts.items()
     ]  # fmt: skip
-    return pl.DataFrame(rows, schema_overrides={"position": pl.Int32})
+    return pl.DataFrame(rows, schema_overrides={"position": pl.Int32, "previous": pl.String, "following": pl.String})
 
 
 def everything(warehouse: Warehouse) -> dict[str, list[tuple[Any, ...]]]:

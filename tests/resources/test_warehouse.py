@@ -40,6 +40,8 @@ def sources(*passages: str, **columns: Any) -> pl.DataFrame:
         "segment_ids": [["s1", "s2"]] * len(passages),
         "segments": [["one", "two"]] * len(passages),
         "text": "a text",
+        "previous": "before it",
+        "following": "after it",
         "fingerprint": "a fingerprint",
     }
     return pl.DataFrame(usual | columns)

@@ -180,6 +180,7 @@ def test_the_funnel_counts_the_corpus_that_has_filters(stage: Stage) -> None:
     assert (rows["all passages"]["remaining"], rows["duplicate"]["remaining"]) == (5, 3)
 
 
+@pytest.mark.proof
 def test_a_filter_that_is_switched_off_brings_in_what_it_dropped_and_switched_on_takes_it_out(
     stage: Stage, strict: Path
 ) -> None:
@@ -214,6 +215,7 @@ def test_another_threshold_that_drops_the_same_leaves_all_that_follows_fresh(sta
     assert stage.systems.asked() == []
 
 
+@pytest.mark.proof
 def test_an_edit_that_makes_a_passage_repeat_another_drops_it(stage: Stage, strict: Path) -> None:
     stage.systems.asked()
     source = strict.parent / "root/la/test/two_root-la-test.json"

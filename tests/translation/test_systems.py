@@ -186,7 +186,8 @@ def test_a_name_cannot_be_called_and_imported(deployment: Deployment) -> None:
 
 
 @pytest.mark.parametrize(
-    "ending", [signal.SIGINT, signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.proof)]
+    "ending",
+    [signal.SIGKILL, *(pytest.param(each, marks=pytest.mark.proof) for each in (signal.SIGINT, signal.SIGTERM))],
 )
 def test_a_run_that_is_ended_leaves_no_call_and_goes_on_where_it_stopped(
     deployment: Deployment, server: Server, ending: signal.Signals
