@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# Compiled modules are kept, whatever the shell says: else every process compiles Dagster and torch anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test tests lint bench proofs comet environments ui snapshot recording screenshots clean
 
 demo: .venv/installed
@@ -13,7 +16,7 @@ test: environments
 	@$(MAKE) --no-print-directory --jobs=2 lint tests
 
 tests: .venv/installed
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --ignore=tests/bench
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .

@@ -1,0 +1,57 @@
+"""The command line: each command calls functions of the project or Dagster's API, and says what came of it."""
+
+import logging
+import os
+import sys
+from typing import Any
+
+import click
+
+from benchmark_assets.automation.runs import RunFailedError
+from benchmark_assets.cli import base_sets, imports, people, showing, taking_away, working
+from resources.errors import BadInput
+
+MODULES = (working, imports, showing, people, base_sets, taking_away)
+
+
+class Commands(click.Group):
+    """Commands whose known errors end in one line and exit code 1 instead of a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except (BadInput, RunFailedError) as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.group(cls=Commands)
+@click.option("--quiet", is_flag=True, help="No progress on standard error.")
+def main(quiet: bool) -> None:
+    """Evaluate translations of classical texts against several human ones."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(logging.WARNING if quiet else logging.INFO)  # Dagster sets the logger's own level
+    handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))
+    logging.getLogger("variorum").addHandler(handler)
+    logging.getLogger("variorum").setLevel(logging.INFO)
+
+
+for module in MODULES:
+    for command in module.COMMANDS:
+        main.add_command(command)
+
+
+def console() -> None:
+    """Entry point of `variorum`.
+
+    Leaves without tearing the interpreter down: DuckDB 2.0's bindings then print a page of leak warnings once torch has
+    been loaded. Nothing is open at this point; warehouse and event log are closed after each use.
+    """
+    code: int | str | None = 0
+    try:
+        main()
+    except SystemExit as leave:
+        code = leave.code
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 1)

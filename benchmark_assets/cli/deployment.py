@@ -1,0 +1,22 @@
+"""What the commands work on."""
+
+import dagster as dg
+
+from benchmark_assets.definitions import build_definitions
+from benchmark_assets.translation.systems import Systems
+from resources.home import prepare
+from resources.provider.provider import Provider
+from resources.warehouse import Warehouse
+
+
+class Deployment:
+    """The home's warehouse and Dagster instance, and the code location."""
+
+    def __init__(self) -> None:
+        prepare()
+        self.definitions = build_definitions()
+        resources = self.definitions.resources or {}
+        self.warehouse: Warehouse = resources["warehouse"]
+        self.provider: Provider = resources["provider"]
+        self.systems: Systems = resources["systems"]
+        self.instance = dg.DagsterInstance.get()

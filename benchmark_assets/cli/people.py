@@ -1,0 +1,92 @@
+"""Commands that give people something to read, label or check. What comes back is taken in by `import`."""
+
+from pathlib import Path
+
+import click
+import polars as pl
+
+from benchmark_assets.adjudication.annotation import export_items
+from benchmark_assets.audit.page import page
+from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.cli.words import holding
+from benchmark_assets.literary import glossary_file
+from benchmark_assets.literary.pairs import export_pairs
+from benchmark_assets.understanding import span_labels
+from resources.downloads import whole_files
+from resources.errors import BadInput
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("corpus")
+@click.option("--annotator", "annotators", multiple=True, required=True, help="Who labels; once for each of them.")
+def annotate(folder: Path, corpus: str, annotators: tuple[str, ...]) -> None:
+    """Write the sample of CORPUS that people label to FOLDER: for Label Studio and for spreadsheets, blind."""
+    sent = export_items(Deployment().warehouse, folder, corpus, annotators)
+    click.echo(f"{folder}: {sent.items} items for each of {', '.join(annotators)}; {holding(sent.restricted)}")
+    click.echo("README.md there says how to label; `variorum import labels FILES` takes in what comes back")
+
+
+@click.command(name="pairs")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("corpus")
+@click.option("--annotator", required=True, help="Who says which is better.")
+@click.option("--per-model", type=click.IntRange(1), help="So many outputs of each model; by default all.")
+@click.option("--private", is_flag=True, help="Show restricted texts, too; such a file may not be passed on.")
+def write_pairs(file: Path, corpus: str, annotator: str, per_model: int | None, private: bool) -> None:
+    """Write outputs of CORPUS beside the human translation to FILE, a spreadsheet for one annotator, blind."""
+    sent = export_pairs(Deployment().warehouse, file, corpus, annotator, per_model, private)
+    click.echo(f"{file}: {sent.pairs} pairs for {annotator}; {holding(sent.restricted)}")
+    click.echo("write A, B or unsure under `better`; `variorum import pairs FILE` takes in what comes back")
+
+
+@click.command(name="examples")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("corpus")
+@click.option("--private", is_flag=True, help="Show restricted texts, too; such a page may not be passed on.")
+def write_examples(file: Path, corpus: str, private: bool) -> None:
+    """Write outputs of CORPUS that are worth reading to FILE, a page for a browser."""
+    warehouse = Deployment().warehouse
+    if not len(warehouse.read("worked_example", pl.DataFrame({"corpus": [corpus]}))):
+        raise BadInput(corpus, "", "has no examples", "name judges under `audit` in its description, or import labels")
+    whole_files.write(file, page(warehouse, corpus, private))
+    click.echo(f"{file}: open it in a browser")
+
+
+@click.command(name="glossary")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("corpus")
+def write_glossary(file: Path, corpus: str) -> None:
+    """Write the terms of CORPUS to FILE, a table for a person to check."""
+    terms, passages = glossary_file.write(Deployment().warehouse, file, corpus)
+    click.echo(f"{file}: {terms} terms of {passages} passages; `false` in in_source or in_human needs a look")
+    click.echo("name it as `glossary` under `literary` in the description, then `variorum import corpus` that again")
+
+
+@click.group(name="task")
+def task_group() -> None:
+    """Have the spans of a task marked in Label Studio."""
+
+
+@task_group.command(name="annotate")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("code", metavar="TASK")
+@click.option("--split", type=click.Choice(["train", "test"]), default="test", show_default=True)
+@click.option("--gold", is_flag=True, help="Mark beforehand what the task's files have.")
+def annotate_task(folder: Path, code: str, split: str, gold: bool) -> None:
+    """Write the samples of a TASK to FOLDER, as tasks of Label Studio with its labelling interface."""
+    count = span_labels.annotate(Deployment().warehouse, folder, code, split, gold)
+    click.echo(f"{folder}: {count} samples of {code}; its README says what to do with them")
+
+
+@task_group.command(name="labels")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("code", metavar="TASK")
+@click.argument("out", type=click.Path(path_type=Path))
+def write_task_labels(file: Path, code: str, out: Path) -> None:
+    """Turn FILE, an export of Label Studio, into OUT: JSON lines that the description of a TASK can name."""
+    written = span_labels.write_labels(Deployment().warehouse, file, code, out)
+    click.echo(f"{out}: {', '.join(f'{count} {name}' for name, count in written._asdict().items())}")
+
+
+COMMANDS = [annotate, write_pairs, write_examples, write_glossary, task_group]

@@ -1,0 +1,114 @@
+"""Commands that write what people look at and take away: reader, report, packages, tables of papers, recordings."""
+
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.cli.words import holding, without
+from benchmark_assets.reporting import differences, latex, shared_task
+from benchmark_assets.reporting.export import export
+from benchmark_assets.reporting.reader.writing import write_blind, write_reader
+from resources.downloads import whole_files
+from resources.errors import BadInput
+from resources.provider import transport
+
+
+@click.command(name="reader")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("corpus")
+@click.option("--private", is_flag=True, help="Show restricted texts and judges' words, too; it may not be passed on.")
+@click.option("--blind", is_flag=True, help="For labelling: the sample that people label, without models or scores.")
+@click.option("--annotator", help="Who labels, with --blind.")
+def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator: str | None) -> None:
+    """Write the passages of CORPUS with all outputs to FOLDER, to read in a browser: open its index.html."""
+    if blind != bool(annotator) or (blind and private):
+        raise click.UsageError("--blind and --annotator go together, and show restricted texts without --private")
+    warehouse = Deployment().warehouse
+    if annotator:
+        sent = write_blind(warehouse, folder, corpus, annotator)
+        click.echo(f"{folder}: {sent.items} items for {annotator}; {holding(sent.restricted)}")
+        click.echo("`variorum import labels FILE` takes in what is saved there")
+        return
+    written = write_reader(warehouse, folder, corpus, private)
+    words = (holding if private else without)(written.restricted)
+    click.echo(f"{folder}: {written.passages} passages, {written.outputs} outputs; {words}")
+
+
+@click.command(name="report")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("corpora", nargs=-1, metavar="[CORPUS]...")
+@click.option("--reader", type=click.Path(path_type=Path), help="Folder of a reader, to which the numbers link.")
+def write_report(file: Path, corpora: tuple[str, ...], reader: Path | None) -> None:
+    """Write all tables and charts to FILE, a page for a browser that needs no network; no texts are in it."""
+    from benchmark_assets.reporting.report.writing import write  # imports Altair, which takes a second
+
+    html = write(Deployment().warehouse, file, corpora, reader)
+    click.echo(f"{file}: {len(html.encode()) / 1e6:.2f} MB; open it in a browser")
+
+
+@click.command(name="export")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("corpus")
+@click.option("--private", is_flag=True, help="Add the restricted texts; such a package may not be passed on.")
+@click.option(
+    "--published", type=click.DateTime(["%Y-%m-%d"]),
+    help="The date that catalogues are told; by default that of the newest row of the leaderboard or texts.",
+)  # fmt: skip
+def export_corpus(folder: Path, corpus: str, private: bool, published: datetime | None) -> None:
+    """Write a package of CORPUS that others can use and check to FOLDER, without the texts that are restricted."""
+    day = published.date() if published else None
+    restricted = export(Deployment().warehouse, folder, corpus, private, day)
+    click.echo(f"{folder}: {(holding if private else without)(restricted)}")
+
+
+@click.command(name="latex")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("corpus")
+def write_latex(folder: Path, corpus: str) -> None:
+    """Write the tables of CORPUS, and of the tasks of understanding, to FOLDER in the shapes of the papers."""
+    files = latex.write(Deployment().warehouse, folder, corpus)
+    click.echo(f"{folder}: {', '.join(files)}; all.tex shows them all")
+
+
+@click.command(name="shared-task")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("corpus")
+@click.option("--system", "systems", multiple=True, help="A system; by default all that have every passage.")
+@click.option("--private", is_flag=True, help="Write restricted texts, too; such a folder may not be passed on.")
+def write_shared_task(folder: Path, corpus: str, systems: tuple[str, ...], private: bool) -> None:
+    """Write CORPUS to FOLDER as a test set that mt-metrics-eval reads."""
+    written = shared_task.write(Deployment().warehouse, folder, corpus, systems, private)
+    click.echo(f"{folder}: {written.passages} passages, {', '.join(written.systems)}")
+    for words, names in (("lack passages", written.incomplete), ("restricted", written.left_out)):
+        if names:
+            click.echo(f"left out, {words}: {', '.join(names)}")
+    if private:
+        click.echo("PRIVATE, DO NOT PASS ON")
+
+
+@click.command(name="compare")
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+def compare_packages(old: Path, new: Path) -> None:
+    """Say what changed from the package OLD to the package NEW: method first, then texts, models and scores."""
+    click.echo(differences.page(differences.compare(differences.read(old), differences.read(new))))
+
+
+@click.command()
+@click.argument("model")
+@click.argument("file", type=click.Path(path_type=Path))
+def record(model: str, file: Path) -> None:
+    """Write what MODEL was asked and answered so far to FILE, from which an endpoint with `recording` replays it.
+
+    It holds texts: mind their licences before you share it.
+    """
+    lines = list(transport.record(Deployment().provider.ledger, model))
+    if not lines:
+        raise BadInput(model, "", "has answered nothing yet", "`variorum evaluate` it first")
+    whole_files.write(file, "\n".join(lines) + "\n")
+    click.echo(f"{file}: {len(lines)} replies")
+
+
+COMMANDS = [write_pages, write_report, export_corpus, write_latex, write_shared_task, compare_packages, record]
