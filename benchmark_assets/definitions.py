@@ -1,6 +1,7 @@
 """The code location: the only place where assets, jobs and resources meet. Assemble here; define nothing here."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -25,7 +26,7 @@ from resources.downloads.downloads import Downloads
 from resources.home import home
 from resources.notifications import Notifications
 from resources.provider.provider import Provider
-from resources.provider.registry import default_path, load
+from resources.provider.registry import default_path
 from resources.warehouse import Warehouse
 
 ROOMS = [
@@ -42,7 +43,8 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
     ----------
     resource_overrides
         Resources that take the place of those of the same key: `warehouse`, `provider`, `embedder`, `comet`,
-        `systems`, `notifications`, `downloads`. An overridden warehouse or provider also serves the default `systems`.
+        `systems`, `notifications`, `downloads`. An overridden warehouse or provider also serves the default `systems`;
+        the registry of an overridden provider also names the default embedder, COMET's checkpoint and the schedule.
 
     Raises
     ------
@@ -51,11 +53,10 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
     """
     given = dict(resource_overrides or {})
     warehouse = given.get("warehouse", Warehouse(path=str(home() / "variorum.duckdb")))
-    registry_path = default_path()
     provider = given.get(
-        "provider", Provider(registry_path=str(registry_path), ledger_path=str(home() / "ledger.sqlite"))
+        "provider", Provider(registry_path=str(default_path()), ledger_path=str(home() / "ledger.sqlite"))
     )
-    registry = load(registry_path)
+    registry = provider.registry()
     resources = {
         "warehouse": warehouse,
         "provider": provider,
@@ -81,7 +82,7 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
             sensors.dead_runs_sensor,
             sensors.failures_sensor,
         ],
-        schedules=[sensors.reevaluation_schedule(update, registry.schedule, registry_path)],
+        schedules=[sensors.reevaluation_schedule(update, registry.schedule, Path(provider.registry_path))],
         resources=resources | given,
         # One process a run: the embedder loads once, and one connection at a time asks for the warehouse.
         executor=dg.in_process_executor,
