@@ -19,7 +19,8 @@ from typing import Literal, NamedTuple
 import dagster as dg
 import httpx
 
-from resources.downloads import manifest, whole_files
+from resources import whole_files
+from resources.downloads import manifest
 from resources.downloads.hosts import Hosts, Unreachable
 from resources.downloads.manifest import Record
 from resources.downloads.partial import Partial, Said

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from resources.downloads import whole_files
+from resources import whole_files
 from resources.errors import BadInput
 
 NAME = "downloads.json"

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from resources.downloads import whole_files
+from resources import whole_files
 from resources.downloads.manifest import Record
 
 MOST_BYTES = 50 * 2**20

@@ -33,6 +33,9 @@ logger = logging.getLogger("variorum.ledger")
 
 SCHEMA = Path(__file__).with_name("ledger.sql")
 
+BUSY = 60
+"""Seconds for which others may hold the file."""
+
 BALLAST = 8 << 20
 """Bytes that are set aside and given up when the disk is full, so that replies under way can still be stored."""
 
@@ -381,8 +384,8 @@ def connect(path: Path) -> sqlite3.Connection:
         Where the file is no ledger.
     """
     try:
-        connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = WAL")
+        connection = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
+        _write_ahead(connection)
         connection.execute("PRAGMA synchronous = FULL")
         columns = [row[1] for row in connection.execute("PRAGMA table_info(attempt)")]
         if columns and "requested_model" not in columns:  # written before there was this column
@@ -393,6 +396,20 @@ def connect(path: Path) -> sqlite3.Connection:
             path, "", f"cannot be used as a ledger ({error})", "move the file away, or free space"
         ) from error
     return connection
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch to the write-ahead log. There alone SQLite waits for nobody: a file that two make at once is busy for
+    one of them."""
+    deadline = time.monotonic() + BUSY
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
 
 
 def attempts(path: Path) -> pl.DataFrame:
@@ -442,6 +459,13 @@ def answered(path: Path, keys: Iterable[str]) -> set[str]:
     )
     with _closing(path) as connection:
         return {key for key in keys if connection.execute(query, (key,)).fetchone()}
+
+
+def ended(path: Path, keys: Iterable[str], outcome: Outcome, times: int) -> set[str]:
+    """Those of the questions that ended with this outcome so many times or more; it is none of a reply."""
+    query = "SELECT count(*) FROM question q JOIN attempt a ON a.question = q.id WHERE q.key = ? AND a.outcome = ?"
+    with _closing(path) as connection:
+        return {key for key in keys if connection.execute(query, (key, outcome)).fetchone()[0] >= times}
 
 
 def usage(path: Path, model: str, purpose: str) -> tuple[int, int] | None:

@@ -151,6 +151,29 @@ def test_two_processes_that_ask_the_same_send_each_question_once(server: Server,
     assert len(log) == len({seen.digest for seen in log}) == 40
 
 
+MAKERS = """
+import multiprocessing, sys
+from pathlib import Path
+from resources.provider.ledger import connect
+
+def make(path, together):
+    together.wait()
+    connect(path).close()
+
+context = multiprocessing.get_context("fork")
+for number in range(60):
+    together = context.Barrier(4)
+    four = [context.Process(target=make, args=(Path(sys.argv[1], str(number)), together)) for _ in range(4)]
+    for each in four: each.start()
+    for each in four: each.join()
+    assert [each.exitcode for each in four] == [0] * 4
+"""
+
+
+def test_a_ledger_that_several_processes_make_at_once_is_made_for_all(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", MAKERS, str(tmp_path)], cwd=PROJECT, check=True)
+
+
 # Sessions that end
 
 

@@ -4,6 +4,8 @@ import os
 from hashlib import file_digest
 from pathlib import Path
 
+from resources.errors import BadInput
+
 
 def sha256(path: Path) -> str:
     """Digest of a file's content, in hexadecimal."""
@@ -20,6 +22,20 @@ def write(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     move(new, path)
+
+
+def hand_over(path: Path, text: str) -> None:
+    """Write a file that a person named.
+
+    Raises
+    ------
+    BadInput
+        Where it cannot be written.
+    """
+    try:
+        write(path, text)
+    except OSError as error:
+        raise BadInput(path, "", f"cannot be written ({error.strerror})", "give the path of a file") from error
 
 
 def move(path: Path, place: Path) -> None:
