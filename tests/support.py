@@ -138,7 +138,8 @@ SPARSE = {
     "judge_vote", "verdict", "human_label", "comparison", "pairwise_score", "rubric_vote", "rubric_summary",
     "audit_outcome", "judge_calibration", "error_estimate", "worked_example", "anchor_score",
     "term_adherence", "adherence_summary", "aspect_vote", "head_to_head", "literary_score", "ensemble_calibration",
-    "task_sample", "task_chance", "task_leakage", "baseline_answer", "baseline_score", "answer", "task_score",
+    "task_sample", "task_chance", "task_leakage", "baseline_answer", "baseline_score", "encoder_answer",
+    "encoder_score", "answer", "task_score",
     "understanding_board", "understanding_comparison", "report",
 }  # fmt: skip
 """Assets of which the small corpora have nothing: nobody judges them, and they are no tasks."""

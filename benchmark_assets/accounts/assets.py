@@ -12,14 +12,14 @@ from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
 
-@dg.asset(group_name="accounts", code_version="1", kinds={"duckdb", "sqlite"})
+@dg.asset(group_name="accounts", code_version="2", kinds={"duckdb", "sqlite"})
 def model_call(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
     """Every attempt in the ledger, with its outcome, what was served, tokens and cost; texts stay in the ledger."""
     state = ledger.state(provider.ledger)  # before the rows, so that what comes in between is due the next time
     attempts = ledger.attempts(provider.ledger)
 
     def compute(_: pl.DataFrame) -> Computed:
-        rows = attempts.rename({"id": "attempt", "key": "call"})
+        rows = attempts.rename({"id": "attempt", "key": "call"}).with_columns(priced=pl.col("price").is_not_null())
         return Computed({"model_call": rows.drop("session", "price", "question", "requested_model")})
 
     def describe() -> dict[str, dg.MetadataValue]:

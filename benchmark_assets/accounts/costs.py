@@ -26,21 +26,30 @@ def costs(attempts: pl.DataFrame) -> pl.DataFrame:
     reported or by the registry's price, and `at_most` what the uncertain ones may come to besides; both are null where
     no price is known.
     """
+    calls = attempts.with_columns(day=pl.col("asked").dt.date(), priced=pl.col("price").is_not_null())
+    return summed(calls, "day", "model", "purpose").sort("day", "model", "purpose", descending=[True, False, False])
+
+
+def summed(calls: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """The same by other columns, in any order.
+
+    Parameters
+    ----------
+    calls
+        Rows of `model_call`.
+    """
     unknown = pl.col("cost").is_null() & pl.col("outcome").is_not_null()
-    priceless = (unknown & pl.col("price").is_null()).any()
-    return (
-        attempts.group_by(pl.col("asked").dt.date().alias("day"), "model", "purpose")
-        .agg(
-            calls=pl.len(),
-            replies=pl.col("outcome").is_in(REPLIES).sum(),
-            uncertain=unknown.sum(),
-            prompt_tokens=pl.col("prompt_tokens").sum(),
-            completion_tokens=pl.col("completion_tokens").sum(),
-            reasoning_tokens=pl.col("reasoning_tokens").sum(),
-            paid=pl.when(pl.col("cost").is_not_null().any()).then(pl.col("cost").sum()),
-            at_most=pl.when(~priceless).then(pl.col("reserved").filter(unknown).sum()),
-        )
-        .sort("day", "model", "purpose", descending=[True, False, False])
+    return calls.group_by(by).agg(
+        calls=pl.len(),
+        replies=pl.col("outcome").is_in(REPLIES).sum(),
+        uncertain=unknown.sum(),
+        prompt_tokens=pl.col("prompt_tokens").sum(),
+        completion_tokens=pl.col("completion_tokens").sum(),
+        reasoning_tokens=pl.col("reasoning_tokens").sum(),
+        paid=pl.when(pl.col("cost").is_not_null().any()).then(pl.col("cost").sum()),
+        at_most=pl.when(~(unknown & ~pl.col("priced").fill_null(False)).any()).then(
+            pl.col("reserved").filter(unknown).sum()
+        ),
     )
 
 

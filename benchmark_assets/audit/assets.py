@@ -32,7 +32,9 @@ SCORES = [drift_score, lexical_score, comet_score, output_diagnostic, reference_
 
 
 @dg.asset(
-    group_name="audit", code_version="1", kinds={"duckdb"}, deps=[triage, verdict, human_label, *SCORES],
+    group_name="audit", code_version="1",
+    metadata={"tables": ["error_category", "failure_overlap", "failing_passage", "error_correlation"]},
+    kinds={"duckdb"}, deps=[triage, verdict, human_label, *SCORES],
 )  # fmt: skip
 def audit_outcome(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
     """How many outputs are errors, how grave, of which kind, where models fail together, and what that goes with."""
@@ -46,20 +48,22 @@ def audit_outcome(context: dg.AssetExecutionContext, warehouse: Warehouse, provi
         }  # fmt: skip
         return Computed(_signed(panels, tables) | {"failing_passage": failing_passages(outputs, rows)})
 
-    also = ["error_category", "failure_overlap", "failing_passage", "error_correlation"]
     return refresh(
         context,
         warehouse,
         compute,
         _settings(warehouse, panels),
         lambda: readings.of_outcomes(warehouse),
-        also=also,
         sparse=True,
         draw=plots,
     )
 
 
-@dg.asset(group_name="audit", code_version="1", kinds={"duckdb"}, deps=[triage, judge_vote, verdict, human_label])
+@dg.asset(
+    group_name="audit", code_version="1",
+    metadata={"tables": ["judge_confusion", "judge_reliability", "rater_agreement", "panel_without"]},
+    kinds={"duckdb"}, deps=[triage, judge_vote, verdict, human_label],
+)  # fmt: skip
 def judge_calibration(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
     """How far the judges can be trusted: against people, against each other, and with one of them left out."""
     panels = _panels(warehouse, provider)
@@ -73,21 +77,20 @@ def judge_calibration(context: dg.AssetExecutionContext, warehouse: Warehouse, p
         }  # fmt: skip
         return Computed(_signed(panels, tables) | {"judge_confusion": confusion(rows, votes)})
 
-    also = ["judge_confusion", "judge_reliability", "rater_agreement", "panel_without"]
     return refresh(
         context,
         warehouse,
         compute,
         _settings(warehouse, panels),
         lambda: readings.of_judges(warehouse),
-        also=also,
         sparse=True,
         draw=plots,
     )
 
 
 @dg.asset(
-    group_name="audit", code_version="1", kinds={"duckdb", "scikitlearn"}, deps=[triage, verdict, human_label, *SCORES],
+    group_name="audit", code_version="1", metadata={"tables": ["recall_cost"]},
+    kinds={"duckdb", "scikitlearn"}, deps=[triage, verdict, human_label, *SCORES],
 )  # fmt: skip
 def error_estimate(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
     """Errors of all outputs, also of those that nobody judged, from people's sample; and what finding them costs."""
@@ -101,7 +104,7 @@ def error_estimate(context: dg.AssetExecutionContext, warehouse: Warehouse, prov
 
     return refresh(
         context, warehouse, compute, _settings(warehouse, panels), lambda: readings.of_estimates(warehouse),
-        also=["recall_cost"], sparse=True, draw=plots,
+        sparse=True, draw=plots,
     )  # fmt: skip
 
 

@@ -12,6 +12,9 @@ from benchmark_assets.partitions import CORPUS
 RATES = ("valid_rate", "minor_rate", "major_rate", "any_rate")
 FOUND = ("minor_found", "major_found", "any_found")
 
+LABELS = {"valid": VALID, "minor": MINOR, "major": MAJOR, "uncertain": UNCERTAIN}
+"""Columns that count outputs by label."""
+
 OUTCOME = pl.Schema({
     "corpus": pl.String(), "raters": pl.String(), "model": pl.String(), "band": pl.String(),
     **dict.fromkeys(("outputs", "asked", "judged", "valid", "minor", "major", "uncertain", "splits"), pl.Int32()),
@@ -48,11 +51,11 @@ def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     cells = with_totals(triage.select(CORPUS, "model", "band"), model="", band="").group_by(by).agg(outputs=pl.len())
     counts = with_totals(rows, model="", band="").group_by(*by, "raters").agg(
         asked=pl.len(), judged=pl.col("label").count(), splits=pl.col("split").sum(),
-        **{name: (pl.col("label") == label).sum() for name, label in _LABELS.items()},
+        **{name: (pl.col("label") == label).sum() for name, label in LABELS.items()},
     )  # fmt: skip
     kinds = rows.drop_nulls("label").select("corpus", "raters").unique()
     found = kinds.join(cells, on="corpus").join(counts, on=[*by, "raters"], how="left")
-    found = found.with_columns(pl.col("asked", "judged", "splits", *_LABELS).fill_null(0))
+    found = found.with_columns(pl.col("asked", "judged", "splits", *LABELS).fill_null(0))
     errors = {"minor": pl.col("minor"), "major": pl.col("major"), "any": pl.col("minor") + pl.col("major")}
     for name, part in {"valid": pl.col("valid"), **errors}.items():
         found = with_rate(found, f"{name}_rate", part, pl.col("judged"))
@@ -94,6 +97,3 @@ def categories(rows: pl.DataFrame) -> pl.DataFrame:
         signature=pl.lit(WILSON),
     ).sort(*by, "order")
     return ordered.select(pl.col(name).cast(kind) for name, kind in CATEGORY.items())
-
-
-_LABELS = {"valid": VALID, "minor": MINOR, "major": MAJOR, "uncertain": UNCERTAIN}

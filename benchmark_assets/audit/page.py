@@ -11,7 +11,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import NO_CATEGORY
 from benchmark_assets.audit.rated import anonymous
-from benchmark_assets.reporting.export import repeats, rights_of
+from benchmark_assets.reporting.rights import rights_of, secrets, withheld
 from resources.warehouse import Warehouse
 
 RULES = {
@@ -35,10 +35,12 @@ p.why, li { font-size: .92rem; } ul { margin: .3rem 0 0; padding-left: 1.2rem; }
 
 
 class _Rights(NamedTuple):
-    """What may be shown: texts of the translators that are not `hidden` ('' is the source), words that may quote one
-    where `words`; annotators by `numbers`, or by name where there is none."""
+    """What may be shown: texts of the translators that are not `hidden` ('' is the source), outputs in which none of
+    `secrets` stands, words that may quote one where `words`; annotators by `numbers`, or by name where there is none.
+    """
 
     hidden: frozenset[str]
+    secrets: pl.DataFrame
     words: bool
     numbers: Mapping[str, str]
 
@@ -83,10 +85,11 @@ def _rights(warehouse: Warehouse, corpus: str, private: bool) -> _Rights:
     key = pl.DataFrame({"corpus": [corpus]})
     passages = warehouse.read("worked_example", key, ["passage"])
     translators = warehouse.read("reference", passages, ["translator"])["translator"]
-    known = rights_of(warehouse, key, translators)
+    known = rights_of(warehouse, corpus, translators)
     hidden = frozenset() if private else frozenset(known.filter("restricted")["translator"])
     labels = warehouse.read("human_label", passages, ["annotator"])
-    return _Rights(hidden, private or not hidden, {} if private else anonymous(labels["annotator"]))
+    closed = secrets(warehouse, passages.clear() if private else passages, known)
+    return _Rights(hidden, closed, private or not hidden, {} if private else anonymous(labels["annotator"]))
 
 
 def _article(warehouse: Warehouse, passage: str, rows: pl.DataFrame, rights: _Rights) -> Iterator[str]:
@@ -97,10 +100,10 @@ def _article(warehouse: Warehouse, passage: str, rows: pl.DataFrame, rights: _Ri
     yield f"<article><h3>{escape(passage)}</h3>"
     texts = [("", source, language), *((who, text, "") for who, text, _ in references.sort("translator").rows())]
     yield _list((who or "source", _text(text, tag, who in rights.hidden)) for who, text, tag in texts)
-    secret = [text for who, text, _ in texts if who in rights.hidden]
-    for model, why, text in rows.select("model", "why", "output").iter_rows():
+    closed = withheld(rows.select("passage", text="output"), rights.secrets)
+    for model, why, text, hidden in rows.select("model", "why", "output", withheld=closed).iter_rows():
         own = pl.DataFrame({"model": [model], "passage": [passage]})
-        yield f'<section class="output"><strong>{escape(model)}</strong>{_text(text, "", repeats(text, secret))}'
+        yield f'<section class="output"><strong>{escape(model)}</strong>{_text(text, "", hidden)}'
         yield f'<p class="why">{escape(why)}</p><ul>'
         yield from _votes(warehouse, own, rights)
         yield "</ul></section>"

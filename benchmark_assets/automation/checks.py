@@ -16,6 +16,7 @@ import polars as pl
 from benchmark_assets.accounts.costs import against_caps
 from benchmark_assets.automation import findings
 from benchmark_assets.lineage.events import SOUND, last_evaluation
+from benchmark_assets.lineage.refresh import further_tables
 from benchmark_assets.partitions import dimensions
 from benchmark_assets.reporting.tables import markdown
 from resources.provider import ledger
@@ -24,9 +25,10 @@ from resources.warehouse import Warehouse
 
 
 class Subject(NamedTuple):
-    """What is checked, and what a check may look at. `name` is the asset's and the table's."""
+    """What is checked, and what a check may look at. `name` is the asset's and its table's, `also` its other tables."""
 
     name: str
+    also: list[str]
     dims: list[str]
     upstream: list[str]  # its inputs over the same partitions
     warehouse: Warehouse
@@ -62,11 +64,11 @@ def checks(assets: Iterable[dg.AssetsDefinition], tables: Collection[str]) -> li
                 if dimensions(partitions[parent]) == dims
             ]
             if key.to_user_string() in tables:
-                found.append(_definition(key, dims, upstream))
+                found.append(_definition(key, further_tables(asset, key), dims, upstream))
     return found
 
 
-def _definition(key: dg.AssetKey, dims: list[str], upstream: list[str]) -> dg.AssetChecksDefinition:
+def _definition(key: dg.AssetKey, also: list[str], dims: list[str], upstream: list[str]) -> dg.AssetChecksDefinition:
     """All checks of an asset in one step."""
     name = key.to_user_string()
     of_grids = {"coverage": coverage} if dims == ["model", "passage"] else {}
@@ -82,7 +84,7 @@ def _definition(key: dg.AssetKey, dims: list[str], upstream: list[str]) -> dg.As
     ) -> Iterator[dg.AssetCheckResult]:
         for each, check in own.items():
             before = partial(last_evaluation, context.instance, dg.AssetCheckKey(key, each))
-            verdict = check(Subject(name, dims, upstream, warehouse, provider, before))
+            verdict = check(Subject(name, also, dims, upstream, warehouse, provider, before))
             severity = dg.AssetCheckSeverity.ERROR if each == SOUND else dg.AssetCheckSeverity.WARN
             metadata: dict[str, Any] = {"problems": dg.MetadataValue.md(markdown(verdict.problems))}
             if verdict.remembered is not None:
@@ -110,30 +112,38 @@ def _words(problems: pl.DataFrame) -> str:
 
 
 def sound(subject: Subject) -> Verdict:
-    """The table is as declared, its numbers are finite, in range and null only where they may be, and each of its rows
+    """Its tables are as declared, their numbers are finite, in range and null only where they may be, and each row
     belongs to a partition that was made from what the row says."""
     warehouse, name = subject.warehouse, subject.name
-    differences = warehouse.differences(name)
+    differences = pl.concat([warehouse.differences(table) for table in (name, *subject.also)])
     if len(differences):
         return Verdict(differences)
     with warehouse.exclusively():  # rows and records of one moment
         rows = warehouse.read(name)
+        others = {table: warehouse.read(table) for table in subject.also}
         states = warehouse.read("materialization", pl.DataFrame({"asset": [name, "reference"]}))
         references = warehouse.read("reference", columns=["passage", "complete"]).filter("complete")
     own = states.filter(asset=name)
-    keys = [each for each in rows.columns if each in KEYED]
+    keys = _keys(rows)
     problems = [findings.out_of_range(rows, keys), findings.unaccounted(rows, own, subject.dims)]
+    for table, beside in others.items():
+        wrong = [findings.out_of_range(beside, _keys(beside)), findings.stray(beside, own, subject.dims)]
+        problems.append(pl.concat(wrong).with_columns(where=table + "." + pl.col("where")))
     if "passage" in subject.dims:
         # Of the references that a row was made from: those of others may have changed since.
         latest = states.filter(asset="reference").select("passage", latest="reference:" + pl.col("version").str.head(8))
         current = own.join(latest, on="passage").filter(
             pl.col("made_from").str.contains(pl.col("latest"), literal=True)
         )
-        others = pl.len() - ("translator" in keys)  # a translator is scored against the others
-        counts = references.group_by("passage").agg(count=others)
+        scored_against = pl.len() - ("translator" in keys)  # a translator is scored against the others
+        counts = references.group_by("passage").agg(count=scored_against)
         made = rows.join(current, on=subject.dims, how="semi")
         problems.append(findings.unexplained_nulls(made, counts, keys))
     return Verdict(pl.concat(problems))
+
+
+def _keys(rows: pl.DataFrame) -> list[str]:
+    return [each for each in rows.columns if each in KEYED]
 
 
 def coverage(subject: Subject) -> Verdict:

@@ -25,7 +25,7 @@ RANGES: Mapping[str, tuple[float, float]] = {
     **dict.fromkeys(["exact", "agreement", "precision", "recall"], (0, 1)),
     **{f"{level}_{name}": (0, 1) for level in ("major", "any") for name in ("precision", "recall", "f1")},
     **dict.fromkeys(["win_rate", "first_rate", "useful", "perfect", "flagged"], (0, 1)),
-    **dict.fromkeys(["lt", "lt_fixed"], (0, 10)),
+    **dict.fromkeys(["lt", "lt_fixed", "en"], (0, 10)),
     **dict.fromkeys(["adherence", "human_adherence", "coverage", "accuracy", "expected", "points"], (0, 1)),
     "balance": (-1, 1),
     **dict.fromkeys(["f1", "near", "contained"], (0, 1)),
@@ -123,6 +123,21 @@ def unaccounted(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl
     other = both.filter(pl.col("there").ne_missing(pl.col("row_count"))).sort(keys)
     partitions = other.unique(dims, maintain_order=True) if dims else other.head(1)
     return _finding(partitions, dims, "rows", "are not those that were recorded when they were stored")
+
+
+def stray(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
+    """Rows of a further table of an asset that belong to no partition as it was stored.
+
+    Parameters
+    ----------
+    rows
+        The table: `dims` and `fingerprint`.
+    states
+        The asset's records: `dims` and `fingerprint`.
+    """
+    return _finding(
+        rows.join(states, on=[*dims, "fingerprint"], how="anti"), dims, "rows", "are not those that were stored"
+    )
 
 
 def uncovered(expected: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:

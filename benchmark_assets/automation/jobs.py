@@ -42,7 +42,7 @@ class Update(dg.Config):
 class Removal(dg.Config):
     """What is to go."""
 
-    kind: Literal["model", "corpus", "task"]
+    kind: Literal["model", "corpus", "task", "baseset"]
     name: str
 
 
@@ -78,15 +78,17 @@ def remove_job(location: Location) -> dg.JobDefinition:
         context: dg.OpExecutionContext, config: Removal, warehouse: Warehouse, systems: Systems,
         notifications: Notifications,
     ) -> None:  # fmt: skip
-        """Remove a model or a corpus from every table, then bring up to date what was computed from it."""
-        removed = {"model": removal.model, "corpus": removal.corpus, "task": removal.task}[config.kind]
+        """Remove a model, a corpus, a task or a base set, then bring up to date what was computed from it."""
+        removed = {
+            "model": removal.model, "corpus": removal.corpus, "task": removal.task, "baseset": removal.base_set
+        }[config.kind]  # fmt: skip
         with _driving(context):
             rows = removed(context, warehouse, systems, config.name)
             context.add_output_metadata({"removed": dg.MetadataValue.md(markdown(rows))})
             notifications.send(f"removed {config.kind} {config.name}: {words(rows) or 'it had no rows'}")
             runs.update(location(), context.instance, Scope(corpora=[]))
 
-    return _job("remove", remove_rows, "Removes a model or a corpus from every table.")
+    return _job("remove", remove_rows, "Removes a model, a corpus, a task or a base set from every table.")
 
 
 def _job(name: str, op: dg.OpDefinition, description: str) -> dg.JobDefinition:

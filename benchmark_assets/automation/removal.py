@@ -1,4 +1,4 @@
-"""What goes when a model, a corpus or a task goes.
+"""What goes when a model, a corpus, a task or a base set goes.
 
 Not here: how partitions go (lineage.removal), documents (corpus.assets).
 """
@@ -6,7 +6,8 @@ Not here: how partitions go (lineage.removal), documents (corpus.assets).
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage.removal import remove
+from benchmark_assets.lineage.removal import ROWS, remove
+from benchmark_assets.pairwise.base_sets import TABLES
 from benchmark_assets.translation.systems import Systems
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
@@ -61,3 +62,23 @@ def task(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name:
     if warehouse.read("task", own).is_empty():
         raise BadInput(name, "", "is no task of this warehouse", "`variorum status` lists those that are")
     return remove(context, warehouse, own)
+
+
+def base_set(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:
+    """Remove a base set, `name@version`; its folder stays. Return how many rows went from which table.
+
+    What models were compared with it, and their scores against it, are not known to be anybody's any more: the next
+    updates remove them.
+
+    Raises
+    ------
+    BadInput
+        For a base set that is not here.
+    """
+    own = pl.DataFrame({"base_set": [name]})
+    if warehouse.read("base_set", own).is_empty():
+        known = ", ".join(warehouse.read("base_set", columns=["base_set"])["base_set"]) or "none"
+        raise BadInput(name, "", "is no base set of this warehouse", f"there is {known}")
+    counts = [(table, len(warehouse.read(table, own, ["base_set"]))) for table in TABLES]
+    warehouse.write([Replacement(table, warehouse.empty(table), own) for table in TABLES], context.run.run_id)
+    return pl.DataFrame(counts, schema=ROWS, orient="row")

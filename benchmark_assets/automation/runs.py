@@ -183,7 +183,7 @@ def update(
 
 
 def remove(definitions: dg.Definitions, instance: dg.DagsterInstance, kind: str, name: str) -> None:
-    """Remove a model or a corpus from every table.
+    """Remove a model, a corpus, a task or a base set (`baseset`) from every table.
 
     Raises
     ------

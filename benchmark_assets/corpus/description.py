@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -95,7 +95,8 @@ class Rubric(BaseModel):
     judges: tuple[str, ...] = ()
 
 
-ASPECTS = ("meaning", "prose", "voice", "terms")
+Aspect = Literal["meaning", "prose", "voice", "terms"]
+ASPECTS: tuple[Aspect, ...] = get_args(Aspect)
 """What a judge of the ensemble may be asked to look at; prompts/versus.yaml says what each of them is."""
 
 
@@ -105,7 +106,7 @@ class Seat(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     judge: str
-    aspect: Literal["meaning", "prose", "voice", "terms"]
+    aspect: Aspect
     weight: float = Field(default=1, gt=0)
 
 

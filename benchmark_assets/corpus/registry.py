@@ -58,6 +58,20 @@ def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[De
     return [_look(warehouse, name, Path(path)) for name, path in known.items() if corpora is None or name in corpora]
 
 
+def current(warehouse: Warehouse, corpus: str) -> Description:
+    """The description of a corpus, its licences stored anew where it changed.
+
+    Raises
+    ------
+    BadInput
+        For a corpus that was never imported, or whose description has become unusable.
+    """
+    (found,) = registered(warehouse, {corpus})
+    if isinstance(found, BadInput):
+        raise found
+    return found
+
+
 def _look(warehouse: Warehouse, name: str, path: Path) -> Description | BadInput:
     try:
         description = load(path)

@@ -31,6 +31,11 @@ ATTEMPTS = 3
 NO_FAILURES = pl.DataFrame(schema={"error": pl.String})
 
 
+def further_tables(definition: dg.AssetsDefinition, key: dg.AssetKey) -> list[str]:
+    """Tables that an asset fills besides the one of its name: `tables` in its metadata."""
+    return list(definition.metadata_by_key[key].get("tables", []))
+
+
 class Computed(NamedTuple):
     """What an asset computed for the partitions that were due.
 
@@ -51,9 +56,9 @@ def refresh(
     compute: Callable[[pl.DataFrame], Computed],
     settings: Settings = "",
     describe: Callable[[], Mapping[str, dg.MetadataValue]] = dict,
-    also: Sequence[str] = (),
     cost: Callable[[pl.DataFrame], Estimate | None] = lambda _: None,
     sparse: bool = False,
+    partial: bool = False,
     draw: Callable[[Warehouse, str], Mapping[str, dg.MetadataValue]] = lambda *_: {},
 ) -> dg.Output[None]:
     """Bring the partitions of this run up to date: compute what is due, store it, report all that is good.
@@ -71,12 +76,12 @@ def refresh(
         What determines the result besides the inputs and the code version.
     describe
         Metadata for Dagster's UI, called once after the rows are stored and attached to every partition reported.
-    also
-        Tables that `compute` fills besides the one that is named like the asset.
     cost
         What `compute` would ask of models for these partitions; None where it asks none.
     sparse
         Whether it is usual that of the partitions asked for none applies: most corpora have no labels.
+    partial
+        Whether an input that was never made counts as empty (see `stand`).
     draw
         Plots of the asset of this name for Dagster's UI, called once after the rows are stored. Only the partition that
         is reported last gets them, which the asset's page shows: a plot takes as much room as ten events.
@@ -93,7 +98,7 @@ def refresh(
         has its inputs.
     """
     if isinstance(context, Survey):
-        context.note(context.stand(warehouse, settings), cost)
+        context.note(context.stand(warehouse, settings, partial), cost)
         return reported()
     if PROCESS not in context.run.tags:
         context.instance.add_run_tags(context.run.run_id, {PROCESS: process_tag(context.run.run_id)})
@@ -110,14 +115,15 @@ def refresh(
         )
 
     def look() -> Standing:
-        return stand(definition, upstream, context.instance, warehouse, asked, settings)
+        return stand(definition, upstream, context.instance, warehouse, asked, settings, partial)
 
-    done = _bring_up(Work(warehouse, look, compute, context.run.run_id, name, dims), len(asked))
+    tables = [name, *further_tables(definition, context.asset_key)]
+    done = _bring_up(Work(warehouse, look, compute, context.run.run_id, tables, dims), len(asked))
     good = done.good
     if len(done.gone):
         with warehouse.exclusively():  # some may have come back meanwhile
             gone = done.gone.join(look().gone, on=KEYS, how="semi")
-            warehouse.write(_removals(warehouse, name, also, gone, dims), context.run.run_id)
+            warehouse.write(_removals(warehouse, tables, gone, dims), context.run.run_id)
         good = pl.concat([good, gone.select(*KEYS, version=pl.lit(RETRACTED))])
     code_version = definition.code_versions_by_key[context.asset_key] or ""
     plots = draw(warehouse, name) if len(good) else None
@@ -138,14 +144,19 @@ def refresh(
 
 
 class Work(NamedTuple):
-    """What it takes to compute an asset's partitions: `look` says how they stand now."""
+    """What it takes to compute an asset's partitions: `look` says how they stand now, `tables` begins with its own."""
 
     warehouse: Warehouse
     look: Callable[[], Standing]
     compute: Callable[[pl.DataFrame], Computed]
     run_id: str
-    name: str
+    tables: list[str]
     dims: list[str]
+
+    @property
+    def name(self) -> str:
+        """The asset."""
+        return self.tables[0]
 
 
 class Done(NamedTuple):
@@ -167,6 +178,8 @@ def _bring_up(work: Work, asked: int) -> Done:
         if remaining.is_empty():
             break
         computed = work.compute(remaining.select(dims))
+        if unknown := {*computed.tables, *computed.notes} - set(work.tables):
+            raise KeyError(f"{work.name} fills {sorted(unknown)}: name them as `tables` in the asset's metadata")
         failed = computed.failures if computed.failures is not None else NO_FAILURES
         with work.warehouse.exclusively():  # no input changes between this look and the write
             standing = work.look()
@@ -200,14 +213,12 @@ def _store(
     return pl.DataFrame(schema=dict.fromkeys([*KEYS, "version"], pl.String))
 
 
-def _removals(
-    warehouse: Warehouse, name: str, also: Sequence[str], gone: pl.DataFrame, dims: list[str]
-) -> list[Replacement]:
-    """What to write so that partitions, one a row of `gone`, leave the tables and the states of an asset."""
-    states = gone.select(pl.lit(name).alias("asset"), *KEYS)
+def _removals(warehouse: Warehouse, tables: Sequence[str], gone: pl.DataFrame, dims: list[str]) -> list[Replacement]:
+    """What to write so that partitions, one a row of `gone`, leave an asset's tables, its own first, and states."""
+    states = gone.select(pl.lit(tables[0]).alias("asset"), *KEYS)
     partitions = gone.select(dims) if dims else None
     return [
-        *(Replacement(table, warehouse.empty(table), partitions) for table in (name, *also)),
+        *(Replacement(table, warehouse.empty(table), partitions) for table in tables),
         Replacement("materialization", warehouse.empty("materialization"), states),
     ]
 
@@ -225,8 +236,8 @@ def _versions(tables: Mapping[str, pl.DataFrame], done: pl.DataFrame, dims: list
     hashes = {partition: blake2b(digest_size=16) for partition in partitions}
     for table, rows in sorted(tables.items()):
         columns = [*dims, *sorted(set(rows.columns) - set(dims))]
-        texts = [name for name in columns if rows.schema[name] == pl.String]
-        for row in rows.select(columns).sort(texts).iter_rows():
+        order = [name for name in columns if not rows.schema[name].is_nested()]
+        for row in rows.select(columns).sort(order).iter_rows():
             if row[: len(dims)] in hashes:
                 hashes[row[: len(dims)]].update(repr((table, row[len(dims) :])).encode())
     versions = pl.Series("version", [each.hexdigest() for each in hashes.values()], dtype=pl.String)

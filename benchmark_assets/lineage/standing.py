@@ -53,8 +53,16 @@ def stand(
     warehouse: Warehouse,
     asked: pl.DataFrame,
     settings: Settings,
+    partial: bool = False,
 ) -> Standing:
-    """Compare what the partitions asked for would be made from now with what they were made from."""
+    """Compare what the partitions asked for would be made from now with what they were made from.
+
+    Parameters
+    ----------
+    partial
+        Whether an input that was never made counts as empty, as far as it is read as a whole: what is made of whatever
+        there is does not wait for all of it.
+    """
     chosen = asked.select(*KEYS, settings=pl.lit(settings)) if isinstance(settings, str) else settings(asked)
     name = definition.key.to_user_string()
     dims = dimensions(definition.partitions_def)
@@ -71,7 +79,7 @@ def stand(
     latest = {key: pointers(instance, key, partitions_def) for key, partitions_def in upstream.items()}
     names = [name, *(key.to_user_string() for key in upstream)]
     states = warehouse.read("materialization", pl.DataFrame({"asset": names}))
-    inputs = [_input(key, latest[key], states, dims) for key in sorted(latest)]
+    inputs = [_input(key, latest[key], states, dims, partial) for key in sorted(latest)]
     stored = states.filter(asset=name).select(*KEYS, "fingerprint", "version", before="made_from")
     ready = _made_from(asked, inputs, chosen, definition.code_versions_by_key[definition.key] or "")
     ready = ready.join(stored, on=KEYS, how="left", suffix="_stored", maintain_order="left")
@@ -88,11 +96,13 @@ def stand(
     )
 
 
-def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> Input:
+def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims: list[str], partial: bool) -> Input:
     """An upstream asset by the dimensions that it shares with the asset in hand; its other dimensions are summed up."""
     upstream = [name for name in pointers.columns if name != "pointer"]
     rows = states.filter(asset=key.to_user_string())
-    rows = rows.join(pointers, on=upstream, how="left") if upstream else rows.with_columns(pointers.to_series())
+    if partial and not upstream and rows.is_empty():
+        return Input(key, [], pointers.select(pl.lit("").alias("version"), "pointer"))
+    rows = rows.join(pointers, on=upstream, how="left") if upstream else rows.join(pointers, how="cross")
     on = [dim for dim in upstream if dim in dims]
     if on == upstream:
         return Input(key, on, rows.select(*on, "version", "pointer"))

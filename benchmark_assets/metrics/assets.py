@@ -25,7 +25,8 @@ ENVELOPE = dg.AssetDep(reference_envelope, partition_mapping=BY_PASSAGE)
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1", kinds={"duckdb", "numpy"},
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
+    metadata={"tables": ["output_similarity"]}, kinds={"duckdb", "numpy"},
     deps=[model_output, REFERENCE, ENVELOPE],
 )  # fmt: skip
 def drift_score(context: dg.AssetExecutionContext, warehouse: Warehouse, embedder: Embedder) -> dg.Output[None]:
@@ -57,7 +58,7 @@ def drift_score(context: dg.AssetExecutionContext, warehouse: Warehouse, embedde
         tables = {"drift_score": scores, "output_similarity": similarities}
         return Computed(tables, foreign.with_columns(error=error) if len(foreign) else None)
 
-    return refresh(context, warehouse, compute, embedder.signature, also=["output_similarity"])
+    return refresh(context, warehouse, compute, embedder.signature)
 
 
 @dg.asset(
@@ -96,7 +97,7 @@ def human_baseline(context: dg.AssetExecutionContext, warehouse: Warehouse, embe
 
 @dg.asset(
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
-    kinds={"duckdb", "pytorch"}, deps=[model_output, REFERENCE, SOURCE],
+    metadata={"tables": ["output_comet"]}, kinds={"duckdb", "pytorch"}, deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
 def comet_score(context: dg.AssetExecutionContext, warehouse: Warehouse, comet: Comet) -> dg.Output[None]:
     """COMET of an output by its source and each complete reference: mean and best.
@@ -111,7 +112,7 @@ def comet_score(context: dg.AssetExecutionContext, warehouse: Warehouse, comet: 
         scores = summed(outputs, scored, on).with_columns(signature=pl.lit(comet.signature or None, pl.String))
         return Computed({"comet_score": scores, "output_comet": scored.select(*on, "translator", "score")})
 
-    return refresh(context, warehouse, compute, comet.signature, lambda: _advice(comet), also=["output_comet"])
+    return refresh(context, warehouse, compute, comet.signature, lambda: _advice(comet))
 
 
 @dg.asset(

@@ -8,6 +8,9 @@ from benchmark_assets.metrics.intervals import SIGNATURE, sample_and_resamples
 from benchmark_assets.metrics.lexical import signatures
 from benchmark_assets.metrics.measures import MEASURES, OUTLIER, Floats
 
+DRIFT = "drift: (1 - cos) / (spread + 0.01)"
+"""What drift is, as signatures say it."""
+
 SUMMARY = pl.Schema({
     "passages": pl.Int32(), "with_envelope": pl.Int32(), "mean_references": pl.Float64(), "outliers": pl.Int32(),
     **{f"{measure.name}{bound}": pl.Float64() for measure in MEASURES for bound in ("", "_low", "_high")},
@@ -51,7 +54,7 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
 
 def signature(embedder: str, comet: str | None = None) -> str:
     """Everything that a reader needs to repeat the numbers of a summary."""
-    parts = [f"embedder: {embedder}", "drift: (1 - cos) / (spread + 0.01)", f"outlier: drift > {OUTLIER}"]
+    parts = [f"embedder: {embedder}", DRIFT, f"outlier: drift > {OUTLIER}"]
     checkpoint = [f"COMET: {comet}"] if comet else []
     return "; ".join([*parts, *signatures().values(), *checkpoint, SIGNATURE])
 

@@ -35,7 +35,7 @@ def reference(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Out
 
 @dg.asset(
     partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="references", code_version="1",
-    kinds={"duckdb", "numpy"}, deps=[reference],
+    metadata={"tables": ["reference_similarity"]}, kinds={"duckdb", "numpy"}, deps=[reference],
 )  # fmt: skip
 def reference_envelope(context: dg.AssetExecutionContext, warehouse: Warehouse, embedder: Embedder) -> dg.Output[None]:
     """Centroid, human spread and pairwise similarities of each passage's complete references.
@@ -51,4 +51,4 @@ def reference_envelope(context: dg.AssetExecutionContext, warehouse: Warehouse, 
         named = tables["reference_envelope"].with_columns(embedder=pl.lit(embedder.signature))
         return Computed(tables | {"reference_envelope": named})
 
-    return refresh(context, warehouse, compute, embedder.signature, also=["reference_similarity"])
+    return refresh(context, warehouse, compute, embedder.signature)

@@ -18,7 +18,8 @@ PAYER = "variorum/payer"
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="translation", code_version="1", kinds={"duckdb"},
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="translation", code_version="1",
+    metadata={"tables": ["refusal", "translation_call"]}, kinds={"duckdb"},
     deps=[
         dg.AssetDep(dg.AssetKey(name), partition_mapping=BY_PASSAGE)
         for name in ("source_text", "selection", "glossary")
@@ -27,7 +28,8 @@ PAYER = "variorum/payer"
 def model_output(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
     """What a system made of a passage that is in the benchmark.
 
-    An output is asked for again only when its source or the system changed.
+    An output is asked for again only when its source or the system changed, or its glossary where the corpus is
+    literary.
 
     Outputs of a model that was removed from the registry stay as they are.
     """
@@ -51,4 +53,4 @@ def model_output(context: dg.AssetExecutionContext, warehouse: Warehouse, system
         chosen = selected(warehouse, asked)["passage"].to_list()
         return systems.settings(asked).filter(pl.col("passage").is_in(chosen) | pl.col("settings").is_null())
 
-    return refresh(context, warehouse, translate, settings, also=["refusal", "translation_call"], cost=cost)
+    return refresh(context, warehouse, translate, settings, cost=cost)

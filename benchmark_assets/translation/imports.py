@@ -5,7 +5,7 @@ fault.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,18 +60,23 @@ def read_lines(path: Path) -> Outputs:
 READERS = {".json": read_results, ".jsonl": read_lines}
 
 
-def import_outputs(warehouse: Warehouse, path: Path, corpus: str, model: str | None) -> tuple[str, int]:
+def import_outputs(
+    warehouse: Warehouse, path: Path, corpus: str, model: str | None, registered: Collection[str] = ()
+) -> tuple[str, int]:
     """Take in the outputs of one model for one corpus, in place of those imported before; return its name and how many.
 
     Parameters
     ----------
     model
         Name of the partition; by default the one that the file gives, for JSON lines the file's stem.
+    registered
+        Names of the models that are asked, under which nothing can be imported.
 
     Raises
     ------
     BadInput
-        For a fault of the file, an unknown corpus or passage, an empty output, or a name that is no slug.
+        For a fault of the file, an unknown corpus or passage, an empty output, or a name that is no slug, or
+        registered.
     """
     if path.suffix not in READERS:
         raise BadInput(path, "", "has an unknown ending", f"give one of {sorted(READERS)}")
@@ -79,6 +84,8 @@ def import_outputs(warehouse: Warehouse, path: Path, corpus: str, model: str | N
         raise BadInput(path, "", "is no file", "check the path")
     outputs = READERS[path.suffix](path)
     name = check_key(model or outputs.model or path.stem, "model", path)
+    if name in registered:
+        raise BadInput(path, name, "is a model of the registry", "import the outputs under another name: `--model`")
     rows = _rows(warehouse, path, corpus, name, outputs.texts)
     summary = pl.DataFrame(
         {

@@ -4,7 +4,6 @@ Here: the interface that every system fills, outputs that were made elsewhere, m
 of imported files (translation.imports), what is asked in a request (translation.requests), calls (resources.provider).
 """
 
-import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
@@ -14,7 +13,7 @@ import polars as pl
 from babel import Locale
 
 from benchmark_assets.lineage.standing import digest
-from benchmark_assets.literary.glossary import entries
+from benchmark_assets.literary import glossary
 from benchmark_assets.translation.asking import Output, Task
 from benchmark_assets.translation.batches import batches
 from benchmark_assets.translation.requests import Batch, Chunk, Lines, Request, chunk_item, chunk_task
@@ -144,7 +143,7 @@ class CalledSystem:
 
     def _chunks(self, rows: pl.DataFrame, sources: Mapping[str, str], languages: tuple[str, str]) -> list[Chunk]:
         task = chunk_task(self._model, self._chunk_prompt, *languages)
-        glossaries = entries(self._warehouse, rows.select("passage"))
+        glossaries = glossary.entries(self._warehouse, rows.select("passage"))
         return [
             Chunk(task, key, chunk_item(sources[key], previous, following, glossaries.get(key, [])))
             for key, previous, following in rows.select("passage", "previous", "following").iter_rows()
@@ -163,9 +162,8 @@ class CalledSystem:
         keys = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
         columns = ["passage", "passage_id", "corpus", "language", "previous", "following"]
         rows = self._warehouse.read("source_text", keys, columns)
-        corpora = self._warehouse.read("corpus", columns=["corpus", "target_language", "literary"])
-        literary = [bool(json.loads(settings or "{}").get("human")) for settings in corpora["literary"]]
-        corpora = corpora.with_columns(literary=pl.Series(literary, dtype=pl.Boolean))
+        literary = pl.col("corpus").is_in(list(glossary.literary(self._warehouse)))
+        corpora = self._warehouse.read("corpus", columns=["corpus", "target_language"]).with_columns(literary=literary)
         if self._model.settings.corpora is not None:
             corpora = corpora.filter(pl.col("corpus").is_in(self._model.settings.corpora))
         return keys.join(rows, on="passage", maintain_order="left").join(corpora, on="corpus", maintain_order="left")

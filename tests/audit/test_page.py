@@ -1,27 +1,36 @@
 """The page shows what may be shown, and shows it literally."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from benchmark_assets.audit.page import page
+from benchmark_assets.corpus.registry import register
 from resources.warehouse import Warehouse
 from tests.audit.stored import put
+from tests.support import write_corpus
 
 MARKUP = '<script>alert("x")</script> </style> & מים'
 
 
+def described(folder: Path, *restricted: str) -> Path:
+    """The description of a corpus in which these translators may not be passed on."""
+    content = json.loads(write_corpus(folder, {}, {"open": {}, "closed": {}}, name="c").read_text(encoding="utf-8"))
+    for name in restricted:
+        content["references"][name] |= {"licence": "all rights reserved", "restricted": True}
+    (folder / "corpus.yaml").write_text(json.dumps(content), encoding="utf-8")
+    return folder / "corpus.yaml"
+
+
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
-    """One example, of a passage with an open reference and one without a licence, whose words a judge and a person
-    quote; and one in which the whole of it stands."""
+    """One example, of a passage with an open reference and a restricted one, whose words a judge and a person quote;
+    and one in which the whole of it stands."""
     warehouse = Warehouse(path=str(tmp_path / "variorum.duckdb"))
+    register(warehouse, described(tmp_path, "closed"))
     output = {"model": "m", "passage": "c/p:1"}
     judgement = {"label": "MINOR_ERROR", "error_category": "OTHER", "severity": "low", "confidence": "high"}
-    put(warehouse, "licence", *(
-        {"corpus": "c", "translator": name, "licence": "l", "restricted": name == "closed"}
-        for name in ("", "open")
-    ))  # fmt: skip
     put(warehouse, "source_text",
         {"passage": "c/p:1", "corpus": "c", "passage_id": "p:1", "document": "p", "position": 1, "language": "la",
          "segment_ids": ["p:1.1"], "segments": [MARKUP], "text": MARKUP})  # fmt: skip
@@ -59,3 +68,9 @@ def test_restricted_texts_and_those_who_may_quote_them_are_on_the_private_page_o
     private = page(warehouse, "c", private=True)
     assert all(words in private for words in closed)
     assert "PRIVATE, do not pass on" in private
+
+
+def test_a_text_that_was_just_marked_restricted_is_shown_no_more(warehouse: Warehouse, tmp_path: Path) -> None:
+    assert "words of open" in page(warehouse, "c")
+    described(tmp_path, "open", "closed")  # no import, no look at the files
+    assert "words of open" not in page(warehouse, "c")

@@ -124,7 +124,9 @@ def test_what_is_sound_passes_every_check_of_the_runs_that_made_it(
 
 
 UNSOUND = {
-    "drift_score": ("UPDATE drift_score SET drift = 'NaN'", "drift |", f"alpha\\|{PASSAGES[0]}"),
+    "drift_score": ("UPDATE drift_score SET drift = 'NaN'; UPDATE output_similarity SET similarity = 1.5",
+                    "drift |", f"alpha\\|{PASSAGES[0]}", "output_similarity.similarity |", "from -1 to 1"),
+    "metric_rank": ("UPDATE metric_concordance SET fingerprint = 'another'", "metric_concordance.rows |", "stored"),
     "lexical_score": ("UPDATE lexical_score SET bleu = 100.1, length_ratio = 'inf'", "bleu |", "length_ratio |"),
     "reference_envelope": ("UPDATE reference_envelope SET mean_similarity = NULL", "mean_similarity", "some are null"),
     "human_baseline": ("UPDATE human_baseline SET chrf = NULL, bleu = NULL, length_ratio = NULL", "chrf |", "is null"),
@@ -198,12 +200,13 @@ def test_a_run_that_ends_before_it_checks_does_not_make_sound_what_failed(
 def test_a_passage_that_was_not_translated_or_not_scored_is_a_warning(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse
 ) -> None:
+    scored, translated = (f"model = 'alpha' AND passage = '{passage}'" for passage in PASSAGES[1:])
     edit(
         warehouse,
-        f"DELETE FROM drift_score WHERE model = 'alpha' AND passage = '{PASSAGES[1]}'",
-        f"DELETE FROM materialization WHERE asset = 'drift_score' AND model = 'alpha' AND passage = '{PASSAGES[1]}'",
-        f"DELETE FROM model_output WHERE model = 'alpha' AND passage = '{PASSAGES[2]}'",
-        f"DELETE FROM materialization WHERE asset = 'model_output' AND model = 'alpha' AND passage = '{PASSAGES[2]}'",
+        *(f"DELETE FROM {table} WHERE {scored}" for table in ("drift_score", "output_similarity")),
+        *(f"DELETE FROM {table} WHERE {translated}" for table in ("model_output", "translation_call")),
+        f"DELETE FROM materialization WHERE asset = 'drift_score' AND {scored}",
+        f"DELETE FROM materialization WHERE asset = 'model_output' AND {translated}",
     )
     result = execute(checks(built, "model_output", "drift_score"), instance)
     assert result.success

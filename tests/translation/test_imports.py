@@ -168,3 +168,11 @@ def test_a_name_asked_for_must_be_a_key_too(stocked: Warehouse, tmp_path: Path) 
     with pytest.raises(BadInput, match="'my model': cannot be the key of a model"):
         import_outputs(stocked, write_results(tmp_path / "results.json", TEXTS), "tiny", "my model")
     assert stocked.read("imported_output").is_empty()
+
+
+def test_a_name_of_the_registry_is_refused_before_anything_is_written(stocked: Warehouse, tmp_path: Path) -> None:
+    path = write_results(tmp_path / "results.json", TEXTS)
+    with pytest.raises(BadInput, match="lab/model-1: is a model of the registry; import the outputs under another"):
+        import_outputs(stocked, path, "tiny", None, {MODEL})
+    assert imported(stocked) == {}
+    assert import_outputs(stocked, path, "tiny", "other", {MODEL}) == ("other", 3)

@@ -17,7 +17,8 @@ CREATE TABLE IF NOT EXISTS model_call (
     served_model VARCHAR,
     served_provider VARCHAR,
     prompt_tokens BIGINT, cached_tokens BIGINT, completion_tokens BIGINT, reasoning_tokens BIGINT,
-    reserved DOUBLE NOT NULL,      -- US dollars, as all costs: the worst case
+    priced BOOLEAN,                -- whether the registry gave a price
+    reserved DOUBLE NOT NULL,      -- US dollars, as all costs: the worst case; 0 without a price
     reported_cost DOUBLE,          -- as the endpoint says
     priced_cost DOUBLE,            -- by the registry's price
     cost DOUBLE,                   -- reported, else by price; NULL where nobody knows

@@ -5,8 +5,8 @@ their sentences the segments `<document>:<n>.<m>`. Sizes are those of `chunks` i
 are continuous references with a layout of their own, whose files lie in another folder.
 
 A line is a paragraph. In a file whose lines were broken at a width, one that is not indented goes on with the paragraph
-of the line before it, without a blank, where that one is full. Empty lines, and lines of nothing but dashes or stars,
-part paragraphs.
+of the line before it where that one is full: in Korean with a blank, as lines are broken between words there, else
+without. Empty lines, and lines of nothing but dashes or stars, part paragraphs.
 """
 
 import re
@@ -20,7 +20,7 @@ from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Passage, Segment
 from benchmark_assets.corpus.readers.characters import check_letters, decode
 from benchmark_assets.corpus.readers.files import listed
-from benchmark_assets.literary.chunks import CLOSING, ENDS, chunks, count
+from benchmark_assets.literary.chunks import chunks, closed, count, hangul, last_letter
 from resources.errors import BadInput
 from resources.keys import check_key
 
@@ -57,18 +57,21 @@ def paragraphs(content: str) -> list[str]:
     """Paragraphs of a text, without blanks around them; lines that were broken at a width are joined.
 
     Lines were broken at a width where, of those before one that is not indented, more than half are about as wide as
-    all of them (`SLACK` off their median at most, which is not below `NARROWEST`) and end with no sentence.
+    all of them (`SLACK` off their median at most, which is not below `NARROWEST`) and end with no sentence. A line is
+    full that lacks no more than `SLACK` to the median; in Korean, also one in which the next word has no room.
     """
     lines = ["" if _RULE.fullmatch(line) else line.rstrip() for line in content.split("\n")]
     followed = [line for line, following in pairwise(lines) if line and following and not following[0].isspace()]
     width = median_low(map(_width, followed)) if followed else 0
-    broken = [line for line in followed if abs(_width(line) - width) <= SLACK and line[-1] not in ENDS | CLOSING]
+    broken = [line for line in followed if abs(_width(line) - width) <= SLACK and not closed(line)]
     joins = width >= NARROWEST and 2 * len(broken) > len(followed)
     found: list[str] = []
     previous = ""
     for line in lines:
-        if joins and line and not line[0].isspace() and _width(previous) >= width - SLACK:
-            found[-1] += line
+        blank = " " if hangul(line[:1]) or hangul(last_letter(previous)) else ""
+        lacking = max(SLACK, _width(line.split()[0])) if line and blank else SLACK
+        if joins and line and not line[0].isspace() and previous and _width(previous) >= width - lacking:
+            found[-1] += f"{blank}{line}"
         elif line:
             found.append(line.strip())
         previous = line

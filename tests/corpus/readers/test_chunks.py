@@ -1,6 +1,7 @@
 """Documents that are read as running text and cut into chunks."""
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,25 @@ def test_lines_that_were_broken_at_a_width_are_joined_and_others_are_not() -> No
         "舉頭望明月",
         "低頭思故鄉",
     ]
+
+
+def test_broken_lines_of_korean_are_joined_by_a_blank() -> None:
+    """However far a word that had no room left a line from full."""
+    chance = random.Random(1)
+    whole, lines = [], []
+    for _ in range(40):
+        words = ["가" * chance.choice((1, 2, 2, 3, 3, 4, 7)) + chance.choice((*" " * 9, ",", '."')) for _ in range(60)]
+        words = [word.strip() for word in words] + ["했다."]
+        whole.append(" ".join(words))
+        lines.append("")
+        for word in words:
+            line = f"{lines[-1]} {word}".strip()
+            if len(line.encode("euc-kr")) <= 60:
+                lines[-1] = line
+            else:
+                lines.append(word)
+        lines.append("")
+    assert paragraphs("\n".join(lines)) == whole
 
 
 @pytest.mark.parametrize(
