@@ -33,6 +33,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.pairwise.base_sets import TRANSLATOR, Identity
 from benchmark_assets.pairwise.building import judge_pool, manifest, write_base_set
+from benchmark_assets.pairwise.comparing import judged_by
 from benchmark_assets.translation.systems import Systems
 from resources.embedders import SentenceTransformerEmbedder
 from resources.home import PROJECT, prepare
@@ -306,7 +307,8 @@ def comparer(provider: Provider, server: Server) -> Iterator[str]:
     judgments = judge_pool(provider, COMPARER, items, outputs, "recording")
     if BASE_SET.exists():
         shutil.rmtree(BASE_SET)
-    write_base_set(BASE_SET, manifest(IDENTITY, ANCHORS, items, []), outputs, judgments)
+    judged = judged_by(provider, COMPARER).model_copy(update={"served": ""})  # recordings do not say what answers
+    write_base_set(BASE_SET, manifest(IDENTITY, judged, ANCHORS, items, []), outputs, judgments)
     yield from sorted(bare(line) for line in record(provider.ledger, COMPARER))
 
 

@@ -19,9 +19,10 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES
 from benchmark_assets.adjudication.triage import audits, item_key
-from benchmark_assets.corpus.registry import registered
+from benchmark_assets.corpus.registry import current
 from benchmark_assets.references.texts import complete_texts
-from benchmark_assets.reporting.export import PRIVATE, README, named, put, rights_of
+from benchmark_assets.reporting.export import PRIVATE, README, put
+from benchmark_assets.reporting.rights import named, rights_of
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 
@@ -128,13 +129,11 @@ def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Se
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(folder, "", "is there already, perhaps with labels in it", "give another folder")
     with warehouse.exclusively():  # the tables of one moment
-        for each in registered(warehouse, {corpus}):
-            if isinstance(each, BadInput):
-                raise each
+        current(warehouse, corpus)
         items = drawn_items(warehouse, corpus)
         translators = sorted({name for item in items for name in item.references})
         shown = ["", *translators]
-        rights = rights_of(warehouse, pl.DataFrame({"corpus": [corpus]}), translators)
+        rights = rights_of(warehouse, corpus, translators)
         seed = audits(warehouse)[corpus].seed
     restricted = named(rights.filter(pl.col("restricted") & pl.col("translator").is_in(shown))["translator"])
     room = f"{PRIVATE}/" if restricted else ""

@@ -43,7 +43,8 @@ def triage(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="adjudication", code_version="1", kinds={"duckdb"},
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="adjudication", code_version="1",
+    metadata={"tables": ["judge_call"]}, kinds={"duckdb"},
     deps=[triage, model_output, REFERENCE, SOURCE],
 )  # fmt: skip
 def judge_vote(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
@@ -60,7 +61,7 @@ def judge_vote(context: dg.AssetExecutionContext, warehouse: Warehouse, systems:
         return cost_of(warehouse, systems.provider, due)
 
     return refresh(
-        context, warehouse, compute, lambda asked: settings(warehouse, systems, asked), also=["judge_call"], cost=cost,
+        context, warehouse, compute, lambda asked: settings(warehouse, systems, asked), cost=cost,
         sparse=True,
     )  # fmt: skip
 

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.judging import Case, Scores, Vote, judge, judging, shown
+from benchmark_assets.adjudication.outputs import ask_all
 from benchmark_assets.corpus.description import Audit
 from benchmark_assets.lineage.standing import digest
 from benchmark_assets.translation.systems import language_name
 from resources import prompts
 from resources.errors import BadInput
-from resources.provider.asking import Task, at_once, estimate_asking
-from resources.provider.client import complete
+from resources.provider.asking import Ask, Task, estimate_asking
 from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
 
@@ -112,17 +112,12 @@ def votes(provider: Provider, work: Work, run: str) -> list[list[Vote]]:
     if not work:
         return []
     logger.info("panel: %s", estimate(provider, work))
-    cases = _cases(work)
 
-    async def ask_all() -> list[Vote]:
-        async with provider.opened(run) as client:
+    async def one(ask: Ask, case: tuple[Task, Case]) -> Vote:
+        return await judge(ask, *case)
 
-            async def one(case: tuple[Task, Case]) -> Vote:
-                return await judge(client.ask, *case)
-
-            return await at_once(client, one, cases, (task.model for task, _ in cases), "panel")
-
-    in_order = iter(complete(ask_all()))
+    asked = ask_all(provider, "panel", one, _cases(work), lambda case: case[0], run)
+    in_order = iter(vote for _, vote in asked)
     return [[next(in_order) for _ in seated.tasks] for seated, _ in work]
 
 

@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 import polars as pl
 
+from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.judging import Scores, Vote, Words
 from benchmark_assets.adjudication.labels import Judgement
+from benchmark_assets.adjudication.outputs import FAILURE, OUTPUT
 from benchmark_assets.adjudication.panel import Item, Panel, Work, estimate, panel, votes
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.lineage.refresh import Computed
@@ -25,10 +27,8 @@ from resources.warehouse import Warehouse
 DECIMALS = 3
 """Of the scores that judges are shown: the last digits of an embedding differ between machines."""
 
-_OUTPUT = ["model", "passage"]
-_VOTE = dict.fromkeys([*_OUTPUT, "judge", *Judgement._fields, *Words._fields, "abstention"], pl.String)
-_CALL = {**dict.fromkeys([*_OUTPUT, "judge", "call"], pl.String), "asked": pl.Int32, "parsing": pl.String}
-_FAILURE = dict.fromkeys([*_OUTPUT, "error"], pl.String)
+_VOTE = dict.fromkeys([*OUTPUT, "judge", *Judgement._fields, *Words._fields, "abstention"], pl.String)
+_CALL = {**dict.fromkeys([*OUTPUT, "judge", "call"], pl.String), "asked": pl.Int32, "parsing": pl.String}
 
 
 class Seats(NamedTuple):
@@ -40,11 +40,10 @@ class Seats(NamedTuple):
 
 def seats(warehouse: Warehouse, provider: Provider, outputs: pl.DataFrame) -> Iterator[Seats]:
     """The panels of those outputs that are queued or sampled and whose corpus names judges."""
-    wanted = warehouse.read("triage", outputs.select(_OUTPUT), [*_OUTPUT, "queued", "sampled"])
-    wanted = wanted.filter(pl.col("queued") | pl.col("sampled")).select(_OUTPUT)
+    wanted = warehouse.read("triage", outputs.select(OUTPUT), [*OUTPUT, "queued", "sampled"])
+    wanted = wanted.filter(pl.col("queued") | pl.col("sampled")).select(OUTPUT)
     judged = {corpus: audit for corpus, audit in audits(warehouse).items() if audit.judges}
-    corpora = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
-    languages = {corpus: (source, target) for corpus, source, target in corpora.iter_rows()}
+    languages = on_trial.languages(warehouse)
     for (model, corpus), own in wanted.group_by("model", CORPUS, maintain_order=True):
         if corpus in judged:
             name = str(corpus)
@@ -55,30 +54,18 @@ def seats(warehouse: Warehouse, provider: Provider, outputs: pl.DataFrame) -> It
 
 
 def settings(warehouse: Warehouse, systems: Systems, asked: pl.DataFrame) -> pl.DataFrame:
-    """What determines the votes on each output besides its texts: columns `model`, `passage` and `settings`.
+    """What determines the votes on each output besides its texts: see outputs.settings.
 
-    Outputs that no panel judges are left out. Of models that are known no more, `settings` is null.
+    Outputs that no panel judges are left out.
     """
-    known = systems.known(asked["model"].unique())
-    rows = [pl.DataFrame(schema=dict.fromkeys([*_OUTPUT, "settings"], pl.String))]
-    for outputs, seated in seats(warehouse, systems.provider, asked):
-        if outputs["model"][0] not in known:
-            rows.append(outputs.with_columns(settings=pl.lit(None, pl.String)))
-        elif isinstance(seated, BadInput):  # is the error of each of its outputs, once they are to be judged
-            rows.append(outputs.with_columns(settings=pl.lit(str(seated))))
-        elif seated.audit.show_scores:
-            shown = _scores(warehouse, outputs)
-            own = [digest(seated.fingerprint, shown.get(output)) for output in outputs.iter_rows()]
-            rows.append(outputs.with_columns(settings=pl.Series(own, dtype=pl.String)))
-        else:
-            rows.append(outputs.with_columns(settings=pl.lit(seated.fingerprint)))
-    return pl.concat(rows)
+    return on_trial.settings(systems, asked, _fingerprints(warehouse, seats(warehouse, systems.provider, asked)))
 
 
 def cost_of(warehouse: Warehouse, provider: Provider, due: pl.DataFrame) -> Estimate | None:
     """What judging outputs would ask of the judges; None where they are asked nothing."""
     work = _work(warehouse, seats(warehouse, provider, due))
-    return estimate(provider, work) if work else None
+    said = estimate(provider, work)
+    return said if said.calls else None
 
 
 def judge_outputs(warehouse: Warehouse, provider: Provider, due: pl.DataFrame, run: str) -> Computed:
@@ -94,7 +81,7 @@ def judge_outputs(warehouse: Warehouse, provider: Provider, due: pl.DataFrame, r
         for own in seated if isinstance(own.panel, BadInput) for output in own.outputs.iter_rows()
     }  # fmt: skip
     asked = {(item.model, item.passage) for _, item in work}
-    for output in due.select(_OUTPUT).iter_rows():
+    for output in due.select(OUTPUT).iter_rows():
         if output not in asked:
             failures.setdefault(output, "it is not queued any more, or lacks a text: materialize triage first")
     return tabulate(work, votes(provider, work, run), failures)
@@ -123,9 +110,22 @@ def tabulate(work: Work, given: Sequence[Sequence[Vote]], failures: Mapping[tupl
             calls.append((*output, name, vote.call, vote.asked, vote.parsing))
     return Computed(
         {"judge_vote": pl.DataFrame(rows, schema=_VOTE, orient="row")},
-        pl.DataFrame(failed, schema=_FAILURE, orient="row"),
+        pl.DataFrame(failed, schema=FAILURE, orient="row"),
         {"judge_call": pl.DataFrame(calls, schema=_CALL, orient="row")},
     )
+
+
+def _fingerprints(warehouse: Warehouse, seated: Iterable[Seats]) -> Iterator[tuple[pl.DataFrame, str]]:
+    """Outputs and what determines the votes on them besides their texts; of a fault, its words."""
+    for outputs, own in seated:
+        if isinstance(own, BadInput):
+            yield outputs, str(own)
+        elif own.audit.show_scores:
+            shown = _scores(warehouse, outputs)
+            for output in outputs.iter_slices(1):
+                yield output, digest(own.fingerprint, shown.get(output.row(0)))
+        else:
+            yield outputs, own.fingerprint
 
 
 def _work(warehouse: Warehouse, seated: Iterable[Seats]) -> list[tuple[Panel, Item]]:
@@ -140,7 +140,7 @@ def _work(warehouse: Warehouse, seated: Iterable[Seats]) -> list[tuple[Panel, It
         scores = _scores(warehouse, outputs) if own.audit.show_scores else {}
         work += [
             (own, Item(model, passage, sources[passage], references[passage], text, scores.get((model, passage))))
-            for model, passage, text in warehouse.read("model_output", outputs, [*_OUTPUT, "text"]).iter_rows()
+            for model, passage, text in warehouse.read("model_output", outputs, [*OUTPUT, "text"]).iter_rows()
             if passage in sources and passage in references
         ]
     return work
@@ -148,7 +148,7 @@ def _work(warehouse: Warehouse, seated: Iterable[Seats]) -> list[tuple[Panel, It
 
 def _scores(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, ...], Scores]:
     """Scores by model and passage, as judges are shown them."""
-    rows = warehouse.read("drift_score", outputs, [*_OUTPUT, "drift", "sim_best"]).drop_nulls()
+    rows = warehouse.read("drift_score", outputs, [*OUTPUT, "drift", "sim_best"]).drop_nulls()
     return {
         (model, passage): Scores(round(drift, DECIMALS), round(similarity, DECIMALS))
         for model, passage, drift, similarity in rows.iter_rows()

@@ -1,7 +1,7 @@
-"""Which pairs to ask a judge about next, and when to stop: the same LT for fewer calls.
+"""Which pairs to ask a judge about next, and when to stop: the same LT, or the same place, for fewer calls.
 
-Here: the order of pairs, and how far the LT of what was asked can be from that of all pairs. Not here: asking, or what
-is reported in the end (scores).
+Here: the order of pairs, and how far the strength by what was asked can be from that by all pairs. Not here: asking, or
+what is reported in the end (scores).
 """
 
 import math
@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.pairwise.base_sets import Ranks, Within
 from benchmark_assets.pairwise.bradley_terry import fit_fixed, on_scale
 
 Z = 2.5
@@ -60,27 +61,48 @@ def next_pairs(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, 
     return mixed.sort("turn", "place", "chance").head(batch).select(left.columns)
 
 
-def enough(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float], within: float) -> bool:
-    """Whether to stop: nothing is left, or LT is known within `within` of what all pairs would give.
+def enough(
+    asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float], mode: Within | Ranks
+) -> bool:  # fmt: skip
+    """Whether to stop: nothing is left, or what all pairs would give is known as well as `mode` wants it.
 
     Parameters
     ----------
     asked, left, strengths
         As for `next_pairs`.
-    within
-        Half-width of the interval, on the scale of LT.
+    mode
+        LT within so much, by `half_width`; or so many places among the anchors at most, by `places`.
 
     Notes
     -----
-    See `half_width`. It is infinite as long as the candidate is undefeated or winless, so that all pairs are asked.
+    Neither is ever so as long as the candidate is undefeated or winless, so that all pairs are asked.
     """
-    return left.is_empty() or half_width(asked, left, strengths) <= within
+    if left.is_empty():
+        return True
+    if isinstance(mode, Within):
+        return half_width(asked, left, strengths) <= mode.within
+    return places(asked, left, strengths) <= mode.ranks
 
 
 def half_width(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float]) -> float:
-    """How far the LT of `asked` (anchors fixed) can be, at 95 %, from that of `asked` and `left` together.
+    """How far the LT of `asked` (anchors fixed) can be from that of all pairs, see `interval`; infinite where `asked`
+    gives no finite strength."""
+    low, middle, high = on_scale(np.array(interval(asked, left, strengths)))
+    return math.inf if math.isnan(middle) else float(max(high - middle, middle - low))
 
-    Infinite where `asked` gives no finite strength.
+
+def places(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float]) -> float:
+    """How many places among the anchors the candidate may have by all pairs, see `interval`: one more than there are
+    anchors whose strengths lie in it. Infinite where `asked` gives no finite strength."""
+    low, middle, high = interval(asked, left, strengths)
+    return math.inf if math.isnan(middle) else 1 + sum(low <= strength <= high for strength in strengths.values())
+
+
+def interval(
+    asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float]
+) -> tuple[float, float, float]:  # fmt: skip
+    """Where, at 95 %, the strength by `asked` and `left` together lies, the anchors' being held: its lower end, the
+    strength by `asked`, its upper end. NaN where `asked` gives no finite strength.
 
     Notes
     -----
@@ -93,7 +115,7 @@ def half_width(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, 
     """
     strength = _strength(asked, strengths)
     if math.isnan(strength):
-        return math.inf
+        return strength, strength, strength
     known = asked.drop_nulls("won").with_columns(pl.lit(True).alias("known"))
     pairs = ["passage", "anchor"]
     rows = pl.concat([known.select(*pairs, "won", "known"), left.select(pairs)], how="diagonal")
@@ -116,8 +138,7 @@ def half_width(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, 
     varies = max(0.0, float(((residual**2).sum() - squared.sum()) / (asked_of**2).sum()))
     uneven = ((every / total - asked_of / of_asked) ** 2).sum()
     error = math.sqrt(spread * max(0.0, 1 / of_asked - 1 / total) + varies * uneven)
-    low, middle, high = on_scale(np.array([strength - Z * error, strength, strength + Z * error]))
-    return float(max(high - middle, middle - low))
+    return strength - Z * error, strength, strength + Z * error
 
 
 def _estimate(asked: pl.DataFrame, strengths: Mapping[str, float]) -> float:

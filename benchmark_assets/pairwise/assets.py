@@ -10,18 +10,19 @@ from benchmark_assets.lineage.standing import digest
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.pairwise import matches, readings, rubric, scores
+from benchmark_assets.pairwise.comparing import judged_by
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
 from benchmark_assets.reporting.plots import plots
 from benchmark_assets.translation.assets import PAYER, model_output
 from benchmark_assets.translation.systems import Systems
-from resources import prompts
 from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1", kinds={"duckdb"},
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1",
+    metadata={"tables": ["comparison_call"]}, kinds={"duckdb"},
     deps=[model_output, SOURCE],
 )  # fmt: skip
 def comparison(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
@@ -39,14 +40,14 @@ def comparison(context: dg.AssetExecutionContext, warehouse: Warehouse, systems:
 
     return refresh(
         context, warehouse, compute, lambda asked: matches.settings(warehouse, systems, asked),
-        also=["comparison_call"], cost=cost, sparse=True,
+        cost=cost, sparse=True,
     )  # fmt: skip
 
 
 @dg.asset(group_name="pairwise", code_version="1", kinds={"duckdb", "numpy"})
-def anchor_score(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
+def anchor_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
     """Anchors of each base set among themselves: win rate, strength and LT by slice."""
-    contracts = dict(_contracts(warehouse, provider))
+    contracts = {row["base_set"]: scores.contract(row) for row in warehouse.read("base_set").iter_rows(named=True)}
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("anchor_score").drop("fingerprint")]
@@ -73,14 +74,17 @@ def anchor_score(context: dg.AssetExecutionContext, warehouse: Warehouse, provid
 def pairwise_score(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
     """A model against each base set that it was compared with, in a fit of its own: win rate and LT by slice.
 
-    Scores of models that are known no more stay as they are, under the contract that they were made by.
+    Scores of models that are known no more stay as they are, under the contract that they were made by; so do those
+    against a base set of which nobody knows who judges.
     """
     contracts = dict(_contracts(warehouse, systems.provider))
 
     def settings(asked: pl.DataFrame) -> pl.DataFrame:
         compared = warehouse.read("comparison", asked.select("model"), ["model", "base_set"]).unique()
         words = pl.col("base_set").replace_strict(contracts, default="", return_dtype=pl.String)
-        own = compared.sort("model", "base_set").group_by("model", maintain_order=True).agg(words.str.join("\n"))
+        own = compared.sort("model", "base_set").group_by("model", maintain_order=True).agg(
+            pl.when(~words.has_nulls()).then(words.str.join("\n"))
+        )  # fmt: skip
         known = pl.col("model").is_in(list(systems.known(own["model"])))
         return own.select(
             "model", settings=pl.when(known).then(pl.format("{} {}", pl.lit(scores.SIGNATURE), "base_set"))
@@ -92,7 +96,7 @@ def pairwise_score(context: dg.AssetExecutionContext, warehouse: Warehouse, syst
             own = pl.DataFrame({"base_set": [base_set]})
             compared = warehouse.read("comparison", due.join(own, how="cross"))
             judgments, items = (warehouse.read(table, own) for table in ("anchor_judgment", "base_set_item"))
-            if len(compared):
+            if contract and len(compared):
                 rows.append(scores.candidate_scores(compared, judgments, items, contract))
         return Computed({"pairwise_score": pl.concat(rows)})
 
@@ -103,7 +107,8 @@ def pairwise_score(context: dg.AssetExecutionContext, warehouse: Warehouse, syst
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1", kinds={"duckdb"},
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1",
+    metadata={"tables": ["rubric_vote_call"]}, kinds={"duckdb"},
     deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
 def rubric_vote(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
@@ -120,7 +125,8 @@ def rubric_vote(context: dg.AssetExecutionContext, warehouse: Warehouse, systems
         return rubric.cost_of(warehouse, systems.provider, due)
 
     return refresh(
-        context, warehouse, compute, lambda asked: rubric.settings(warehouse, systems, asked), cost=cost, sparse=True,
+        context, warehouse, compute, lambda asked: rubric.settings(warehouse, systems, asked),
+        cost=cost, sparse=True,
     )  # fmt: skip
 
 
@@ -141,9 +147,12 @@ def rubric_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> d
     )  # fmt: skip
 
 
-def _contracts(warehouse: Warehouse, provider: Provider) -> Iterator[tuple[str, str]]:
-    """What the scores of each base set have in common; a judge that is not in the registry any more has no hash."""
-    prompt, judges = prompts.load("compare"), provider.registry().judges
+def _contracts(warehouse: Warehouse, provider: Provider) -> Iterator[tuple[str, str | None]]:
+    """What the scores of models against each base set have in common; None where neither the base set nor the registry
+    says who judges them."""
+    judges = provider.registry().judges
     for row in warehouse.read("base_set").iter_rows(named=True):
-        known = digest(*provider.model(row["judge"]).determinants) if row["judge"] in judges else "unknown"
-        yield row["base_set"], scores.contract(row, known, prompt)
+        if row["judged"] or row["judge"] in judges:
+            yield row["base_set"], scores.contract(row, None if row["judged"] else judged_by(provider, row["judge"]))
+        else:
+            yield row["base_set"], None

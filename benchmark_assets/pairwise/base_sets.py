@@ -70,17 +70,50 @@ class Item(_Part):
     source: Digest
 
 
-class Adaptive(_Part):
+class Within(_Part):
     """Ask until the interval of LT reaches no further than `within` to either side."""
 
     within: float = Field(gt=0, le=5)
+
+
+class Ranks(_Part):
+    """Ask until the interval of the strength holds no more than `ranks` places among the anchors: 1 is between two
+    neighbours, above all or below all; each anchor in the interval is a place more."""
+
+    ranks: int = Field(ge=1, strict=True)
 
 
 class Judging(_Part):
     """How pairs are judged: in both orders or in one, all of them or as many as it takes."""
 
     orders: Literal["both", "one"] = "both"
-    adaptive: Literal[False] | Adaptive = False
+    adaptive: Literal[False] | Within | Ranks = False
+
+
+class Judged(_Part):
+    """Who judged the anchors, wherever that was: the model by the name that its endpoint has for it, the version that
+    answered ('' where no reply said so), how it decoded, and by which prompt, with its hash."""
+
+    id: str = Field(min_length=1)
+    served: str = ""
+    effort: str | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    max_tokens: int
+    prompt: str = Field(min_length=1)
+
+    def __str__(self) -> str:
+        """For a person: id and prompt, between them whatever is set."""
+        said = self.model_dump(exclude={"id", "prompt"}, exclude_none=True)
+        return ", ".join([self.id, *(f"{name} {value}" for name, value in said.items() if value != ""), self.prompt])
+
+    def other(self, now: "Judged") -> list[str]:
+        """What is another in `now`; a version of which nobody knows is the same."""
+        return [
+            name for name in type(self).model_fields
+            if getattr(self, name) != getattr(now, name) and not (name == "served" and "" in (self.served, now.served))
+        ]  # fmt: skip
 
 
 class Hashes(_Part):
@@ -100,8 +133,13 @@ class Identity(Judging):
 
 
 class Manifest(Identity):
-    """What `baseset.yaml` says, besides the hashes. `restricted` names the anchors whose texts may not be passed on."""
+    """What `baseset.yaml` says, besides the hashes.
 
+    `judged` says what the judge was that judged the anchors; None where nobody recorded it. `restricted` names the
+    anchors whose texts may not be passed on.
+    """
+
+    judged: Judged | None = None
     anchors: tuple[Slug, ...] = Field(min_length=2)
     restricted: tuple[Slug, ...] = ()
     items: tuple[Item, ...] = Field(min_length=1)
@@ -329,14 +367,15 @@ def _judgments(path: Path, manifest: Manifest) -> pl.DataFrame:
 
 
 def _check_contract(warehouse: Warehouse, folder: Path, manifest: Manifest, stored: pl.DataFrame) -> None:
-    for key, version, judge, settings in stored.select("base_set", "version", "judge", "settings").iter_rows():
+    columns = ["base_set", "version", "judge", "judged", "settings"]
+    for key, version, judge, judged, settings in stored.select(columns).iter_rows():
         if version.rpartition(".")[0] != manifest.version.rpartition(".")[0]:
             continue
         outputs = warehouse.read("anchor_output", pl.DataFrame({"base_set": [key]}), ["anchor"])
         other = sorted(set(outputs["anchor"]) ^ set(manifest.anchors))
         changed = {
             f"anchors ({', '.join(other)})": bool(other),
-            f"judge ({judge})": judge != manifest.judge,
+            f"judge ({judge})": judge != manifest.judge or judged != _judged(manifest),
             "settings": settings != _settings(manifest),
         }
         if problem := ", ".join(name for name, differs in changed.items() if differs):
@@ -344,6 +383,10 @@ def _check_contract(warehouse: Warehouse, folder: Path, manifest: Manifest, stor
             raise BadInput(
                 folder / MANIFEST, "version", f"{key}, of the same minor version, has other {problem}", remedy
             )
+
+
+def _judged(manifest: Manifest) -> str | None:
+    return manifest.judged.model_dump_json() if manifest.judged else None
 
 
 def _settings(manifest: Manifest) -> str:
@@ -357,7 +400,8 @@ def _rows(warehouse: Warehouse, folder: Path, read: BaseSet) -> Mapping[str, pl.
     stamp = [pl.lit(manifest.key).alias("base_set"), pl.lit(content).alias("fingerprint")]
     entry = {
         "name": manifest.name, "version": manifest.version, "folder": str(folder.resolve()), "source_language": source,
-        "target_language": target, "judge": manifest.judge, "settings": _settings(manifest), "content": content,
+        "target_language": target, "judge": manifest.judge, "judged": _judged(manifest),
+        "settings": _settings(manifest), "content": content,
     }  # fmt: skip
     items = pl.DataFrame([item.model_dump() for item in manifest.items]).rename({"source": "source_hash"})
     frames = (pl.DataFrame([entry], schema=dict.fromkeys(entry, pl.String)), items, read.outputs, read.judgments)

@@ -163,7 +163,8 @@ def on_scale(strengths: Floats) -> Floats:
 
 
 def en(strengths: Floats) -> Floats:
-    """EN = 10 exp(θ_i) / Σ_j exp(θ_j), in [0, 10], shape (..., n): the column `EN` of JP-TL-Bench's score files."""
+    """EN = 10 exp(θ_i) / Σ_j exp(θ_j), in [0, 10], shape (..., n): the column `EN` of JP-TL-Bench's score files,
+    a system's share in the odds of all; NaN as the strengths are."""
     shares = np.exp(strengths - strengths.max(axis=-1, keepdims=True))
     found: Floats = SPAN * shares / shares.sum(axis=-1, keepdims=True)
     return found

@@ -25,6 +25,7 @@ from benchmark_assets.pairwise.base_sets import (
     TRANSLATOR,
     Hashes,
     Identity,
+    Judged,
     Manifest,
     checked,
     jsonl,
@@ -32,11 +33,12 @@ from benchmark_assets.pairwise.base_sets import (
     sealed,
     text_hash,
 )
-from benchmark_assets.pairwise.bradley_terry import obstacle
-from benchmark_assets.pairwise.comparing import Pair, comparing
+from benchmark_assets.pairwise.comparing import Pair, comparing, judged_by
 from benchmark_assets.pairwise.matches import Match, outcomes
-from benchmark_assets.pairwise.scores import OVERALL, anchor_matches, anchor_wins, slices
-from benchmark_assets.reporting.export import put, rights_of
+from benchmark_assets.pairwise.scores import OVERALL, anchor_scores, contract, tallies
+from benchmark_assets.partitions import CORPUS
+from benchmark_assets.reporting.export import put
+from benchmark_assets.reporting.rights import rights_of, secrets, withheld
 from resources.errors import BadInput
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
@@ -105,12 +107,13 @@ def build_base_set(
         raise BadInput(
             "pool", "", f"has {len(names)} systems, so that {count} cannot be chosen", "choose fewer, or more"
         )
-    manifest(identity, names, rows, [])
+    manifest(identity, None, names, rows, [])
     judgments = judge_pool(provider, identity.judge, rows, outputs, run)
+    judged = judged_by(provider, identity.judge)
     rates = win_rates(judgments, rows)
     anchors = choose(rates, count)
-    restricted = restricted_of(warehouse, rows["passage"].to_list(), anchors)
-    write_base_set(folder, manifest(identity, anchors, rows, restricted), outputs, judgments)
+    restricted = restricted_of(warehouse, outputs.filter(pl.col("system").is_in(anchors)))
+    write_base_set(folder, manifest(identity, judged, anchors, rows, restricted), outputs, judgments)
     return Built(rates, anchors, unevenness(rates, anchors), restricted)
 
 
@@ -155,8 +158,8 @@ def pool(warehouse: Warehouse, passages: Sequence[str], systems: Sequence[str]) 
     Parameters
     ----------
     systems
-        Their names; without any, all that have every passage, but no translator whose texts may not be passed on: who
-        wants these names them.
+        Their names; without any, all that have every passage, but none of those with a text that may not be passed on
+        (see `restricted_of`): who wants these names them.
 
     Raises
     ------
@@ -173,8 +176,10 @@ def pool(warehouse: Warehouse, passages: Sequence[str], systems: Sequence[str]) 
         if name not in whole:
             has = len(rows.filter(system=name))
             raise BadInput(name, "", f"has {has} of {len(passages)} items", "translate them, or leave the system out")
-    chosen = list(systems) or sorted(set(whole) - set(restricted_of(warehouse, passages, whole)))
-    return rows.filter(pl.col("system").is_in(chosen)).sort("system", "passage")
+    if systems:
+        return rows.filter(pl.col("system").is_in(systems)).sort("system", "passage")
+    rows = rows.filter(pl.col("system").is_in(whole))
+    return rows.filter(~pl.col("system").is_in(restricted_of(warehouse, rows))).sort("system", "passage")
 
 
 def judge_pool(provider: Provider, judge: str, items: pl.DataFrame, outputs: pl.DataFrame, run: str) -> pl.DataFrame:
@@ -234,21 +239,8 @@ def win_rates(judgments: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
     -------
     Columns `system`, `slice`, `matches`, `wins` and `win_rate` in [0, 1], sorted by the first two.
     """
-    found = anchor_matches(judgments).drop_nulls("won")
-    sides = pl.concat(
-        [
-            found.select("passage", "won", system="system"),
-            found.select("passage", won=1 - pl.col("won"), system="other"),
-        ],
-        how="diagonal",
-    )
-    belongs = pl.DataFrame(
-        [(each.name, passage) for each in slices(items) for passage in each.passages],
-        schema={"slice": pl.String, "passage": pl.String}, orient="row",
-    )  # fmt: skip
-    rates = sides.join(belongs, on="passage").group_by("system", "slice")
-    summed = rates.agg(matches=pl.len(), wins=pl.col("won").sum()).sort("system", "slice")
-    return summed.with_columns(win_rate=pl.col("wins") / pl.col("matches"))
+    found = tallies(judgments, items).filter(pl.col("matches") > 0).sort("system", "slice")
+    return found.select("system", "slice", "matches", "wins", win_rate=pl.col("wins") / pl.col("matches"))
 
 
 def choose(rates: pl.DataFrame, count: int) -> list[str]:
@@ -363,8 +355,10 @@ def _costs(values: NDArray[np.float64], pool: NDArray[np.float64], count: int) -
     return 0.5 * (squares[:, :, 0] + others)
 
 
-def manifest(identity: Identity, anchors: Sequence[str], items: pl.DataFrame, restricted: Sequence[str]) -> Manifest:
-    """The manifest of a base set: its anchors by name, its items as from `read_items`.
+def manifest(
+    identity: Identity, judged: Judged | None, anchors: Sequence[str], items: pl.DataFrame, restricted: Sequence[str]
+) -> Manifest:
+    """The manifest of a base set: who judged it, its anchors by name, its items as from `read_items`.
 
     Raises
     ------
@@ -374,21 +368,31 @@ def manifest(identity: Identity, anchors: Sequence[str], items: pl.DataFrame, re
     rows = items.select("passage", "direction", "difficulty", "source").iter_rows(named=True)
     own = [row | {"source": text_hash(row["source"])} for row in rows]
     return checked(
-        Manifest, **identity.model_dump(), anchors=sorted(anchors), restricted=sorted(restricted), items=own
+        Manifest, **identity.model_dump(), judged=judged, anchors=sorted(anchors), restricted=sorted(restricted),
+        items=own,
     )  # fmt: skip
 
 
-def restricted_of(warehouse: Warehouse, passages: Sequence[str], anchors: Iterable[str]) -> list[str]:
-    """The human translators among the anchors whose texts may not be passed on."""
-    people = [anchor.removeprefix(TRANSLATOR) for anchor in anchors if anchor.startswith(TRANSLATOR)]
-    corpora = warehouse.read("source_text", pl.DataFrame({"passage": passages}), ["corpus"]).unique()
-    found = {
-        translator
-        for (corpus,) in corpora.iter_rows()
-        for translator, _, restricted in rights_of(warehouse, pl.DataFrame({"corpus": [corpus]}), people).iter_rows()
-        if restricted
-    }
-    return [f"{TRANSLATOR}{name}" for name in people if name in found]
+def restricted_of(warehouse: Warehouse, outputs: pl.DataFrame) -> list[str]:
+    """Those of the systems that have a text which may not be passed on.
+
+    They are human translators whose licence says so, and models with an output in which a restricted source or
+    translation of the passage stands whole: a model may have it by heart, and an imported output may be anybody's.
+
+    Parameters
+    ----------
+    outputs
+        Columns `system`, `passage` and `text`.
+    """
+    found: set[str] = set()
+    for (corpus,), own in outputs.group_by(CORPUS):
+        systems = own["system"].unique()
+        people = [name.removeprefix(TRANSLATOR) for name in systems if name.startswith(TRANSLATOR)]
+        rights = rights_of(warehouse, str(corpus), people)
+        closed = {f"{TRANSLATOR}{name}" for name in rights.filter("restricted")["translator"]}
+        repeating = own.filter(withheld(own, secrets(warehouse, own.select("passage").unique(), rights)))
+        found |= closed & set(systems) | set(repeating["system"])
+    return sorted(found)
 
 
 def write_base_set(folder: Path, manifest: Manifest, outputs: pl.DataFrame, judgments: pl.DataFrame) -> Hashes:
@@ -420,11 +424,17 @@ def write_base_set(folder: Path, manifest: Manifest, outputs: pl.DataFrame, judg
 
 
 class Report(NamedTuple):
-    """Anchors of a base set against each other: `anchors` from the strongest to the weakest, with win rates by slice,
-    overall first; `spread`, as from the function; and why they have no finite strengths, None where they have."""
+    """Anchors of a base set against each other.
+
+    `anchors` has their rows of `anchor_score`, overall first, from the strongest to the weakest by overall win rate;
+    `spread` is as from the function. `contract` and `signature` say what the numbers hang on, `problem` why there are
+    no finite strengths overall, or what is wrong with their intervals; None where nothing is.
+    """
 
     anchors: pl.DataFrame
     spread: pl.DataFrame
+    contract: str
+    signature: str
     problem: str | None
 
 
@@ -437,16 +447,22 @@ def report(warehouse: Warehouse, base_set: str) -> Report:
         For one that is not in the warehouse.
     """
     key = pl.DataFrame({"base_set": [base_set]})
-    if warehouse.read("base_set", key).is_empty():
+    found = warehouse.read("base_set", key)
+    if found.is_empty():
         known = ", ".join(warehouse.read("base_set", columns=["base_set"])["base_set"]) or "none"
         raise BadInput(base_set, "", "is no base set of this warehouse", f"there is {known}")
-    judgments = warehouse.read("anchor_judgment", key, JUDGMENT)
-    rates = win_rates(judgments, warehouse.read("base_set_item", key, ["passage", "direction", "difficulty"]))
-    wide = rates.pivot("slice", index="system", values="win_rate").sort(OVERALL, "system", descending=[True, False])
-    others = sorted(set(wide.columns) - {"system", OVERALL})
-    names = warehouse.read("anchor_output", key, ["anchor"])["anchor"].unique().sort().to_list()
-    problem = obstacle(anchor_wins(judgments, names), names)
-    return Report(wide.select("system", OVERALL, *others), spread(rates, names), problem)
+    judgments, items = warehouse.read("anchor_judgment", key), warehouse.read("base_set_item", key)
+    rows = anchor_scores(judgments, items, contract(found.row(0, named=True)))
+    overall = rows.filter(slice=OVERALL).select("anchor", place=pl.col("win_rate"))
+    rows = rows.join(overall, on="anchor", how="left").sort(
+        pl.col("slice") != OVERALL, "slice", "place", "anchor", descending=[False, False, True, False], nulls_last=True
+    )  # fmt: skip
+    names = sorted(set(rows["anchor"]))
+    first = rows.row(0, named=True)
+    return Report(
+        rows.drop("place"), spread(win_rates(judgments, items), names), first["contract"], first["signature"],
+        first["problem"],
+    )  # fmt: skip
 
 
 def _check_place(folder: Path) -> None:

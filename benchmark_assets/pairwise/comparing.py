@@ -7,12 +7,17 @@ which outputs are compared with which anchors, and in which order (matches), ask
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from benchmark_assets.pairwise.base_sets import Judged
 from benchmark_assets.translation.systems import language_name
 from resources import prompts
+from resources.provider import ledger
 from resources.provider.asking import Ask, Task, insist
+from resources.provider.provider import Provider
 from resources.provider.registry import Model
 
 Side = Literal["A", "B"]
+
+PROMPT = "compare"
 
 ANSWER: Mapping[str, Any] = {
     "type": "object",
@@ -49,7 +54,16 @@ class Outcome(NamedTuple):
 def comparing(judge: Model, languages: tuple[str, str]) -> Task:
     """The task of comparing translations; the languages, of the source and of the translations, are tags."""
     source, target = map(language_name, languages)
-    return Task(judge, prompts.load("compare"), source, target, "compare", ANSWER)
+    return Task(judge, prompts.load(PROMPT), source, target, "compare", ANSWER)
+
+
+def judged_by(provider: Provider, judge: str) -> Judged:
+    """What determines the verdicts of a judge of the registry now, wherever it answers; the version is that of its
+    last probe, else of its first reply."""
+    model, prompt = provider.model(judge), prompts.load(PROMPT)
+    first, probed = ledger.served(provider.ledger, model.place, model.settings.id)
+    own = model.settings.model_dump(include={"id", "effort", "temperature", "top_p", "seed", "max_tokens"})
+    return Judged(**own, served=probed or first, prompt=f"{prompt.name} {prompt.version} ({prompt.digest()})")
 
 
 def shown(pair: Pair) -> dict[str, str]:

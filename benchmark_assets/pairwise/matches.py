@@ -7,21 +7,22 @@ pairs adaptive mode asks for (rounds).
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
+from benchmark_assets.adjudication.outputs import OUTPUT, Output, Said
 from benchmark_assets.lineage.refresh import Computed
 from benchmark_assets.lineage.standing import digest
-from benchmark_assets.pairwise.base_sets import Adaptive, Judging, text_hash
-from benchmark_assets.pairwise.comparing import Outcome, Pair, Side, compare, comparing, settled, shown
+from benchmark_assets.pairwise.base_sets import Judged, Judging, Ranks, Within, text_hash
+from benchmark_assets.pairwise.comparing import Outcome, Pair, Side, compare, comparing, judged_by, settled, shown
 from benchmark_assets.pairwise.rounds import Ladder, following, ladder
 from benchmark_assets.partitions import CORPUS
 from benchmark_assets.translation.systems import Systems
 from resources.errors import BadInput
-from resources.provider.asking import Task, at_once, estimate_asking
-from resources.provider.client import complete
+from resources.provider.asking import Ask, Task
 from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
@@ -32,12 +33,9 @@ SIDES: tuple[Side, Side] = ("A", "B")
 
 Key = tuple[str, str, str, str, str]
 
-_OUTPUT = ["model", "passage"]
-_KEY = [*_OUTPUT, "base_set", "anchor", "shown"]
-_COMPARISON = {**dict.fromkeys([*_KEY, "winner", "excluded"], pl.String), "asked": pl.Int32}
-_CALL = dict.fromkeys([*_KEY, "call"], pl.String)
+_KEY = [*OUTPUT, "base_set", "anchor", "shown"]
+_FOUND = {"winner": pl.String, "excluded": pl.String, "asked": pl.Int32}
 _WON = dict.fromkeys(["passage", "anchor", "winner"], pl.String)
-_FAILURE = dict.fromkeys([*_OUTPUT, "error"], pl.String)
 
 
 class Contest(NamedTuple):
@@ -100,64 +98,55 @@ def contests(warehouse: Warehouse, provider: Provider, outputs: pl.DataFrame) ->
     now = pl.col("text").map_elements(text_hash, return_dtype=pl.String)
     items = items.join(sources.select("passage", source_hash=now), on=["passage", "source_hash"], how="semi")
     items = items.drop("source_hash")
-    wanted = outputs.select(_OUTPUT).join(items, on="passage", maintain_order="left_right")
+    wanted = outputs.select(OUTPUT).join(items, on="passage", maintain_order="left_right")
     own_sets = wanted.select("base_set").unique()
     anchors = warehouse.read("anchor_output", own_sets, ["base_set", "anchor"]).unique()
     wanted = wanted.join(anchors, left_on=["base_set", "model"], right_on=["base_set", "anchor"], how="anti")
-    entries = warehouse.read("base_set", own_sets, ["base_set", "judge", "settings", "content"])
+    entries = warehouse.read("base_set", own_sets, ["base_set", "judge", "judged", "settings", "content"])
     sets = {base_set: entry for base_set, *entry in entries.iter_rows()}
-    corpora = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
-    languages = {corpus: (source, target) for corpus, source, target in corpora.iter_rows()}
+    languages = on_trial.languages(warehouse)
     for (model, base_set, corpus), own in wanted.group_by("model", "base_set", CORPUS, maintain_order=True):
-        judge, settings, content = sets[str(base_set)]
+        judge, judged, settings, content = sets[str(base_set)]
         task: Task | BadInput
         try:
             (model_of_judge,) = impartial(provider, [judge], str(model), f"base set {base_set}", "judge")
             task = comparing(model_of_judge, languages[str(corpus)])
+            if judged:
+                _same_judge(str(base_set), judge, Judged.model_validate_json(judged), judged_by(provider, judge))
         except BadInput as fault:
             task = fault
-        yield Contest(str(base_set), own.select(_OUTPUT), Judging.model_validate_json(settings), content, task)
+        yield Contest(str(base_set), own.select(OUTPUT), Judging.model_validate_json(settings), content, task)
 
 
 def settings(warehouse: Warehouse, systems: Systems, asked: pl.DataFrame) -> pl.DataFrame:
-    """What determines the comparisons of each output besides its texts: columns `model`, `passage` and `settings`.
+    """What determines the comparisons of each output besides its texts: see adjudication.outputs.settings.
 
-    Outputs that are items of no base set are left out. Of models that are known no more, `settings` is null.
+    Outputs that are items of no base set are left out.
     """
-    known = systems.known(asked["model"].unique())
-    rows = [pl.DataFrame(schema=dict.fromkeys([*_OUTPUT, "settings"], pl.String))]
-    for contest in contests(warehouse, systems.provider, asked):
-        of_known = contest.fingerprint if contest.outputs["model"][0] in known else None
-        rows.append(contest.outputs.with_columns(settings=pl.lit(of_known, pl.String)))
-    whole = pl.when(pl.col("settings").has_nulls()).then(None).otherwise(pl.col("settings").sort().str.join(" "))
-    return pl.concat(rows).group_by(_OUTPUT, maintain_order=True).agg(settings=whole)
+    every = contests(warehouse, systems.provider, asked)
+    return on_trial.settings(systems, asked, ((contest.outputs, contest.fingerprint) for contest in every))
 
 
 def cost_of(warehouse: Warehouse, provider: Provider, due: pl.DataFrame) -> Estimate | None:
     """What comparing outputs would ask of judges, in adaptive mode at most; None where they are asked nothing."""
-    found, _ = _matches(warehouse, contests(warehouse, provider, due))
-    said = estimate(provider, found)
-    return said if said.calls else None
-
-
-def estimate(provider: Provider, matches: Iterable[Match]) -> Estimate:
-    """Calls and cost of those matches that need a judge, taking every first answer to be one."""
-    needed = (match for match in matches if settled(match.pair) is None)
-    return estimate_asking(provider.ledger, ((match.task, shown(match.pair)) for match in needed))
+    found = _matches(warehouse, contests(warehouse, provider, due))
+    return on_trial.cost(provider, _questions(found.matches))
 
 
 def compare_outputs(warehouse: Warehouse, provider: Provider, due: pl.DataFrame, run: str) -> Computed:
     """Have outputs compared with the anchors of their base sets. The run pays.
 
-    An output has failed where one of its base sets has a judge that may not judge it, or where a call failed. It has
-    no comparisons then; what was answered is in the ledger. In adaptive mode an output may need none: it has no rows
-    either, and no failure.
+    Base sets whose judge may not judge an output, or is not the one that judged the anchors, are left out, and the log
+    says so; an output for which none is left has failed, as one has of which a call failed. It has no comparisons then;
+    what was answered is in the ledger. In adaptive mode an output may need none: it has no rows either, and no failure.
     """
     wanted = list(contests(warehouse, provider, due))
-    found, failures = _matches(warehouse, wanted)
-    given = _in_rounds(provider, found, _ladders(warehouse, wanted), run)
-    asked = [match for match in found if match.key in given]
-    return tabulate(asked, [given[match.key] for match in asked], failures)
+    found = _matches(warehouse, wanted)
+    for words in found.bars:
+        logger.warning("comparison: not compared; %s", words)
+    given = _in_rounds(provider, found.matches, _ladders(warehouse, wanted), run)
+    said = [_said(match, given[match.key]) for match in found.matches if match.key in given]
+    return on_trial.tabulate("comparison", _KEY, _FOUND, said, found.failures)
 
 
 def outcomes(provider: Provider, matches: Sequence[Match], run: str) -> list[Outcome]:
@@ -166,50 +155,23 @@ def outcomes(provider: Provider, matches: Sequence[Match], run: str) -> list[Out
     return [given[match.key] for match in matches]
 
 
-def tabulate(
-    matches: Sequence[Match], outcomes: Sequence[Outcome], failures: Mapping[tuple[str, str], str]
-) -> Computed:
-    """Sort outcomes, one for each match, into tables; an output of which one is an error failed.
+class _Found(NamedTuple):
+    """Matches, output by output; by model and passage, why some outputs have none; and why some contests that others
+    are not in have none, each once."""
 
-    Parameters
-    ----------
-    failures
-        By model and passage, why others were not compared.
-    """
-    errors = {output: [words] for output, words in failures.items()}
-    for match, outcome in zip(matches, outcomes, strict=True):
-        if outcome.error:
-            words = f"{match.base_set} {match.anchor}: {outcome.error}"
-            errors.setdefault((match.model, match.passage), []).append(words)
-    good = [
-        (match, outcome) for match, outcome in zip(matches, outcomes, strict=True)
-        if (match.model, match.passage) not in errors
-    ]  # fmt: skip
-    rows = [(*match.key, match.winner(outcome), outcome.excluded, outcome.asked) for match, outcome in good]
-    calls = [(*match.key, outcome.call) for match, outcome in good if outcome.call]
-    failed = [(*output, "; ".join(dict.fromkeys(words))) for output, words in errors.items()]
-    return Computed(
-        {"comparison": pl.DataFrame(rows, schema=_COMPARISON, orient="row")},
-        pl.DataFrame(failed, schema=_FAILURE, orient="row"),
-        {"comparison_call": pl.DataFrame(calls, schema=_CALL, orient="row")},
-    )
+    matches: list[Match]
+    failures: dict[Output, str]
+    bars: list[str]
 
 
-def texts(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, str], str]:
-    """Texts of outputs by model and passage; '' where the model declined to translate."""
-    declined = warehouse.read("refusal", outputs.select(_OUTPUT), _OUTPUT)
-    found = warehouse.read("model_output", outputs.select(_OUTPUT), [*_OUTPUT, "text"])
-    own = {(model, passage): text for model, passage, text in found.iter_rows()}
-    return dict.fromkeys(declined.rows(), "") | own
-
-
-def _matches(warehouse: Warehouse, wanted: Iterable[Contest]) -> tuple[list[Match], dict[tuple[str, str], str]]:
-    """All matches of contests, output by output; and by model and passage, why some outputs have none."""
+def _matches(warehouse: Warehouse, wanted: Iterable[Contest]) -> _Found:
     found: list[Match] = []
-    failures: dict[tuple[str, str], str] = {}
+    barred: dict[Output, list[str]] = {}
+    lost: dict[Output, str] = {}
     for contest in wanted:
         if isinstance(contest.task, BadInput):
-            failures |= dict.fromkeys(contest.outputs.rows(), str(contest.task))
+            for output in contest.outputs.iter_rows():
+                barred.setdefault((output[0], output[1]), []).append(str(contest.task))
             continue
         passages = contest.outputs.select("passage", base_set=pl.lit(contest.base_set))
         sources = dict(warehouse.read("source_text", passages.select("passage"), ["passage", "text"]).iter_rows())
@@ -218,28 +180,52 @@ def _matches(warehouse: Warehouse, wanted: Iterable[Contest]) -> tuple[list[Matc
             "anchor_output", passages, ["passage", "anchor", "text"]
         ).iter_rows():
             frozen.setdefault(passage, {})[anchor] = text
-        own = texts(warehouse, contest.outputs)
-        for model, passage in contest.outputs.iter_rows():
-            source = sources.get(passage)
-            if source is None or (model, passage) not in own:
-                failures[model, passage] = "it lost its source or its text: materialize model_output first"
-            else:
-                for anchor, other in sorted(frozen[passage].items()):
-                    for side in orders(contest.judging, model, passage, anchor):
-                        text = own[model, passage]
-                        pair = Pair(source, text, other) if side == "A" else Pair(source, other, text)
-                        found.append(Match(model, passage, contest.base_set, anchor, side, contest.task, pair))
-    return [match for match in found if (match.model, match.passage) not in failures], failures
+        own = on_trial.texts(warehouse, contest.outputs)
+        kept, without = on_trial.whole(contest.outputs, own, sources)
+        lost |= without
+        for model, passage in kept:
+            for anchor, other in sorted(frozen[passage].items()):
+                for side in orders(contest.judging, model, passage, anchor):
+                    text, source = own[model, passage], sources[passage]
+                    pair = Pair(source, text, other) if side == "A" else Pair(source, other, text)
+                    found.append(Match(model, passage, contest.base_set, anchor, side, contest.task, pair))
+    met = {(match.model, match.passage) for match in found}
+    failures = {output: "; ".join(words) for output, words in barred.items() if output not in met} | lost
+    bars = dict.fromkeys(each for output, words in barred.items() if output in met for each in words)
+    return _Found([match for match in found if (match.model, match.passage) not in failures], failures, list(bars))
+
+
+def _same_judge(base_set: str, judge: str, then: Judged, now: Judged) -> None:
+    """Refuse to compare where the anchors were judged by another judge, or by another prompt: JP-TL-Bench, section 4.5.
+
+    Raises
+    ------
+    BadInput
+        Where they were.
+    """
+    if other := then.other(now):
+        problem = f"judged the anchors as {then}, and has another {', '.join(other)} now"
+        raise BadInput(f"base set {base_set}", f"judge {judge}", problem, "restore it, or build the set anew with it")
+
+
+def _said(match: Match, outcome: Outcome) -> Said:
+    error = outcome.error and f"{match.base_set} {match.anchor}: {outcome.error}"
+    return Said(match.key, (match.winner(outcome), outcome.excluded, outcome.asked), outcome.call, error)
+
+
+def _questions(matches: Iterable[Match]) -> Iterator[tuple[Task, Mapping[str, Any]]]:
+    """What judges are asked about those matches that need one."""
+    return ((match.task, shown(match.pair)) for match in matches if settled(match.pair) is None)
 
 
 def _ladders(warehouse: Warehouse, wanted: Iterable[Contest]) -> dict[tuple[str, str], Ladder]:
     """By model and base set, what adaptive mode starts from; without an entry all is asked."""
-    due: dict[tuple[str, str], tuple[Adaptive, list[str]]] = {}
+    due: dict[tuple[str, str], tuple[Within | Ranks, list[str]]] = {}
     for contest in wanted:
         if contest.judging.adaptive:
             who = contest.outputs["model"][0], contest.base_set
             due.setdefault(who, (contest.judging.adaptive, []))[1].extend(contest.outputs["passage"])
-    found = {who: ladder(warehouse, *who, mode.within, passages) for who, (mode, passages) in due.items()}
+    found = {who: ladder(warehouse, *who, mode, passages) for who, (mode, passages) in due.items()}
     return {who: each for who, each in found.items() if each}
 
 
@@ -247,23 +233,19 @@ def _in_rounds(
     provider: Provider, matches: Sequence[Match], ladders: Mapping[tuple[str, str], Ladder], run: str
 ) -> dict[Key, Outcome]:
     """What came of the matches that were asked: of models without a ladder all of them, in the first round."""
-    given: dict[Key, Outcome] = {}
-    if not matches:
-        return given
-    logger.info("comparison: %s%s", "at most " * bool(ladders), estimate(provider, matches))
+    if said := on_trial.cost(provider, _questions(matches)):
+        logger.info("comparison: %s%s", "at most " * bool(ladders), said)
 
-    async def ask_all() -> None:
-        async with provider.opened(run) as client:
+    async def one(ask: Ask, match: Match) -> Outcome:
+        return await compare(ask, match.task, match.pair)
 
-            async def one(match: Match) -> Outcome:
-                return await compare(client.ask, match.task, match.pair)
+    def next_round(given: Sequence[tuple[Match, Outcome]]) -> list[Match]:
+        return _next(matches, ladders, {match.key: outcome for match, outcome in given})
 
-            while batch := _next(matches, ladders, given):
-                said = await at_once(client, one, batch, (match.task.model for match in batch), "comparison")
-                given.update(zip((match.key for match in batch), said, strict=True))
-
-    complete(ask_all())
-    return given
+    asked = on_trial.ask_all(
+        provider, "comparison", one, next_round([]), lambda match: match.task, run, following=next_round
+    )
+    return {match.key: outcome for match, outcome in asked}
 
 
 def _next(

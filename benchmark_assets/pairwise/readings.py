@@ -15,7 +15,7 @@ COUNTS = ["items", "matches", "wins", "ties", "excluded"]
 def of_anchors(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
     """Anchors of each base set by LT."""
     rows = warehouse.read("anchor_score").sort("base_set", "slice", "lt", descending=[False, False, True])
-    numbers = [number("win_rate", 1, 100), number("lt", 2), pl.col("problem").fill_null("")]
+    numbers = [number("win_rate", 1, 100), number("lt", 2), number("en", 2), pl.col("problem").fill_null("")]
     return {"anchors": _shown(rows.select("base_set", "slice", "anchor", *COUNTS, *numbers), rows)}
 
 

@@ -1,4 +1,4 @@
-"""Adaptive mode: a model meets a base set in rounds, the most telling pairs first, until its LT is known well enough.
+"""Adaptive mode: a model meets a base set in rounds, the most telling pairs first, until it is known well enough.
 
 Here: what adaptive mode needs of the warehouse, and the pairs of the next round. Not here: which pairs tell most and
 when that is enough (adaptive), asking (matches).
@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.pairwise.adaptive import enough, next_pairs
+from benchmark_assets.pairwise.base_sets import Ranks, Within
 from benchmark_assets.pairwise.bradley_terry import fit
 from benchmark_assets.pairwise.scores import anchor_wins, candidate_matches
 from resources.warehouse import Warehouse
@@ -28,8 +29,8 @@ class Ladder(NamedTuple):
 
     Attributes
     ----------
-    within
-        How well LT has to be known: see `adaptive.enough`.
+    mode
+        How well the model has to be known: see `adaptive.enough`.
     strengths
         Of the anchors, as they are without the model.
     slices
@@ -38,13 +39,13 @@ class Ladder(NamedTuple):
         Matches that are stored, of outputs that are not due: columns `passage`, `anchor` and `won`.
     """
 
-    within: float
+    mode: Within | Ranks
     strengths: Mapping[str, float]
     slices: Mapping[str, str]
     before: pl.DataFrame
 
 
-def ladder(warehouse: Warehouse, model: str, base_set: str, within: float, due: Sequence[str]) -> Ladder | None:
+def ladder(warehouse: Warehouse, model: str, base_set: str, mode: Within | Ranks, due: Sequence[str]) -> Ladder | None:
     """Look up a model's ladder; None where the anchors have no finite strengths, so that all pairs have to be asked.
 
     Parameters
@@ -62,7 +63,7 @@ def ladder(warehouse: Warehouse, model: str, base_set: str, within: float, due: 
     kept = stored.filter(~pl.col("passage").is_in(due))
     before = candidate_matches(kept).select(_MATCHED.names()).cast(_MATCHED)
     slices = {passage: f"{direction} {difficulty}" for passage, direction, difficulty in items.iter_rows()}
-    return Ladder(within, strengths, slices, before)
+    return Ladder(mode, strengths, slices, before)
 
 
 def following(known: Ladder, had: pl.DataFrame, open_pairs: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -80,7 +81,7 @@ def following(known: Ladder, had: pl.DataFrame, open_pairs: Iterable[tuple[str, 
     asked = pl.concat([known.before, won.select(_MATCHED.names()).cast(_MATCHED)])
     rows = [(passage, anchor, known.slices[passage]) for passage, anchor in dict.fromkeys(open_pairs)]
     left = pl.DataFrame(rows, schema=dict.fromkeys([*_PAIR, "slice"], pl.String), orient="row")
-    if enough(asked, left, known.strengths, known.within):
+    if enough(asked, left, known.strengths, known.mode):
         return set()
     return set(next_pairs(asked, left, known.strengths, BATCH).select(_PAIR).rows())
 

@@ -5,24 +5,24 @@ Not here: comparing two texts (comparing), asking again (resources.provider.aski
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
+from benchmark_assets.adjudication.outputs import OUTPUT, Output, Said
 from benchmark_assets.corpus.description import Rubric
 from benchmark_assets.lineage.refresh import Computed
 from benchmark_assets.lineage.standing import digest
 from benchmark_assets.metrics.intervals import SIGNATURE, mean_interval, resampling_weights, wilson
-from benchmark_assets.pairwise.matches import texts
 from benchmark_assets.partitions import CORPUS
 from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.translation.systems import Systems, language_name
 from resources import prompts
 from resources.errors import BadInput
-from resources.provider.asking import Ask, Task, Told, at_once, estimate_asking, insist
-from resources.provider.client import complete
+from resources.provider.asking import Ask, Task, Told, insist
 from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
 from resources.provider.reading import storable
@@ -45,12 +45,8 @@ ANSWER: Mapping[str, Any] = {
 USEFUL, BEST = 3, 5
 """The lowest mark that counts as useful (table 5), and the mark of which Perfect% is the share."""
 
-_OUTPUT = ["model", "passage"]
-_VOTE = {
-    **dict.fromkeys([*_OUTPUT, "judge"], pl.String), "mark": pl.Int32, "perfect": pl.Boolean,
-    **dict.fromkeys(["justification", "abstention"], pl.String),
-}  # fmt: skip
-_FAILURE = dict.fromkeys([*_OUTPUT, "error"], pl.String)
+_KEY = [*OUTPUT, "judge"]
+_FOUND = {"mark": pl.Int32, "perfect": pl.Boolean, "justification": pl.String, "abstention": pl.String}
 _COUNTS = ("ones", "twos", "threes", "fours", "fives")
 _BOUNDS = ("", "_low", "_high")
 
@@ -72,8 +68,9 @@ class Mark(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An output that gets a mark, and the reference beside which it is shown."""
+    """An output that gets a mark of one judge, and the reference beside which it is shown."""
 
+    task: Task
     model: str
     passage: str
     source: str
@@ -94,10 +91,6 @@ class Jury(NamedTuple):
         if isinstance(self.tasks, BadInput):
             return str(self.tasks)
         return digest(*((task.model.name, *task.determinants) for task in self.tasks))
-
-
-Work = Sequence[tuple[tuple[Task, ...], Entry]]
-"""Outputs, each with what its judges are asked with."""
 
 
 def rubrics(warehouse: Warehouse) -> dict[str, Rubric]:
@@ -131,22 +124,20 @@ def read_mark(values: Mapping[str, Any]) -> Mark:
     return Mark(mark, perfect, storable(why.strip()) if isinstance(why, str) else "")
 
 
-async def give_mark(ask: Ask, task: Task, entry: Entry) -> Told[Mark]:
-    """Have one judge give one output a mark. A text of nothing but white space gets 1 without a call."""
+async def give_mark(ask: Ask, entry: Entry) -> Told[Mark]:
+    """Have its judge give an output a mark. A text of nothing but white space gets 1 without a call."""
     if not entry.candidate.strip():
         return Told("", 0, Mark(1, False, "the text is empty"))
-    return await insist(ask, task, _shown(entry), read_mark)
+    return await insist(ask, entry.task, _shown(entry), read_mark)
 
 
 def juries(warehouse: Warehouse, provider: Provider, outputs: pl.DataFrame) -> Iterator[Jury]:
     """The juries of those outputs whose corpus names judges and whose passage has a complete reference."""
     named = {corpus: rubric.judges for corpus, rubric in rubrics(warehouse).items() if rubric.judges}
-    wanted = outputs.select(_OUTPUT).filter(CORPUS.is_in(list(named)))
+    wanted = outputs.select(OUTPUT).filter(CORPUS.is_in(list(named)))
     complete_ones = warehouse.read("reference", wanted.select("passage"), ["passage", "complete"]).filter("complete")
     wanted = wanted.join(complete_ones, on="passage", how="semi", maintain_order="left")
-    corpora = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
-    languages = {corpus: (source, target) for corpus, source, target in corpora.iter_rows()}
-    prompt = prompts.load("rubric")
+    languages, prompt = on_trial.languages(warehouse), prompts.load("rubric")
     for (model, corpus), own in wanted.group_by("model", CORPUS, maintain_order=True):
         name = str(corpus)
         source, target = map(language_name, languages[name])
@@ -158,28 +149,18 @@ def juries(warehouse: Warehouse, provider: Provider, outputs: pl.DataFrame) -> I
 
 
 def settings(warehouse: Warehouse, systems: Systems, asked: pl.DataFrame) -> pl.DataFrame:
-    """What determines the marks of each output besides its texts: columns `model`, `passage` and `settings`.
+    """What determines the marks of each output besides its texts: see adjudication.outputs.settings.
 
-    Outputs that get none are left out. Of models that are known no more, `settings` is null.
+    Outputs that get none are left out.
     """
-    known = systems.known(asked["model"].unique())
-    rows = [pl.DataFrame(schema=dict.fromkeys([*_OUTPUT, "settings"], pl.String))]
-    for jury in juries(warehouse, systems.provider, asked):
-        of_known = jury.fingerprint if jury.outputs["model"][0] in known else None
-        rows.append(jury.outputs.with_columns(settings=pl.lit(of_known, pl.String)))
-    return pl.concat(rows)
+    every = juries(warehouse, systems.provider, asked)
+    return on_trial.settings(systems, asked, ((jury.outputs, jury.fingerprint) for jury in every))
 
 
 def cost_of(warehouse: Warehouse, provider: Provider, due: pl.DataFrame) -> Estimate | None:
     """What marks would ask of judges; None where they are asked nothing."""
-    work, _ = _work(warehouse, juries(warehouse, provider, due))
-    return estimate(provider, work) if work else None
-
-
-def estimate(provider: Provider, work: Work) -> Estimate:
-    """Calls and cost of giving marks, taking every first answer to be one."""
-    entries = [(tasks, _shown(entry)) for tasks, entry in work if entry.candidate.strip()]
-    return estimate_asking(provider.ledger, ((task, item) for tasks, item in entries for task in tasks))
+    entries, _ = _entries(warehouse, juries(warehouse, provider, due))
+    return on_trial.cost(provider, _questions(entries))
 
 
 def mark_outputs(warehouse: Warehouse, provider: Provider, due: pl.DataFrame, run: str) -> Computed:
@@ -188,50 +169,11 @@ def mark_outputs(warehouse: Warehouse, provider: Provider, due: pl.DataFrame, ru
     An output has failed where a judge may not judge it, where it lost a text, or where a call failed. It has no marks
     then; what was answered is in the ledger.
     """
-    work, failures = _work(warehouse, juries(warehouse, provider, due))
-    return tabulate(work, marks(provider, work, run), failures)
-
-
-def marks(provider: Provider, work: Work, run: str) -> list[list[Told[Mark]]]:
-    """For each output what its judges say, in their order, after saying what that will about cost. The run pays."""
-    if not work:
-        return []
-    logger.info("rubric: %s", estimate(provider, work))
-    cases = [(task, entry) for tasks, entry in work for task in tasks]
-
-    async def ask_all() -> list[Told[Mark]]:
-        async with provider.opened(run) as client:
-
-            async def one(case: tuple[Task, Entry]) -> Told[Mark]:
-                return await give_mark(client.ask, *case)
-
-            return await at_once(client, one, cases, (task.model for task, _ in cases), "rubric")
-
-    in_order = iter(complete(ask_all()))
-    return [[next(in_order) for _ in tasks] for tasks, _ in work]
-
-
-def tabulate(work: Work, given: Sequence[Sequence[Told[Mark]]], failures: Mapping[tuple[str, str], str]) -> Computed:
-    """Sort marks, of each output those of its judges, into rows; an output of which one is an error failed.
-
-    Parameters
-    ----------
-    failures
-        By model and passage, why others got none.
-    """
-    rows: list[tuple[object, ...]] = []
-    failed = [(*output, why) for output, why in failures.items()]
-    for (tasks, entry), own in zip(work, given, strict=True):
-        named = [(task.model.name, told) for task, told in zip(tasks, own, strict=True)]
-        if errors := [f"{name}: {told.error}" for name, told in named if told.error]:
-            failed.append((entry.model, entry.passage, "; ".join(errors)))
-            continue
-        for name, told in named:
-            rows.append((entry.model, entry.passage, name, *(told.value or (None, None, None)), told.abstention))
-    return Computed(
-        {"rubric_vote": pl.DataFrame(rows, schema=_VOTE, orient="row")},
-        pl.DataFrame(failed, schema=_FAILURE, orient="row"),
-    )
+    entries, failures = _entries(warehouse, juries(warehouse, provider, due))
+    if expected := on_trial.cost(provider, _questions(entries)):
+        logger.info("rubric: %s", expected)
+    told = on_trial.ask_all(provider, "rubric", give_mark, entries, lambda entry: entry.task, run)
+    return on_trial.tabulate("rubric_vote", _KEY, _FOUND, [_said(*each) for each in told], failures)
 
 
 def summarize(votes: pl.DataFrame) -> pl.DataFrame:
@@ -283,24 +225,31 @@ def _shown(entry: Entry) -> dict[str, str]:
     return {"source": entry.source, "reference": entry.reference, "candidate": entry.candidate}
 
 
-def _work(
-    warehouse: Warehouse, seated: Iterable[Jury]
-) -> tuple[list[tuple[tuple[Task, ...], Entry]], dict[tuple[str, str], str]]:
-    """The outputs that have a jury and all their texts; and by model and passage, why others get no mark."""
-    work: list[tuple[tuple[Task, ...], Entry]] = []
-    failures: dict[tuple[str, str], str] = {}
+def _said(entry: Entry, told: Told[Mark]) -> Said:
+    judge = entry.task.model.name
+    key, row = (entry.model, entry.passage, judge), (*(told.value or (None, None, None)), told.abstention)
+    return Said(key, row, told.call, told.error and f"{judge}: {told.error}")
+
+
+def _questions(entries: Iterable[Entry]) -> Iterator[tuple[Task, Mapping[str, Any]]]:
+    """What judges are asked about those entries that need one."""
+    return ((entry.task, _shown(entry)) for entry in entries if entry.candidate.strip())
+
+
+def _entries(warehouse: Warehouse, seated: Iterable[Jury]) -> tuple[list[Entry], dict[Output, str]]:
+    """The marks that juries are to give, output by output; and by model and passage, why some outputs get none."""
+    entries: list[Entry] = []
+    failures: dict[Output, str] = {}
     for outputs, tasks in seated:
         if isinstance(tasks, BadInput):
             failures |= dict.fromkeys(outputs.rows(), str(tasks))
             continue
         passages = outputs.select("passage")
         sources = dict(warehouse.read("source_text", passages, ["passage", "text"]).iter_rows())
-        references = complete_texts(warehouse, passages)
-        own = texts(warehouse, outputs)
-        for model, passage in outputs.iter_rows():
-            if passage in sources and passage in references and (model, passage) in own:
-                reference = reference_of(passage, references[passage])
-                work.append((tasks, Entry(model, passage, sources[passage], reference, own[model, passage])))
-            else:
-                failures[model, passage] = "it lost a text: materialize model_output and reference first"
-    return work, failures
+        references, own = complete_texts(warehouse, passages), on_trial.texts(warehouse, outputs)
+        kept, lost = on_trial.whole(outputs, own, sources, references)
+        failures |= lost
+        for model, passage in kept:
+            texts = sources[passage], reference_of(passage, references[passage]), own[model, passage]
+            entries += [Entry(task, model, passage, *texts) for task in tasks]
+    return entries, failures

@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 
 from benchmark_assets.metrics.intervals import LEVEL, RESAMPLES, SEED, bounded, sample_and_resamples
 from benchmark_assets.metrics.measures import Floats, ratio
-from benchmark_assets.pairwise.bradley_terry import PENALTY, fit, fit_fixed, lt, obstacle, on_scale
-from resources.prompts import Prompt
+from benchmark_assets.pairwise.base_sets import Judged
+from benchmark_assets.pairwise.bradley_terry import PENALTY, en, fit, fit_fixed, lt, obstacle, on_scale
 
 AGGREGATION = 1
 """Raised whenever the same judgments give other scores than before."""
+
+UNRECORDED = "not recorded"
+"""Of a judge of whom the base set does not say what it was."""
 
 SIGNATURE = (
     f"Bradley-Terry by maximum likelihood (penalty {PENALTY:g} of squares), LT = 10 σ(strength); "
@@ -29,7 +32,7 @@ OVERALL = "overall"
 _BOUNDS = ("", "_low", "_high")
 _COUNTS = {"items": pl.Int32(), "matches": pl.Int32(), "wins": pl.Float64(), "ties": pl.Int32(), "excluded": pl.Int32()}
 _WORDS = {"problem": pl.String(), "contract": pl.String(), "signature": pl.String()}
-_OWN = ("win_rate", "strength", "lt")
+_OWN = ("win_rate", "strength", "lt", "en")
 _CANDIDATES = (*_OWN, "lt_fixed", "first_rate")
 
 ANCHOR_SCORE = pl.Schema({
@@ -78,22 +81,23 @@ class Field(NamedTuple):
     strengths: Floats
 
 
-def contract(base_set: Mapping[str, str], judge: str, prompt: Prompt) -> str:
+def contract(base_set: Mapping[str, str | None], models: Judged | None = None) -> str:
     """What scores must have in common to be compared: JP-TL-Bench, section 4.5 and appendix E.
 
     Parameters
     ----------
     base_set
-        Its row in the table `base_set`: `base_set`, `content`, `judge` and `settings` are looked at.
-    judge
-        Hash of what determines the judge's replies: model, version, decoding settings.
-    prompt
-        By which the judge is asked.
+        Its row in the table `base_set`. Its judge is the one that it was when it judged the anchors.
+    models
+        Who judges models, for a base set that does not say who judged its anchors; of others nobody else may.
     """
+    judged = base_set["judged"]
+    judge = str(Judged.model_validate_json(judged)) if judged else UNRECORDED
+    if models and not judged:
+        judge = f"of anchors {UNRECORDED}, of models {models}"
     return (
-        f"base set {base_set['base_set']} ({base_set['content']}); judge {base_set['judge']} ({judge}); "
-        f"prompt {prompt.name} {prompt.version} ({prompt.digest()}); settings {base_set['settings']}; "
-        f"aggregation {AGGREGATION}"
+        f"base set {base_set['base_set']} ({base_set['content']}); judge {base_set['judge']}: {judge}; "
+        f"settings {base_set['settings']}; aggregation {AGGREGATION}"
     )
 
 
@@ -121,6 +125,31 @@ def anchor_matches(judgments: pl.DataFrame) -> pl.DataFrame:
     pairs = judgments.with_columns(system=pl.min_horizontal(first, second), other=pl.max_horizontal(first, second))
     won = (pl.col("winner") == pl.col("system")).mean()
     return pairs.group_by("passage", "system", "other").agg(won=won).sort("passage", "system", "other")
+
+
+def tallies(judgments: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
+    """What the matches of anchors, or of a pool, come to for each of them on each slice.
+
+    Parameters
+    ----------
+    judgments, items
+        Columns of `anchor_judgment` and of `base_set_item`.
+
+    Returns
+    -------
+    Columns `slice`, `system` (by which it is sorted), `items` on which it has a match that counts, `matches`, `wins`, a
+    tie being half of one, `ties`, and `excluded`, pairs without a match that counts.
+    """
+    found = anchor_matches(judgments)
+    sides = pl.concat([
+        found.select("passage", "system", "won"),
+        found.select("passage", system="other", won=1 - pl.col("won")),
+    ])  # fmt: skip
+    belongs = pl.DataFrame(
+        [(each.name, passage) for each in slices(items) for passage in each.passages],
+        schema={"slice": pl.String, "passage": pl.String}, orient="row",
+    )  # fmt: skip
+    return sides.join(belongs, on="passage").group_by("slice", "system").agg(_tally()).sort("slice", "system")
 
 
 def anchor_wins(judgments: pl.DataFrame, anchors: Sequence[str]) -> Floats:
@@ -191,24 +220,18 @@ def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, contract: str) -
     anchor has a match that counts, `excluded` the pairs without any. Where `problem` says that no finite strengths
     exist, strengths and LT are NULL, and so for all anchors: the mean that LT refers to is of all.
     """
-    found = anchor_matches(judgments)
-    turned = pl.concat([
-        found.select("passage", "won", anchor="system"),
-        found.select("passage", anchor="other", won=1 - pl.col("won")),
-    ], how="diagonal")  # fmt: skip
+    tallied = tallies(judgments, items).rows_by_key(["slice", "system"], unique=True)
     base_set = items["base_set"].unique().item()
     rows: list[tuple[object, ...]] = []
     for field in fields(judgments, items):
-        own = turned.filter(pl.col("passage").is_in(field.slice.passages))
-        counts = own.group_by("anchor").agg(_tally()).rows_by_key("anchor", unique=True)
         won, lost = field.tables.sum(axis=2), field.tables.sum(axis=1)
-        columns = ratio(won, won + lost), field.strengths, lt(field.strengths)
+        columns = ratio(won, won + lost), field.strengths, lt(field.strengths), en(field.strengths)
         problem = obstacle(field.tables[0], field.anchors) or _omitted(field.strengths[:, 0])
         for number, anchor in enumerate(field.anchors):
-            if anchor in counts:
+            if counts := tallied.get((field.slice.name, anchor)):
                 numbers = [each for column in columns for each in _interval(column[:, number])]
                 words = problem, contract, SIGNATURE
-                rows.append((base_set, field.slice.name, anchor, *counts[anchor], *numbers, *words))
+                rows.append((base_set, field.slice.name, anchor, *counts, *numbers, *words))
     return pl.DataFrame(rows, schema=ANCHOR_SCORE, orient="row")
 
 
@@ -229,10 +252,11 @@ def candidate_scores(
     Returns
     -------
     Columns of `PAIRWISE_SCORE`, a row for each model and slice in which it was compared. `items`, `excluded` and rates
-    are as in `anchor_scores`. `strength` and `lt` come from a fit of anchors and model together, whose strengths have
-    mean 0 (section 4.4). `lt_fixed` places the model among the anchors as they are without it, and is comparable with
-    their own LT. `first_rate` is over all verdicts for which the judge was asked. Items are resampled for anchors and
-    model at once.
+    are as in `anchor_scores`. There is no win rate where the model did not meet all anchors on the items: adaptive mode
+    asks about those that are near it, so that it would come out nearer to one half than it is. `strength`, `lt` and
+    `en` come from a fit of anchors and model together, whose strengths have mean 0 (section 4.4). `lt_fixed` places the
+    model among the anchors as they are without it, and is comparable with their own LT. `first_rate` is over all
+    verdicts for which the judge was asked. Items are resampled for anchors and model at once.
     """
     found = candidate_matches(comparisons)
     base_set = items["base_set"].unique().item()
@@ -248,9 +272,11 @@ def candidate_scores(
             strengths = fit(together)
             fixed = on_scale(fit_fixed(field.strengths, wins, losses))
             problem = _problem(together[0], field, str(model)) or _omitted(strengths[:, -1] + fixed)
+            met_all = len(own) == own["passage"].n_unique() * len(field.anchors)
+            rate = ratio(won, won + lost) if met_all else np.full(len(won), np.nan)
             numbers = [
                 each
-                for column in (ratio(won, won + lost), strengths[:, -1], lt(strengths)[:, -1], fixed)
+                for column in (rate, strengths[:, -1], lt(strengths)[:, -1], en(strengths)[:, -1], fixed)
                 for each in _interval(column)
             ] + _interval(_first_rate(asked.filter(model=model), field.slice))  # fmt: skip
             counts = own.select(_tally()).row(0)

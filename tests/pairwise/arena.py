@@ -14,7 +14,7 @@ import pytest
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.pairwise.base_sets import Judging, text_hash
+from benchmark_assets.pairwise.base_sets import Judged, Judging, text_hash
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.translation.systems import Systems
@@ -84,6 +84,7 @@ class Arena:
         judging: Judging = BOTH,
         sources: Mapping[str, str] | None = None,
         judge: str = "comparer",
+        judged: Judged | None = None,
     ) -> None:
         """Store a base set; `sources` are texts of items that the anchors translated, where these were others."""
         passages = [f"tiny/{item}" for item in items]
@@ -93,11 +94,12 @@ class Arena:
         stamp = [pl.lit(name).alias("base_set"), pl.lit(name).alias("fingerprint")]
         entry = {
             "name": name, "version": "1.0.0", "folder": "", "source_language": "la", "target_language": "en",
-            "judge": judge, "settings": judging.model_dump_json(), "content": repr((anchors, items, sources)),
+            "judge": judge, "judged": judged.model_dump_json() if judged else None,
+            "settings": judging.model_dump_json(), "content": repr((anchors, items, sources)),
         }  # fmt: skip
         frozen = [(anchor, f"tiny/{item}", given[item]) for anchor, given in anchors.items() for item in items]
         rows = {
-            "base_set": pl.DataFrame([entry]),
+            "base_set": pl.DataFrame([entry], schema=dict.fromkeys(entry, pl.String)),
             "base_set_item": pl.DataFrame({
                 "passage": passages, "direction": "la-en", "difficulty": "easy",
                 "source_hash": [text_hash(texts[passage]) for passage in passages],

@@ -1,4 +1,6 @@
+import json
 import math
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -9,9 +11,16 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from benchmark_assets.metrics.measures import Floats
-from benchmark_assets.pairwise.adaptive import enough, half_width, next_pairs
+from benchmark_assets.pairwise.adaptive import enough, half_width, interval, next_pairs, places
+from benchmark_assets.pairwise.base_sets import Ranks, Within
 from benchmark_assets.pairwise.bradley_terry import fit, lt
+from benchmark_assets.pairwise.building import judge_pool
+from benchmark_assets.pairwise.rounds import BATCH
+from benchmark_assets.pairwise.scores import anchor_matches, anchor_wins
+from resources.provider.provider import Provider
 from tests.pairwise.simulated import ANCHORS, NAMES, judged, matches
+from tests.record_sample import ANCHORS as RECORDED
+from tests.record_sample import COMPARER, COMPARISONS, pool_work
 
 STRENGTHS = dict(zip(NAMES, ANCHORS.tolist(), strict=True))
 PAIRS = ["passage", "anchor"]
@@ -33,7 +42,7 @@ def adaptive(level: float, effect: float, seed: int, orders: str = "one", batch:
     strengths = dict(zip(NAMES, fit(won[:, :-1, :-1].sum(axis=0)).tolist(), strict=True))
     left = matches(won)
     asked = left.clear()
-    while not enough(asked, left, strengths, 0.1):
+    while not enough(asked, left, strengths, Within(within=0.1)):
         pairs = next_pairs(asked, left, strengths, batch)
         asked = pl.concat([asked, left.join(pairs, on=PAIRS, how="semi")])
         left = left.join(pairs, on=PAIRS, how="anti")
@@ -94,8 +103,43 @@ def test_what_comes_next_is_left_and_does_not_depend_on_the_order_of_rows(known:
 def test_an_undefeated_candidate_is_asked_about_to_the_end() -> None:
     won = EVERY.with_columns(won=pl.lit(1.0))
     assert half_width(won.head(1399), won.tail(1), STRENGTHS) == math.inf
-    assert not enough(won.head(1399), won.tail(1), STRENGTHS, 10)
-    assert enough(won, won.clear(), STRENGTHS, 0)
+    assert not enough(won.head(1399), won.tail(1), STRENGTHS, Within(within=5))
+    assert enough(won, won.clear(), STRENGTHS, Within(within=0.1))
+
+
+def test_a_candidate_is_asked_about_until_its_place_among_the_anchors_is_known() -> None:
+    """Its true strength, 0.9, lies between the eighth anchor (0.8731) and the seventh (1.0575), and far from the
+    second: two places soon say that, one takes all pairs."""
+    mixed = EVERY.sample(fraction=1, shuffle=True, seed=1)
+    found = [places(mixed.head(count), mixed.tail(1400 - count), STRENGTHS) for count in (100, 400, 1000, 1399, 1400)]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] == 1
+    assert all(width == int(width) and 1 <= width <= 21 for width in found)
+    asked, left = mixed.head(400), mixed.tail(1000)
+    low, middle, high = interval(asked, left, STRENGTHS)
+    assert found[1] == 1 + sum(low <= strength <= high for strength in ANCHORS)
+    assert low < middle < high
+    assert enough(asked, left, STRENGTHS, Ranks(ranks=int(found[1])))
+    assert not enough(asked, left, STRENGTHS, Ranks(ranks=int(found[1]) - 1))
+    undefeated = EVERY.with_columns(won=pl.lit(1.0))
+    assert not enough(undefeated.head(1399), undefeated.tail(1), STRENGTHS, Ranks(ranks=21))
+
+
+@pytest.mark.parametrize("level", [-5, 0, 3.5])
+def test_where_it_stops_the_place_is_that_of_all_pairs(level: float) -> None:
+    for seed in range(3):
+        won = judged(np.append(ANCHORS, level), 0.5, np.random.default_rng(seed))
+        strengths = dict(zip(NAMES, fit(won[:, :-1, :-1].sum(axis=0)).tolist(), strict=True))
+        left = every = matches(won)
+        asked = left.clear()
+        while not enough(asked, left, strengths, Ranks(ranks=2)):
+            pairs = next_pairs(asked, left, strengths, 70)
+            asked = pl.concat([asked, left.join(pairs, on=PAIRS, how="semi")])
+            left = left.join(pairs, on=PAIRS, how="anti")
+        all_pairs = interval(every, every.clear(), strengths)[1]
+        low, _, high = interval(asked, left, strengths)
+        between = sum(min(low, all_pairs) <= strength <= max(high, all_pairs) for strength in strengths.values())
+        assert between <= 1 or left.is_empty()
 
 
 def test_pairs_that_the_judge_refused_count_as_asked_and_say_nothing() -> None:
@@ -137,3 +181,50 @@ def test_lt_is_within_a_tenth_of_that_of_all_calls_in_95_percent(effect: float, 
             f"({np.quantile(calls, 0.05):.0f} to {np.quantile(calls, 0.95):.0f}); within 0.1 in {held:.1%}"
         )
         assert held >= 0.95
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(("mode", "saved"), [(Within(within=0.1), 0), (Ranks(ranks=1), 16), (Ranks(ranks=2), 48)])
+def test_what_it_saves_of_the_recorded_comparisons(
+    tmp_path: Path, ledger: Path, mode: Within | Ranks, saved: int
+) -> None:
+    """The sample's comparer on the three systems that are no anchors, five anchors and 16 items: 240 pairs."""
+    registry = tmp_path / "models.yaml"
+    content = {
+        "endpoints": {"sample": {"recording": str(COMPARISONS)}},
+        "judges": {COMPARER: {"endpoint": "sample", "id": COMPARER, "family": "recorded-judge"}},
+        "families": dict.fromkeys(["erring", "free", "literal", "truncating", "verbose"], "recorded-system"),
+        "embedders": {"minilm": {}}, "embedder": "minilm",
+    }  # fmt: skip
+    registry.write_text(json.dumps(content), encoding="utf-8")
+    provider = Provider(registry_path=str(registry), ledger_path=str(ledger))
+    items, outputs = pool_work()
+    judgments = judge_pool(provider, COMPARER, items, outputs, "replay")
+    frozen = judgments.filter(pl.col("first").is_in(RECORDED) & pl.col("second").is_in(RECORDED))
+    names = sorted(RECORDED)
+    strengths = dict(zip(names, fit(anchor_wins(frozen, names)).tolist(), strict=True))
+    asked_of, every = 0, 0
+    for candidate in ("erring", "free", "literal"):
+        met = anchor_matches(
+            judgments.filter(
+                (pl.col("first").is_in(names) & (pl.col("second") == candidate))
+                | (pl.col("second").is_in(names) & (pl.col("first") == candidate))
+            )
+        )
+        own = pl.col("system") == candidate
+        left = met.join(items.select("passage", "direction", "difficulty"), on="passage").select(
+            "passage", anchor=pl.when(own).then("other").otherwise("system"),
+            slice=pl.format("{} {}", "direction", "difficulty"),
+            won=pl.when(own).then("won").otherwise(1 - pl.col("won")),
+        )  # fmt: skip
+        asked, pairs = left.clear(), left
+        while not enough(asked, left, strengths, mode):
+            batch = next_pairs(asked, left, strengths, BATCH)
+            asked = pl.concat([asked, left.join(batch, on=PAIRS, how="semi")])
+            left = left.join(batch, on=PAIRS, how="anti")
+        at, truth = (interval(rows, rows.clear(), strengths)[1] for rows in (asked, pairs))
+        assert [strength < at for strength in strengths.values()] == [
+            strength < truth for strength in strengths.values()
+        ]
+        asked_of, every = asked_of + len(asked), every + len(pairs)
+    assert every - asked_of == saved

@@ -24,6 +24,7 @@ from benchmark_assets.pairwise.base_sets import (
     TABLES,
     Hashes,
     Imported,
+    Judged,
     Manifest,
     import_base_set,
     read_base_set,
@@ -333,3 +334,44 @@ def test_the_sample_base_set_is_whole_and_small() -> None:
     assert len(ORIGINAL.outputs) == 5 * 16
     assert len(ORIGINAL.judgments) == 2 * 10 * 16
     assert sum(path.stat().st_size for path in BASE_SET.iterdir()) < 120_000
+
+
+@pytest.mark.parametrize(
+    ("adaptive", "fits"),
+    [({"within": 0.1}, True), ({"ranks": 2}, True), ({"ranks": 0}, False), ({"within": 0.1, "ranks": 2}, False)],
+)
+def test_adaptive_judging_ends_by_one_of_two_rules(tmp_path: Path, adaptive: dict[str, Any], fits: bool) -> None:
+    folder = write_set(tmp_path / "set", adaptive=adaptive)
+    if fits:
+        assert json.loads(read_base_set(folder).manifest.judging.model_dump_json())["adaptive"] == adaptive
+    else:
+        with pytest.raises(BadInput, match="adaptive"):
+            read_base_set(folder)
+
+
+JUDGED = {"id": "referee-1", "temperature": 0.0, "max_tokens": 512, "prompt": "compare 1 (d1ce)"}
+
+
+def test_what_the_judge_was_is_stored_and_another_one_needs_another_minor_version(
+    tiny: Warehouse, tmp_path: Path
+) -> None:
+    import_base_set(tiny, write_set(tmp_path / "one", judged=JUDGED))
+    (stored,) = tiny.read("base_set")["judged"]
+    assert Judged.model_validate_json(stored) == Judged.model_validate(JUDGED)
+    with pytest.raises(BadInput, match=r"has other judge \(referee\)"):
+        import_base_set(tiny, write_set(tmp_path / "two", version="1.0.1", judged=JUDGED | {"id": "referee-2"}))
+    import_base_set(tiny, write_set(tmp_path / "three", version="1.1.0", judged=JUDGED | {"id": "referee-2"}))
+
+
+def test_the_hash_covers_what_the_judge_was(tmp_path: Path) -> None:
+    folder = write_set(tmp_path / "set", judged=JUDGED)
+    path = folder / MANIFEST
+    path.write_text(path.read_text().replace("referee-1", "referee-2"))
+    with pytest.raises(BadInput, match=r"`hashes\.content` says"):
+        read_base_set(folder)
+
+
+def test_a_version_that_nobody_knows_is_no_other() -> None:
+    then = Judged.model_validate(JUDGED | {"served": "v1"})
+    assert then.other(then.model_copy(update={"served": ""})) == []
+    assert then.other(then.model_copy(update={"served": "v2", "seed": 1})) == ["served", "seed"]

@@ -6,13 +6,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmark_assets.corpus.registry import register
 from benchmark_assets.pairwise.base_sets import (
     MANIFEST,
     OUTPUTS,
     Identity,
+    Judged,
     import_base_set,
     jsonl,
     read_base_set,
@@ -23,22 +26,27 @@ from benchmark_assets.pairwise.building import (
     evenness,
     judge_pool,
     manifest,
+    pool,
     report,
+    restricted_of,
     spread,
     unevenness,
     win_rates,
     write_base_set,
 )
+from benchmark_assets.pairwise.comparing import judged_by
 from resources.errors import BadInput
 from resources.provider.provider import Provider
 from resources.warehouse import Replacement, Warehouse
 from tests.provider.server import Server
-from tests.record_sample import ANCHORS, BASE_SET, COMPARER, COMPARISONS, IDENTITY, pool_work
+from tests.record_sample import ANCHORS, BASE_SET, COMPARER, COMPARISONS, IDENTITY, SAMPLE, pool_work
 
 ITEMS = pl.DataFrame(
     [("a", "ja-en", "easy"), ("b", "ja-en", "hard"), ("c", "en-ja", "easy"), ("d", "en-ja", "hard")],
     schema=["passage", "direction", "difficulty"], orient="row",
 )  # fmt: skip
+
+JUDGED = Judged(id="referee-1", max_tokens=1024, prompt="compare 1 (d1ce)")
 
 # JP-TL-Bench, table 2.
 PUBLISHED = [
@@ -164,9 +172,19 @@ def recorded(tmp_path: Path, ledger: Path) -> Provider:
     return Provider(registry_path=str(registry), ledger_path=str(ledger))
 
 
+def describe(folder: Path, *restricted: str) -> Path:
+    """Write a description of the sample in which these texts may not be passed on."""
+    content = yaml.safe_load((SAMPLE / "corpus.yaml").read_text(encoding="utf-8"))
+    for name, text in {"source": content["source"], **content["references"]}.items():
+        text["restricted"] = name in restricted
+    (folder / "corpus.yaml").write_text(json.dumps(content), encoding="utf-8")
+    return folder / "corpus.yaml"
+
+
 @pytest.fixture
-def stocked(warehouse: Warehouse) -> Warehouse:
-    """A warehouse with the sample's items and all that systems and translators made of them."""
+def stocked(warehouse: Warehouse, tmp_path: Path) -> Warehouse:
+    """A warehouse with the sample's items and all that systems and translators made of them. Okafor's translation may
+    not be passed on."""
     items, outputs = pool_work()
     rows = items.select(
         "passage", text="source", language="source_language", segments=pl.concat_list("source"),
@@ -179,19 +197,9 @@ def stocked(warehouse: Warehouse) -> Warehouse:
         "passage", "text", translator=pl.col("system").str.strip_prefix("translator:"), complete=pl.lit(True),
         flag=pl.lit(None, pl.String), fingerprint=pl.lit("f"),
     )  # fmt: skip
-    corpus = warehouse.empty("corpus").clear(1).with_columns(
-        corpus=pl.lit("sample"), description=pl.lit("x"), source_language=pl.lit("la"), target_language=pl.lit("en"),
-        fingerprint=pl.lit("f"),
-    )  # fmt: skip
-    licences = pl.DataFrame(
-        [("sample", name, "?" if name == "okafor" else "CC0", name == "okafor", "f")
-         for name in ("", "harrow", "lindqvist", "okafor")],
-        schema=["corpus", "translator", "licence", "restricted", "fingerprint"], orient="row",
-    )  # fmt: skip
+    register(warehouse, describe(tmp_path, "okafor"))
     models = outputs.filter(~human).select("passage", "text", model="system", fingerprint=pl.lit("f"))
-    tables = {
-        "corpus": corpus, "licence": licences, "source_text": rows, "reference": people, "model_output": models
-    }  # fmt: skip
+    tables = {"source_text": rows, "reference": people, "model_output": models}
     warehouse.write([Replacement(table, own, None) for table, own in tables.items()], "test")
     return warehouse
 
@@ -201,7 +209,8 @@ def test_the_sample_base_set_is_what_its_recording_gives(recorded: Provider, tmp
     own = outputs.filter(pl.col("system").is_in(ANCHORS))
     judgments = judge_pool(recorded, COMPARER, items, own, "test")
     folder = tmp_path / "baseset"
-    write_base_set(folder, manifest(IDENTITY, ANCHORS, items, []), outputs, judgments)
+    own_manifest = manifest(IDENTITY, judged_by(recorded, COMPARER), ANCHORS, items, [])
+    write_base_set(folder, own_manifest, outputs, judgments)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
         path.name: path.read_bytes() for path in BASE_SET.iterdir()
     }
@@ -221,11 +230,21 @@ def test_a_pool_becomes_a_base_set_that_can_be_imported(stocked: Warehouse, reco
     assert built.restricted == []
 
     assert import_base_set(stocked, folder).differing == []
+    manifest_read = read_base_set(folder).manifest
+    assert manifest_read.judged == judged_by(recorded, COMPARER)
     found = report(stocked, "five@0.1.0")
-    assert found.problem is None
-    assert sorted(found.anchors["system"]) == sorted(built.anchors)
+    assert found.problem is None or found.problem.endswith("and the intervals leave them out")
+    overall = found.anchors.head(5)
+    assert set(overall["slice"]) == {"overall"}
+    assert sorted(overall["anchor"]) == sorted(built.anchors)
     # Every match among anchors has one winner, or two halves.
-    assert found.anchors["overall"].mean() == pytest.approx(0.5, abs=0.01)
+    assert overall["win_rate"].mean() == pytest.approx(0.5, abs=0.01)
+    assert overall["win_rate"].is_sorted(descending=True)
+    assert (overall["matches"] + overall["excluded"]).to_list() == [4 * 16] * 5
+    assert (overall["win_rate_low"] < overall["win_rate"]).all()
+    assert (overall["lt"] < overall["lt_high"]).all()
+    assert found.contract.startswith("base set five@0.1.0 (")
+    assert f"judge comparer: {manifest_read.judged}" in found.contract
     assert found.spread["slice"].to_list() == ["overall", "easy", "hard", "la-en", "la-en easy", "la-en hard"]
     with pytest.raises(BadInput, match=r"no base set of this warehouse; there is five@0\.1\.0"):
         report(stocked, "six@0.1.0")
@@ -240,6 +259,30 @@ def test_a_restricted_translator_who_is_asked_for_is_named_in_the_folder(
     built = build_base_set(stocked, recorded, tmp_path / "set", identity, tmp_path / "items.jsonl", 2, pool, "test")
     assert built.restricted == ["translator:okafor"]
     assert read_base_set(tmp_path / "set").manifest.restricted == ("translator:okafor",)
+
+
+def test_a_model_that_gives_a_restricted_text_back_is_in_no_pool_unless_it_is_asked_for(
+    stocked: Warehouse, recorded: Provider, tmp_path: Path
+) -> None:
+    passage = pl.DataFrame({"passage": ["sample/ep1:1"]})
+    (translation,) = stocked.read("reference", passage.with_columns(translator=pl.lit("okafor")), ["text"])["text"]
+    (source,) = stocked.read("source_text", passage, ["text"])["text"]
+    outputs = stocked.read("model_output", passage).filter(pl.col("model").is_in(["free", "literal"]))
+    said = {"free": f"Here it is: {translation.upper()}", "literal": source}
+    changed = outputs.with_columns(text=pl.col("model").replace_strict(said)).drop("run_id", "updated_at")
+    stocked.write([Replacement("model_output", changed, changed.select("model", "passage"))], "test")
+    assert not {"free", "translator:okafor"} & set(pool(stocked, ["sample/ep1:1"], [])["system"])
+    assert "literal" in set(pool(stocked, ["sample/ep1:1"], [])["system"])
+
+    describe(tmp_path, "okafor", "source")
+    assert set(pool(stocked, ["sample/ep1:1"], [])["system"]).isdisjoint({"free", "literal", "translator:okafor"})
+
+    named = pool(stocked, ["sample/ep1:1"], ["free", "literal", "verbose"])
+    assert restricted_of(stocked, named) == ["free", "literal"]
+    (tmp_path / "items.jsonl").write_text('{"passage": "sample/ep1:3", "difficulty": "easy"}\n')
+    identity, names = Identity(name="two", version="1.0.0", judge=COMPARER), ["free", "literal"]
+    built = build_base_set(stocked, recorded, tmp_path / "set", identity, tmp_path / "items.jsonl", 2, names, "test")
+    assert built.restricted == []  # on other items
 
 
 @pytest.mark.parametrize(
@@ -292,7 +335,7 @@ def test_the_same_content_gives_the_same_bytes_in_whatever_order_it_comes(tmp_pa
     judgments = pl.DataFrame(pairs, schema=["passage", "first", "second", "winner"], orient="row")
     for folder, seed in (("one", 1), ("two", 2)):
         shuffled = [each.sample(fraction=1, shuffle=True, seed=seed) for each in (outputs, judgments)]
-        write_base_set(tmp_path / folder, manifest(IDENTITY, ANCHORS[:: seed * 2 - 3], items, []), *shuffled)
+        write_base_set(tmp_path / folder, manifest(IDENTITY, JUDGED, ANCHORS[:: seed * 2 - 3], items, []), *shuffled)
     one, two = ({path.name: path.read_bytes() for path in (tmp_path / each).iterdir()} for each in ("one", "two"))
     assert one == two
     assert len(read_base_set(tmp_path / "one").judgments) == len(pairs)
@@ -301,7 +344,7 @@ def test_the_same_content_gives_the_same_bytes_in_whatever_order_it_comes(tmp_pa
 def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     items, outputs = pool_work()
     nothing = pl.DataFrame(schema=dict.fromkeys(["passage", "first", "second", "winner"], pl.String))
-    own = manifest(IDENTITY, ANCHORS, items, [])
+    own = manifest(IDENTITY, JUDGED, ANCHORS, items, [])
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(BadInput, match="cannot be written"):
         write_base_set(tmp_path / "file" / "set", own, outputs, nothing)

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due
 from benchmark_assets.lineage.refresh import Computed
 from benchmark_assets.lineage.standing import digest
-from benchmark_assets.pairwise.base_sets import Adaptive, Judging
+from benchmark_assets.pairwise.base_sets import TABLES, Judging, Ranks, Within
+from benchmark_assets.pairwise.comparing import judged_by
 from benchmark_assets.pairwise.matches import compare_outputs, contests, cost_of, orders, settings
 from benchmark_assets.pairwise.rounds import BATCH
 from resources.provider.asking import TRIES
@@ -204,6 +206,131 @@ def test_a_judge_that_may_not_judge_is_the_fault_of_the_outputs(arena: Arena, se
     assert cost_of(arena.warehouse, arena.provider, MINE) is None
 
 
+def test_a_judge_that_may_not_judge_bars_its_own_base_set_only(
+    arena: Arena, server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The first item is in both sets; the others are in the barred one alone."""
+    write_judges(arena.registry, arena.url, family="acme")
+    arena.base_set("external@1.0.0", items=["doc1:1"], judge="marker")
+    computed = compared(arena)
+    assert computed.tables["comparison"].select("passage", "base_set").unique().rows() == [
+        ("tiny/doc1:1", "external@1.0.0")
+    ]
+    words = f"base set {SET}: judge: has comparer, of the family 'acme' as ours is"
+    assert list(errors(computed)) == ["tiny/doc1:2", "tiny/doc2:1"]
+    assert all(words in error for error in errors(computed).values())
+    assert [words in record.message for record in caplog.records if record.levelname == "WARNING"] == [True]
+    assert len(server.log()) == 6
+    said = cost_of(arena.warehouse, arena.provider, MINE)
+    assert said is not None
+    assert (said.calls, said.recorded) == (6, 6)
+
+
+def test_models_of_two_families_are_each_compared_with_the_set_of_the_other_judge(arena: Arena) -> None:
+    anchors = {name: ANCHORS[name] for name in ("high", "low")}
+    judge = {"endpoint": "server", "id": "comparer", "price": {"input": 1, "output": 2}}
+    write_judges(arena.registry, arena.url, families={"ours": "acme", "theirs": "other"})
+    registry = json.loads(arena.registry.read_text())
+    registry["judges"] = {"a": judge | {"family": "acme"}, "b": judge | {"family": "other"}}
+    arena.registry.write_text(json.dumps(registry))
+    arena.base_set(anchors=anchors, judge="a")
+    arena.base_set("second@1.0.0", anchors, judge="b")
+    rows = compared(arena, pl.concat([MINE, THEIRS]))
+    assert errors(rows) == {}
+    met = rows.tables["comparison"].group_by("model", "base_set").len().sort("model").rows()
+    assert met == [("ours", "second@1.0.0", 12), ("theirs", SET, 12)]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"id": "comparer-2"}, "another id now"), ({"temperature": 0.7}, "another temperature now")],
+)
+def test_another_judge_than_the_anchors_had_is_not_asked(
+    arena: Arena, server: Server, change: dict[str, Any], words: str
+) -> None:
+    judged = judged_by(arena.provider, "comparer")
+    arena.base_set(judged=judged)
+    assert errors(compared(arena)) == {}
+    server.clear()
+
+    write_judges(arena.registry, arena.url, **change)
+    found = compared(arena)
+    assert winners(found) == {}
+    assert set(errors(found)) == set(PASSAGES)
+    assert all(f"judged the anchors as {judged}" in error and words in error for error in errors(found).values())
+    assert server.log() == []
+    assert cost_of(arena.warehouse, arena.provider, MINE) is None
+
+    arena.base_set(judged=judged.model_copy(update={"prompt": "compare 0 (d1ce)"}))
+    write_judges(arena.registry, arena.url)
+    assert all("another prompt now" in error for error in errors(compared(arena)).values())
+    arena.base_set(judged=judged)
+    write_judges(arena.registry, f"{arena.url}/", in_flight=2, budget=3)  # settings that change no reply
+    assert errors(compared(arena)) == {}
+
+
+def test_scores_keep_the_name_of_the_judge_that_judged(adaptive: Arena) -> None:
+    """The contract speaks of the judge that was: editing the registry does not sign its judgments anew."""
+    adaptive.row("comparison")
+    judged = judged_by(adaptive.provider, "comparer")
+    assert judged.served == "comparer"
+
+    def contracts(table: str) -> set[str]:
+        adaptive.materialize(["anchor_score"], "ours", "ours")
+        adaptive.materialize(["pairwise_score"], "ours", "theirs")
+        return set(adaptive.warehouse.read(table)["contract"])
+
+    def write(said: str | None) -> None:
+        entry = adaptive.warehouse.read("base_set").drop("run_id", "updated_at")
+        entry = entry.with_columns(judged=pl.lit(said, pl.String))
+        adaptive.warehouse.write([Replacement("base_set", entry, None)], run_id="test")
+
+    (unrecorded,) = contracts("anchor_score")
+    assert "judge comparer: not recorded; " in unrecorded
+    (mixed,) = contracts("pairwise_score")
+    assert f"judge comparer: of anchors not recorded, of models {judged}; " in mixed
+    write(judged.model_dump_json())
+    assert [len(contracts(table)) for table in ("anchor_score", "pairwise_score")] == [1, 1]
+    (own,) = contracts("pairwise_score")
+    assert f"judge comparer: {judged}; " in own
+    write_judges(adaptive.registry, adaptive.url, id="comparer-2", temperature=0.9)
+    assert contracts("anchor_score") == contracts("pairwise_score") == {own}
+    registry = json.loads(adaptive.registry.read_text())
+    del registry["judges"]["comparer"]
+    adaptive.registry.write_text(json.dumps(registry))
+    assert contracts("anchor_score") == contracts("pairwise_score") == {own}
+    write(None)
+    assert contracts("pairwise_score") == {own}  # nobody knows who judges: what is stored stays
+
+
+def test_a_base_set_that_is_removed_leaves_all_tables_and_others_stay(arena: Arena, server: Server) -> None:
+    anchors = {name: ANCHORS[name] for name in ("high", "low")}
+    arena.base_set(anchors=anchors)
+    arena.base_set("other@1.0.0", anchors, items=["doc1:1"])
+    frozen = pl.DataFrame({
+        "base_set": [SET, "other@1.0.0"], "passage": PASSAGES[0], "first": "high", "second": "low", "winner": "high",
+        "fingerprint": "test",
+    })  # fmt: skip
+    arena.warehouse.write([Replacement("anchor_judgment", frozen, None)], run_id="test")
+    arena.row("comparison")
+    arena.materialize(["anchor_score"], "ours", "ours")
+    arena.materialize(["pairwise_score"], "ours", "theirs")
+    assert set(arena.warehouse.read("pairwise_score")["base_set"]) == {SET, "other@1.0.0"}
+    server.clear()
+    with dg.DagsterInstance.get() as instance:
+        with pytest.raises(runs.RunFailedError, match=r"no\@1: is no base set of this warehouse; there is"):
+            runs.remove(arena.definitions, instance, "baseset", "no@1")
+        runs.remove(arena.definitions, instance, "baseset", SET)
+    for table in TABLES:
+        assert set(arena.warehouse.read(table)["base_set"]) <= {"other@1.0.0"}
+    for table in ("base_set", "anchor_score", "pairwise_score"):
+        assert set(arena.warehouse.read(table)["base_set"]) == {"other@1.0.0"}
+    arena.row("comparison")
+    rows = arena.warehouse.read("comparison")
+    assert rows.select("passage", "base_set").unique().rows() == [("tiny/doc1:1", "other@1.0.0")]
+    assert server.log() == []
+
+
 def test_what_determines_comparisons_is_in_the_settings_and_nothing_else(arena: Arena) -> None:
     def now() -> str:
         found = settings(arena.warehouse, arena.systems, MINE)
@@ -258,7 +385,7 @@ def upset(*who: object) -> bool:
 def adaptive(arena: Arena, server: Server) -> Arena:
     """Thirty anchors, of whom the output is better than about half; LT is to be known within 5, which is soon so."""
     anchors = {anchor: {item: f"{anchor} {item}" for item in OUTPUTS} for anchor in LADDER}
-    arena.base_set(anchors=anchors, judging=Judging(adaptive=Adaptive(within=5)))
+    arena.base_set(anchors=anchors, judging=Judging(adaptive=Within(within=5)))
     frozen = [
         (SET, f"tiny/{item}", low, high, low if upset(item, low, high) else high, "test")
         for item in OUTPUTS for place, low in enumerate(LADDER) for high in LADDER[place + 1 :]
@@ -293,8 +420,17 @@ def test_adaptive_mode_asks_one_round_where_that_is_enough(adaptive: Arena, serv
     assert server.log() == []
 
 
+def test_adaptive_mode_can_ask_for_a_place_among_the_anchors(adaptive: Arena, server: Server) -> None:
+    """A ladder in which one in four is upset: 31 places are soon enough, one takes all pairs."""
+    entry = adaptive.warehouse.read("base_set").drop("run_id", "updated_at")
+    for ranks, calls in ((30, 2 * BATCH), (1, 180)):
+        changed = pl.lit(Judging(adaptive=Ranks(ranks=ranks)).model_dump_json()).alias("settings")
+        adaptive.warehouse.write([Replacement("base_set", entry.with_columns(changed), None)], run_id="test")
+        assert len(winners(compared(adaptive))) == calls
+
+
 def test_adaptive_mode_asks_all_where_it_never_is(adaptive: Arena, server: Server) -> None:
-    changed = pl.lit(Judging(adaptive=Adaptive(within=0.001)).model_dump_json()).alias("settings")
+    changed = pl.lit(Judging(adaptive=Within(within=0.001)).model_dump_json()).alias("settings")
     entry = adaptive.warehouse.read("base_set").drop("run_id", "updated_at").with_columns(changed)
     adaptive.warehouse.write([Replacement("base_set", entry, None)], run_id="test")
     assert set(winners(compared(adaptive))) == {

@@ -20,6 +20,7 @@ from benchmark_assets.pairwise.rubric import (
     summarize,
 )
 from resources.provider.asking import TRIES
+from resources.provider.ledger import attempts
 from resources.warehouse import Replacement
 from tests.pairwise.arena import FIRST, SECOND, THIRD, Arena, write_judges
 from tests.provider.server import Server, dumps
@@ -144,6 +145,16 @@ def test_an_empty_text_gets_the_lowest_mark_without_a_call(arena: Arena, server:
     assert len(server.log()) == 2
 
 
+def test_nothing_is_said_to_cost_where_all_texts_are_empty(arena: Arena) -> None:
+    arena.describe(["marker"])
+    texts = MINE.with_columns(text=pl.lit(" "), fingerprint=pl.lit("test"))
+    arena.warehouse.write([Replacement("model_output", texts, MINE)], run_id="test")
+    assert cost_of(arena.warehouse, arena.provider, MINE) is None
+    computed = marked(arena)
+    assert computed.tables["rubric_vote"]["mark"].to_list() == [1, 1, 1]
+    assert computed.notes["rubric_vote_call"].is_empty()
+
+
 def test_a_judge_of_the_family_on_trial_is_the_fault_of_the_outputs(arena: Arena, server: Server) -> None:
     arena.describe(["comparer"])
     write_judges(arena.registry, arena.url, family="Acme")
@@ -241,6 +252,10 @@ def test_marks_are_stored_and_summed_and_nothing_is_where_nobody_is_named(arena:
     rows = arena.warehouse.read("rubric_summary", columns=["model", "corpus", "judge", "fours", "useful"])
     assert rows.rows() == [("ours", "tiny", judge, 3, 1.0) for judge in JUDGES]
     assert len(server.log()) == 6
+    calls = arena.warehouse.read("rubric_vote_call")
+    assert calls.select("passage", "judge").rows() == [(passage, judge) for passage in PASSAGES for judge in JUDGES]
+    assert set(calls["call"]) == set(attempts(arena.provider.ledger)["key"])
     arena.describe()
     arena.row("rubric_vote")
     assert arena.warehouse.read("rubric_vote").is_empty()
+    assert arena.warehouse.read("rubric_vote_call").is_empty()

@@ -5,7 +5,8 @@ from numpy.testing import assert_allclose
 
 from benchmark_assets.metrics.intervals import bounded
 from benchmark_assets.metrics.measures import Floats
-from benchmark_assets.pairwise.bradley_terry import fit, fit_fixed, lt, on_scale
+from benchmark_assets.pairwise.base_sets import Judged
+from benchmark_assets.pairwise.bradley_terry import en, fit, fit_fixed, lt, on_scale
 from benchmark_assets.pairwise.scores import (
     ANCHOR_SCORE,
     PAIRWISE_SCORE,
@@ -18,7 +19,6 @@ from benchmark_assets.pairwise.scores import (
     resampled,
     slices,
 )
-from resources.prompts import Prompt
 from resources.warehouse import Replacement, Warehouse
 from tests.pairwise.simulated import ANCHORS, ITEMS, NAMES, expected, items, judged
 
@@ -108,6 +108,7 @@ def test_scores_are_those_of_the_sums_in_every_slice() -> None:
             "win_rate": against[0].sum(axis=1) / (5 * len(inside)),
             "strength": strengths[:, -1],
             "lt": lt(strengths)[:, -1],
+            "en": en(strengths)[:, -1],
             "lt_fixed": on_scale(fit_fixed(alone, *against)),
         }.items():
             assert [score[name + bound] for bound in ("", "_low", "_high")] == pytest.approx(bounded(values))
@@ -115,6 +116,7 @@ def test_scores_are_those_of_the_sums_in_every_slice() -> None:
         assert (score["wins"], score["ties"]) == (inside[:, -1].sum(), (inside[:, -1, :-1] == 0.5).sum())
         of_anchors = anchors.filter(slice=own.name)
         assert_allclose(of_anchors["lt"], lt(alone)[0], atol=1e-7)
+        assert_allclose(of_anchors["en"], en(alone)[0], atol=1e-7)
         assert_allclose(of_anchors["win_rate"], inside[:, :-1, :-1].sum(axis=(0, 2)) / (4 * len(inside)))
         assert (of_anchors["ties"].sum() / 2, of_anchors["items"].max()) == (
             (np.triu(inside[:, :-1, :-1]) == 0.5).sum(), len(inside),
@@ -132,6 +134,22 @@ def test_one_model_does_not_touch_the_scores_of_another() -> None:
     )
     assert both.filter(model="m").equals(alone)
     assert set(both["model"]) == {"m", "n"}
+
+
+def test_there_is_no_win_rate_where_only_near_anchors_were_met() -> None:
+    """What adaptive mode leaves out are the anchors that are far away, so that the share of what it asks is no rate."""
+    won = judged(np.append(SPREAD, 3.5), 0, np.random.default_rng(4), items=16)
+    rows = comparisons(won)
+    frozen = judgments(won[:, :-1, :-1])
+    near = rows.filter(pl.col("anchor").is_in(NAMES[:3]) | (pl.col("passage") == "x/000"))
+    score = candidate_scores(near, frozen, items(16), CONTRACT)
+    overall = score.row(by_predicate=pl.col("slice") == "overall", named=True)
+    assert [overall[f"win_rate{bound}"] for bound in ("", "_low", "_high")] == [None] * 3
+    assert overall["lt"] is not None
+    assert overall["matches"] == 15 * 3 + 5
+    # On items that were left out, nobody was met at all: what there is of the others is whole.
+    half = candidate_scores(rows.filter(pl.col("passage") < "x/008"), frozen, items(16), CONTRACT)
+    assert half.filter(slice="overall")["win_rate"].item() == pytest.approx(won[:8, -1, :-1].mean())
 
 
 def test_an_undefeated_model_has_a_win_rate_and_a_reason_instead_of_strengths() -> None:
@@ -192,14 +210,24 @@ def test_rows_go_into_their_tables(warehouse: Warehouse) -> None:
 
 
 def test_the_contract_names_all_that_scores_hang_on() -> None:
-    row = {"base_set": "jp@1.0.0", "content": "c0ffee", "judge": "umpire", "settings": '{"orders": "both"}'}
-    prompt = Prompt(name="compare", version=1, variables=("a",), system="", user="$a?")
-    own = contract(row, "d1ce", prompt)
-    for part in ("jp@1.0.0 (c0ffee)", "umpire (d1ce)", f"compare 1 ({prompt.digest()})", '"both"', "aggregation 1"):
+    judged = Judged(id="gpt-1", temperature=0.0, max_tokens=512, prompt="compare 1 (d1ce)")
+    row = {
+        "base_set": "jp@1.0.0", "content": "c0ffee", "judge": "umpire", "settings": '{"orders": "both"}',
+        "judged": judged.model_dump_json(),
+    }  # fmt: skip
+    own = contract(row)
+    for part in ("jp@1.0.0 (c0ffee)", "umpire: gpt-1, temperature 0.0, max_tokens 512, compare 1 (d1ce)", '"both"',
+                 "aggregation 1"):  # fmt: skip
         assert part in own
-    changed = [contract(row | {key: "other"}, "d1ce", prompt) for key in row]
-    changed += [contract(row, "other", prompt), contract(row, "d1ce", prompt.model_copy(update={"user": "$a!"}))]
-    assert len({own, *changed}) == 7
+    other_ones = {"id": "gpt-2", "served": "v2", "temperature": 1.0, "seed": 1, "prompt": "compare 2 (f00d)"}
+    others = [judged.model_copy(update={name: value}) for name, value in other_ones.items()]
+    changed = [contract(row | {key: "other"}) for key in ("base_set", "content", "judge", "settings")]
+    changed += [contract(row | {"judged": other.model_dump_json()}) for other in others]
+    assert len({own, *changed}) == 10
+    assert contract(row, others[0]) == own  # nobody else may judge models
+    unknown = row | {"judged": None}
+    assert "judge umpire: not recorded; " in contract(unknown)
+    assert f"judge umpire: of anchors not recorded, of models {judged}; " in contract(unknown, judged)
 
 
 def covered(anchors: Floats, level: float, effect: float, count: int, trials: int) -> dict[str, float]:

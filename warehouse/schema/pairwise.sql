@@ -8,6 +8,7 @@ CREATE TABLE IF NOT EXISTS base_set (
     source_language VARCHAR,        -- NULL where items have several
     target_language VARCHAR,
     judge VARCHAR NOT NULL,         -- name in the registry
+    judged VARCHAR,                 -- what this judge was when it judged the anchors: id, version, decoding, prompt, as JSON; NULL where not recorded
     settings VARCHAR NOT NULL,      -- how pairs are judged, as JSON
     content VARCHAR NOT NULL,       -- hash of items, outputs and judgments
     fingerprint VARCHAR NOT NULL,
@@ -82,7 +83,7 @@ CREATE TABLE IF NOT EXISTS comparison_call (
     PRIMARY KEY (model, passage, base_set, anchor, shown)
 );
 
--- A model against a base set, and the set's anchors among themselves (kind 'anchor', fitted without any candidate).
+-- A model against a base set, in a fit with its anchors.
 -- *_low and *_high bound the 95 % interval. Where strengths do not exist (`problem`), they are NULL.
 CREATE TABLE IF NOT EXISTS pairwise_score (
     model VARCHAR NOT NULL,
@@ -93,9 +94,10 @@ CREATE TABLE IF NOT EXISTS pairwise_score (
     wins DOUBLE NOT NULL,           -- a tie is half of one
     ties INTEGER NOT NULL,          -- pairs whose verdict changed with the order
     excluded INTEGER NOT NULL,     -- pairs without a verdict
-    win_rate DOUBLE, win_rate_low DOUBLE, win_rate_high DOUBLE,
+    win_rate DOUBLE, win_rate_low DOUBLE, win_rate_high DOUBLE,           -- NULL where it did not meet all anchors on its items (adaptive mode)
     strength DOUBLE, strength_low DOUBLE, strength_high DOUBLE,           -- log-strength; mean 0 over anchors and candidate
     lt DOUBLE, lt_low DOUBLE, lt_high DOUBLE,                             -- 0 to 10
+    en DOUBLE, en_low DOUBLE, en_high DOUBLE,                             -- 0 to 10: ten times its share in exp(strength) of anchors and candidate
     lt_fixed DOUBLE, lt_fixed_low DOUBLE, lt_fixed_high DOUBLE,           -- the anchors' strengths held as they are without it
     first_rate DOUBLE, first_rate_low DOUBLE, first_rate_high DOUBLE,     -- how often the text shown as A wins: 0.5 without bias
     problem VARCHAR,
@@ -120,6 +122,7 @@ CREATE TABLE IF NOT EXISTS anchor_score (
     win_rate DOUBLE, win_rate_low DOUBLE, win_rate_high DOUBLE,
     strength DOUBLE, strength_low DOUBLE, strength_high DOUBLE,
     lt DOUBLE, lt_low DOUBLE, lt_high DOUBLE,
+    en DOUBLE, en_low DOUBLE, en_high DOUBLE,                             -- ten times its share in exp(strength) of all anchors
     problem VARCHAR,
     contract VARCHAR NOT NULL,
     signature VARCHAR NOT NULL,
@@ -138,6 +141,18 @@ CREATE TABLE IF NOT EXISTS rubric_vote (
     perfect BOOLEAN,               -- the judge says that nothing is to be mended
     justification VARCHAR,          -- in the judge's words
     abstention VARCHAR,
+    fingerprint VARCHAR NOT NULL,
+    run_id VARCHAR NOT NULL,
+    updated_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (model, passage, judge)
+);
+
+-- By which question each mark was had; no part of its version.
+CREATE TABLE IF NOT EXISTS rubric_vote_call (
+    model VARCHAR NOT NULL,
+    passage VARCHAR NOT NULL,
+    judge VARCHAR NOT NULL,
+    call VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,
