@@ -4,7 +4,7 @@ Here: counts and shares. Not here: what counts as standing in a text (glossary.f
 
 Only terms that stand in the source are counted. What the shares do not see: a translation that stands in the output for
 something else, or as a part of a longer name; one that is there once where it was due five times; one that is inflected
-or spelt otherwise, be it by a typographic apostrophe.
+or spelt otherwise. An output without text, or one that a model declined to make, has no term.
 
 The gender of pronouns is a diagnostic, not a score, and of English outputs only. Nobody resolves what a pronoun refers
 to: in a sentence that names one woman of the glossary, 'he' may be a man who is not in it, or of whom the sentence
@@ -20,10 +20,12 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
+from benchmark_assets.adjudication.outputs import texts
 from benchmark_assets.literary.glossary import GENDERS, found
 from benchmark_assets.metrics import intervals
 from benchmark_assets.metrics.intervals import bounded, sample_and_resamples
 from benchmark_assets.partitions import CORPUS
+from resources.warehouse import Warehouse
 
 PRONOUNS: Mapping[str, re.Pattern[str]] = {
     "feminine": re.compile(r"\b(?:she|hers?|herself)\b", re.IGNORECASE),
@@ -36,8 +38,9 @@ PERSONAL = (
 """Translations that are no names: a glossary may say that the teller, who has a gender, is 'I'."""
 
 SIGNATURE = (
-    "terms that stand in the source, looked for in the text exactly but for letter case, not within words; pronouns by "
-    f"sentence, in English; {intervals.SIGNATURE}"
+    "terms that stand in the source, looked for in the text exactly but for letter case, curled apostrophes and the "
+    "form of accents (NFC), not within words; none in a refusal; pronouns by sentence, in English; "
+    f"{intervals.SIGNATURE}"
 )
 
 ADHERENCE = pl.Schema({
@@ -53,6 +56,14 @@ SUMMARY = pl.Schema({
 
 # Where a sentence ends: at its stop with what closes after it, unless the stop is that of an address; at a line's end.
 _END = re.compile(r"""(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?…]+["”’'»)\]]*\s+|\n+""")
+
+
+def of_outputs(warehouse: Warehouse, due: pl.DataFrame, english: Collection[str]) -> pl.DataFrame:
+    """Rows of `term_adherence` of these outputs (`model`, `passage`); one that the model declined to make has no text,
+    and so no term. Parameters as for `adherence`."""
+    given = [(*output, text) for output, text in texts(warehouse, due).items()]
+    outputs = pl.DataFrame(given, schema=dict.fromkeys(["model", "passage", "text"], pl.String), orient="row")
+    return adherence(outputs, warehouse.read("glossary", due.select("passage")), english)
 
 
 def adherence(outputs: pl.DataFrame, terms: pl.DataFrame, english: Collection[str]) -> pl.DataFrame:

@@ -6,12 +6,12 @@ import polars as pl
 from benchmark_assets.lineage.refresh import Computed, refresh
 from benchmark_assets.lineage.standing import digest
 from benchmark_assets.literary import adherence, ensemble, extraction, readings
+from benchmark_assets.literary.calibration import SIGNATURE as INTERVALS
 from benchmark_assets.literary.calibration import calibration
 from benchmark_assets.literary.glossary import literary
 from benchmark_assets.literary.pairs import applicable
 from benchmark_assets.literary.scores import SIGNATURE, WORK, scores
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
-from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.partitions import BY_MODEL, BY_PASSAGE, CORPUS, GRID, MODEL, PASSAGE, SINGLE_RUN
 from benchmark_assets.reporting.plots import plots
 from benchmark_assets.translation.assets import PAYER, model_output
@@ -24,7 +24,8 @@ ENGLISH = "en"
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1", kinds={"duckdb"},
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1",
+    metadata={"tables": ["glossary_call"]}, kinds={"duckdb"},
     deps=["source_text", "segmented_reference", "alignment"],
 )  # fmt: skip
 def glossary(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
@@ -44,7 +45,7 @@ def glossary(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: 
     def cost(due: pl.DataFrame) -> Estimate | None:
         return extraction.cost_of(warehouse, provider, due)
 
-    return refresh(context, warehouse, compute, settings, also=["glossary_call"], cost=cost)
+    return refresh(context, warehouse, compute, settings, cost=cost)
 
 
 @dg.asset(
@@ -52,7 +53,10 @@ def glossary(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: 
     deps=[model_output, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
 )  # fmt: skip
 def term_adherence(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
-    """Whether an output has the translations of its chunk's terms, and whether pronouns near them agree in gender."""
+    """Whether an output has the translations of its chunk's terms, and whether pronouns near them agree in gender.
+
+    A model that declines to translate a chunk has none of them.
+    """
 
     def settings(asked: pl.DataFrame) -> pl.DataFrame:
         own = asked.filter(CORPUS.is_in(list(literary(warehouse))))
@@ -65,9 +69,7 @@ def term_adherence(context: dg.AssetExecutionContext, warehouse: Warehouse) -> d
         return [name for name, language in corpora.iter_rows() if language.partition("-")[0] == ENGLISH]
 
     def compute(due: pl.DataFrame) -> Computed:
-        outputs = warehouse.read("model_output", due, ["model", "passage", "text"])
-        terms = warehouse.read("glossary", due.select("passage"))
-        return Computed({"term_adherence": adherence.adherence(outputs, terms, english())})
+        return Computed({"term_adherence": adherence.of_outputs(warehouse, due, english())})
 
     return refresh(context, warehouse, compute, settings, sparse=True)
 
@@ -89,7 +91,8 @@ def adherence_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1", kinds={"duckdb"},
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1",
+    metadata={"tables": ["aspect_vote_call"]}, kinds={"duckdb"},
     deps=[model_output, REFERENCE, SOURCE, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
 )  # fmt: skip
 def aspect_vote(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
@@ -108,7 +111,7 @@ def aspect_vote(context: dg.AssetExecutionContext, warehouse: Warehouse, systems
 
     return refresh(
         context, warehouse, compute, lambda asked: ensemble.settings(warehouse, systems, asked),
-        also=["aspect_vote_call"], cost=cost, sparse=True,
+        cost=cost, sparse=True,
     )  # fmt: skip
 
 
@@ -144,27 +147,28 @@ def head_to_head(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.
 def literary_score(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
     """A model against the human translators of each corpus, 50 being parity: by all aspects, and by each alone.
 
-    Scores of models that are known no more stay as they are, under the contract that they were made by.
+    Scores of models that are known no more stay as they are, under the contract that they were made by; so do those
+    on a corpus of which a judge is not in the registry any more.
     """
     corpora, contracts = literary(warehouse), _contracts(warehouse, systems.provider)
 
     def settings(asked: pl.DataFrame) -> pl.DataFrame:
         judged = warehouse.read("head_to_head", asked.select("model"), ["model", "passage"])
         words = pl.col("corpus").replace_strict(contracts, default="", return_dtype=pl.String)
-        own = (
-            judged.select("model", CORPUS).unique().sort("model", "corpus").group_by("model").agg(words.str.join("\n"))
-        )
+        together = pl.when(~words.has_nulls()).then(words.str.join("\n"))
+        own = judged.select("model", CORPUS).unique().sort("model", "corpus").group_by("model").agg(together)
         known = pl.col("model").is_in(list(systems.known(own["model"])))
         return own.select("model", settings=pl.when(known).then(pl.format("{} {}", pl.lit(SIGNATURE), "corpus")))
 
     def compute(due: pl.DataFrame) -> Computed:
-        rows, votes = [warehouse.empty("literary_score").drop("fingerprint")], warehouse.read("aspect_vote", due)
+        rows = [warehouse.empty("literary_score").drop("fingerprint")]
+        said, votes = warehouse.read("head_to_head", due), warehouse.read("aspect_vote", due)
         for corpus, contract in contracts.items():
-            own = votes.filter(CORPUS.eq(corpus))
-            works = warehouse.read("source_text", own.select("passage"), ["passage", "document"]).select(
-                "passage", WORK
-            )
-            rows.append(scores(own, works, corpora[corpus], contract))
+            if contract is None:
+                continue
+            ours, own = (each.filter(CORPUS.eq(corpus)) for each in (said, votes))
+            documents = warehouse.read("source_text", own.select("passage"), ["passage", "document"])
+            rows.append(scores(ours, own, documents.select("passage", WORK), corpora[corpus], contract))
         return Computed({"literary_score": pl.concat(rows)})
 
     return refresh(
@@ -181,15 +185,16 @@ def ensemble_calibration(
     corpora, contracts, labels = literary(warehouse), _contracts(warehouse, provider), applicable(warehouse)
 
     def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        words = digest(INTERVALS, sorted(contracts.items()), labels.rows())
-        return (asked.clear() if labels.is_empty() else asked).with_columns(settings=pl.lit(words))
+        known = None not in contracts.values()  # else what is stored stays
+        words = digest(INTERVALS, sorted(contracts.items()), labels.rows()) if known else None
+        return (asked.clear() if labels.is_empty() else asked).with_columns(settings=pl.lit(words, pl.String))
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("ensemble_calibration").drop("fingerprint")]
         for corpus, contract in contracts.items():
             said = labels.filter(CORPUS.eq(corpus))
             votes = warehouse.read("aspect_vote", said.select("model", "passage"))
-            rows.append(calibration(corpus, corpora[corpus], votes, said, contract))
+            rows.append(calibration(corpus, corpora[corpus], votes, said, contract or ""))
         return Computed({"ensemble_calibration": pl.concat(rows)})
 
     return refresh(
@@ -198,7 +203,7 @@ def ensemble_calibration(
     )  # fmt: skip
 
 
-def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str]:
-    """By corpus with an ensemble, what its scores have in common."""
+def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str | None]:
+    """By corpus with an ensemble, what its scores have in common; None where nobody knows that any more."""
     corpora = literary(warehouse)
     return {corpus: ensemble.contract(own, provider) for corpus, own in corpora.items() if own.ensemble}

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from benchmark_assets.corpus.description import Literary, Seat
 from benchmark_assets.lineage.standing import digest
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, OUTPUT, balances, cast_by, seat_votes, winners
-from benchmark_assets.metrics.intervals import SIGNATURE, mean_interval, resampling_weights, wilson
+from benchmark_assets.metrics.intervals import RESAMPLES, SEED, mean_interval, resampling_weights, wilson
 from benchmark_assets.metrics.measures import Floats
 
 FOLDS = 5
@@ -25,6 +26,11 @@ MOST_SEATS = 6
 """Of which all combinations of weights are tried; of more, one seat after the other is given its best weight."""
 
 SEAT_KIND, EQUAL, BEST, IN_USE = "seat", "equal weights", "best weights", "weights in use"
+
+SIGNATURE = (
+    "95 % intervals: coverage, accuracy: Wilson of the pairs that passages make up for; expected: "
+    f"{RESAMPLES} bootstrap resamples of passages, percentiles, seed {SEED}"
+)
 
 _BOUNDS = ("", "_low", "_high")
 CALIBRATION = pl.Schema({
@@ -93,22 +99,22 @@ def calibration(
         return pl.DataFrame(schema=CALIBRATION)
     cast, margin, seats = judged.cast, literary.margin, literary.ensemble
     chosen = best_weights(judged, margin)
-    found: list[tuple[tuple[object, ...], Floats, Floats]] = []
+    passages, everywhere = np.array(judged.passages), np.ones(len(cast), dtype=bool)
+    found: list[tuple[tuple[object, ...], Floats, NDArray[np.bool_]]] = []
     for number, seat in enumerate(seats):
         gave = np.isfinite(cast[:, number])
         said = winners(np.nan_to_num(cast[:, number]), margin)
-        weight = float(chosen[number])
-        found.append(((SEAT_KIND, seat.judge, seat.aspect, weight), said[gave], judged.truth[gave]))
+        found.append(((SEAT_KIND, seat.judge, seat.aspect, float(chosen[number])), said, gave))
     for kind, weights in ((EQUAL, [1.0] * len(seats)), (IN_USE, [seat.weight for seat in seats])):
         said = winners(balances(cast, np.array(weights)), margin)
-        found.append(((kind, "", "", None), said, judged.truth))
+        found.append(((kind, "", "", None), said, everywhere))
     if (held_out := out_of_fold(judged, margin)) is not None:
-        found.append(((BEST, "", "", None), held_out, judged.truth))
-    signature = (
-        f"{contract}; weights of {WEIGHTS}, {len(set(folds(judged.passages)))} folds by passage; {SIGNATURE} "
-        f"(here of pairs)"
-    )
-    rows = [(corpus, *names, *_numbers(said, truth), signature) for names, said, truth in found if len(said)]
+        found.append(((BEST, "", "", None), held_out, everywhere))
+    signature = f"{contract}; weights of {WEIGHTS}, {len(set(folds(judged.passages)))} folds by passage; {SIGNATURE}"
+    rows = [
+        (corpus, *names, *_numbers(said[own], judged.truth[own], passages[own]), signature)
+        for names, said, own in found if own.any()
+    ]  # fmt: skip
     return pl.DataFrame(rows, schema=CALIBRATION, orient="row").sort("corpus", "kind", "judge", "aspect")
 
 
@@ -178,12 +184,38 @@ def _best(tried: Floats, judged: Judged, margin: float) -> Floats:
     return found
 
 
-def _numbers(said: Floats, truth: Floats) -> Iterator[int | float | None]:
+def _numbers(said: Floats, truth: Floats, passages: NDArray[np.str_]) -> Iterator[int | float | None]:
     """Pairs, decided and right ones, and the three shares with their intervals."""
-    right = (said == truth).astype(np.float64)
-    pairs, decided, hits = len(said), int((said != 0).sum()), int(right.sum())
+    right, decides = (said == truth).astype(np.float64), said != 0
+    pairs, decided, hits = len(said), int(decides.sum()), int(right.sum())
     yield from (pairs, decided, hits)
-    yield from (decided / pairs, *wilson(decided, pairs))
-    yield from (hits / decided, *wilson(hits, decided)) if decided else (None, None, None)
-    points = np.where(said == 0, 0.5, right)
-    yield from (float(points.mean()), *mean_interval(points, resampling_weights(pairs)))
+    yield from (decided / pairs, *rate_interval(decides.astype(np.float64), passages))
+    accuracy = (hits / decided, *rate_interval(right[decides], passages[decides])) if decided else (None, None, None)
+    yield from accuracy
+    points, (different, place) = np.where(said == 0, 0.5, right), np.unique(passages, return_inverse=True)
+    yield from (float(points.mean()), *mean_interval(points, resampling_weights(len(different))[:, place]))
+
+
+def rate_interval(hits: Floats, passages: NDArray[np.str_]) -> tuple[float, float]:
+    """The 95 % interval of the share of hits among pairs, of which those of one passage are not independent.
+
+    Parameters
+    ----------
+    hits
+        1 or 0, shape (pairs,), of one pair or more.
+    passages
+        Of each pair.
+
+    Notes
+    -----
+    The variance between passages gives the number of independent pairs that would tell as much, at most that of pairs;
+    to it Wilson's interval is applied (Korn and Graubard 1998). Where all pairs are hits, or none, they say nothing of
+    that variance, and count as many as there are passages. With a pair a passage it is Wilson's interval as it is.
+    """
+    different, place = np.unique(passages, return_inverse=True)
+    pairs, groups, rate = len(hits), len(different), float(hits.mean())
+    independent = float(groups)
+    if groups > 1 and 0 < rate < 1:
+        between = float((np.bincount(place, hits - rate) ** 2).sum()) * groups / (groups - 1) / pairs**2
+        independent = pairs / max(1.0, between * (pairs - 1) / (rate * (1 - rate)))
+    return wilson(rate * independent, independent)

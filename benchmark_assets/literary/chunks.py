@@ -15,6 +15,7 @@ from typing import NamedTuple
 from benchmark_assets.corpus.description import Chunks
 
 ENDS = frozenset("。｡！？．…‥!?")
+_KOREAN_ENDS = ENDS | {"."}
 CLOSING = frozenset("」』）】〉》〕〗〙〛｣］｝〞〟”’)]}")
 CLAUSES = frozenset("、，；：､,;:")
 
@@ -54,20 +55,25 @@ def sentence_ends(text: str) -> list[int]:
     A sentence ends with its paragraph, and with one of `ENDS`, after the closing quotation marks and brackets that
     stand right there. A straight quotation mark closes where one is open in the paragraph. No end is a mark before the
     first letter of a sentence, one that a clause mark follows, and a stop between digits. A text of blanks has none.
+
+    Korean parts words by blanks and has the stop of ASCII. So behind a hangul letter `.` is a mark, too, and any mark
+    is an end only where a blank or nothing follows: in '"가자!"고 했다.' the sentence goes on.
     """
     found: list[int] = []
     opened: set[str] = set()
-    at, worded, filled = 0, False, False
+    at, letter, filled = 0, "", False
     while at < len(text):
         sign = text[at]
         _turn(sign, opened)
         at += 1
-        worded, filled = worded or sign.isalnum(), filled or not sign.isspace()
-        if sign in ENDS and worded and not _between_digits(text, at - 1):
-            while at < len(text) and (text[at] in ENDS or text[at] in CLOSING or _closes(text[at], opened)):
+        letter, filled = sign if sign.isalnum() else letter, filled or not sign.isspace()
+        korean = hangul(letter)
+        marks = _KOREAN_ENDS if korean else ENDS
+        if sign in marks and letter and not _between_digits(text, at - 1):
+            while at < len(text) and (text[at] in marks or text[at] in CLOSING or _closes(text[at], opened)):
                 _turn(text[at], opened)
                 at += 1
-            ended = at == len(text) or text[at] not in CLAUSES
+            ended = at == len(text) or (text[at].isspace() if korean else text[at] not in CLAUSES)
         else:
             ended = sign == "\n" and filled
         if ended:
@@ -75,8 +81,25 @@ def sentence_ends(text: str) -> list[int]:
                 _turn(text[at], opened)
                 at += 1
             found.append(at)
-            worded = filled = False
+            letter, filled = "", False
     return [*found, at] if filled else found
+
+
+def closed(line: str) -> bool:
+    """Whether a line ends with a sentence, or with a mark that closes a quotation or a bracket."""
+    bare = line.rstrip("\"'")
+    return line[-1:] in ENDS | CLOSING or (bare[-1:] in _KOREAN_ENDS and hangul(last_letter(bare)))
+
+
+def last_letter(text: str) -> str:
+    """The last letter or digit of a text; '' where it has none."""
+    return next((sign for sign in reversed(text) if sign.isalnum()), "")
+
+
+@cache
+def hangul(sign: str) -> bool:
+    """Whether a sign, or '', is a letter of Korean."""
+    return sign != "" and unicodedata.name(sign, "").startswith("HANGUL ")
 
 
 def chunks(text: str, rule: Chunks) -> list[Chunk]:

@@ -7,12 +7,14 @@ Not here: what one judge is asked about one pair (versus), scores of models (sco
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
+from benchmark_assets.adjudication.outputs import Output, Said
 from benchmark_assets.corpus.description import Literary, Seat
 from benchmark_assets.lineage.refresh import Computed
 from benchmark_assets.lineage.standing import digest
@@ -20,13 +22,12 @@ from benchmark_assets.literary import glossary
 from benchmark_assets.literary.versus import PROMPT, Pair, Preference, prefer, shown, versus
 from benchmark_assets.metrics.measures import Floats
 from benchmark_assets.pairwise.comparing import Side
-from benchmark_assets.pairwise.matches import SIDES, texts
+from benchmark_assets.pairwise.matches import SIDES
 from benchmark_assets.partitions import CORPUS
 from benchmark_assets.translation.systems import Systems
 from resources import prompts
 from resources.errors import BadInput
-from resources.provider.asking import Task, Told, at_once, estimate_asking
-from resources.provider.client import complete
+from resources.provider.asking import Ask, Task, Told
 from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
@@ -36,15 +37,13 @@ logger = logging.getLogger("variorum.literary")
 MACHINE, HUMAN, UNSURE = "machine", "human", "unsure"
 BETTER = (MACHINE, HUMAN, UNSURE)
 
-OUTPUT = ["model", "passage"]
+OUTPUT = on_trial.OUTPUT
 SEAT = ["judge", "aspect"]
 DECIMALS = 9
 """Of a balance: beyond them is the rounding of weights such as 0.1, which must not decide anything."""
 
 _KEY = [*OUTPUT, *SEAT, "shown"]
-_VOTE = dict.fromkeys([*_KEY, "better", "justification", "abstention"], pl.String)
-_CALL = dict.fromkeys([*_KEY, "call"], pl.String)
-_FAILURE = dict.fromkeys([*OUTPUT, "error"], pl.String)
+_FOUND = dict.fromkeys(["better", "justification", "abstention"], pl.String)
 
 VERDICT = pl.Schema({
     "model": pl.String(), "passage": pl.String(), "verdict": pl.String(), "points": pl.Float64(),
@@ -96,12 +95,14 @@ class Ballot(NamedTuple):
         return MACHINE if preference.better == self.shown else HUMAN
 
 
-def contract(literary: Literary, provider: Provider) -> str:
-    """What scores must have in common to be compared; a judge that is not in the registry any more has no hash."""
+def contract(literary: Literary, provider: Provider) -> str | None:
+    """What scores must have in common to be compared; None where a judge is not in the registry any more: nobody knows
+    what it was."""
     prompt, known = prompts.load(PROMPT), provider.registry().judges
+    if not all(seat.judge in known for seat in literary.ensemble):
+        return None
     seats = ", ".join(
-        f"{seat.judge} ({digest(*provider.model(seat.judge).determinants)[:8] if seat.judge in known else 'unknown'}) "
-        f"on {seat.aspect} × {seat.weight:g}"
+        f"{seat.judge} ({digest(*provider.model(seat.judge).determinants)[:8]}) on {seat.aspect} × {seat.weight:g}"
         for seat in sorted(literary.ensemble, key=lambda seat: (seat.judge, seat.aspect))
     )
     return (
@@ -143,8 +144,7 @@ def benches(warehouse: Warehouse, provider: Provider, outputs: pl.DataFrame) -> 
     whole = warehouse.read("reference", wanted.select("passage"), ["passage", "translator", "complete"])
     whole = whole.filter("complete").with_columns(CORPUS).join(humans, on=["corpus", "translator"], how="semi")
     wanted = wanted.join(whole, on="passage", how="semi", maintain_order="left")
-    corpora = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
-    languages = {corpus: (source, target) for corpus, source, target in corpora.iter_rows()}
+    languages = on_trial.languages(warehouse)
     for (model, corpus), own in wanted.group_by("model", CORPUS, maintain_order=True):
         name = str(corpus)
         judges = sorted({seat.judge for seat in named[name].ensemble})
@@ -157,29 +157,18 @@ def benches(warehouse: Warehouse, provider: Provider, outputs: pl.DataFrame) -> 
 
 
 def settings(warehouse: Warehouse, systems: Systems, asked: pl.DataFrame) -> pl.DataFrame:
-    """What determines the votes on each output besides its texts: columns `model`, `passage` and `settings`.
+    """What determines the votes on each output besides its texts: see adjudication.outputs.settings.
 
-    Outputs that nobody votes on are left out. Of models that are known no more, `settings` is null.
+    Outputs that nobody votes on are left out.
     """
-    known = systems.known(asked["model"].unique())
-    rows = [pl.DataFrame(schema=dict.fromkeys([*OUTPUT, "settings"], pl.String))]
-    for bench in benches(warehouse, systems.provider, asked):
-        of_known = bench.fingerprint if bench.outputs["model"][0] in known else None
-        rows.append(bench.outputs.with_columns(settings=pl.lit(of_known, pl.String)))
-    return pl.concat(rows)
+    every = benches(warehouse, systems.provider, asked)
+    return on_trial.settings(systems, asked, ((bench.outputs, bench.fingerprint) for bench in every))
 
 
 def cost_of(warehouse: Warehouse, provider: Provider, due: pl.DataFrame) -> Estimate | None:
     """What the votes would ask of judges; None where they are asked nothing."""
     wanted, _ = ballots(warehouse, benches(warehouse, provider, due))
-    said = estimate(provider, wanted)
-    return said if said.calls else None
-
-
-def estimate(provider: Provider, wanted: Iterable[Ballot]) -> Estimate:
-    """Calls and cost of those votes that need a judge, taking every first answer to be one."""
-    needed = (ballot for ballot in wanted if settled(ballot) is None)
-    return estimate_asking(provider.ledger, ((ballot.task, shown(ballot.pair, ballot.aspect)) for ballot in needed))
+    return on_trial.cost(provider, _questions(wanted))
 
 
 def ask_ensemble(warehouse: Warehouse, provider: Provider, due: pl.DataFrame, run: str) -> Computed:
@@ -189,64 +178,23 @@ def ask_ensemble(warehouse: Warehouse, provider: Provider, due: pl.DataFrame, ru
     then; what was answered is in the ledger.
     """
     wanted, failures = ballots(warehouse, benches(warehouse, provider, due))
-    return tabulate(wanted, votes(provider, wanted, run), failures)
+    if expected := on_trial.cost(provider, _questions(wanted)):
+        logger.info("ensemble: %s", expected)
+    told = on_trial.ask_all(provider, "ensemble", vote, wanted, lambda ballot: ballot.task, run)
+    return on_trial.tabulate("aspect_vote", _KEY, _FOUND, [_said(*each) for each in told], failures)
 
 
-def votes(provider: Provider, wanted: Sequence[Ballot], run: str) -> list[Told[Preference]]:
-    """What comes of each ballot, after saying what that will about cost; `call` is '' where nobody was asked."""
-    if not wanted:
-        return []
-    logger.info("ensemble: %s", estimate(provider, wanted))
-
-    async def ask_all() -> list[Told[Preference]]:
-        async with provider.opened(run) as client:
-
-            async def one(ballot: Ballot) -> Told[Preference]:
-                if found := settled(ballot):
-                    return Told("", 0, found)
-                return await prefer(client.ask, ballot.task, ballot.pair, ballot.aspect)
-
-            return await at_once(client, one, wanted, (ballot.task.model for ballot in wanted), "ensemble")
-
-    return complete(ask_all())
+async def vote(ask: Ask, ballot: Ballot) -> Told[Preference]:
+    """What comes of one ballot; `call` is '' where nobody was asked."""
+    if found := settled(ballot):
+        return Told("", 0, found)
+    return await prefer(ask, ballot.task, ballot.pair, ballot.aspect)
 
 
-def tabulate(
-    wanted: Sequence[Ballot], given: Sequence[Told[Preference]], failures: Mapping[tuple[str, str], str]
-) -> Computed:
-    """Sort votes, one for each ballot, into tables; an output of which one is an error failed.
-
-    Parameters
-    ----------
-    failures
-        By model and passage, why others got none.
-    """
-    errors = {output: [words] for output, words in failures.items()}
-    for ballot, told in zip(wanted, given, strict=True):
-        if told.error:
-            words = f"{ballot.judge} on {ballot.aspect}: {told.error}"
-            errors.setdefault((ballot.model, ballot.passage), []).append(words)
-    rows: list[tuple[str | None, ...]] = []
-    calls: list[tuple[str, ...]] = []
-    for ballot, told in zip(wanted, given, strict=True):
-        if (ballot.model, ballot.passage) in errors:
-            continue
-        said = (ballot.better(told.value), told.value.justification) if told.value else (None, None)
-        rows.append((*ballot.key, *said, told.abstention))
-        if told.call:
-            calls.append((*ballot.key, told.call))
-    failed = [(*output, "; ".join(dict.fromkeys(words))) for output, words in errors.items()]
-    return Computed(
-        {"aspect_vote": pl.DataFrame(rows, schema=_VOTE, orient="row")},
-        pl.DataFrame(failed, schema=_FAILURE, orient="row"),
-        {"aspect_vote_call": pl.DataFrame(calls, schema=_CALL, orient="row")},
-    )
-
-
-def ballots(warehouse: Warehouse, seated: Iterable[Bench]) -> tuple[list[Ballot], dict[tuple[str, str], str]]:
+def ballots(warehouse: Warehouse, seated: Iterable[Bench]) -> tuple[list[Ballot], dict[Output, str]]:
     """All votes that benches are to give, output by output; and by model and passage, why some outputs get none."""
     wanted: list[Ballot] = []
-    failures: dict[tuple[str, str], str] = {}
+    failures: dict[Output, str] = {}
     for bench in seated:
         if isinstance(bench.tasks, BadInput):
             failures |= dict.fromkeys(bench.outputs.rows(), str(bench.tasks))
@@ -256,11 +204,10 @@ def ballots(warehouse: Warehouse, seated: Iterable[Bench]) -> tuple[list[Ballot]
         sources = {row[0]: row[1:] for row in warehouse.read("source_text", passages, columns).iter_rows()}
         human = passages.with_columns(translator=pl.lit(bench.literary.human), complete=True)
         humans = dict(warehouse.read("reference", human, ["passage", "text"]).iter_rows())
-        terms, own = glossary.entries(warehouse, passages), texts(warehouse, bench.outputs)
-        for model, passage in bench.outputs.iter_rows():
-            if passage not in sources or passage not in humans or (model, passage) not in own:
-                failures[model, passage] = "it lost a text: materialize model_output and reference first"
-                continue
+        terms, own = glossary.entries(warehouse, passages), on_trial.texts(warehouse, bench.outputs)
+        kept, lost = on_trial.whole(bench.outputs, own, sources, humans)
+        failures |= lost
+        for model, passage in kept:
             source, previous, following = sources[passage]
             context = source, previous or "", following or "", tuple(terms.get(passage, ()))
             for side in sides(bench.literary, model, passage):
@@ -270,6 +217,17 @@ def ballots(warehouse: Warehouse, seated: Iterable[Bench]) -> tuple[list[Ballot]
                     task = bench.tasks[seat.judge]
                     wanted.append(Ballot(model, passage, seat.judge, seat.aspect, side, task, pair))
     return wanted, failures
+
+
+def _said(ballot: Ballot, told: Told[Preference]) -> Said:
+    row = (ballot.better(told.value), told.value.justification) if told.value else (None, None)
+    error = told.error and f"{ballot.judge} on {ballot.aspect}: {told.error}"
+    return Said(ballot.key, (*row, told.abstention), told.call, error)
+
+
+def _questions(wanted: Iterable[Ballot]) -> Iterator[tuple[Task, Mapping[str, Any]]]:
+    """What judges are asked about those ballots that need one."""
+    return ((ballot.task, shown(ballot.pair, ballot.aspect)) for ballot in wanted if settled(ballot) is None)
 
 
 def seat_votes(given: pl.DataFrame) -> pl.DataFrame:

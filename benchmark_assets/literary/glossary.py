@@ -5,6 +5,7 @@ Here: what everything that deals with terms has in common. Not here: the file in
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
@@ -42,8 +43,9 @@ class Term(NamedTuple):
 def found(phrase: str, text: str) -> re.Match[str] | None:
     """Where a phrase first stands in a text, in places of the text's case folded form; None where it does not.
 
-    The match is exact but for letter case and for the apostrophe, which printers curl: 'dowager lady Chia' stands in
-    'Dowager lady Chia hastened', as a sentence begins, and "Yü-ts'un" in 'Yü-ts’un'. White space, hyphens, accents and
+    The match is exact but for letter case, for the apostrophe, which printers curl, and for whether an accent is a sign
+    of its own (NFC): 'dowager lady Chia' stands in 'Dowager lady Chia hastened', as a sentence begins, and "Yü-ts'un"
+    in 'Yü-ts’un'. White space, hyphens, accents and
     inflections count. The phrase does not begin or end within a word of the text: 'ceremonial gate' does not stand in
     'ceremonial gates'. That holds for letters of scripts that part words by spaces; beside Chinese, Japanese, Korean,
     Thai, Lao, Khmer and Burmese ones anything may stand.
@@ -63,7 +65,7 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 
 def _folded(text: str) -> str:
-    return text.casefold().replace("’", "'")
+    return unicodedata.normalize("NFC", text.casefold()).replace("’", "'")
 
 
 def literary(warehouse: Warehouse) -> dict[str, Literary]:

@@ -16,6 +16,7 @@ import polars as pl
 from benchmark_assets.adjudication.annotation import sheet, unguarded
 from benchmark_assets.corpus.readers.characters import check_letters, decode
 from benchmark_assets.literary.glossary import GENDERS, Term, literary
+from resources import whole_files
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 
@@ -99,16 +100,16 @@ def write(warehouse: Warehouse, path: Path, corpus: str) -> tuple[int, int]:
     Raises
     ------
     BadInput
-        Where the corpus is none that has a glossary, nothing is there to write, or the file is the one that the corpus
-        is made from: what was changed in it since would be lost.
+        Where a file is there already, for somebody may have changed it; where the corpus is none that has a glossary,
+        or nothing is there to write.
     """
+    if path.exists():
+        raise BadInput(path, "", "is there already, perhaps with changes in it", "give another file")
     described = literary(warehouse).get(corpus)
     if described is None:
         raise BadInput(
             corpus, "", "is no literary corpus of this warehouse", "name `human` under `literary` in its description"
         )
-    if described.glossary and path.resolve() == described.glossary:
-        raise BadInput(path, "", "is the glossary that the corpus is made from", "write to another file and compare")
     passages = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage"])
     terms = warehouse.read("glossary", passages).select(*COLUMNS, *CHECKS)
     asked = warehouse.read("glossary_call", passages, ["passage"])["passage"]
@@ -119,10 +120,7 @@ def write(warehouse: Warehouse, path: Path, corpus: str) -> tuple[int, int]:
         raise BadInput(corpus, "", "has no glossary yet", "name a glossary or an extractor, then `variorum update`")
     rows = [*terms.iter_rows(), *((passage, *[None] * (len(terms.columns) - 1)) for passage in without)]
     cells = ([_cell(value) for value in row] for row in sorted(rows, key=lambda row: (row[0], row[1] or "")))
-    try:
-        path.write_bytes(sheet([*COLUMNS, *CHECKS], cells))
-    except OSError as error:
-        raise BadInput(path, "", f"cannot be written ({error.strerror})", "give the path of a file") from error
+    whole_files.hand_over(path, sheet([*COLUMNS, *CHECKS], cells).decode())
     return len(terms), len({row[0] for row in rows})
 
 

@@ -6,7 +6,7 @@ say of judges (calibration).
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ import polars as pl
 from benchmark_assets.adjudication.annotation import sheet, unguarded
 from benchmark_assets.corpus.description import Literary
 from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.corpus.registry import registered
+from benchmark_assets.corpus.registry import current
 from benchmark_assets.lineage.standing import digest
 from benchmark_assets.literary import glossary
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, OUTPUT, UNSURE, alike
@@ -23,8 +23,8 @@ from benchmark_assets.pairwise.base_sets import text_hash
 from benchmark_assets.pairwise.comparing import Side
 from benchmark_assets.pairwise.matches import SIDES
 from benchmark_assets.partitions import CORPUS
-from benchmark_assets.reporting.export import named, rights_of
-from resources.downloads import whole_files
+from benchmark_assets.reporting.rights import named, rights_of
+from resources import whole_files
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 
@@ -97,7 +97,8 @@ def export_pairs(
     ------
     BadInput
         For a corpus that is unknown, cannot be read, names no human translation or has no pair; restricted texts
-        without `private`; a name that is empty or of several lines; a file that is there or cannot be written.
+        without `private`; a name that is empty, of several lines, or but for capitals that of somebody whose labels are
+        here; a file that is there or cannot be written.
     """
     name = annotator.strip()
     if not name or not name.isprintable():
@@ -105,13 +106,12 @@ def export_pairs(
     if file.exists():
         raise BadInput(file, "", "is there already, perhaps with answers in it", "give another file")
     with warehouse.exclusively():  # the tables of one moment
-        for each in registered(warehouse, {corpus}):
-            if isinstance(each, BadInput):
-                raise each
+        _check_name(warehouse, file, name)
+        current(warehouse, corpus)
         if (literary := glossary.literary(warehouse).get(corpus)) is None:
             raise BadInput(corpus, "literary.human", "is missing", "name the human translation in its description")
         drawn = _drawn(pairs(warehouse, {corpus: literary}), per_model)
-        rights = rights_of(warehouse, pl.DataFrame({"corpus": [corpus]}), [literary.human])
+        rights = rights_of(warehouse, corpus, [literary.human])
     if not drawn:
         raise BadInput(corpus, "", "has no output beside a complete human translation", "`variorum evaluate MODEL`")
     shown = pl.col("translator").is_in(["", literary.human])
@@ -126,37 +126,40 @@ def export_pairs(
         texts = (pair.machine, pair.human)[:: 1 if pair.side(name) == "A" else -1]
         identity = f"{pair.key(name)}-{pair.texts}-{name}"
         rows.append([identity, pair.source, pair.previous, pair.following, *texts, "", ""])
-    try:
-        whole_files.write(file, sheet(COLUMNS, rows).decode())
-    except OSError as error:
-        raise BadInput(file, "", f"cannot be written ({error.strerror})", "give the path of a file") from error
+    whole_files.hand_over(file, sheet(COLUMNS, rows).decode())
     return Sent(len(rows), restricted)
 
 
 def import_pairs(warehouse: Warehouse, file: Path) -> Counts:
     """Take in what people say of pairs: all of a file, or nothing.
 
-    A label replaces what its annotator said of the pair before; a row whose `better` is empty changes nothing.
+    A label replaces what its annotator said of the pair before; a row whose `better` is empty changes nothing,
+    whatever else is in it.
 
     Raises
     ------
     BadInput
         By row, the header being the first: for a pair that is unknown, is there twice, or whose texts have changed
-        since it was written, and for a `better` that is none of A, B and unsure.
+        since it was written, and for a `better` that is none of A, B and unsure. For an annotator who differs in
+        capitals only from another, of the file or of the labels that are here.
     """
-    answers = list(_answers(file))
+    rows = list(_answers(file))
+    answers = [(row, *_identity(file, row, pair), better, note) for row, pair, better, note in rows if better]
+    annotators = {annotator for _, _, _, annotator, _, _ in answers}
     labels: dict[tuple[str, str, str], tuple[str, ...]] = {}
     with warehouse.exclusively():  # no text changes between a look at it and the write
         known = pairs(warehouse, glossary.literary(warehouse))
         by_key: dict[tuple[str, str], Shown] = {}
-        for annotator in {_identity(file, row, pair)[2] for row, pair, _, _ in answers}:
+        for annotator in annotators:
+            _check_name(warehouse, file, annotator, annotators)
             by_key |= {(annotator, each.key(annotator)): each for each in known}
-        waiting = 0
-        for row, identity, better, note in answers:
-            key, texts, annotator = _identity(file, row, identity)
+        for row, key, texts, annotator, better, note in answers:
             pair = by_key.get((annotator, key))
             if pair is None:
-                raise BadInput(file, f"row {row}", "has a pair that is not in this warehouse", _REMEDY)
+                raise BadInput(
+                    file, f"row {row}", "has a pair that is not in this warehouse",
+                    f"{_REMEDY}; else take the row out, or bring the model or corpus back",
+                )  # fmt: skip
             if pair.texts != texts:
                 raise BadInput(
                     file, f"row {row}", f"its texts have changed ({pair.model} on {pair.passage})",
@@ -165,15 +168,11 @@ def import_pairs(warehouse: Warehouse, file: Path) -> Counts:
             own = pair.model, pair.passage, annotator
             if own in labels:
                 raise BadInput(file, f"row {row}", "has a pair that stands above, too", "keep one of the rows")
-            labels[own] = ()
-            if not better:
-                waiting += 1
-                continue
             said = UNSURE if better == "unsure" else MACHINE if better == pair.side(annotator) else HUMAN
             hashes = text_hash(pair.machine), text_hash(pair.human)
             labels[own] = (said, note, *hashes, digest(said, note, *hashes))
-        given = [(*own, *label) for own, label in labels.items() if label]
-        return _store(warehouse, given, waiting)
+        given = [(*own, *label) for own, label in labels.items()]
+        return _store(warehouse, given, len(rows) - len(answers))
 
 
 def applicable(warehouse: Warehouse) -> pl.DataFrame:
@@ -223,6 +222,16 @@ def _drawn(known: Sequence[Shown], per_model: int | None) -> list[Shown]:
     for each in sorted(told_apart, key=lambda each: digest(each.model, each.passage)):
         by_model.setdefault(each.model, []).append(each)
     return [each for own in by_model.values() for each in own[:per_model]]
+
+
+def _check_name(warehouse: Warehouse, file: Path, annotator: str, others: Iterable[str] = ()) -> None:
+    """Refuse an annotator whose name is but for capitals that of another, whom it would be taken to differ from."""
+    for other in sorted({*others, *warehouse.read("pair_label", columns=["annotator"])["annotator"]} - {annotator}):
+        if other.casefold() == annotator.casefold():
+            raise BadInput(
+                file, f"annotator {annotator}", f"differs in capitals only from {other}",
+                f"write the pairs anew: as {other} if it is one person, else under a name that differs in more",
+            )  # fmt: skip
 
 
 def _identity(file: Path, row: int, pair: str) -> tuple[str, str, str]:

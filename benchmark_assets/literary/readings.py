@@ -6,23 +6,28 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
-from benchmark_assets.literary.scores import PARITY, places
+from benchmark_assets.literary.scores import PARITY, WORK, places
 from benchmark_assets.reporting.readings import shown
 from benchmark_assets.reporting.tables import markdown, number
 from resources.warehouse import Warehouse
 
 
 def of_scores(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
-    """Models against the human translators, best first, and how often judges prefer what stands first."""
+    """Models against the human translators, best first, the works of their chunks, and how often judges prefer what
+    stands first."""
     rows = warehouse.read("literary_score").sort("corpus", "aspect", "score", descending=[False, False, True])
     aspect = pl.when(pl.col("aspect") == "").then(pl.lit("all")).otherwise("aspect").alias("aspect")
     table = rows.select(
-        "corpus", aspect, "model", "chunks", "works", MACHINE, UNSURE, HUMAN, number("score", 1), parity(), "resampled"
-    )
+        "corpus", aspect, "model", "chunks", "works", MACHINE, UNSURE, HUMAN, number("score", 1), parity(),
+        "interval_of",
+    )  # fmt: skip
     keys = rows.select("model").unique()
+    sources = warehouse.read("source_text", rows.select("corpus").unique(), ["corpus", "document"])
+    works = sources.group_by("corpus", WORK).agg(documents=pl.col("document").n_unique(), chunks=pl.len())
     first = places(warehouse.read("aspect_vote", keys))
     return {
         "scores": shown(table, rows),
+        "works": dg.MetadataValue.md(markdown(works.sort("corpus", "work"))),
         "preference for A, %": dg.MetadataValue.md(
             markdown(first.select("corpus", "model", "votes", number("first", 1, 100)))
         ),

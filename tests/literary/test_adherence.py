@@ -11,10 +11,19 @@ from hypothesis import strategies as st
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.literary.adherence import ADHERENCE, SUMMARY, adherence, pronouns, sentences, summarize
+from benchmark_assets.literary.adherence import (
+    ADHERENCE,
+    SUMMARY,
+    adherence,
+    of_outputs,
+    pronouns,
+    sentences,
+    summarize,
+)
 from benchmark_assets.literary.glossary import Term, rows
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
+from tests.literary.conftest import Salon
 from tests.literary.glossaries import CHUNKS, FIRST, SECOND, THIRD, materialized, write_chunks
 from tests.support import CONSTRUCTION, LetterEmbedder, write_outputs
 
@@ -38,6 +47,16 @@ def test_only_terms_of_the_source_are_looked_for() -> None:
     ]
     assert adherence(outputs, glossary, [])["agreeing"].sum() == 0  # not in English
     assert adherence(outputs.with_columns(passage=pl.lit("n/2")), glossary, ["n"]).is_empty()
+
+
+def test_a_chunk_that_a_model_declined_has_no_term(salon: Salon) -> None:
+    passage = "novels/botchan:2"
+    salon.store("refusal", [{"model": "silent", "passage": passage, "words": "I will not."}], "model", "passage")
+    outputs = pl.DataFrame({"model": ["ours", "silent", "absent"], "passage": passage})
+    found = of_outputs(salon.warehouse, outputs, ["novels"])
+    assert found.select("model", "term", "present").sort("model").rows() == [
+        ("ours", "清", True), ("silent", "清", False),
+    ]  # fmt: skip
 
 
 # Pronouns.

@@ -21,6 +21,7 @@ from benchmark_assets.literary.calibration import (
     decisive,
     folds,
     out_of_fold,
+    rate_interval,
 )
 from benchmark_assets.literary.ensemble import balances, winners
 from benchmark_assets.metrics.intervals import wilson
@@ -115,6 +116,45 @@ def test_a_margin_leaves_narrow_balances_undecided() -> None:
     for margin, decided in ((0, 3), (0.5, 0)):
         rows = calibration("novels", Literary(human="morri", ensemble=SEATS, margin=margin), said, people, "")
         assert rows.filter(kind=IN_USE)["decided"].to_list() == [decided]
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=12), st.integers(1, 4))
+def test_pairs_of_a_passage_that_say_the_same_count_no_more_than_one(hits: list[bool], models: int) -> None:
+    own, passages = np.array(hits, dtype=np.float64), np.arange(len(hits)).astype(str)
+    assert rate_interval(own, passages) == pytest.approx(wilson(sum(hits), len(hits)))
+    low, high = rate_interval(np.repeat(own, models), np.repeat(passages, models))
+    alone = wilson(sum(hits), len(hits))
+    assert low <= alone[0] + 1e-9
+    assert high >= alone[1] - 1e-9
+
+
+def covered(passages: int, models: int, accuracy: float, spread: float, runs: int) -> tuple[float, float]:
+    """In what share of simulations the interval holds the accuracy, where that of passages is drawn around it (Beta,
+    with a sum of its parameters of `spread`); and for comparison, Wilson's interval of the pairs."""
+    chance, held = np.random.default_rng(1), np.zeros(2)
+    place = np.repeat(np.arange(passages).astype(str), models)
+    for _ in range(runs):
+        own = chance.beta(spread * accuracy, spread * (1 - accuracy), passages)
+        hits = (chance.random((passages, models)) < own[:, None]).astype(np.float64).ravel()
+        both = rate_interval(hits, place), wilson(hits.sum(), len(hits))
+        held += [low <= accuracy <= high for low, high in both]
+    return float(held[0] / runs), float(held[1] / runs)
+
+
+def test_the_interval_of_pairs_that_share_passages_holds_the_accuracy() -> None:
+    ours, of_pairs = covered(40, 5, 0.7, 1.0, 300)
+    assert 0.91 <= ours <= 0.98
+    assert of_pairs < 0.85
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("spread", [1.0, 2.0, 6.0, 1e6])
+@pytest.mark.parametrize(("passages", "models", "accuracy"), [(40, 5, 0.7), (15, 3, 0.7), (8, 2, 0.8), (40, 5, 0.95)])
+def test_coverage_of_rates(passages: int, models: int, accuracy: float, spread: float) -> None:
+    """docs/decisions/literary.md has the figures."""
+    ours, of_pairs = covered(passages, models, accuracy, spread, 2000)
+    print(f"{passages} × {models}, {accuracy}, spread {spread:g}: {ours:.1%}, of pairs {of_pairs:.1%}")
+    assert 0.9 <= ours <= 0.99
 
 
 # Folds.

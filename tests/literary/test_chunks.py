@@ -1,5 +1,6 @@
 """Sentences, chunks and contexts of running text, against every possible cut where the text is small."""
 
+import unicodedata
 from collections.abc import Sequence
 
 import pytest
@@ -22,6 +23,10 @@ SENTENCES = [
     "題名\n|初めの文。|次の文は\n|続かない。",
     "前の文。　|「後の文」",
     "他叫`辣子．'|又叫鳳．",
+    '"어디 가니?" |그가 물었다. |그녀는 웃었다.',
+    '"가자!"고 했다. |‘그래...’ |그는 갔다(웃음).  |끝',
+    "제3.5장. |1. 처음이다!\n|KBS. 그는 '왔다.'라고 했다.",
+    unicodedata.normalize("NFD", "그가 왔다. |그녀는 갔다."),
 ]
 
 
@@ -32,7 +37,7 @@ def test_a_sentence_ends_behind_its_marks_and_what_closes_there(marked: str) -> 
     assert ends == [len("".join(pieces[: number + 1])) for number in range(len(pieces))]
 
 
-RUNNING = st.text(st.sampled_from("字かナ한。！？．…」』”“「\"'`，、\n　 a１"), max_size=80)
+RUNNING = st.text(st.sampled_from("字かナ한。！？．….」』”“「\"'`，、\n　 a１"), max_size=80)
 
 
 @given(RUNNING)
@@ -114,6 +119,14 @@ def test_a_sentence_above_the_most_stands_alone_and_a_short_document_is_one_chun
     assert sizes_of([[60, 150, 60]], 50, 100) == [60, 150, 60]
     assert sizes_of([[20, 10]], 50, 100) == [30]
     assert sizes_of([], 50, 100) == []
+
+
+def test_korean_is_cut_at_its_stops() -> None:
+    said = ["나는 어제 그 집에 다시 가 보았다.", '"거기 누구 있소?"', "아무도 대답하지 않았다."]
+    found = chunks("\n".join(" ".join(said) for _ in range(100)), Chunks())
+    assert [sentence for chunk in found for sentence in chunk.sentences] == said * 100
+    assert len(found) > 5
+    assert all(200 <= count(chunk.text) <= 500 for chunk in found)
 
 
 def test_a_chunk_has_paragraphs_and_stops_of_its_text_and_sentences_without_blanks() -> None:

@@ -30,6 +30,7 @@ from benchmark_assets.literary.ensemble import (
     winners,
 )
 from benchmark_assets.literary.pairs import export_pairs, import_pairs
+from benchmark_assets.literary.readings import of_scores
 from benchmark_assets.translation.imports import import_outputs
 from resources.provider.asking import TRIES
 from resources.warehouse import Warehouse
@@ -248,6 +249,18 @@ def test_weights_ask_nobody_again_and_people_calibrate(
     assert dict(scored.select("aspect", "score").rows()) == {"": 100, "meaning": 100, "prose": 0}
     assert all("on meaning × 2, stylist" in signature for signature in scored["signature"])
     assert server.log() == []
+    registry = salon.registry.read_text()
+    changed = json.loads(registry)
+    del changed["judges"]["stylist"]
+    salon.registry.write_text(json.dumps(changed))
+    materialized(definitions, ["literary_score"], "ours", "ours")
+    assert warehouse.read("literary_score", columns=["aspect", "score", "signature"]).equals(scored)
+    salon.registry.write_text(registry)
+    works = of_scores(warehouse)["works"].value
+    assert isinstance(works, str)
+    assert [line.strip("| ").split(" | ") for line in works.splitlines()[2:]] == [
+        ["novels", "botchan", "1", "2"], ["novels", "dream", "1", "1"],
+    ]  # fmt: skip
 
     for name in ("ann", "ben"):
         file = tmp_path / f"{name}.csv"

@@ -221,8 +221,10 @@ def test_what_is_written_reads_back_as_the_same_glossary(shelf: Shelf, server: S
     assert set(again["origin"]) == {"file"}
     assert server.log() == []
     assert write(shelf.warehouse, tmp_path / "again.csv", "novel") == (3, 2)  # what has no terms still says so
-    with pytest.raises(BadInput, match="is the glossary that the corpus is made from"):
+    before = shelf.file.read_bytes()
+    with pytest.raises(BadInput, match=r"terms\.csv: is there already, perhaps with changes in it; give another file"):
         write(shelf.warehouse, shelf.file, "novel")
+    assert shelf.file.read_bytes() == before
 
 
 def test_schema_and_table_name_the_same_things(shelf: Shelf) -> None:

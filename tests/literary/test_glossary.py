@@ -1,5 +1,6 @@
 """Whether a term stands in a text, and the file in which a person writes terms."""
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,15 @@ def test_parts_of_words_and_other_spellings_are_not_it(phrase: str, text: str) -
 def test_a_curled_apostrophe_is_an_apostrophe() -> None:
     assert found("Yü-ts'un", "Yü-ts’un bowed")
     assert found("Yü-ts’un", "Yü-ts'un bowed")
+
+
+def test_an_accent_may_be_a_sign_of_its_own() -> None:
+    for form in ("NFC", "NFD"):
+        for other in ("NFC", "NFD"):
+            text = unicodedata.normalize(other, "It was YÜ-TS’UN's. 홍길동은")
+            assert found(unicodedata.normalize(form, "Yü-ts'un"), text)
+            assert found(unicodedata.normalize(form, "홍길동"), text)
+            assert not found("Yu", text)
 
 
 @given(WORDS, WORDS, HAN)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from benchmark_assets.adjudication.annotation import unguarded
 from benchmark_assets.literary.pairs import COLUMNS, Counts, Shown, applicable, export_pairs, import_pairs
 from resources.errors import BadInput
+from resources.warehouse import Replacement
 from tests.literary.conftest import HUMAN, OURS, OUTPUTS, SOURCES, THEIRS, Salon
 
 PAIR = Shown("ours", "novels/botchan:2", "清は泣いた。", "", "", OURS["botchan:2"], HUMAN["botchan:2"])
@@ -174,6 +175,35 @@ def test_a_file_with_a_fault_is_not_taken_in_at_all(salon: Salon) -> None:
         with pytest.raises(BadInput, match=words):
             import_pairs(salon.warehouse, file)
     assert salon.warehouse.read("pair_label").is_empty()
+
+
+def test_rows_without_an_answer_are_not_looked_at(salon: Salon) -> None:
+    """So that a sheet outlives a model that was removed."""
+    file, rows = written(salon)
+    gone = {row["pair"] for row in rows if row["A"] in THEIRS.values() or row["B"] in THEIRS.values()}
+    keys = pl.DataFrame({"model": ["theirs"]})
+    salon.warehouse.write([Replacement("model_output", salon.warehouse.empty("model_output"), keys)], run_id="test")
+    for row in rows:
+        row["better"] = "" if row["pair"] in gone else "A"
+    assert import_pairs(salon.warehouse, answered(file, rows)) == Counts(3, 0, 0, 3)
+    for row in rows:
+        row["better"] = "A"
+    with pytest.raises(BadInput, match="take the row out, or bring the model or corpus back"):
+        import_pairs(salon.warehouse, answered(file, rows))
+
+
+def test_annotators_differ_in_more_than_capitals(salon: Salon) -> None:
+    file, rows = written(salon)
+    other, others = written(salon, "MORI")
+    for row in (*rows, *others):
+        row["better"] = "A"
+    with pytest.raises(BadInput, match=r"annotator (Mori|MORI): differs in capitals only from (MORI|Mori)"):
+        import_pairs(salon.warehouse, answered(salon.folder / "both.csv", [*rows, *others]))
+    assert import_pairs(salon.warehouse, answered(file, rows)).taken == len(rows)
+    with pytest.raises(BadInput, match="annotator MORI: differs in capitals only from Mori; write the pairs anew: as"):
+        import_pairs(salon.warehouse, answered(other, others))
+    with pytest.raises(BadInput, match="annotator mORI: differs in capitals only from Mori"):
+        written(salon, "mORI")
 
 
 def test_labels_of_former_texts_are_refused_and_those_that_are_here_do_not_apply(salon: Salon) -> None:

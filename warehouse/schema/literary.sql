@@ -23,7 +23,8 @@ CREATE TABLE IF NOT EXISTS glossary_call (
     PRIMARY KEY (passage)
 );
 
--- Whether an output has the translations of its chunk's glossary, and whether its pronouns agree with them.
+-- Whether an output has the translations of its chunk's glossary, and whether its pronouns agree with them; of a model that
+-- declined the chunk, that it has none.
 CREATE TABLE IF NOT EXISTS term_adherence (
     model VARCHAR NOT NULL,
     passage VARCHAR NOT NULL,
@@ -92,14 +93,14 @@ CREATE TABLE IF NOT EXISTS literary_score (
     corpus VARCHAR NOT NULL,
     aspect VARCHAR NOT NULL,
     chunks INTEGER NOT NULL,
-    works INTEGER NOT NULL,
+    works INTEGER NOT NULL,         -- a document's work is its id up to the number at its end
     machine INTEGER NOT NULL,       -- chunks on which it was found better
     unsure INTEGER NOT NULL,
     human INTEGER NOT NULL,
     score DOUBLE NOT NULL,
     score_low DOUBLE NOT NULL,
     score_high DOUBLE NOT NULL,
-    resampled VARCHAR NOT NULL,     -- 'works and chunks', or 'chunks' where there are too few works
+    interval_of VARCHAR NOT NULL,   -- 'works' like these, or 'chunks' of these works where there are too few works
     signature VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
@@ -153,7 +154,7 @@ CREATE TABLE IF NOT EXISTS ensemble_calibration (
     pairs INTEGER NOT NULL,         -- decisive pairs that it judged
     decided INTEGER NOT NULL,       -- of these, those on which it named a winner
     right_ones INTEGER NOT NULL,   -- of these, those on which it named the one that people named
-    coverage DOUBLE NOT NULL,       -- decided of pairs
+    coverage DOUBLE NOT NULL,       -- decided of pairs; in intervals, pairs of a passage are not independent
     coverage_low DOUBLE NOT NULL,
     coverage_high DOUBLE NOT NULL,
     accuracy DOUBLE,                -- right ones of decided; NULL where it decided none
