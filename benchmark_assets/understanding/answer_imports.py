@@ -5,6 +5,7 @@ with a fault. Not here: what becomes of samples without one (answers).
 """
 
 import json
+from collections.abc import Collection
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
@@ -28,21 +29,27 @@ class Imported(NamedTuple):
     samples: int
 
 
-def import_answers(warehouse: Warehouse, path: Path, task: str, model: str) -> Imported:
+def import_answers(
+    warehouse: Warehouse, path: Path, task: str, model: str, registered: Collection[str] = ()
+) -> Imported:
     """Take in the answers of a model to a task, in place of those imported before.
 
     Parameters
     ----------
     path
         JSON lines of `sample`, its name, and `label` or `prediction`, as models are asked for them.
+    registered
+        Names of the models that are asked, under which nothing can be imported.
 
     Raises
     ------
     BadInput
         For a fault of the file, a task that is not in the warehouse or has no samples yet, a sample that is not of its
-        test split, or a model's name that is no slug.
+        test split, or a model's name that is no slug, or registered.
     """
     check_key(model, "model", path)
+    if model in registered:
+        raise BadInput(path, model, "is a model of the registry", "import the answers under another name")
     description = tasks(warehouse, [task])[task]
     key = pl.DataFrame({"task": [task], "split": ["test"]})
     samples = set(warehouse.read("task_sample", key, ["sample"])["sample"])

@@ -9,6 +9,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
@@ -17,15 +18,16 @@ from benchmark_assets.lineage.refresh import Computed
 from benchmark_assets.lineage.standing import digest
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import tasks
-from benchmark_assets.understanding.asking import Drawn, Form, determinants, draw
+from benchmark_assets.understanding.asking import Drawn, Form, determinants, draw, said
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import Parsed, parse_label, parse_spans, words
-from benchmark_assets.understanding.shots import examples
+from benchmark_assets.understanding.shots import examples, showable
 from benchmark_assets.understanding.spans import locate
 from resources.errors import BadInput
 from resources.provider.asking import at_once
-from resources.provider.client import complete
+from resources.provider.client import RETRIES, complete
 from resources.provider.estimate import Estimate, estimate, total
+from resources.provider.ledger import ended
 from resources.provider.question import Question
 from resources.provider.reading import Outcome, Reading
 from resources.warehouse import Warehouse
@@ -36,7 +38,7 @@ _PARTITION = dict.fromkeys(["model", "task"], pl.String)
 _OF_SAMPLE = {**_PARTITION, "seed": pl.Int32, "sample": pl.String}
 ANSWER = {
     **_OF_SAMPLE, "label": pl.String, "usable": pl.Boolean, "problem": pl.String, "steps": pl.String,
-    "agreement": pl.Float64,
+    "agreement": pl.Float64, "how": pl.String,
 }  # fmt: skip
 ANSWER_SPAN = {
     **_OF_SAMPLE, "number": pl.Int32, "type": pl.String, "text": pl.String, "first": pl.Int32, "last": pl.Int32,
@@ -87,14 +89,28 @@ class Called(NamedTuple):
             yield form, range(form.model.settings.answering.draws)
 
 
+class Stored(NamedTuple):
+    """Imported answers of a model to a task: by sample, and the name of the file that they came in."""
+
+    answers: Mapping[str, str]
+    file: str
+
+
 class Work(NamedTuple):
     """A model and a task, with the samples of the test split (`sample`, `texts`) in order; and how it is asked, or its
-    imported answers by sample."""
+    imported answers."""
 
     model: str
     description: TaskDescription
     samples: Sequence[tuple[str, str]]
-    source: Called | Mapping[str, str]
+    source: Called | Stored
+
+    @property
+    def how(self) -> str:
+        """How the answers are had, in a line."""
+        if isinstance(self.source, Stored):
+            return f"imported from {self.source.file}"
+        return said(self.source.forms[0].model, self.description)
 
 
 # Who answers what.
@@ -108,8 +124,8 @@ def settings(warehouse: Warehouse, systems: Systems, asked: pl.DataFrame) -> pl.
     """
     registry, imported = systems.provider.registry(), _imported(warehouse)
     with_answers = {model for model, _ in imported}
-    known = systems.known(asked["model"].unique()) | with_answers
-    described = _described(warehouse, asked["task"].unique().to_list())
+    known = systems.known(asked["model"].unique())
+    described = tasks.readable(warehouse, asked["task"].unique().to_list())
     rows: list[tuple[str, str, str | None]] = []
     for model, task in asked.select("model", "task").iter_rows():
         description = described.get(task)
@@ -143,7 +159,8 @@ def cost_of(warehouse: Warehouse, systems: Systems, due: pl.DataFrame) -> Estima
 def answer_samples(warehouse: Warehouse, systems: Systems, due: pl.DataFrame, run: str) -> Computed:
     """Have the test split of tasks answered, or take what was imported. The run pays.
 
-    A task has failed for a model where a call did, after all others were made; what was answered is in the ledger.
+    A task has failed for a model where a call did, after all others were made; what was answered is in the ledger. An
+    empty reply, as often as one is asked for, and a sample too long for the model are unusable answers, no failures.
     """
     work, failures = _work(warehouse, systems, due)
     drawn = _drawn(systems, work, run)
@@ -156,10 +173,10 @@ def answer_samples(warehouse: Warehouse, systems: Systems, due: pl.DataFrame, ru
             few = f"{len(errors)} of {total_asked} questions have no reply: {'; '.join(dict.fromkeys(errors))}"
             failures[each.model, each.description.task] = few
             continue
-        key = each.model, each.description.task
+        key, how = (each.model, each.description.task), each.how
         for seed, sample, answer in _answers(each, of_seeds):
             usable = answer.problem is None
-            rows.append((*key, seed, sample, answer.label, usable, answer.problem, answer.steps, answer.agreement))
+            rows.append((*key, seed, sample, answer.label, usable, answer.problem, answer.steps, answer.agreement, how))
             spans += [(*key, seed, sample, number, *span) for number, span in enumerate(answer.spans)]
         for seed, own in of_seeds.items():
             draws = len(own) // len(each.samples)
@@ -187,7 +204,10 @@ def _work(warehouse: Warehouse, systems: Systems, due: pl.DataFrame) -> tuple[li
         key = pl.DataFrame({"task": [task]})
         samples, spans = warehouse.read("task_sample", key), warehouse.read("task_span", key)
         test = samples.filter(split="test").sort("position").select("sample", "texts").rows()
-        for _, model in own:
+        models = [model for _, model in own]
+        shots = any(registry.models[model].answering.shots for model in models if model in registry.models)
+        train = showable(samples) if shots else samples.clear()
+        for model in models:
             try:
                 description = tasks.tasks(warehouse, [task])[task]
                 if model not in registry.models:
@@ -198,7 +218,7 @@ def _work(warehouse: Warehouse, systems: Systems, due: pl.DataFrame) -> tuple[li
                 called = systems.provider.model(model)
                 how = called.settings.answering
                 forms = [
-                    Form(called, description, tuple(examples(description, samples, spans, how.shots, seed)), seed)
+                    Form(called, description, tuple(examples(description, train, spans, how.shots, seed)), seed)
                     for seed in how.seeds
                 ]
                 work.append(Work(model, description, test, Called(tuple(forms))))
@@ -213,17 +233,6 @@ def _both(model: str) -> BadInput:
     )
 
 
-def _described(warehouse: Warehouse, codes: Sequence[str]) -> dict[str, TaskDescription]:
-    """Descriptions of the tasks of which they can be read."""
-    found: dict[str, TaskDescription] = {}
-    for code in codes:
-        try:
-            found |= tasks.tasks(warehouse, [code])
-        except BadInput:  # task_sample says what is wrong with it
-            continue
-    return found
-
-
 def _imported(warehouse: Warehouse) -> dict[tuple[str, str], str]:
     """Hash of the answers that were imported, by model and task."""
     rows = warehouse.read("imported_answer", columns=["model", "task", "sample", "fingerprint"]).rows()
@@ -231,9 +240,9 @@ def _imported(warehouse: Warehouse) -> dict[tuple[str, str], str]:
     return {key: digest(*((sample, own) for _, _, sample, own in answers)) for key, answers in grouped}
 
 
-def _stored(warehouse: Warehouse, model: str, task: str) -> dict[str, str]:
-    key = pl.DataFrame({"model": [model], "task": [task]})
-    return dict(warehouse.read("imported_answer", key, ["sample", "answer"]).iter_rows())
+def _stored(warehouse: Warehouse, model: str, task: str) -> Stored:
+    rows = warehouse.read("imported_answer", pl.DataFrame({"model": [model], "task": [task]}))
+    return Stored(dict(rows.select("sample", "answer").iter_rows()), Path(rows["file"][0]).name)
 
 
 # Asking.
@@ -259,15 +268,19 @@ def _drawn(systems: Systems, work: Sequence[Work], run: str) -> list[dict[int, l
     if not asked:
         return found
     logger.info("tasks: %s", _estimate(systems, work))
+    questions = [form.question(texts, number) for _, form, texts, number in asked]
+    # An empty reply as often as one is asked again, in whatever runs: these are paid for no more.
+    silent = ended(systems.provider.ledger, [each.key for each in questions], Outcome.EMPTY, RETRIES + 1)
 
     async def ask_all() -> list[Drawn]:
         async with systems.provider.opened(run) as client:
 
-            async def one(item: tuple[int, Form, str, int]) -> Drawn:
-                _, form, texts, number = item
-                return await draw(client.ask, form.question(texts, number))
+            async def one(question: Question) -> Drawn:
+                if question.key in silent:
+                    return Drawn(question.key, Reading(Outcome.EMPTY))
+                return await draw(client.ask, question)
 
-            return await at_once(client, one, asked, (form.model for _, form, _, _ in asked), "tasks")
+            return await at_once(client, one, questions, (form.model for _, form, _, _ in asked), "tasks")
 
     for (place, form, _, _), drawn in zip(asked, complete(ask_all()), strict=True):
         found[place].setdefault(form.seed, []).append(drawn)
@@ -281,7 +294,7 @@ def _answers(work: Work, drawn: Mapping[int, Sequence[Drawn]]) -> Iterator[tuple
     """The answer to each sample, by seed."""
     if not isinstance(work.source, Called):
         for sample, texts in work.samples:
-            stored = work.source.get(sample)
+            stored = work.source.answers.get(sample)
             reading = Reading(Outcome.ANSWERED, stored or "", finish="stop")
             parsed = NOT_IMPORTED if stored is None else _parsed(work.description, reading)
             yield IMPORTED_SEED, sample, settled(work.description, texts, [parsed])
@@ -303,8 +316,8 @@ def _parsed(description: TaskDescription, reading: Reading) -> Parsed:
 def settled(description: TaskDescription, texts: str, draws: Sequence[Parsed]) -> Answer:
     """The answer that comes of the draws on a sample, of which unusable ones have no voice.
 
-    Of classes the most frequent, the one drawn first where several are. Where no draw is usable the answer is none: it
-    counts as the negative class, or as no span.
+    Of classes the most frequent, the one drawn first where several are. Where no draw is usable the answer is none: the
+    negative class, if the task has one, or no span.
 
     Parameters
     ----------

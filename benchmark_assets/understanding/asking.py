@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from benchmark_assets.lineage.standing import digest
 from benchmark_assets.translation.systems import language_name
 from benchmark_assets.understanding.description import TaskDescription
-from benchmark_assets.understanding.parsing import LABEL, PREDICTION, SPAN, TYPE
+from benchmark_assets.understanding.parsing import LABEL, NOTHING, PREDICTION, SPAN, TYPE
 from benchmark_assets.understanding.shots import Example
 from resources import prompts
 from resources.errors import BadInput
@@ -76,6 +76,19 @@ def determinants(model: Model, description: TaskDescription) -> str:
     return digest(prompt.digest(**values), *order, *model.determinants, model.settings.answering.model_dump())
 
 
+def said(model: Model, description: TaskDescription) -> str:
+    """How a model is asked about a task, in a line: prompt, examples, draws, sampling, what its endpoint calls it."""
+    prompt, values = prompted(description)
+    own = model.settings
+    sampling = {"temperature": own.temperature, "top_p": own.top_p, "effort": own.effort}
+    parts = [
+        f"{prompt.name} v{prompt.version} {prompt.digest(**values)[:8]}",
+        f"{own.answering.shots} shots", f"{own.answering.draws} draws",
+        *(f"{name} {value}" for name, value in sampling.items() if value is not None), f"id {own.id}",
+    ]  # fmt: skip
+    return ", ".join(parts)
+
+
 def prompted(description: TaskDescription) -> tuple[Prompt, dict[str, str]]:
     """The prompt of a task, and the values of those variables that are the same for all of its samples and seeds."""
     values = {
@@ -100,21 +113,29 @@ def answer_schema(description: TaskDescription) -> dict[str, Any]:
 
 
 async def draw(ask: Ask, question: Question) -> Drawn:
-    """Ask one question; a call that fails is an error, for asked later it may well be answered."""
+    """Ask one question; a call that fails is an error, for asked later it may well be answered.
+
+    Where the model has nothing to say, as often as it is asked, or cannot take the question in, that is what came.
+    """
     try:
         reply = await ask(question)
-    except (CallFailed, BadInput) as failure:
+    except CallFailed as failure:
+        if failure.reading and failure.reading.outcome in NOTHING:
+            return Drawn(question.key, failure.reading)
         return Drawn(question.key, error=str(failure))
+    except BadInput as fault:
+        return Drawn(question.key, error=str(fault))
     return Drawn(reply.key, reply.reading)
 
 
 def _seeded(model: Model, number: int) -> Model:
-    """The model with a seed, if its requests have one: by its dialect, or because its entry gives one."""
+    """The model with a seed, if its requests have one: by its dialect, or because its entry gives one, from which on
+    the numbers then count."""
     own = model.settings
     # An upstream provider that is pinned, and does not know the field, would refuse the request.
     if own.seed is None and (model.endpoint.dialect not in SEEDED or own.pin):
         return model
-    return replace(model, settings=own.model_copy(update={"seed": number}))
+    return replace(model, settings=own.model_copy(update={"seed": (own.seed or 0) + number}))
 
 
 def _examples(description: TaskDescription, shown: Sequence[Example]) -> str:

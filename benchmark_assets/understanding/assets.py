@@ -8,7 +8,18 @@ from benchmark_assets.partitions import BY_TASK, SINGLE_RUN, TASK, TASK_GRID
 from benchmark_assets.reporting.plots import plots
 from benchmark_assets.translation.assets import PAYER
 from benchmark_assets.translation.systems import Systems
-from benchmark_assets.understanding import answers, baselines, board, chance, leakage, readings, scores, stored, tasks
+from benchmark_assets.understanding import (
+    answers,
+    baselines,
+    board,
+    chance,
+    encoder_fits,
+    leakage,
+    readings,
+    scores,
+    stored,
+    tasks,
+)
 from benchmark_assets.understanding.encoder import Encoder
 from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
@@ -16,8 +27,9 @@ from resources.warehouse import Warehouse
 
 
 @dg.asset(
-    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1", kinds={"duckdb"}
-)
+    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
+    metadata={"tables": ["task_span"]}, kinds={"duckdb"},
+)  # fmt: skip
 def task_sample(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
     """Samples of a task and its gold spans, as its files have them: due where its description or a file changed."""
 
@@ -25,11 +37,12 @@ def task_sample(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.O
         found, failures = tasks.read_samples(warehouse, due["task"])
         return Computed({"task_sample": found.samples, "task_span": found.spans}, failures)
 
-    return refresh(context, warehouse, compute, lambda asked: tasks.versions(warehouse, asked), also=["task_span"])
+    return refresh(context, warehouse, compute, lambda asked: tasks.versions(warehouse, asked))
 
 
 @dg.asset(
     partitions_def=TASK_GRID, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
+    metadata={"tables": ["answer_span", "answer_call"]},
     kinds={"duckdb"}, deps=[dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
 )  # fmt: skip
 def answer(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
@@ -48,7 +61,7 @@ def answer(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Sys
 
     return refresh(
         context, warehouse, compute, lambda asked: answers.settings(warehouse, systems, asked),
-        also=["answer_span", "answer_call"], cost=cost, sparse=True,
+        lambda: readings.of_answers(warehouse), cost=cost, sparse=True,
     )  # fmt: skip
 
 
@@ -62,26 +75,44 @@ def task_leakage(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.
     def compute(due: pl.DataFrame) -> Computed:
         return Computed({"task_leakage": leakage.leakage(warehouse.read("task_sample", due))})
 
-    return refresh(context, warehouse, compute, leakage.SIGNATURE, sparse=True)
+    return refresh(context, warehouse, compute, leakage.SIGNATURE, lambda: readings.of_leakage(warehouse), sparse=True)
 
 
 @dg.asset(
     partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
-    kinds={"duckdb", "scikitlearn", "huggingface"}, deps=[task_sample],
+    metadata={"tables": ["baseline_span"]}, kinds={"duckdb", "scikitlearn"}, deps=[task_sample],
 )  # fmt: skip
-def baseline_answer(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
-    """What baselines answer to a task of classes: a linear classifier, overlap, a rule, encoders of the registry."""
-    named = provider.registry().encoders
-    encoders = {name: Encoder(entry.checkpoint, entry.seeds) for name, entry in named.items()}
-
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        return baselines.settings(warehouse, asked, encoders)
+def baseline_answer(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """What baselines that cost seconds answer to a task: a linear classifier or tagger, overlap, a rule."""
 
     def compute(due: pl.DataFrame) -> Computed:
         known = tasks.tasks(warehouse, due["task"].to_list())
-        return baselines.answers(list(known.values()), warehouse.read("task_sample", due), encoders)
+        samples, spans = warehouse.read("task_sample", due), warehouse.read("task_span", due)
+        return baselines.answers(list(known.values()), samples, spans)
 
-    return refresh(context, warehouse, compute, settings, sparse=True)
+    return refresh(
+        context, warehouse, compute, lambda asked: baselines.settings(warehouse, asked), 
+        sparse=True,
+    )  # fmt: skip
+
+
+@dg.asset(
+    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
+    kinds={"duckdb", "huggingface"}, deps=[task_sample],
+)  # fmt: skip
+def encoder_answer(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
+    """What encoders of the registry answer to a task of classes; what was trained once is not trained again."""
+    named = provider.registry().encoders
+    encoders = {name: Encoder(entry.checkpoint, entry.seeds) for name, entry in named.items()}
+
+    def compute(due: pl.DataFrame) -> Computed:
+        known = tasks.tasks(warehouse, due["task"].to_list())
+        samples = warehouse.read("task_sample", due)
+        return encoder_fits.answers(warehouse, list(known.values()), samples, encoders, context.run.run_id)
+
+    return refresh(
+        context, warehouse, compute, lambda asked: encoder_fits.settings(warehouse, asked, encoders), sparse=True
+    )
 
 
 @dg.asset(
@@ -104,6 +135,7 @@ def task_chance(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.O
 
 @dg.asset(
     partitions_def=TASK_GRID, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
+    metadata={"tables": ["class_score", "confusion"]},
     kinds={"duckdb", "numpy"}, deps=[answer, dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
 )  # fmt: skip
 def task_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
@@ -114,14 +146,16 @@ def task_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Ou
         for own in stored.golds(warehouse, due):
             keys = due.filter(task=own.task.task)
             spans = warehouse.read("answer_span", keys).rename({"model": "system"})
-            marks = scores.marked(own, warehouse.read("answer", keys).select(*stored.ANSWER), spans)
-            parts.append(scores.task_scores(own, marks, spans))
+            given = warehouse.read("answer", keys)
+            marks = scores.marked(own, given.select(*stored.AS_ANSWERED), spans)
+            how = dict(given.select("model", "how").unique().iter_rows())
+            parts.append(scores.task_scores(own, marks, spans, how))
         names = ("task_score", "class_score", "confusion")
         return Computed({name: pl.concat(each) for name, each in zip(names, zip(*parts, strict=True), strict=True)})
 
     return refresh(
         context, warehouse, compute, lambda asked: stored.settings(warehouse, asked, ["model", "task"]),
-        lambda: readings.of_scores(warehouse), also=["class_score", "confusion"], sparse=True,
+        lambda: readings.of_scores(warehouse), sparse=True,
         draw=plots,
     )  # fmt: skip
 
@@ -131,31 +165,41 @@ def task_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Ou
     kinds={"duckdb", "numpy"}, deps=[baseline_answer, task_sample, task_leakage],
 )  # fmt: skip
 def baseline_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
-    """Scores of trained baselines and rules, with the share of the test split that has a near neighbour in train."""
-
-    def compute(due: pl.DataFrame) -> Computed:
-        rows = [pl.DataFrame(schema=scores.BASELINE_SCORE)]
-        for own in stored.golds(warehouse, due):
-            answers = warehouse.read("baseline_answer", stored.keys(own)).select(*stored.BASELINE_ANSWER)
-            marks = scores.marked(own, answers, pl.DataFrame())
-            rows.append(scores.baseline_scores(own, marks, warehouse.read("task_leakage", stored.keys(own))))
-        return Computed({"baseline_score": pl.concat(rows)})
-
+    """Scores of baselines that cost seconds, with the share of the test split that has a near neighbour in train."""
     return refresh(
-        context, warehouse, compute, lambda asked: stored.settings(warehouse, asked, ["task"], scores.NEIGHBOURS),
+        context, warehouse,
+        lambda due: Computed({"baseline_score": stored.scored_baselines(warehouse, due, "baseline_answer")}),
+        lambda asked: stored.settings(warehouse, asked, ["task"], scores.NEIGHBOURS),
         lambda: readings.of_baselines(warehouse), sparse=True, draw=plots,
     )  # fmt: skip
 
 
 @dg.asset(
+    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
+    kinds={"duckdb", "numpy"}, deps=[encoder_answer, task_sample, task_leakage],
+)  # fmt: skip
+def encoder_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    """The same of encoders: apart, so that one that cannot be had hides no other baseline."""
+    return refresh(
+        context, warehouse,
+        lambda due: Computed({"encoder_score": stored.scored_baselines(warehouse, due, "encoder_answer")}),
+        lambda asked: stored.settings(warehouse, asked, ["task"], scores.NEIGHBOURS),
+        lambda: readings.of_baselines(warehouse), sparse=True,
+    )  # fmt: skip
+
+
+@dg.asset(
     group_name="understanding", code_version="1", kinds={"duckdb", "numpy"},
-    deps=[task_score, baseline_score, task_chance, answer, baseline_answer, task_sample],
+    deps=[
+        task_score, baseline_score, encoder_score, task_chance, answer, baseline_answer, encoder_answer, task_sample,
+    ],
 )  # fmt: skip
 def understanding_board(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
-    """Every system on every task, and means over the tasks of a language: DharmaBench's tables 4 and 5."""
+    """Every system on every task, and means over the tasks of a benchmark in a language: DharmaBench's tables 4
+    and 5."""
 
     def compute(_: pl.DataFrame) -> Computed:
-        rows = board.board(stored.all_scores(warehouse), stored.all_marks(warehouse), stored.languages(warehouse))
+        rows = board.board(stored.all_scores(warehouse), stored.all_marks(warehouse), stored.groups(warehouse))
         return Computed({"understanding_board": rows})
 
     return refresh(
@@ -169,11 +213,11 @@ def understanding_board(context: dg.AssetExecutionContext, warehouse: Warehouse)
     deps=[task_score, answer, task_sample],
 )  # fmt: skip
 def understanding_comparison(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
-    """Each two models on each task and on the mean over the tasks of a language."""
+    """Each two models on each task and on the mean over the tasks of a benchmark in a language."""
 
     def compute(_: pl.DataFrame) -> Computed:
         return Computed(
-            {"understanding_comparison": board.compare(stored.all_marks(warehouse), stored.languages(warehouse))}
+            {"understanding_comparison": board.compare(stored.all_marks(warehouse), stored.groups(warehouse))}
         )
 
     return refresh(

@@ -1,24 +1,23 @@
-"""Baselines of tasks of classes: which apply to a task, and what they answer to its test split.
+"""Baselines of tasks that cost seconds: which apply to a task, how they are made, what they answer to its test split.
 
-Here: the choice, and rows of `baseline_answer`. Not here: how each works (linear, overlap, scansion, encoder), what its
-answers are worth (scores), what scores who knows nothing (chance).
+Here: the choice, signatures, and rows of `baseline_answer` and `baseline_span`. Not here: how each works (linear,
+overlap, tagger, scansion), encoders (encoder_fits), what answers are worth (scores), what scores who knows nothing
+(chance).
 """
 
 import json
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import polars as pl
 
 from benchmark_assets.lineage.refresh import Computed
 from benchmark_assets.lineage.standing import digest
-from benchmark_assets.understanding import linear, overlap
+from benchmark_assets.understanding import linear, overlap, scansion, tagger
 from benchmark_assets.understanding.description import TaskDescription
-from benchmark_assets.understanding.encoder import Encoder, fine_tune
 from benchmark_assets.understanding.scansion import RULES
-from benchmark_assets.understanding.tasks import tasks
+from benchmark_assets.understanding.tasks import readable
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 
@@ -30,8 +29,11 @@ UNTRAINED = (SCANSION,)
 SEED = 1
 """Of baselines in which there is no chance, or one seed is fixed."""
 
-ANSWER = pl.Schema({
-    "task": pl.String(), "baseline": pl.String(), "seed": pl.Int32(), "sample": pl.String(), "label": pl.String(),
+_OF_SAMPLE = {"task": pl.String(), "baseline": pl.String(), "seed": pl.Int32(), "sample": pl.String()}
+BASELINE_ANSWER = pl.Schema({**_OF_SAMPLE, "label": pl.String(), "signature": pl.String()})
+BASELINE_SPAN = pl.Schema({
+    **_OF_SAMPLE, "number": pl.Int32(), "type": pl.String(), "text": pl.String(), "first": pl.Int32(),
+    "last": pl.Int32(),
 })  # fmt: skip
 
 
@@ -54,90 +56,129 @@ def whole(texts: Mapping[str, str]) -> str:
     return "\n".join(texts.values())
 
 
-def settings(warehouse: Warehouse, asked: pl.DataFrame, encoders: Mapping[str, Encoder]) -> pl.DataFrame:
+def settings(warehouse: Warehouse, asked: pl.DataFrame) -> pl.DataFrame:
     """Columns `task` and `settings`: what determines the answers to each task to which a baseline applies.
 
     A task whose description has become unusable keeps what it has: its samples say what is wrong.
     """
-    imported = warehouse.read("task", asked.select("task"), ["task"])["task"]
-    rows: list[tuple[str, str | None]] = []
-    for code in imported:
-        try:
-            rows.append((code, determinants(tasks(warehouse, [code])[code], encoders)))
-        except BadInput:
-            rows.append((code, None))
-    schema = {"task": pl.String, "settings": pl.String}
-    return pl.DataFrame([row for row in rows if row[1] != ""], schema=schema, orient="row")
+    known = readable(warehouse, asked["task"].to_list())
+    words = {code: determinants(task) if task else None for code, task in known.items()}
+    rows = [row for row in words.items() if row[1] != ""]
+    return pl.DataFrame(rows, schema={"task": pl.String, "settings": pl.String}, orient="row")
 
 
-def determinants(task: TaskDescription, encoders: Mapping[str, Encoder]) -> str:
+def determinants(task: TaskDescription) -> str:
     """Hash of what determines a task's answers besides its samples; '' where no baseline applies."""
-    parts: list[object] = []
+    made = signatures(task)
+    return digest(made, list(task.texts), task.pair, sorted(task.classes), task.types, task.marked) if made else ""
+
+
+def signatures(task: TaskDescription) -> dict[str, str]:
+    """The baselines that apply to a task, in order, and how each is made."""
+    trained, found = "train" in task.files, {}
     if task.kind == "classes" and task.scansion:
-        parts.append((SCANSION, task.scansion, sorted(task.classes)))
-    if task.kind == "classes" and "train" in task.files:
-        trained = {name: encoder.determinants for name, encoder in encoders.items()}
-        parts += [version("scikit-learn"), task.pair, sorted(trained.items())]
-    return digest(*parts) if parts else ""
+        found[SCANSION] = f"rule {task.scansion}: {scansion.SIGNATURE}"
+    if trained:
+        found[LINEAR] = linear.SIGNATURE if task.kind == "classes" else tagger.SIGNATURE
+    if trained and task.pair and (task.kind == "classes" or task.marked in task.pair):
+        found[OVERLAP] = overlap.SIGNATURE if task.kind == "classes" else tagger.SIGNATURE_PAIR
+    return found
 
 
-def answers(
-    descriptions: Sequence[TaskDescription], samples: pl.DataFrame, encoders: Mapping[str, Encoder]
-) -> Computed:
+def answers(descriptions: Sequence[TaskDescription], samples: pl.DataFrame, spans: pl.DataFrame) -> Computed:
     """What all baselines that apply to tasks answer.
 
     Parameters
     ----------
     samples
         Rows of `task_sample`.
-    encoders
-        By the names that their answers go under.
+    spans
+        Rows of `task_span`.
 
     Returns
     -------
-    Rows of `baseline_answer`. A task of which one baseline cannot be trained, or has a rule that is unknown or does
-    not know its classes, has failed.
+    Rows of `baseline_answer` and `baseline_span`. A task of which one baseline cannot be trained, or has a rule that is
+    unknown or does not know its classes, has failed.
     """
-    frames, failures = [pl.DataFrame(schema=ANSWER)], []
+    labelled, marked, failures = [pl.DataFrame(schema=BASELINE_ANSWER)], [pl.DataFrame(schema=BASELINE_SPAN)], []
     for task in descriptions:
         own = samples.filter(task=task.task)
         try:
-            frames += list(_of_task(task, split(own, "train"), split(own, "test"), encoders))
+            if task.kind == "classes":
+                labelled += list(_labelled(task, split(own, "train"), split(own, "test")))
+            else:
+                gold = spans.filter(pl.col("type").is_in([*task.types]), task=task.task, split="train")
+                found = list(_marked(task, split(own, "train"), gold, split(own, "test")))
+                labelled += [answer for answer, _ in found]
+                marked += [span for _, span in found]
         except BadInput as fault:
             failures.append((task.task, str(fault)))
     failed = pl.DataFrame(failures, schema={"task": pl.String, "error": pl.String}, orient="row")
-    return Computed({"baseline_answer": pl.concat(frames)}, failed)
+    return Computed({"baseline_answer": pl.concat(labelled), "baseline_span": pl.concat(marked)}, failed)
 
 
-def _of_task(
-    task: TaskDescription, train: Split, test: Split, encoders: Mapping[str, Encoder]
-) -> Iterator[pl.DataFrame]:
-    def rows(baseline: str, labels: Sequence[str], seed: int = SEED) -> pl.DataFrame:
-        columns = {"task": task.task, "baseline": baseline, "seed": seed, "sample": test.samples, "label": labels}
-        return pl.DataFrame(columns, schema=ANSWER)
-
-    if task.scansion:
-        yield rows(SCANSION, scanned(task, test))
-    if not train.samples:
-        return
-    baseline = LINEAR
-    try:
-        of_train, of_test = ([whole(texts) for texts in each.texts] for each in (train, test))
-        yield rows(baseline, linear.Linear(of_train, train.labels).label(of_test))
-        if task.pair:
-            baseline, (one, other) = OVERLAP, task.pair
-            ours, theirs = ([overlap.Pair(texts[one], texts[other]) for texts in each.texts] for each in (train, test))
-            yield rows(baseline, overlap.Overlap(ours, train.labels).label(theirs))
-        for baseline, encoder in encoders.items():
-            shown, asked = ([list(texts.values()) for texts in each.texts] for each in (train, test))
-            for seed in encoder.seeds:
-                yield rows(baseline, fine_tune(encoder.checkpoint, shown, train.labels, asked, seed).labels, seed)
-    except (ValueError, OSError, RuntimeError, ImportError) as error:  # what scikit-learn, torch and transformers raise
-        problem = f"could not be trained: {error}"
-        raise BadInput(f"baseline {baseline} of task {task.task}", "", problem, _REMEDY) from error
+def answer_rows(
+    task: str, baseline: str, seed: int, test: Split, labels: Sequence[str | None], signature: str
+) -> pl.DataFrame:
+    """Rows of a baseline's answers to the test split, one a sample."""
+    columns = {
+        "task": task, "baseline": baseline, "seed": seed, "sample": test.samples, "label": labels,
+        "signature": signature,
+    }  # fmt: skip
+    return pl.DataFrame(columns, schema=BASELINE_ANSWER)
 
 
-_REMEDY = "mend the train split, or the checkpoint under `encoders` in the registry"
+def untrainable(task: TaskDescription, baseline: str, error: Exception) -> BadInput:
+    """The fault of a baseline that could not be trained."""
+    remedy = "mend the train split, or the checkpoint under `encoders` in the registry"
+    return BadInput(f"baseline {baseline} of task {task.task}", "", f"could not be trained: {error}", remedy)
+
+
+def _labelled(task: TaskDescription, train: Split, test: Split) -> Iterator[pl.DataFrame]:
+    for baseline, signature in signatures(task).items():
+        try:
+            if baseline == SCANSION:
+                labels = scanned(task, test)
+            elif baseline == LINEAR:
+                of_train, of_test = ([whole(texts) for texts in each.texts] for each in (train, test))
+                labels = linear.Linear(of_train, train.labels).label(of_test)
+            else:
+                one, other = cast(tuple[str, str], task.pair)
+                ours, theirs = (
+                    [overlap.Pair(texts[one], texts[other]) for texts in each.texts] for each in (train, test)
+                )
+                labels = overlap.Overlap(ours, train.labels).label(theirs)
+        except ValueError as error:  # what scikit-learn raises, too
+            raise untrainable(task, baseline, error) from error
+        yield answer_rows(task.task, baseline, SEED, test, labels, signature)
+
+
+def _marked(
+    task: TaskDescription, train: Split, gold: pl.DataFrame, test: Split
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Answers and spans of each baseline."""
+    rows = gold.sort("sample", "number").select("sample", "type", "text", "first", "last").rows()
+    right = [[tagger.Span(*row[1:]) for row in rows if row[0] == sample] for sample in train.samples]
+    of_train, of_test = ([texts[task.marked] for texts in each.texts] for each in (train, test))
+    for baseline, signature in signatures(task).items():
+        try:
+            if baseline == LINEAR:
+                found = tagger.Tagger(of_train, right, [*task.types]).mark(of_test)
+            else:
+                (other,) = set(task.pair) - {task.marked}
+                ours, theirs = ([texts[other] for texts in each.texts] for each in (train, test))
+                found = tagger.PairTagger(of_train, ours, right, [*task.types]).mark(of_test, theirs)
+        except ValueError as error:
+            raise untrainable(task, baseline, error) from error
+        spans = [
+            (task.task, baseline, SEED, sample, number, *span)
+            for sample, own in zip(test.samples, found, strict=True)
+            for number, span in enumerate(own)
+        ]
+        yield (
+            answer_rows(task.task, baseline, SEED, test, [None] * len(found), signature),
+            pl.DataFrame(spans, schema=BASELINE_SPAN, orient="row"),
+        )
 
 
 def scanned(task: TaskDescription, test: Split) -> list[str]:

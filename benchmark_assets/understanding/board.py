@@ -1,7 +1,8 @@
-"""Every system on every task, means over the tasks of a language, and which models can be told apart.
+"""Every system on every task, means over the tasks of a benchmark in a language, and which models can be told apart.
 
-The mean over the tasks of a language is what DharmaBench calls its score (section 5, tables 4 and 5). A mean over other
-tasks would be another number, so who lacks a task that a model has gets none.
+The mean over its tasks of a language is what DharmaBench calls its score (section 5, tables 4 and 5). A mean over other
+tasks would be another number: who lacks a task that a model has gets none, tasks of another benchmark have no part in
+it, and over tasks that name no benchmark there is none.
 
 Here: rows of `understanding_board` and `understanding_comparison`. Not here: scores on single tasks (scores), tables as
 people read them (readings).
@@ -9,6 +10,7 @@ people read them (readings).
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,38 +23,47 @@ from benchmark_assets.understanding.scores import INTERVALS
 MODEL, TRAINED, RULE, BASELINE = "model", "trained", "rule", "baseline"
 
 MEAN_SIGNATURE = (
-    f"mean over the tasks of the language; sd: that of a mean of independent tasks; {INTERVALS}, within each task"
+    "mean over the tasks of the benchmark in the language; sd: that of a mean of independent tasks; "
+    f"{INTERVALS}, within each task"
 )
 SIGNATURE = (
     f"points of 100, means over seeds; {INTERVALS}, the same for both models, within each task; p_randomization: "
     f"approximate randomization of samples, two-sided, {significance.TRIALS} trials (all exchanges where they are "
-    "fewer), p = (hits + 1) / (trials + 1); p_holm: by Holm over the pairs of models of the language or task"
+    "fewer), p = (hits + 1) / (trials + 1); p_holm: by Holm over the pairs of models of the mean or task"
 )
 
 SCORES = pl.Schema({
     "kind": pl.String(), "system": pl.String(), "task": pl.String(), "score": pl.Float64(), "score_low": pl.Float64(),
-    "score_high": pl.Float64(), "score_sd": pl.Float64(), "signature": pl.String(),
+    "score_high": pl.Float64(), "score_sd": pl.Float64(), "near": pl.Float64(), "signature": pl.String(),
 })  # fmt: skip
-MARKS = pl.Schema({
+ALL_MARKS = pl.Schema({
     "kind": pl.String(), "system": pl.String(), "task": pl.String(), "seed": pl.Int32(), "position": pl.Int32(),
     "score": pl.Float64(),
 })  # fmt: skip
 BOARD = pl.Schema({
-    "system": pl.String(), "kind": pl.String(), "language": pl.String(), "task": pl.String(), "tasks": pl.Int32(),
-    "score": pl.Float64(), "score_low": pl.Float64(), "score_high": pl.Float64(), "score_sd": pl.Float64(),
-    "missing": pl.String(), "signature": pl.String(),
+    "system": pl.String(), "kind": pl.String(), "benchmark": pl.String(), "language": pl.String(), "task": pl.String(),
+    "tasks": pl.Int32(), "score": pl.Float64(), "score_low": pl.Float64(), "score_high": pl.Float64(),
+    "score_sd": pl.Float64(), "near": pl.Float64(), "missing": pl.String(), "signature": pl.String(),
 })  # fmt: skip
 COMPARISON = pl.Schema({
-    "language": pl.String(), "task": pl.String(), "model": pl.String(), "other": pl.String(),
+    "benchmark": pl.String(), "language": pl.String(), "task": pl.String(), "model": pl.String(), "other": pl.String(),
     "difference": pl.Float64(), "difference_low": pl.Float64(), "difference_high": pl.Float64(),
     "p_randomization": pl.Float64(), "p_holm": pl.Float64(), "signature": pl.String(),
 })  # fmt: skip
+
+
+class Group(NamedTuple):
+    """What a mean is over: the tasks of a benchmark in a language. Without a name of a benchmark there is no mean."""
+
+    benchmark: str
+    language: str
+
 
 Marks = dict[tuple[str, str], dict[str, Floats]]
 """By kind and system, then by task, the points of each sample, 0 to 100, mean over seeds, in the order of the file."""
 
 
-def board(scores: pl.DataFrame, marks: pl.DataFrame, languages: Mapping[str, str]) -> pl.DataFrame:
+def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, Group]) -> pl.DataFrame:
     """Rows of `understanding_board`.
 
     Parameters
@@ -60,47 +71,52 @@ def board(scores: pl.DataFrame, marks: pl.DataFrame, languages: Mapping[str, str
     scores
         Columns of `SCORES`, one row for each system on each task that it answered.
     marks
-        Columns of `MARKS`, one row for each sample and seed; scores without marks have no interval.
-    languages
-        Language of each task.
+        Columns of `ALL_MARKS`, one row for each sample and seed; scores without marks have no interval.
+    groups
+        Of each task.
 
     Returns
     -------
-    Columns of `BOARD`. The mean is over the tasks of the language that some model has, or, where no model has any, that
-    anybody has; null where the system lacks one of these, which `missing` names.
+    Columns of `BOARD`. The mean is over the tasks of the group that some model has, or, where no model has any, that
+    anybody has; null where the system lacks one of these, which `missing` names. Tasks without a benchmark have no row
+    of means.
     """
     points = _points(marks)
     rows: list[tuple[object, ...]] = []
-    for language, tasks in _by_language(languages):
+    for group, tasks in _by_group(groups):
         own = scores.filter(pl.col("task").is_in(tasks)).sort("system", "kind", "task")
         needed = _needed(own)
         for (system, kind), mine in own.group_by(["system", "kind"], maintain_order=True):
             rows += [
-                (system, kind, language, task, 1, *values[:4], "", values[4])
+                (system, kind, *group, task, 1, *values[:5], "", values[5])
                 for task, *values in mine.select(SCORES.names()[2:]).iter_rows()
             ]
+            if not group.benchmark:
+                continue
             held = mine.filter(pl.col("task").is_in(needed))
             missing = [task for task in needed if task not in set(held["task"])]
             mean: tuple[float | None, ...] = (None, None, None, None)
             if held.height and not missing:
                 mean = _mean(held, points.get((str(kind), str(system)), {}))
             text = f"{MEAN_SIGNATURE}: {' '.join(needed)}"
-            rows.append((system, kind, language, "", held.height, *mean, " ".join(missing), text))
+            rows.append((system, kind, *group, "", held.height, *mean, None, " ".join(missing), text))
     return pl.DataFrame(rows, schema=BOARD, orient="row")
 
 
-def compare(marks: pl.DataFrame, languages: Mapping[str, str]) -> pl.DataFrame:
-    """Rows of `understanding_comparison`: each two models on each task, and on the mean over the tasks of a language.
+def compare(marks: pl.DataFrame, groups: Mapping[str, Group]) -> pl.DataFrame:
+    """Rows of `understanding_comparison`: each two models on each task, and on the mean over the tasks of a group.
 
     Parameters
     ----------
     marks
-        Columns of `MARKS`; only models are compared.
+        Columns of `ALL_MARKS`; only models are compared.
+    groups
+        Of each task.
 
     Returns
     -------
-    Columns of `COMPARISON`. In the mean, models are compared that have all tasks of the language that any model has, if
-    these are two or more. `difference` is that of `model` less that of `other`.
+    Columns of `COMPARISON`. In the mean, models are compared that have all tasks of the group that any model has, if
+    these are two or more and of a benchmark. `difference` is that of `model` less that of `other`.
 
     Notes
     -----
@@ -109,10 +125,10 @@ def compare(marks: pl.DataFrame, languages: Mapping[str, str]) -> pl.DataFrame:
     """
     points = {system: own for (kind, system), own in _points(marks).items() if kind == MODEL}
     parts = [pl.DataFrame(schema=COMPARISON)]
-    for language, tasks in _by_language(languages):
+    for group, tasks in _by_group(groups):
         needed = [task for task in tasks if any(task in own for own in points.values())]
         scopes = [(task, [task]) for task in needed]
-        if len(needed) > 1:
+        if group.benchmark and len(needed) > 1:
             scopes.append(("", needed))
         for name, scope in scopes:
             models = sorted(model for model, own in points.items() if all(task in own for task in scope))
@@ -120,7 +136,10 @@ def compare(marks: pl.DataFrame, languages: Mapping[str, str]) -> pl.DataFrame:
                 found = _differences([points[model] for model in models], models, scope)
                 parts.append(
                     found.with_columns(
-                        language=pl.lit(language), task=pl.lit(name), signature=pl.lit(SIGNATURE)
+                        benchmark=pl.lit(group.benchmark),
+                        language=pl.lit(group.language),
+                        task=pl.lit(name),
+                        signature=pl.lit(SIGNATURE),
                     ).select(COMPARISON.names())
                 )
     return pl.concat(parts)
@@ -190,6 +209,6 @@ def _needed(scores: pl.DataFrame) -> list[str]:
     return (of_models if len(of_models) else scores)["task"].unique().sort().to_list()
 
 
-def _by_language(languages: Mapping[str, str]) -> list[tuple[str, list[str]]]:
-    pairs = sorted((language, task) for task, language in languages.items())
-    return [(language, [task for _, task in group]) for language, group in groupby(pairs, lambda pair: pair[0])]
+def _by_group(groups: Mapping[str, Group]) -> list[tuple[Group, list[str]]]:
+    pairs = sorted((group, task) for task, group in groups.items())
+    return [(group, [task for _, task in own]) for group, own in groupby(pairs, lambda pair: pair[0])]

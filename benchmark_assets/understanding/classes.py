@@ -1,6 +1,7 @@
 """Scores of answers that are classes: everything follows from how often each class was answered to each.
 
-Here: counts, F1 over all classes, F1 of each. Not here: what an unusable answer counts as (scores), spans (muc).
+Here: counts, F1 of each class, their mean. Not here: F1 over all classes at once, which is the share of right answers,
+for each sample has one right class and one answer; what an unusable answer counts as (scores); spans (muc).
 """
 
 import polars as pl
@@ -12,7 +13,7 @@ def confusion(answers: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     answers
-        Columns `gold` and `predicted`, one row for each answer.
+        Columns `gold` and `predicted`, one row for each answer; `predicted` is null where it is no class at all.
 
     Returns
     -------
@@ -29,7 +30,7 @@ def class_scores(counts: pl.DataFrame, classes: list[str]) -> pl.DataFrame:
     counts
         As `confusion` returns them.
     classes
-        Which, in which order; all that occur are among them.
+        Which, in which order; all that occur are among them. An answer that is no class is no hit of any, only missed.
 
     Returns
     -------
@@ -59,19 +60,8 @@ def rates(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def micro_f1(counts: pl.DataFrame) -> float:
-    """F1 over all classes at once, 0 to 1, of at least one answer.
-
-    Notes
-    -----
-    Each sample has one right class and one answer, so what is missed by one class is wrong for another: precision,
-    recall and F1 over all classes are the share of right answers.
-    """
-    right = counts.filter(pl.col("gold") == pl.col("predicted"))
-    return int(right["samples"].sum()) / int(counts["samples"].sum())
-
-
 def macro_f1(counts: pl.DataFrame) -> float:
-    """Mean of the F1 of all classes that occur, as right ones or as answers: 0 to 1, as scikit-learn's 'macro'."""
-    occurring = pl.concat([counts["gold"], counts["predicted"]]).unique().sort().to_list()
+    """Mean of the F1 of all classes that occur, as right ones or as answers: 0 to 1, as scikit-learn's 'macro'. An
+    answer that is no class is none that occurs."""
+    occurring = pl.concat([counts["gold"], counts["predicted"]]).drop_nulls().unique().sort().to_list()
     return float(class_scores(counts, occurring)["f1"].to_numpy().mean())

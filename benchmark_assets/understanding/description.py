@@ -13,8 +13,13 @@ from resources import yaml_files
 from resources.errors import BadInput
 from resources.keys import check_key
 
-OF_CLASSES = ("label", "labels", "negative", "classes")
-OF_SPANS = ("marked", "spans", "types")
+NEEDED = {"classes": ("label", "labels", "classes"), "spans": ("marked", "spans", "types")}
+"""Keys that a task of a kind needs, and one of another kind must not have."""
+
+OF_CLASSES_ONLY = ("negative", "scansion")
+
+COLUMNS = ("kind", "system", "mean")
+"""Names of columns in the table of all systems, in which each task has one, too (readings.boards)."""
 
 
 class SpanFields(BaseModel):
@@ -33,25 +38,27 @@ class SpanFields(BaseModel):
 class TaskDescription(BaseModel):
     """A task of understanding: to name the class of a sample, or to find spans in one of its texts.
 
-    `task` is its code, the key of its partition; `partner` is the code of the same task in another language, whether
-    or not it was imported. `restricted` keeps its texts out of exports, `origin` says where they are had. `files` names
+    `task` is its code, the key of its partition. `benchmark` names the benchmark that it is a task of, '' for none:
+    means are over tasks of one. `partner` is the code of the same task in another language, whether or not it was
+    imported. `restricted` keeps its texts out of exports and messages, `origin` says where they are had. `files` names
     the file of each split, relative to the folder given at import, one JSON object a line. `sample` is the field of the
     sample's name; where a file has names twice, `numbered` tells the second from the first as `name#2`. `texts` are the
     texts shown, in order: the name under which models see them, and their field. `source` is the field of the work that
     a sample is from; a dot leads into an object.
 
     Of classes: `label` is the field of the gold class, `labels` leads from its values to classes, `classes` says what
-    each of them is, and `negative` is the one that an unusable answer counts as. Of spans: they lie in the text that
-    `marked` names; `types` says what those are that are asked for and evaluated. Files may have other types, too.
+    each of them is. `negative` is the one that an unusable answer counts as; where none is named it counts as wrong.
+    `scansion` names a rule that applies (baselines). Of spans: they lie in the text that `marked` names; `types` says
+    what those are that are asked for and evaluated. Files may have other types, too.
 
-    `instructions` is what a model is told. `scansion` names a rule that applies, `pair` two texts of which the overlap
-    tells (baselines).
+    `instructions` is what a model is told. `pair` names two texts of which the overlap tells (baselines).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: str
     title: str
+    benchmark: str = ""
     language: str
     kind: Literal["classes", "spans"]
     licence: str
@@ -76,8 +83,8 @@ class TaskDescription(BaseModel):
 
     @model_validator(mode="after")
     def _agrees(self) -> "TaskDescription":
-        needed, foreign = (OF_CLASSES, OF_SPANS) if self.kind == "classes" else (OF_SPANS, OF_CLASSES)
-        for key in needed:
+        foreign = NEEDED["spans"] if self.kind == "classes" else (*NEEDED["classes"], *OF_CLASSES_ONLY)
+        for key in NEEDED[self.kind]:
             if not getattr(self, key):
                 raise ValueError(f"`{key}` is missing, which a task of {self.kind} needs")
         for key in foreign:
@@ -105,10 +112,13 @@ def load(path: Path) -> TaskDescription:
     ------
     BadInput
         Where the file is missing or no YAML, has a wrong or unknown key, lacks one that its kind needs, has one of the
-        other kind, names a class or text that it has not, or has a code that cannot be a partition's key.
+        other kind, names a class or text that it has not, or has a code that cannot be a partition's key, or is one of
+        `COLUMNS`.
     """
     description = yaml_files.read(path, TaskDescription, "compare it with those in warehouse/tasks/dharmabench")
     if "/" in description.task:
         raise BadInput(path, "task", f"{description.task!r} has a slash", "rename it")
+    if description.task in COLUMNS:
+        raise BadInput(path, "task", f"{description.task!r} is a column beside the tasks in tables", "rename it")
     check_key(description.task, "task", path)
     return description

@@ -1,10 +1,11 @@
 """The fine-tuned encoder: any checkpoint with a head for classes, trained as DharmaBench trains its encoders.
 
-Here: training and labelling with transformers' Trainer. Not here: which tasks and seeds (baselines, the registry).
+Here: training and labelling with transformers' Trainer. Not here: which tasks and seeds (encoder_fits, the registry).
 """
 
 import tempfile
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -13,7 +14,10 @@ import numpy as np
 TOKENS, EPOCHS, BATCH, RATE = 512, 6, 16, 5e-5
 """What DharmaBench trains with (section 4, table 9); everything else is the Trainer's default."""
 
-SIGNATURE = f"transformers Trainer, {TOKENS} tokens, {EPOCHS} epochs, batches of {BATCH}, learning rate {RATE:g}"
+SIGNATURE = (
+    f"transformers {version('transformers')} Trainer, {TOKENS} tokens, {EPOCHS} epochs, batches of {BATCH}, learning "
+    f"rate {RATE:g}, torch {version('torch')}"
+)
 
 
 class Encoder(NamedTuple):
@@ -24,11 +28,17 @@ class Encoder(NamedTuple):
 
     @property
     def determinants(self) -> tuple[object, ...]:
-        """What determines its answers besides the samples; of a folder also size and time of each file in it."""
+        """What determines its answers besides the seed and the samples; of a folder also size and time of each file."""
         folder = Path(self.checkpoint)
         files = sorted(folder.iterdir()) if folder.is_dir() else []
         stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-        return SIGNATURE, self.checkpoint, self.seeds, stats
+        return SIGNATURE, self.checkpoint, stats
+
+    @property
+    def signature(self) -> str:
+        """How it is trained, and from which checkpoint: its name on the hub, or that of its folder."""
+        local = Path(self.checkpoint).is_dir()
+        return f"checkpoint {Path(self.checkpoint).name if local else self.checkpoint}, {SIGNATURE}"
 
 
 class Labelled(NamedTuple):

@@ -21,6 +21,9 @@ NEAR = 0.2
 """Jaccard similarity from which on a train sample is a near neighbour: three times what unrelated samples reach. Of two
 samples of a length, a third of each then stands in the other word for word (docs/decisions/leakage.md)."""
 
+COPY = 0.99
+"""Jaccard similarity above which a sample is a copy of a train sample."""
+
 SIGNATURE = f"Jaccard similarity of the sets of character {LENGTH}-grams, blanks as one"
 
 LEAKAGE = pl.Schema({

@@ -1,10 +1,11 @@
 """The baseline that costs seconds: character n-grams, weighted by TF-IDF, and a linear classifier.
 
 Here: n-grams of a text as numbers, their weights, training, labelling. Not here: which tasks it applies to (baselines),
-how alike two texts are (leakage).
+spans (tagger), how alike two texts are (leakage).
 """
 
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,12 @@ the time."""
 
 SEED = 1
 """Of the order in which the classifier goes through the texts."""
+
+WEIGHTS = (
+    f"TF-IDF with logarithmic counts of character {SHORTEST}- to {LONGEST}-grams in {LEAST_TEXTS} train texts or more"
+)
+LIBRARY = f"scikit-learn {version('scikit-learn')}"
+SIGNATURE = f"{WEIGHTS}, linear support vector machine, C {PENALTY:g}, tolerance {TOLERANCE:g}, seed {SEED}, {LIBRARY}"
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
@@ -69,36 +76,34 @@ def _hashes(text: str, shortest: int, longest: int) -> NDArray[np.uint64]:
     return np.concatenate(found) if found else np.zeros(0, np.uint64)
 
 
-class Linear:
-    """A linear classifier over the character n-grams of texts.
+class Terms:
+    """The n-grams that several train texts share, and texts as their weights by TF-IDF with logarithmic counts.
+
+    Attributes
+    ----------
+    train
+        Weights of the train texts, sparse, (texts, n-grams).
 
     Raises
     ------
     ValueError
-        With fewer than two classes, or texts of which no two share an n-gram.
+        Where no two train texts share a character.
     """
 
-    def __init__(self, texts: Sequence[str], labels: Sequence[str]) -> None:
-        if len(set(labels)) < 2:
-            raise ValueError(f"its train split has {len(set(labels))} classes, a classifier needs two")
+    def __init__(self, texts: Sequence[str]) -> None:
         grams = ngrams(texts)
         keys, texts_with = np.unique(grams.keys, return_counts=True)
         self.vocabulary = keys[texts_with >= LEAST_TEXTS]
         if not len(self.vocabulary):
             raise ValueError("no two texts of its train split share a character")
         from sklearn.feature_extraction.text import TfidfTransformer  # type: ignore[import-untyped]  # takes a second
-        from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
 
         self.weights = TfidfTransformer(sublinear_tf=True)
-        self.classifier = LinearSVC(C=PENALTY, tol=TOLERANCE, random_state=SEED)
-        self.classifier.fit(self.weights.fit_transform(self._matrix(grams)), np.array(labels))
+        self.train: csr_array = self.weights.fit_transform(self._matrix(grams))
 
-    def label(self, texts: Sequence[str]) -> list[str]:
-        """The class of each text."""
-        if not texts:
-            return []
-        weighted = self.weights.transform(self._matrix(ngrams(texts)))
-        return [str(label) for label in self.classifier.predict(weighted)]
+    def weigh(self, texts: Sequence[str]) -> csr_array:
+        """Weights of one text or more."""
+        return self.weights.transform(self._matrix(ngrams(texts)))
 
     def _matrix(self, grams: Grams) -> csr_array:
         """Counts of the n-grams that the vocabulary has, (texts, vocabulary)."""
@@ -107,3 +112,26 @@ class Linear:
         starts = np.concatenate([[0], np.cumsum(known)])[grams.starts].astype(np.int32)
         shape = (len(grams.starts) - 1, len(self.vocabulary))
         return csr_array((grams.counts[known].astype(float), columns[known].astype(np.int32), starts), shape=shape)
+
+
+class Linear:
+    """A linear classifier over the character n-grams of texts.
+
+    Raises
+    ------
+    ValueError
+        With fewer than two classes, or where no two train texts share a character.
+    """
+
+    def __init__(self, texts: Sequence[str], labels: Sequence[str]) -> None:
+        if len(set(labels)) < 2:
+            raise ValueError(f"its train split has {len(set(labels))} classes, a classifier needs two")
+        self.terms = Terms(texts)
+        from sklearn.svm import LinearSVC  # type: ignore[import-untyped]  # takes a second
+
+        self.classifier = LinearSVC(C=PENALTY, tol=TOLERANCE, random_state=SEED)
+        self.classifier.fit(self.terms.train, np.array(labels))
+
+    def label(self, texts: Sequence[str]) -> list[str]:
+        """The class of each text."""
+        return [str(label) for label in self.classifier.predict(self.terms.weigh(texts))] if texts else []

@@ -1,11 +1,13 @@
 """Whether two texts belong together, by what they share: for a root text and a commentary.
 
-Here: features of a pair of texts, a logistic regression over them. Not here: which texts make a pair (descriptions).
+Here: features of a pair of texts, a logistic regression over them, features of the parts of a text beside another one.
+Not here: which texts make a pair (descriptions), spans (tagger).
 """
 
 import unicodedata
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +15,13 @@ from numpy.typing import NDArray
 
 LENGTHS = (2, 3, 4, 5, 6)
 """Of the character n-grams that are compared, in code points; blanks and signs of punctuation are no part of them."""
+
+ITERATIONS = 1000
+SIGNATURE = (
+    f"logistic regression, L2 with C 1, {ITERATIONS} iterations at most, over standardized features of what two texts "
+    f"share: character {LENGTHS[0]}- to {LENGTHS[-1]}-grams, their rarity, the longest common substring, lengths; "
+    f"scikit-learn {version('scikit-learn')}"
+)
 
 
 class Pair(NamedTuple):
@@ -41,6 +50,34 @@ def features(pairs: Sequence[Pair], rarity: "Rarity") -> NDArray[np.float64]:
         row += [np.log1p(longest), longest / max(1, len(one)), np.log1p(len(one)), np.log1p(len(other))]
         rows.append(row)
     return np.array(rows).reshape(len(pairs), 3 * len(LENGTHS) + 4)
+
+
+def along(one: str, parts: Sequence[str], rarity: "Rarity") -> NDArray[np.float64]:
+    """What each part of a text shares with another text, and where it lies, (parts, 9 * 3 * len(LENGTHS) + 3).
+
+    For each length the shares of n-grams of the part and of the other text that both have, and the rarity of these: of
+    the part, of the two before and the two after it (0 beyond the ends), the greatest of any part, the sum of all, and
+    of all before and after the part, itself included. Then how many parts come before and after, and their share.
+    """
+    ours = {length: _grams(_letters(one), length) for length in LENGTHS}
+    own = np.zeros((len(parts), 3 * len(LENGTHS)))
+    for place, letters in enumerate(map(_letters, parts)):
+        row = []
+        for length in LENGTHS:
+            theirs = _grams(letters, length)
+            shared = ours[length] & theirs
+            row += [len(shared) / max(1, len(theirs)), len(shared) / max(1, len(ours[length])), rarity.of(shared)]
+        own[place] = row
+    count = len(parts)
+    padded = np.pad(own, ((2, 2), (0, 0)))
+    before = own.cumsum(axis=0)
+    whole = own.sum(axis=0)
+    places = np.arange(count)
+    return np.hstack([
+        *(padded[shift : shift + count] for shift in range(5)),
+        np.tile(own.max(axis=0, initial=0), (count, 1)), np.tile(whole, (count, 1)), before, whole - before + own,
+        np.stack([places, count - places, places / max(1, count)], axis=1),
+    ])  # fmt: skip
 
 
 class Rarity:
@@ -76,7 +113,7 @@ class Overlap:
         from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
         from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
 
-        self.classifier = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+        self.classifier = make_pipeline(StandardScaler(), LogisticRegression(C=1.0, max_iter=ITERATIONS))
         self.classifier.fit(features(pairs, self.rarity), np.array(labels))
 
     def label(self, pairs: Sequence[Pair]) -> list[str]:

@@ -1,7 +1,7 @@
 """What a reply says about a sample: a class, or spans with their types. Tolerant, but it never chooses between two.
 
 Whatever had to be done to a reply is recorded; one that needs more than these steps is unusable, and why is said in
-words. Pure; never raises. Not here: what an unusable answer counts as (answers), where spans lie (spans).
+words. Pure; never raises. Not here: what an unusable answer counts as (scores), where spans lie (spans).
 """
 
 import ast
@@ -22,6 +22,7 @@ LABEL, PREDICTION, TYPE, SPAN = "label", "prediction", "LABEL", "SPAN"
 
 STEPS = {
     "cut": "the reply broke off; what was complete before is taken",
+    "thinking": "what the model thought before its answer was left out",
     "fence": "a code fence was taken off",
     "around": "words around the JSON were left out",
     "repaired": "single quotes, trailing commas or line breaks in texts, of a reply that the model ended itself",
@@ -39,6 +40,12 @@ STEPS = {
     "dropped": "items that are no span of a type asked for were left out",
 }
 """What can be done to a reply, one word each."""
+
+THINKING = re.compile(r"\s*<think>(?:.*?</think>)?", re.DOTALL)
+"""Thoughts that an endpoint did not take out of the text. Drafts of an answer stand in them, and are none."""
+
+NOTHING = {Outcome.EMPTY: "empty reply", Outcome.TOO_LONG: "too long for the model"}
+"""Why there is no text at all, although the question was asked."""
 
 FENCE = re.compile(r"^```[\w-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```$", re.DOTALL)
 BEGINS = re.compile(r"[{\[]\s*[\"'{\[(\]}]")
@@ -125,9 +132,16 @@ def _open(reading: Reading, key: str, steps: list[str]) -> _Opened:
     """Find the JSON with the key; where several values have it, they must be the same."""
     if reading.outcome is Outcome.REFUSED:
         raise _Unusable(f"refused: {reading.detail}")
+    if reading.outcome in NOTHING:
+        raise _Unusable(NOTHING[reading.outcome])
     text, cut = reading.text.strip(), reading.outcome is not Outcome.ANSWERED
     if cut:
         steps.append("cut")
+    if thoughts := THINKING.match(text):
+        if not thoughts[0].endswith("</think>"):
+            raise _Unusable("cut off while thinking")
+        steps.append("thinking")
+        text = text[thoughts.end() :].strip()
     if whole := _whole(text):
         return whole
     if fenced := FENCE.match(text):

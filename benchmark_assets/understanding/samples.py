@@ -30,6 +30,10 @@ SPAN = pl.Schema(
 )  # fmt: skip
 
 
+MOST_SHOWN = 40
+"""Characters of a value that a message shows."""
+
+
 class Samples(NamedTuple):
     """What a task's files hold: rows of `task_sample` and of `task_span`, without their fingerprints."""
 
@@ -38,15 +42,23 @@ class Samples(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line of a file; `where` names it in messages."""
+    """One line of a file; `where` names it in messages, in which nothing of it may stand if it is `restricted`."""
 
     path: Path
     where: str
     content: dict[str, Any]
+    restricted: bool
 
     def fault(self, field: str, problem: str, remedy: str = "mend the file, or the description") -> BadInput:
         """What is wrong with a field of it."""
         return BadInput(self.path, f"{self.where} {field}".strip(), problem, remedy)
+
+    def shown(self, value: object) -> str:
+        """A value of it as messages may show it: its beginning, or of a restricted one what it is and how long."""
+        words = repr(value)
+        if self.restricted:
+            return f"a {type(value).__name__} of {len(value) if isinstance(value, str) else len(words)} characters"
+        return words if len(words) <= MOST_SHOWN else f"{words[:MOST_SHOWN]}…"
 
 
 def read(description: TaskDescription, root: Path) -> Samples:
@@ -88,7 +100,7 @@ def _lines(description: TaskDescription, path: Path) -> list[Line]:
     except UnicodeDecodeError as error:
         raise BadInput(path, "", f"is not in UTF-8 (byte {error.start})", "store it as UTF-8") from error
     lines = [
-        Line(path, f"line {number}", parse(text, path, number))
+        Line(path, f"line {number}", parse(text, path, number), description.restricted)
         for number, text in enumerate(content.split("\n"), start=1)
         if text.strip()
     ]
@@ -106,7 +118,9 @@ def _name(description: TaskDescription, line: Line, names: dict[str, int]) -> st
     again = f"{name}#{names[name]}"
     if not description.numbered or again in names:
         raise line.fault(
-            description.sample, f"{name!r} names a sample before it", "rename one, or set `numbered: true`"
+            description.sample,
+            f"{line.shown(name)} names a sample before it",
+            "rename one, or set `numbered: true`",
         )
     names[again] = 1
     return again
@@ -121,7 +135,7 @@ def _field(line: Line, field: str) -> Any:
 def _word(line: Line, field: str) -> str:
     value = _field(line, field)
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-        raise line.fault(field, f"is {value!r}, neither a word nor a whole number")
+        raise line.fault(field, f"is {line.shown(value)}, neither a word nor a whole number")
     return str(value)
 
 
@@ -135,7 +149,8 @@ def _text(line: Line, field: str) -> str:
 def _label(description: TaskDescription, line: Line) -> str:
     value = _word(line, description.label)
     if value not in description.labels:
-        raise line.fault(description.label, f"{value!r} is none of `labels`: {', '.join(description.labels)}")
+        labels = ", ".join(description.labels)
+        raise line.fault(description.label, f"{line.shown(value)} is none of `labels`: {labels}")
     return description.labels[value]
 
 
@@ -149,7 +164,7 @@ def _source(line: Line, path: str) -> str | None:
             raise line.fault(path, "is missing")
         value = value[step]
     if value is not None and not isinstance(value, str):
-        raise line.fault(path, f"is {value!r}, no name of a source")
+        raise line.fault(path, f"is {line.shown(value)}, no name of a source")
     return value or None
 
 

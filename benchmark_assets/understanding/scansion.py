@@ -216,3 +216,8 @@ RULES: Mapping[str, Rule] = MappingProxyType({
     "tibetan-verse": Rule(tibetan_verse, (VERSE, PROSE)),
 })  # fmt: skip
 """Rules by the name that a description gives."""
+
+SIGNATURE = (
+    f"metres by weights of syllables, {ERROR:g} bits an error, {NAMED:g} to name a metre; Tibetan verse from "
+    f"{LEAST_IN_VERSE:g} of the syllables in lines of one odd length"
+)

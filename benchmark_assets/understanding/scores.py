@@ -1,10 +1,11 @@
 """Scores of systems on a task: what each answer is worth, and what the answers of a system come to.
 
-Here: rows of `task_score`, `class_score`, `confusion` and `baseline_score`. Not here: the metrics (classes, muc), what
-scores who knows nothing (chance), means over tasks and comparisons (board).
+Here: rows of `task_score`, `class_score`, `confusion`, `baseline_score` and `encoder_score`. Not here: the metrics
+(classes, muc), what scores who knows nothing (chance), means over tasks and comparisons (board).
 """
 
 import json
+from collections.abc import Mapping
 from itertools import groupby
 from typing import NamedTuple
 
@@ -46,6 +47,10 @@ BASELINE_SCORE = pl.Schema({
 })  # fmt: skip
 
 
+NO_CLASS = "(none)"
+"""What was predicted, in `confusion`, by an unusable answer to a task without a negative class."""
+
+
 class Gold(NamedTuple):
     """What is right: a task, its test split in the order of the file, and the gold spans of the types evaluated."""
 
@@ -73,9 +78,10 @@ def marked(own: Gold, answers: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFram
 
     Returns
     -------
-    Columns of `MARKS`: every sample for every seed of a system, in the order of the file. `score` is from 0 to 1; with
-    classes, 1 where `predicted` is `gold`, else null both. A sample without an answer counts like an unusable one: the
-    negative class, or no span. Answers to samples that are not in the test split are left out.
+    Columns of `MARKS`: every sample for every seed of a system, in the order of the file. `score` is from 0 to 1. A
+    sample without an answer counts like an unusable one: with classes as the negative one, and where the task has none
+    as wrong, with `predicted` null; with spans as no span. `gold` and `predicted` are null with spans. Answers to
+    samples that are not in the test split are left out.
     """
     keys = ["system", "seed", "sample"]
     grid = answers.select("system", "seed").unique().join(
@@ -84,8 +90,9 @@ def marked(own: Gold, answers: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFram
     rows = grid.join(answers.select(*keys, "label", "usable"), on=keys, how="left").sort("system", "seed", "position")
     rows = rows.with_columns(pl.col("usable").fill_null(False), pl.col("seed").cast(pl.Int32))
     if own.task.kind == "classes":
-        scored = rows.with_columns(predicted=pl.col("label").fill_null(own.task.negative)).with_columns(
-            score=(pl.col("gold") == pl.col("predicted")).cast(pl.Float64)
+        silent = pl.lit(own.task.negative or None, pl.String)
+        scored = rows.with_columns(predicted=pl.col("label").fill_null(silent)).with_columns(
+            score=(pl.col("gold") == pl.col("predicted")).fill_null(value=False).cast(pl.Float64)
         )
         return scored.select(MARKS.names())
     texts = _texts(own)
@@ -97,7 +104,9 @@ def marked(own: Gold, answers: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFram
     return scored.select(MARKS.names())
 
 
-def task_scores(own: Gold, marks: pl.DataFrame, spans: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+def task_scores(
+    own: Gold, marks: pl.DataFrame, spans: pl.DataFrame, how: Mapping[str, str]
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Rows of `task_score`, `class_score` and `confusion`.
 
     Parameters
@@ -106,6 +115,8 @@ def task_scores(own: Gold, marks: pl.DataFrame, spans: pl.DataFrame) -> tuple[pl
         As `marked` returns them.
     spans
         As for `marked`, with `first`, `last` and `located`.
+    how
+        How the answers of each system were had, in a line.
 
     Returns
     -------
@@ -115,11 +126,13 @@ def task_scores(own: Gold, marks: pl.DataFrame, spans: pl.DataFrame) -> tuple[pl
     known = spans.join(own.samples, on="sample", how="semi")
     for (system,), mine in marks.group_by(["system"], maintain_order=True):
         of_mine = known.filter(system=system)
-        row = summary(mine) | {"unusable": mine.filter(~pl.col("usable")).height, "signature": signature(own.task)}
+        words = f"{how[str(system)]}; {signature(own.task)}"
+        row = summary(mine) | {"unusable": mine.filter(~pl.col("usable")).height, "signature": words}
         if own.task.kind == "classes":
             counts = confusion(mine)
             each = class_scores(counts, list(own.task.classes))
-            tables.append(counts.select(pl.lit(system).alias("model"), pl.lit(own.task.task).alias("task"), pl.all()))
+            keys = pl.lit(system).alias("model"), pl.lit(own.task.task).alias("task")
+            tables.append(counts.select(*keys, "gold", pl.col("predicted").fill_null(NO_CLASS), "samples"))
             row |= {"macro": _macro(mine)}
         else:
             modes, each = _pooled(own, mine["seed"].unique().sort().to_list(), of_mine)
@@ -133,8 +146,10 @@ def task_scores(own: Gold, marks: pl.DataFrame, spans: pl.DataFrame) -> tuple[pl
     )
 
 
-def baseline_scores(own: Gold, marks: pl.DataFrame, neighbours: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `baseline_score`, with columns of `BASELINE_SCORE`, for a task of classes.
+def baseline_scores(
+    own: Gold, marks: pl.DataFrame, neighbours: pl.DataFrame, signatures: Mapping[str, str]
+) -> pl.DataFrame:
+    """Rows of `baseline_score`, and of `encoder_score`, with columns of `BASELINE_SCORE`.
 
     Parameters
     ----------
@@ -142,13 +157,16 @@ def baseline_scores(own: Gold, marks: pl.DataFrame, neighbours: pl.DataFrame) ->
         As `marked` returns them, of baselines.
     neighbours
         Rows of `task_leakage`.
+    signatures
+        How each baseline was made.
     """
     trainable = neighbours.filter(pl.col("nearest").is_not_null(), task=own.task.task)
     close = trainable.filter(pl.col("similarity") >= leakage.NEAR).select("sample")
     rows = []
     for (baseline,), mine in marks.group_by(["system"], maintain_order=True):
-        row = {"task": own.task.task, "baseline": baseline, "macro": _macro(mine)} | summary(mine)
-        text = signature(own.task)
+        macro = _macro(mine) if own.task.kind == "classes" else None
+        row = {"task": own.task.task, "baseline": baseline, "macro": macro} | summary(mine)
+        text = f"{signature(own.task, pooled=False)}; {signatures[str(baseline)]}"
         if baseline not in UNTRAINED and len(trainable):
             far = mine.join(close, on="sample", how="anti")
             row |= {"near": len(close) / len(own.samples)}
@@ -178,13 +196,14 @@ def by_seed(marks: pl.DataFrame) -> Floats:
     return table
 
 
-def signature(task: TaskDescription) -> str:
-    """What a score on a task rests on."""
+def signature(task: TaskDescription, pooled: bool = True) -> str:
+    """What a score on a task rests on, and, of spans, the pooled ones beside it."""
     if task.kind == "classes":
-        metric = f"micro-F1 over {len(task.classes)} classes; no usable answer counts as {task.negative}"
+        metric = f"micro-F1 over {len(task.classes)} classes; no usable answer counts as {task.negative or 'wrong'}"
     else:
         types = ", ".join(task.types)
-        metric = f"{muc.SIGNATURE_TYPE}; types {types}; no usable answer counts as no span; {muc.SIGNATURE_POOLED}"
+        metric = f"{muc.SIGNATURE_TYPE}; types {types}; no usable answer counts as no span"
+        metric += f"; {muc.SIGNATURE_POOLED}" if pooled else ""
     return f"{metric}; {SIGNATURE}"
 
 

@@ -1,6 +1,6 @@
 """Examples that a model is shown: which samples of the train split.
 
-Here: the choice, by a seed. Not here: how they are shown (asking).
+Here: which of them may be shown at all, and the choice, by a seed. Not here: how they are shown (asking).
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ import polars as pl
 
 from benchmark_assets.lineage.standing import digest
 from benchmark_assets.understanding.description import TaskDescription
+from benchmark_assets.understanding.leakage import NEAR, leakage
 from resources.errors import BadInput
 
 WITH, WITHOUT = "with", "without"
@@ -23,8 +24,26 @@ class Example(NamedTuple):
     spans: tuple[tuple[str, str], ...]
 
 
+def showable(samples: pl.DataFrame) -> pl.DataFrame:
+    """Samples of the train split that give nothing away of the test split.
+
+    Left out is what stands in the test split, too, and every near neighbour of a test sample (leakage.NEAR): a model
+    that is shown one has the answer before it.
+
+    Parameters
+    ----------
+    samples
+        Rows of `task_sample` of one task.
+    """
+    # To the function that measures what train has of test, each split is shown as the other.
+    mirrored = samples.with_columns(split=pl.col("split").replace({"train": "test", "test": "train"}))
+    near = leakage(mirrored).filter(pl.col("similarity") >= NEAR)
+    train, test = (samples.filter(split=split) for split in ("train", "test"))
+    return train.join(test, on="texts", how="anti").join(near, on="sample", how="anti").sort("position")
+
+
 def examples(
-    description: TaskDescription, samples: pl.DataFrame, spans: pl.DataFrame, number: int, seed: int
+    description: TaskDescription, train: pl.DataFrame, spans: pl.DataFrame, number: int, seed: int
 ) -> list[Example]:
     """Choose examples of a task by a seed.
 
@@ -33,24 +52,23 @@ def examples(
 
     Parameters
     ----------
-    samples, spans
-        Rows of `task_sample` and `task_span` of the task, of whatever splits; only those of train are shown.
+    train
+        As `showable` returns them.
+    spans
+        Rows of `task_span` of the task, of whatever splits.
 
     Returns
     -------
-    As many as asked for, of each class equally many, or of samples with and without a span, as far as the train split
-    has them. In turn one of each, in an order that the seed decides.
+    As many as asked for, of each class equally many, or of samples with and without a span, as far as there are such.
+    In turn one of each, in an order that the seed decides.
 
     Raises
     ------
     BadInput
-        Where the train split has fewer.
+        Where there are fewer.
     """
-    if not number:
-        return []
-    train = samples.filter(split="train").sort("position")
     if len(train) < number:
-        problem = f"has {len(train)} samples to train with, and {number} examples are asked for"
+        problem = f"has {len(train)} samples that no test sample is like, and {number} examples are asked for"
         remedy = "leave it out of the model's `corpora`, or ask with fewer `answering.shots`"
         raise BadInput(f"task {description.task}", "train", problem, remedy)
     marked: dict[str, list[tuple[str, str]]] = {}

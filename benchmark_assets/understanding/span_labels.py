@@ -5,11 +5,9 @@ own form, which `import tasks` reads. Not here: labels of translations (adjudica
 """
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
-from uuid import uuid4
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import polars as pl
@@ -19,6 +17,7 @@ from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.reporting.export import PRIVATE, README, put
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.tasks import tasks
+from resources import whole_files
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 
@@ -140,7 +139,7 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> Writ
         raise BadInput(file, "", "has no finished sample", "submit annotations, then export them")
     order = sorted(found, key=lambda key: (key[0], samples[key]["position"]))
     lines = [json.dumps(_line(description, samples[key], found[key]), ensure_ascii=False) for key in order]
-    _put("".join(f"{line}\n" for line in lines), out)
+    whole_files.hand_over(out, "".join(f"{line}\n" for line in lines))
     return Written(len(found), sum(map(len, found.values())), waiting)
 
 
@@ -238,18 +237,6 @@ def _line(
     if fields.offsets:
         line[fields.offsets] = [[first, last] for _, first, last in spans]
     return line
-
-
-def _put(content: str, out: Path) -> None:
-    """Write a file that appears whole or not at all."""
-    new = out.with_name(f".{out.name}.{uuid4()}.new")
-    try:
-        new.write_text(content, encoding="utf-8")
-        os.link(new, out)  # fails where another has appeared meanwhile
-    except OSError as error:
-        raise BadInput(out, "", f"cannot be written ({error.strerror})", "give another file") from error
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def _readme(description: TaskDescription, count: int) -> str:

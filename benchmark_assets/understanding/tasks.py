@@ -67,19 +67,31 @@ def tasks(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[st
     return {code: _look(code, path) for code, path in known.items() if codes is None or code in codes}
 
 
+def readable(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[str, TaskDescription | None]:
+    """Descriptions of those of the tasks named that were imported, by default of all; None where one has become
+    unusable, of which `task_sample` says what is wrong with it."""
+    found: dict[str, TaskDescription | None] = {}
+    for code, path in warehouse.read("task", columns=["task", "description"]).iter_rows():
+        if codes is None or code in codes:
+            try:
+                found[code] = _look(code, Path(path))
+            except BadInput:
+                found[code] = None
+    return found
+
+
 def versions(warehouse: Warehouse, asked: pl.DataFrame) -> pl.DataFrame:
     """Columns `task` and `settings`: what the samples of each task are made from, its description and its files.
 
     A task that cannot be read has settings, too, so that it is tried, and its fault shown.
     """
-    found = {}
-    for code, path, root in _known(warehouse, asked["task"]).iter_rows():
-        try:
-            found[code] = samples.version(_look(code, Path(path)), Path(root))
-        except BadInput as fault:
-            found[code] = digest(str(fault))
+    roots = dict(_known(warehouse, asked["task"]).select("task", "root").iter_rows())
+    found = [
+        (code, samples.version(description, Path(roots[code])) if description else "unreadable")
+        for code, description in readable(warehouse, roots).items()
+    ]
     schema = pl.Schema({"task": pl.String(), "settings": pl.String()})
-    return pl.DataFrame(list(found.items()), schema=schema, orient="row")
+    return pl.DataFrame(found, schema=schema, orient="row")
 
 
 def read_samples(warehouse: Warehouse, codes: Iterable[str]) -> tuple[samples.Samples, pl.DataFrame]:

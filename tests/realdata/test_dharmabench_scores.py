@@ -138,5 +138,5 @@ def test_two_ways_to_score_spans_disagree(
     given = own.samples.select(
         "sample", system=pl.lit("m"), seed=pl.lit(1), label=pl.lit(None, pl.String), usable=pl.lit(True)
     )
-    (row,) = task_scores(own, marked(own, given, found), found)[0].iter_rows(named=True)
+    (row,) = task_scores(own, marked(own, given, found), found, {"m": "damaged"})[0].iter_rows(named=True)
     assert tuple(round(row[name], 1) for name in ("score", "pooled_type", "pooled_exact")) == expected

@@ -52,6 +52,7 @@ def test_imported_answers_are_read_like_replies_and_samples_without_one_are_unus
         ("a", "WHO", 0, "exact"), ("a", "SAID", None, "absent"),
     ]  # fmt: skip
     assert room.rows("answer_call", "call") == []
+    assert {how for (how,) in room.rows("answer", "how")} == {"imported from a.jsonl"}
 
 
 def test_an_import_replaces_the_one_before_and_only_its_task_is_due(room: Room) -> None:
@@ -75,6 +76,16 @@ def test_a_name_that_the_registry_has_too_is_the_fault_of_its_answers(room: Room
 
 
 GOOD = {"sample": 1, "label": "VERSE"}
+
+
+def test_under_the_name_of_a_model_of_the_registry_nothing_is_imported(room: Room) -> None:
+    room.model(models=["m"])
+    path = lines(room.folder / "a.jsonl", GOOD)
+    registered = room.systems.provider.registry().models
+    with pytest.raises(BadInput, match="m: is a model of the registry; import the answers under another name"):
+        import_answers(room.warehouse, path, "FORM", "m", registered)
+    assert room.rows("imported_answer", "model") == []
+    assert import_answers(room.warehouse, path, "FORM", "n", registered).answers == 1
 
 
 @pytest.mark.parametrize(

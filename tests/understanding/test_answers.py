@@ -1,5 +1,6 @@
 """Answers of models at a real server: what is asked, what is stored, what several draws come to, what is paid once."""
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -27,13 +28,17 @@ from benchmark_assets.understanding.answers import (
     settings,
     settled,
 )
+from benchmark_assets.understanding.asking import Form
 from benchmark_assets.understanding.assets import answer, task_sample
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import Parsed
 from benchmark_assets.understanding.tasks import import_tasks, read_samples
 from resources.home import PROJECT
-from resources.provider.ledger import attempts
+from resources.provider.ledger import Ledger, attempts
 from resources.provider.provider import Provider
+from resources.provider.question import Question
+from resources.provider.reading import Outcome, Raw, Reading
+from resources.provider.registry import Budget
 from resources.warehouse import Replacement, Warehouse
 from tests.provider.server import Server, dumps, serve
 from tests.understanding.conftest import FORM_LINES, FORMS, SPEECH, SPEECH_LINES, write_task
@@ -165,6 +170,7 @@ def test_every_sample_of_the_test_split_is_asked_about_once_and_its_answer_store
     calls = room.rows("answer_call", "sample", "draw", "call")
     assert {(sample, draw) for sample, draw, _ in calls} == {("1", 0), ("2", 0), ("a", 0), ("b", 0)}
     assert {call for _, _, call in calls} == set(attempts(room.folder / "ledger.sqlite")["key"])
+    assert all(", 0 shots, 1 draws, temperature 0.3, id m" in how for (how,) in room.rows("answer", "how"))
     room.answered()
     assert len(server.log()) == 4
 
@@ -198,8 +204,42 @@ def test_more_examples_than_there_are_fail_the_task_alone(room: Room, server: Se
     room.model(answering={"shots": 2})
     failures = room.answered()
     assert failures["task"].to_list() == ["SPEECH"]
-    assert "has 0 samples to train with" in failures["error"][0]
+    assert "has 0 samples that no test sample is like" in failures["error"][0]
     assert {task for (task,) in room.rows("answer", "task")} == {"FORM"}
+
+
+def test_a_question_too_long_for_a_model_is_an_unusable_answer_and_the_others_are_stored(
+    room: Room, server: Server
+) -> None:
+    server.configure(answer="sample", judgements=LABELS | {MICE: [spans()], NIGHT: [spans()]},
+        by_key={SUN: "context_length"})  # fmt: skip
+    assert room.answered().is_empty()
+    assert room.rows("answer", "sample", "usable", "problem") == [
+        ("1", False, "too long for the model"), ("2", True, None), ("a", True, None), ("b", True, None),
+    ]  # fmt: skip
+
+
+def test_what_was_silent_often_enough_is_an_unusable_answer_and_paid_for_no_more(room: Room, server: Server) -> None:
+    """Six empty replies in the ledger, from a run that failed for another reason; a fifth of another question."""
+    server.configure(answer="sample", judgements=LABELS)
+    room.model(corpora=["FORM"])
+    ledger, asked_about = room.folder / "ledger.sqlite", room.systems.provider.model("m")
+    sun, evening = (Form(asked_about, FORM, (), 1).question(dumps({"text": text}), 0) for text in (SUN, EVENING))
+
+    async def empty(question: Question, times: int) -> None:
+        with Ledger(ledger, "before", Budget()) as session:
+            for _ in range(times):
+                attempt = await session.claim(question)
+                await session.receive(attempt, Raw(200, {}, b'{"choices": []}'))
+                session.settle(attempt, Reading(Outcome.EMPTY))
+            await session.drained()
+
+    asyncio.run(empty(sun, 6))
+    asyncio.run(empty(evening, 5))
+    room.answered()
+    assert asked(server) == [EVENING]
+    columns = ("sample", "label", "usable", "problem")
+    assert room.rows("answer", *columns) == [("1", "PROSE", False, "empty reply"), ("2", "VERSE", True, None)]
 
 
 # Draws and seeds.

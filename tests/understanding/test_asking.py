@@ -1,15 +1,20 @@
 """What is sent: one message for all samples of a task, and draws and seeds that are questions of their own."""
 
+import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmark_assets.understanding.asking import Form, answer_schema, determinants
+from benchmark_assets.understanding.asking import Drawn, Form, answer_schema, determinants, draw, said
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.shots import Example
 from resources.errors import BadInput
+from resources.provider.client import CallFailed, Reply
+from resources.provider.question import Question
+from resources.provider.reading import Outcome, Reading
 from resources.provider.registry import load
 from tests.provider.support import model
 from tests.understanding.conftest import FORMS, SPEECH
@@ -71,9 +76,40 @@ def test_draws_and_seeds_are_different_questions_with_a_seed_where_the_dialect_h
 
 def test_a_seed_is_sent_where_the_registry_gives_one_and_not_to_a_pinned_provider() -> None:
     given = Form(model(URL, seed=7), FORM, (), 1).question('{"text": "x"}', 2)
-    assert given.body["seed"] == 1002
+    assert given.body["seed"] == 7 + 1002
+    other = Form(model(URL, seed=8), FORM, (), 1).question('{"text": "x"}', 2)
+    assert other.key != given.key  # as what determines answers says
     pinned = Form(model(URL, {"dialect": "openrouter"}, pin=["anthropic"]), FORM, (), 1).question('{"text": "x"}', 2)
     assert "seed" not in pinned.body
+
+
+def replied(failure: Exception) -> Drawn:
+    """What comes of a question that fails."""
+
+    async def ask(question: Question) -> Reply:
+        raise failure
+
+    return asyncio.run(draw(ask, form().question('{"text": "x"}', 0)))
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_only_silence_and_a_question_too_long_are_what_came_of_a_call_that_failed(outcome: Outcome) -> None:
+    drawn = replied(CallFailed(f"{outcome}: …", Reading(outcome)))
+    assert (drawn.reading is not None) == (outcome in (Outcome.EMPTY, Outcome.TOO_LONG)) == (drawn.error == "")
+
+
+def test_a_stop_and_a_fault_are_errors() -> None:
+    for failure in (CallFailed("stopped: over budget"), BadInput("m", "", "has no key", "give one")):
+        assert replied(failure)[1:] == (None, str(failure))
+
+
+def test_how_a_model_is_asked_is_said_in_a_line() -> None:
+    asked = model(URL, temperature=0.3, effort="low", answering={"shots": 8, "draws": 5, "seeds": [1, 2]})
+    line = said(asked, FORM)
+    assert re.fullmatch(r"classify v1 [0-9a-f]{8}, 8 shots, 5 draws, temperature 0\.3, effort low, id m", line)
+    assert said(asked, FORM.model_copy(update={"instructions": "Is it verse?"})) != line
+    assert said(model(URL, temperature=None), WORDS).startswith("mark v1")
+    assert "temperature" not in said(model(URL, temperature=None), WORDS)
 
 
 def test_what_determines_answers_is_the_task_the_model_and_how_it_is_asked() -> None:

@@ -9,12 +9,13 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.measures import Floats
-from benchmark_assets.understanding.board import BASELINE, MARKS, MODEL, SCORES, TRAINED, board, compare
+from benchmark_assets.understanding.board import ALL_MARKS, BASELINE, MODEL, SCORES, TRAINED, Group, board, compare
 from benchmark_assets.understanding.readings import boards
 
 SANSKRIT = ["SMDS", "QUDS", "RCMS", "RCDS", "VPCS", "MCS"]
 TIBETAN = ["SDT", "QUDT", "RCMT", "VPCT", "AACT", "SCCT", "THCT"]
-LANGUAGES = dict.fromkeys(SANSKRIT, "sa") | dict.fromkeys(TIBETAN, "bo")
+SA, BO = Group("DharmaBench", "sa"), Group("DharmaBench", "bo")
+GROUPS = dict.fromkeys(SANSKRIT, SA) | dict.fromkeys(TIBETAN, BO)
 
 TABLE_4 = {
     "Chance": (55.60, 12.25, 50.00, 48.75, 50.00, 10.00, 37.77),
@@ -46,8 +47,10 @@ TABLE_5 = {
 }
 
 
-def scored(kind: str, system: str, values: Mapping[str, float], sd: float | None = None) -> pl.DataFrame:
-    rows = [(kind, system, task, value, value, value, sd, "") for task, value in values.items()]
+def scored(
+    kind: str, system: str, values: Mapping[str, float], sd: float | None = None, near: float | None = None
+) -> pl.DataFrame:
+    rows = [(kind, system, task, value, value, value, sd, near, "") for task, value in values.items()]
     return pl.DataFrame(rows, schema=SCORES, orient="row")
 
 
@@ -58,10 +61,10 @@ def answered(kind: str, system: str, task: str, points: Floats) -> pl.DataFrame:
         for seed, own in enumerate(np.atleast_2d(points))
         for position, value in enumerate(own)
     ]
-    return pl.DataFrame(rows, schema=MARKS, orient="row")
+    return pl.DataFrame(rows, schema=ALL_MARKS, orient="row")
 
 
-NO_MARKS = pl.DataFrame(schema=MARKS)
+NO_MARKS = pl.DataFrame(schema=ALL_MARKS)
 
 
 @pytest.mark.parametrize(("language", "tasks", "table"), [("sa", SANSKRIT, TABLE_4), ("bo", TIBETAN, TABLE_5)])
@@ -72,7 +75,7 @@ def test_published_averages_follow_from_the_published_rows(
         scored(BASELINE if name == "Chance" else MODEL, name, dict(zip(tasks, own[:-1], strict=True)))
         for name, own in table.items()
     ]
-    found = board(pl.concat(rows), NO_MARKS, LANGUAGES).filter(task="")
+    found = board(pl.concat(rows), NO_MARKS, GROUPS).filter(task="")
     assert set(found["language"]) == {language}
     for system, score in found.select("system", "score").iter_rows():
         assert_allclose(score, table[system][-1], atol=0.0051)  # printed with two decimals
@@ -87,23 +90,51 @@ def test_no_mean_where_a_task_is_missing_that_a_model_has() -> None:
         scored(TRAINED, "linear", {"VPCT": 95.0, "AACT": 97.0}),
         scored(BASELINE, "chance", {"THCT": 7.69}),
     ]  # fmt: skip
-    means = board(pl.concat(rows), NO_MARKS, LANGUAGES).filter(task="")
+    means = board(pl.concat(rows), NO_MARKS, GROUPS).filter(task="")
     assert set(means.select("system", "tasks", "score", "missing").iter_rows()) == {
         ("whole", 3, 80.0, ""), ("part", 1, None, "AACT SCCT"), ("chance", 3, 80.0, ""), ("linear", 2, None, "SCCT"),
     }  # fmt: skip
     assert means["signature"].str.ends_with(": AACT SCCT VPCT").all()
 
 
+def test_a_task_of_ones_own_takes_nobodys_mean_away() -> None:
+    """Models a and b have tasks of the benchmark, c one of its own language that is of no benchmark, or of another."""
+    groups = {"OWN": Group("", "sa"), "HERS": Group("Hers", "sa")} | GROUPS
+    tasks = {"SMDS": 40.0, "MCS": 60.0}
+    rows = [
+        scored(MODEL, "a", tasks), scored(MODEL, "b", tasks), scored(MODEL, "c", {"OWN": 90.0}),
+        scored(MODEL, "c", {"HERS": 80.0}),
+    ]  # fmt: skip
+    found = board(pl.concat(rows), NO_MARKS, groups)
+    means = found.filter(task="").select("benchmark", "system", "score", "missing")
+    assert means.rows() == [("DharmaBench", "a", 50.0, ""), ("DharmaBench", "b", 50.0, ""), ("Hers", "c", 80.0, "")]
+    assert found.filter(benchmark="").select("system", "task", "score").rows() == [("c", "OWN", 90.0)]
+    own = np.ones(20)
+    had = [("a", "SMDS"), ("a", "MCS"), ("b", "SMDS"), ("b", "MCS"), ("c", "OWN"), ("c", "HERS")]
+    pairs = compare(pl.concat([answered(MODEL, model, task, own) for model, task in had]), groups)
+    assert pairs.filter(task="").select("benchmark", "model", "other").rows() == [("DharmaBench", "a", "b")]
+
+
+def test_over_tasks_of_no_benchmark_there_is_no_mean() -> None:
+    groups = dict.fromkeys(["OWN", "OTHER"], Group("", "sa"))
+    tasks = {"OWN": 40.0, "OTHER": 60.0}
+    found = board(pl.concat([scored(MODEL, "a", tasks), scored(MODEL, "b", {"OWN": 1.0})]), NO_MARKS, groups)
+    assert "" not in set(found["task"])
+    assert boards(found)["sa"].rows() == [("model", "a", "60.00", "40.00"), ("model", "b", "—", "1.00")]
+    marks = [answered(MODEL, model, task, np.ones(5)) for model in "ab" for task in tasks]
+    assert set(compare(pl.concat(marks), groups)["task"]) == {"OWN", "OTHER"}
+
+
 def test_a_language_without_models_has_means_over_what_there_is() -> None:
-    found = board(scored(BASELINE, "chance", {"MCS": 10.0, "VPCS": 50.0}), NO_MARKS, LANGUAGES).filter(task="")
+    found = board(scored(BASELINE, "chance", {"MCS": 10.0, "VPCS": 50.0}), NO_MARKS, GROUPS).filter(task="")
     assert found.select("language", "score", "score_low").rows() == [("sa", 30.0, None)]
 
 
 def test_sd_of_a_mean_is_that_of_independent_tasks() -> None:
     rows = pl.concat([scored(MODEL, "m", {"MCS": 10.0}, sd=3.0), scored(MODEL, "m", {"VPCS": 50.0}, sd=4.0)])
-    assert board(rows, NO_MARKS, LANGUAGES).filter(task="")["score_sd"].to_list() == [2.5]
+    assert board(rows, NO_MARKS, GROUPS).filter(task="")["score_sd"].to_list() == [2.5]
     one = pl.concat([scored(MODEL, "m", {"MCS": 10.0}, sd=3.0), scored(MODEL, "m", {"VPCS": 50.0})])
-    assert board(one, NO_MARKS, LANGUAGES).filter(task="")["score_sd"].to_list() == [None]
+    assert board(one, NO_MARKS, GROUPS).filter(task="")["score_sd"].to_list() == [None]
 
 
 def test_interval_of_a_mean_is_that_of_independent_tasks_even_where_files_are_in_the_same_order() -> None:
@@ -111,20 +142,24 @@ def test_interval_of_a_mean_is_that_of_independent_tasks_even_where_files_are_in
     points = np.repeat([1.0, 0.0], [240, 160])
     marks = pl.concat([answered(MODEL, "m", task, points) for task in ("RCMS", "VPCS")])
     scores = scored(MODEL, "m", {"RCMS": 60.0, "VPCS": 60.0})
-    (row,) = board(scores, marks, LANGUAGES).filter(task="").iter_rows(named=True)
+    (row,) = board(scores, marks, GROUPS).filter(task="").iter_rows(named=True)
     half = norm.ppf(0.975) * 100 * np.sqrt(0.6 * 0.4 / 400 / 2)
     assert_allclose((row["score_low"], row["score_high"]), (60 - half, 60 + half), atol=0.6)
 
 
 def test_the_table_has_the_form_of_the_papers() -> None:
     of_flash = pl.concat([scored(MODEL, "flash", {"MCS": 34.84}, sd=0.76), scored(MODEL, "flash", {"VPCS": 99.0})])
-    rows = [scored(MODEL, "haiku", {"MCS": 20.17}), of_flash, scored(BASELINE, "chance", {"MCS": 10.0, "VPCS": 50.0})]
-    table = boards(board(pl.concat(rows), NO_MARKS, LANGUAGES))["sa"]
+    rows = [
+        scored(MODEL, "haiku", {"MCS": 20.17}), of_flash, scored(BASELINE, "chance", {"MCS": 10.0, "VPCS": 50.0}),
+        scored(TRAINED, "linear", {"VPCS": 94.25}, near=0.0125),
+    ]  # fmt: skip
+    table = boards(board(pl.concat(rows), NO_MARKS, GROUPS))["DharmaBench, sa"]
     assert table.columns == ["kind", "system", "MCS", "VPCS", "mean"]
     assert table.rows() == [
         ("baseline", "chance", "10.00", "50.00", "30.00"),
         ("model", "flash", "34.84±0.76", "99.00", "66.92"),
         ("model", "haiku", "20.17", "—", "—"),
+        ("trained", "linear", "—", "94.25 (1 % near)", "—"),
     ]
 
 
@@ -141,7 +176,7 @@ def test_models_are_compared_on_each_task_and_on_the_mean() -> None:
     tasks = ("MCS", "VPCS", "VPCT")
     marks = pl.concat([answered(MODEL, m, task, made(rng, rate)) for m, rate in rates.items() for task in tasks])
     marks = pl.concat([marks, answered(TRAINED, "linear", "VPCT", np.ones(200))])
-    found = compare(marks, LANGUAGES)
+    found = compare(marks, GROUPS)
     scopes = set(found.select("language", "task").iter_rows())
     assert scopes == {("sa", "MCS"), ("sa", "VPCS"), ("sa", ""), ("bo", "VPCT")}
     assert len(found) == 3 * 4
@@ -158,7 +193,7 @@ def test_models_are_compared_on_each_task_and_on_the_mean() -> None:
 def test_a_model_that_lacks_a_task_is_not_compared_in_the_mean() -> None:
     rng = np.random.default_rng(2)
     had = [("a", "MCS"), ("a", "VPCS"), ("b", "MCS"), ("b", "VPCS"), ("c", "MCS")]
-    found = compare(pl.concat([answered(MODEL, m, task, made(rng, 0.5)) for m, task in had]), LANGUAGES)
+    found = compare(pl.concat([answered(MODEL, m, task, made(rng, 0.5)) for m, task in had]), GROUPS)
     assert found.filter(task="").select("model", "other").rows() == [("a", "b")]
     assert len(found.filter(task="MCS")) == 3
 
@@ -171,7 +206,7 @@ def test_every_task_weighs_the_same_in_the_mean() -> None:
         answered(MODEL, "a", "MCS", more_few), answered(MODEL, "a", "VPCS", many),
         answered(MODEL, "b", "MCS", few), answered(MODEL, "b", "VPCS", more_many),
     ]  # fmt: skip
-    (row,) = compare(pl.concat(marks), LANGUAGES).filter(task="").iter_rows(named=True)
+    (row,) = compare(pl.concat(marks), GROUPS).filter(task="").iter_rows(named=True)
     assert_allclose(row["difference"], 0, atol=1e-9)
     assert row["p_randomization"] == 1.0
 
@@ -186,6 +221,6 @@ def test_equal_models_are_told_apart_as_seldom_as_the_level_says(seeds: int) -> 
             for m in "ab"
             for task in ("MCS", "VPCS")
         ]
-        (p,) = compare(pl.concat(marks), LANGUAGES).filter(task="")["p_randomization"]
+        (p,) = compare(pl.concat(marks), GROUPS).filter(task="")["p_randomization"]
         hits += p < 0.05
     assert hits <= 8  # 3 expected; 9 or more has a probability of 0.3 %

@@ -17,7 +17,6 @@ DHARMABENCH = PROJECT / "warehouse" / "tasks" / "dharmabench"
     ("base", "changes", "problem"),
     [
         (FORMS, {"label": None}, "`label` is missing"),
-        (FORMS, {"negative": None}, "`negative` is missing"),
         (FORMS, {"negative": "DRAMA"}, "drama, none of the classes"),
         (FORMS, {"labels": {"v": "VERSE"}}, "differ in prose"),
         (FORMS, {"marked": "text"}, "`marked` has no meaning"),
@@ -29,6 +28,9 @@ DHARMABENCH = PROJECT / "warehouse" / "tasks" / "dharmabench"
         (FORMS, {"colour": "red"}, "not permitted"),
         (FORMS, {"task": "A/B"}, "slash"),
         (FORMS, {"task": "A B"}, "cannot be the key"),
+        *((FORMS, {"task": name}, "is a column beside the tasks") for name in ("kind", "system", "mean")),
+        (SPEECH, {"negative": "SAID"}, "`negative` has no meaning"),
+        (SPEECH, {"scansion": "sanskrit-metre"}, "`scansion` has no meaning"),
         (SPEECH, {"types": None}, "`types` is missing"),
         (SPEECH, {"marked": "body"}, "has no body"),
         (SPEECH, {"labels": {"v": "VERSE"}}, "`labels` has no meaning"),
@@ -59,6 +61,9 @@ def test_dharmabench_has_the_thirteen_tasks_of_table_1() -> None:
     assert {code for code, each in found.items() if "train" in each.files} == {
         "RCMS", "RCDS", "QUDT", "RCMT", "VPCT", "AACT", "SCCT", "THCT"
     }  # fmt: skip
+    assert {each.benchmark for each in found.values()} == {"DharmaBench"}
+    of_classes = {code: each.negative for code, each in found.items() if each.kind == "classes"}
+    assert {code for code, negative in of_classes.items() if not negative} == {"MCS", "AACT", "THCT"}
     partners = {frozenset((code, each.partner)) for code, each in found.items() if each.partner}
     assert {"/".join(sorted(pair)) for pair in partners} == {"SDT/SMDS", "QUDS/QUDT", "RCMS/RCMT", "VPCS/VPCT"}
     assert all(found[each.partner].partner == code for code, each in found.items() if each.partner)

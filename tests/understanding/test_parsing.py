@@ -18,9 +18,12 @@ TEXTS = st.text(st.characters(codec="utf-8"))
 SPANS = st.lists(st.tuples(st.sampled_from(TYPES), TEXTS.filter(str.strip)), max_size=4)
 PIECES = st.sampled_from(
     ['{"label": ', '"VERSE"', "'PROSE'", "}", "{", "[", "]", ",", "```", "```json\n", '"prediction": ', '"LABEL": ',
-     '"MET"', '"SPAN": ', '"x"', "('MET', 'x')", "not ", "verse", " ", "\\", "\n", "1", "null", "\ud800", "\0"]
+     "<think>", "</think>", '"MET"', '"SPAN": ', '"x"', "('MET', 'x')", "not ", "verse", " ", "\\", "\n", "1", "null",
+     "\ud800", "\0"]
 )  # fmt: skip
-OUTCOMES = st.sampled_from([Outcome.ANSWERED, Outcome.LENGTH, Outcome.CUT, Outcome.REFUSED])
+OUTCOMES = st.sampled_from(
+    [Outcome.ANSWERED, Outcome.LENGTH, Outcome.CUT, Outcome.REFUSED, Outcome.EMPTY, Outcome.TOO_LONG]
+)
 
 
 def reply(text: str, outcome: Outcome = Outcome.ANSWERED, finish: str = "stop") -> Reading:
@@ -237,3 +240,26 @@ def test_of_a_list_that_was_cut_off_complete_spans_are_taken_and_no_other(
 def test_a_list_that_was_cut_off_before_its_first_span_is_unusable() -> None:
     assert "before a first span" in marked('{"prediction": [{"LABEL": "MET", "SP', Outcome.LENGTH).problem
     assert marked('{"prediction": []} For', Outcome.LENGTH) == Parsed(steps=("cut", "around"))
+
+
+# Thoughts, and nothing.
+
+
+@pytest.mark.parametrize(
+    "draft", ['{"label": "PROSE"}', "prose", '```json\n{"label": 2}\n```', "It may be { PROSE", ""]
+)
+def test_a_draft_within_thoughts_is_no_answer(draft: str) -> None:
+    thoughts = f"\n<think>It could be {draft}. But wait"
+    for outcome in (Outcome.ANSWERED, Outcome.LENGTH, Outcome.CUT):
+        assert labelled(thoughts, outcome).problem == "cut off while thinking"
+        assert marked(thoughts, outcome).problem == "cut off while thinking"
+    assert labelled(f'{thoughts}. No.</think>\n{{"label": "VERSE"}}') == Parsed("VERSE", steps=("thinking",))
+    spans = Parsed(spans=(("MET", "a"),), steps=("thinking",))
+    assert marked(f"{thoughts}. No.</think>{prediction(('MET', 'a'))}") == spans
+    assert labelled(f"{thoughts}</think>", Outcome.LENGTH).problem == "cut off before the answer"
+    assert "names no class" in labelled(f"{thoughts}</think>").problem
+
+
+def test_a_question_without_a_reply_is_unusable_by_its_name() -> None:
+    for outcome, problem in ((Outcome.EMPTY, "empty reply"), (Outcome.TOO_LONG, "too long for the model")):
+        assert labelled("", outcome) == marked("", outcome) == Parsed(problem=problem)

@@ -97,6 +97,27 @@ def test_a_fault_in_a_line_is_named(
     assert problem in refused.value.problem
 
 
+@pytest.mark.parametrize("wrong", [{"form": "x" * 90}, {"id": ["x" * 90]}, {"meta": {"work": ["x" * 90]}}])
+@pytest.mark.parametrize("restricted", [True, False])
+def test_a_fault_shows_the_beginning_of_a_value_and_of_a_restricted_one_nothing(
+    tmp_path: Path, wrong: dict[str, Any], restricted: bool
+) -> None:
+    """A description may take the text for a label or a name by mistake."""
+    path = write_task(tmp_path, FORMS, FORM_LINES, restricted=restricted)
+    edit(tmp_path / "form/test.jsonl", 1, **wrong)
+    with pytest.raises(BadInput) as refused:
+        read(load(path), tmp_path)
+    assert refused.value.problem.count("x") == (0 if restricted else pytest.approx(38, abs=1))
+    assert ("of 9" in refused.value.problem) == restricted
+
+
+def test_a_restricted_name_that_comes_twice_is_not_shown(tmp_path: Path) -> None:
+    path = write_task(tmp_path, FORMS, FORM_LINES, restricted=True, sample="words")
+    edit(tmp_path / "form/test.jsonl", 1, words=FORM_LINES["test"][0]["words"])
+    with pytest.raises(BadInput, match="line 2 words: a str of 10 characters names a sample before it"):
+        read(load(path), tmp_path)
+
+
 def test_names_that_come_twice_are_told_apart_where_the_description_says_so(tmp_path: Path) -> None:
     lines = [{**line, "id": "x"} for line in FORM_LINES["test"]]
     path = write_task(tmp_path, FORMS, {**FORM_LINES, "test": lines}, numbered=True)

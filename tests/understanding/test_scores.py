@@ -14,11 +14,13 @@ from benchmark_assets.metrics.measures import Floats
 from benchmark_assets.partitions import BY_TASK, TASK, TASK_GRID, range_tags
 from benchmark_assets.understanding import assets, samples
 from benchmark_assets.understanding.assets import task_leakage, task_sample
+from benchmark_assets.understanding.baselines import BASELINE_ANSWER
 from benchmark_assets.understanding.description import load
-from benchmark_assets.understanding.readings import two_ways
+from benchmark_assets.understanding.readings import of_scores, two_ways
 from benchmark_assets.understanding.scores import Gold, baseline_scores, gold, marked, summary, task_scores
 from benchmark_assets.understanding.tasks import import_tasks
 from resources.warehouse import Warehouse
+from tests.understanding.conftest import FORM_LINES, FORMS, write_task
 
 SPAN = {
     "system": pl.String, "seed": pl.Int32, "sample": pl.String, "number": pl.Int32, "type": pl.String,
@@ -26,6 +28,7 @@ SPAN = {
 }  # fmt: skip
 ANSWER = {"system": pl.String, "seed": pl.Int32, "sample": pl.String, "label": pl.String, "usable": pl.Boolean}
 NO_SPANS = pl.DataFrame(schema=SPAN)
+HOW = {name: f"asked {name}" for name in ("sure", "mute", "half", "m", "silent")}
 
 
 def read(description: Path) -> Gold:
@@ -62,7 +65,7 @@ def test_what_no_answer_says_counts_as_the_negative_class(form: Path) -> None:
         ("sure", 1, "1", "PROSE"), ("sure", 1, "2", "VERSE"), ("sure", 1, "9", "VERSE"),
         ("mute", 1, "1", "?PROSE"), ("mute", 1, "2", "?PROSE"), ("half", 1, "2", "VERSE"),
     )  # fmt: skip
-    rows, classes, counts = task_scores(own, marked(own, given, NO_SPANS), NO_SPANS)
+    rows, classes, counts = task_scores(own, marked(own, given, NO_SPANS), NO_SPANS, HOW)
     found = {row["model"]: (row["score"], row["unusable"], row["samples"]) for row in rows.iter_rows(named=True)}
     assert found == {"sure": (100.0, 0, 2), "mute": (50.0, 2, 2), "half": (100.0, 1, 2)}
     assert rows["macro"].to_list() == pytest.approx([100.0, 100 / 3, 100.0])  # half, mute, sure
@@ -74,6 +77,23 @@ def test_what_no_answer_says_counts_as_the_negative_class(form: Path) -> None:
     assert classes.filter(model="mute").select("class", "gold", "predicted", "correct").rows() == [
         ("VERSE", 1, 0, 0), ("PROSE", 1, 2, 1),
     ]  # fmt: skip
+
+
+def test_without_a_negative_class_what_no_answer_says_is_wrong_and_of_no_class(tmp_path: Path) -> None:
+    """Table 4, MCS, DeepSeek-R1: it rarely came to an answer (appendix B) and has 0.00, though a class is never 0."""
+    own = read(write_task(tmp_path, FORMS, FORM_LINES, negative=None))
+    given = answers(("mute", 1, "1", None), ("half", 1, "2", "VERSE"))
+    given = given.with_columns(usable=pl.col("label").is_not_null())
+    rows, classes, counts = task_scores(own, marked(own, given, NO_SPANS), NO_SPANS, HOW)
+    assert rows.select("model", "score", "macro", "unusable").rows() == [("half", 50.0, 50.0, 1), ("mute", 0.0, 0.0, 2)]
+    assert counts.drop("task").rows() == [
+        ("half", "PROSE", "(none)", 1), ("half", "VERSE", "VERSE", 1),
+        ("mute", "PROSE", "(none)", 1), ("mute", "VERSE", "(none)", 1),
+    ]  # fmt: skip
+    assert classes.filter(model="half").select("class", "gold", "predicted", "correct").rows() == [
+        ("VERSE", 1, 1, 1), ("PROSE", 1, 0, 0),
+    ]  # fmt: skip
+    assert rows["signature"][0].startswith("asked half; micro-F1 over 2 classes; no usable answer counts as wrong; ")
 
 
 def test_sd_over_seeds_is_the_papers() -> None:
@@ -102,6 +122,9 @@ def test_intervals_resample_samples_and_not_answers() -> None:
     assert_allclose(high - low, 2 * half, rtol=0.15)
 
 
+MADE = {"linear": "C 10", "scansion": "a rule", "overlap": "a tagger"}
+
+
 def test_trained_baselines_are_scored_without_near_neighbours_too(form: Path) -> None:
     own = read(form)
     given = answers(
@@ -111,13 +134,14 @@ def test_trained_baselines_are_scored_without_near_neighbours_too(form: Path) ->
     near = pl.DataFrame({
         "task": ["FORM"] * 2, "sample": ["1", "2"], "nearest": ["7", "8"], "similarity": [0.9, 0.01],
     })  # fmt: skip
-    rows = baseline_scores(own, marked(own, given, NO_SPANS), near)
+    rows = baseline_scores(own, marked(own, given, NO_SPANS), near, MADE)
     columns = ["baseline", "score", "near", "far_score"]
     assert rows.select(columns).rows() == [("linear", 50.0, 0.5, 0.0), ("scansion", 100.0, None, None)]
-    all_near = baseline_scores(own, marked(own, given, NO_SPANS), near.with_columns(similarity=pl.lit(1.0)))
+    assert ["C 10" in words for words in rows["signature"]] == [True, False]
+    all_near = baseline_scores(own, marked(own, given, NO_SPANS), near.with_columns(similarity=pl.lit(1.0)), MADE)
     assert all_near.select(columns).row(0) == ("linear", 50.0, 1.0, None)
     no_train = near.with_columns(pl.lit(None, pl.String).alias("nearest"), pl.lit(None, pl.Float64).alias("similarity"))
-    assert baseline_scores(own, marked(own, given, NO_SPANS), no_train).select(columns).row(0) == (
+    assert baseline_scores(own, marked(own, given, NO_SPANS), no_train, MADE).select(columns).row(0) == (
         "linear",
         50.0,
         None,
@@ -136,7 +160,7 @@ def test_spans_in_two_ways(speech: Path) -> None:
         ("m", 1, "a", "SAID", "veni", 5), ("m", 1, "a", "SAID", "veni", 18), ("m", 1, "a", "WHO", "canis", None),
         ("m", 1, "b", "SAID", "nemo", 9),
     )  # fmt: skip
-    rows, classes, counts = task_scores(own, marked(own, given, marks), marks)
+    rows, classes, counts = task_scores(own, marked(own, given, marks), marks, HOW)
     of_m, silent = rows.sort("model").iter_rows(named=True)
     assert of_m["score"] == pytest.approx(100 * (2 / 3 + 0) / 2)
     assert of_m["pooled_type"] == pytest.approx(100 * 2 * (2 / 4) * (2 / 3) / (2 / 4 + 2 / 3))
@@ -150,6 +174,17 @@ def test_spans_in_two_ways(speech: Path) -> None:
     assert two_ways(rows)["pooled less score"].to_list() == [-50.0, 23.8]
 
 
+def test_spans_of_baselines_are_scored_as_the_paper_scores_them_and_have_no_macro_score(speech: Path) -> None:
+    own = read(speech)
+    given = answers(*(("overlap", 1, sample, None) for sample in "ab"))
+    found = spans(("overlap", 1, "a", "SAID", "veni", 5))
+    near = pl.DataFrame({"task": "SPEECH", "sample": ["a", "b"], "nearest": ["7", "8"], "similarity": [0.9, 0.01]})
+    (row,) = baseline_scores(own, marked(own, given, found), near, MADE).iter_rows(named=True)
+    paid = task_scores(own, marked(own, given, found), found, MADE)[0]["score"].item()
+    assert (row["score"], row["macro"], row["near"], row["far_score"]) == (paid, None, 0.5, 100.0)
+    assert "nervaluate" not in row["signature"]
+
+
 # Assets: what models answer is stored by assets of the tests, scores by those of the project.
 
 SAID = [("echo", "FORM", "1", "PROSE"), ("echo", "FORM", "2", "PROSE"), ("wise", "FORM", "1", "PROSE"),
@@ -157,13 +192,17 @@ SAID = [("echo", "FORM", "1", "PROSE"), ("echo", "FORM", "2", "PROSE"), ("wise",
 
 
 def upstream(said: Sequence[tuple[str, str, str, str | None]]) -> list[dg.AssetsDefinition]:
-    """Assets `answer` and `baseline_answer` that store these answers; the baseline says what the model `echo` does."""
+    """Assets `answer`, `baseline_answer` and `encoder_answer` that store these answers; what is trained says what the
+    model `echo` does."""
 
-    @dg.asset(partitions_def=TASK_GRID, deps=[dg.AssetDep("task_sample", partition_mapping=BY_TASK)])
+    @dg.asset(
+        partitions_def=TASK_GRID, deps=[dg.AssetDep("task_sample", partition_mapping=BY_TASK)],
+        metadata={"tables": ["answer_span"]},
+    )  # fmt: skip
     def answer(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
         rows = pl.DataFrame(said, schema=["model", "task", "sample", "label"], orient="row").with_columns(
             pl.col("label").cast(pl.String), seed=pl.lit(1, pl.Int32), usable=pl.lit(True), steps=pl.lit(""),
-            problem=pl.lit(None, pl.String), agreement=pl.lit(None, pl.Float64),
+            problem=pl.lit(None, pl.String), agreement=pl.lit(None, pl.Float64), how=pl.lit("said by a test"),
         )  # fmt: skip
         applies = rows.select("model", "task").unique()
 
@@ -175,28 +214,22 @@ def upstream(said: Sequence[tuple[str, str, str, str | None]]) -> list[dg.Assets
             context, warehouse, compute,
             lambda asked: asked.select("model", "task").join(applies, on=["model", "task"], how="semi").with_columns(
                 settings=pl.lit(repr(said))
-            ), also=["answer_span"], sparse=True,
+            ), sparse=True,
         )  # fmt: skip
 
-    @dg.asset(partitions_def=TASK, deps=["task_sample"])
-    def baseline_answer(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
-        rows = pl.DataFrame(
-            [("FORM", "linear", 1, sample, "PROSE") for sample in "12"],
-            schema={
-                "task": pl.String,
-                "baseline": pl.String,
-                "seed": pl.Int32,
-                "sample": pl.String,
-                "label": pl.String,
-            },
-            orient="row",
-        )
-        return refresh(
-            context, warehouse, lambda due: Computed({"baseline_answer": rows.join(due, on="task", how="semi")}),
-            lambda asked: asked.filter(task="FORM").select("task", settings=pl.lit("")), sparse=True,
-        )  # fmt: skip
+    def baseline(name: str, system: str, seed: int) -> dg.AssetsDefinition:
+        @dg.asset(name=name, partitions_def=TASK, deps=["task_sample"])
+        def answers_of_one(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+            rows = [("FORM", system, seed, sample, "PROSE", "made by a test") for sample in "12"]
+            frame = pl.DataFrame(rows, schema=BASELINE_ANSWER, orient="row")
+            return refresh(
+                context, warehouse, lambda due: Computed({name: frame.join(due, on="task", how="semi")}),
+                lambda asked: asked.filter(task="FORM").select("task", settings=pl.lit("")), sparse=True,
+            )  # fmt: skip
 
-    return [answer, baseline_answer]
+        return answers_of_one
+
+    return [answer, baseline("baseline_answer", "linear", 1), baseline("encoder_answer", "tiny", 7)]
 
 
 def brought_up(
@@ -206,8 +239,8 @@ def brought_up(
     only: slice = slice(None),
 ) -> None:
     """Materialize what has tasks as partitions, then models by tasks, then what has none; or only some of these."""
-    answer, baseline_answer = upstream(said)
-    by_task = [task_sample, task_leakage, baseline_answer, assets.task_chance, assets.baseline_score]
+    answer, *trained = upstream(said)
+    by_task = [task_sample, task_leakage, *trained, assets.task_chance, assets.baseline_score, assets.encoder_score]
     of_models = [answer, assets.task_score]
     of_all = [assets.understanding_board, assets.understanding_comparison]
     definitions = dg.Definitions(assets=[*by_task, *of_models, *of_all], resources={"warehouse": warehouse})
@@ -224,6 +257,8 @@ def brought_up(
 def test_assets_hold_scores_and_follow_answers_and_descriptions(
     warehouse: Warehouse, instance: dg.DagsterInstance, form: Path, speech: Path
 ) -> None:
+    for each in (form, speech):
+        each.write_text(f"{each.read_text(encoding='utf-8')}benchmark: LatinBench\n", encoding="utf-8")
     import_tasks(warehouse, [form, speech], form.parent)
     instance.add_dynamic_partitions("task", ["FORM", "SPEECH"])
     instance.add_dynamic_partitions("model", ["echo", "wise"])
@@ -233,16 +268,21 @@ def test_assets_hold_scores_and_follow_answers_and_descriptions(
         ("echo", "FORM", 50.0), ("echo", "SPEECH", 50.0), ("wise", "FORM", 100.0),
     ]  # fmt: skip
     assert warehouse.read("baseline_score").select("baseline", "score").rows() == [("linear", 50.0)]
+    assert all(words.startswith("said by a test; ") for words in scores["signature"])
     columns = ["system", "kind", "task", "score", "missing"]
     board = {row[:3]: row[3:] for row in warehouse.read("understanding_board", columns=columns).iter_rows()}
     assert board["echo", "model", ""] == (50.0, "")
     assert board["wise", "model", ""] == (None, "SPEECH")
     assert board["linear", "trained", ""] == (None, "SPEECH")
+    assert board["tiny", "trained", "FORM"] == (50.0, "")
     assert board["chance", "baseline", ""] == (50.0, "")
     columns = ["task", "model", "other", "difference"]
     assert warehouse.read("understanding_comparison", columns=columns).rows() == [("FORM", "echo", "wise", -50.0)]
     assert len(warehouse.read("class_score")) == 6
     assert len(warehouse.read("confusion")) == 4
+    found = {name: str(each.value) for name, each in of_scores(warehouse).items()}
+    assert "| FORM | echo | VERSE | 1 | 0 | 0 | 0.0 | 0.0 | 0.0 |" in found["classes"]
+    assert found["confusions"].split("\n")[2:] == ["| FORM | echo | VERSE | PROSE | 1 | 100.0 |"]
 
     # Another answer of one model, and a type of spans that is evaluated no longer: the samples stay the same.
     text = speech.read_text(encoding="utf-8")

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.understanding.description import TaskDescription
-from benchmark_assets.understanding.shots import Example, examples
+from benchmark_assets.understanding.samples import SAMPLE
+from benchmark_assets.understanding.shots import Example, examples, showable
 from resources.errors import BadInput
 from tests.understanding.conftest import FORMS, SPEECH
 
@@ -19,9 +20,14 @@ NO_SPANS = pl.DataFrame(schema={"split": pl.String, "sample": pl.String, "number
     "text": pl.String})  # fmt: skip
 
 
-def samples(labels: Sequence[str | None], split: str = "train") -> pl.DataFrame:
-    rows = [(split, f"{split}{n}", n, json.dumps({"text": f"{split} {n}"}), label) for n, label in enumerate(labels)]
-    return pl.DataFrame(rows, schema=["split", "sample", "position", "texts", "label"], orient="row")
+def samples(labels: Sequence[str | None], split: str = "train", texts: Sequence[str] | None = None) -> pl.DataFrame:
+    """Rows of `task_sample`, of samples that are called after their split."""
+    said = texts or [f"{split} {n}" for n in range(len(labels))]
+    rows = [
+        ("T", split, f"{split}{n}", n, json.dumps({"text": text}, ensure_ascii=False), label, None)
+        for n, (text, label) in enumerate(zip(said, labels, strict=True))
+    ]
+    return pl.DataFrame(rows, schema=SAMPLE, orient="row")
 
 
 def spans(*rows: tuple[str, str, str]) -> pl.DataFrame:
@@ -33,10 +39,9 @@ def spans(*rows: tuple[str, str, str]) -> pl.DataFrame:
 @given(st.integers(1, 12), st.integers(0, 5), st.integers(1, 12))
 def test_classes_have_equal_shares_as_far_as_train_has_them(verses: int, seed: int, number: int) -> None:
     train = samples(["VERSE"] * verses + ["PROSE"] * 12)
-    chosen = examples(FORM, pl.concat([train, samples(["VERSE"], "test")]), NO_SPANS, number, seed)
+    chosen = examples(FORM, train, NO_SPANS, number, seed)
     counts = Counter(each.label for each in chosen)
     assert len(set(chosen)) == len(chosen) == number
-    assert all("train" in each.texts for each in chosen)
     assert counts["VERSE"] in {min(verses, number // 2), min(verses, (number + 1) // 2)}
 
 
@@ -65,16 +70,30 @@ def test_a_sample_that_goes_changes_the_choice_only_where_it_was_in_it() -> None
 
 
 def test_without_shots_there_are_no_examples_and_train_is_not_needed() -> None:
-    assert examples(FORM, samples(["VERSE"], "test"), NO_SPANS, 0, 1) == []
+    assert examples(FORM, samples([]), NO_SPANS, 0, 1) == []
 
 
 def test_more_examples_than_train_has_are_refused() -> None:
     train = samples(["VERSE", "PROSE"])
     assert len(examples(FORM, train, NO_SPANS, 2, 1)) == 2
-    with pytest.raises(BadInput, match="has 2 samples to train with, and 3 examples are asked for"):
+    with pytest.raises(BadInput, match="has 2 samples that no test sample is like, and 3 examples are asked for"):
         examples(FORM, train, NO_SPANS, 3, 1)
 
 
 def test_an_example_has_its_texts_and_its_answer() -> None:
     (one,) = examples(FORM, samples(["VERSE"]), NO_SPANS, 1, 1)
     assert one == Example('{"text": "train 0"}', "VERSE", ())
+
+
+def test_what_gives_a_test_sample_away_is_not_shown() -> None:
+    """The same text, one so short that it has no n-gram, and one that shares a third of its words with a test sample;
+    a verse and a line beside them do not."""
+    asked = ["arma virumque cano, Troiae qui primus ab oris", "a be"]
+    known = [asked[0], asked[1], "arma virumque cano, sed nihil aliud", "gallia est omnis divisa in partes tres", "o"]
+    train = samples(["VERSE", "PROSE", "PROSE", "PROSE", "PROSE"], "train", known)
+    whole = pl.concat([train, samples(["VERSE", "VERSE"], "test", asked)])
+    assert showable(whole)["sample"].to_list() == ["train3", "train4"]
+    assert showable(train).equals(train)
+    assert showable(samples(["VERSE"], "test")).is_empty()
+    with pytest.raises(BadInput, match="has 2 samples that no test sample is like"):
+        examples(FORM, showable(whole), NO_SPANS, 3, 1)

@@ -73,13 +73,59 @@ CREATE TABLE IF NOT EXISTS task_leakage (
     PRIMARY KEY (task, sample)
 );
 
--- Answers of trained baselines and rules on the test split: as `answer`, with a baseline in place of a model.
+-- Answers of baselines that cost seconds, trained ones and rules, on the test split: as `answer`, with a baseline in
+-- place of a model.
 CREATE TABLE IF NOT EXISTS baseline_answer (
     task VARCHAR NOT NULL,
-    baseline VARCHAR NOT NULL,      -- 'linear', 'overlap', 'scansion', or the name of an encoder in the registry
+    baseline VARCHAR NOT NULL,      -- 'linear', 'overlap' or 'scansion'
+    seed INTEGER NOT NULL,
+    sample VARCHAR NOT NULL,
+    label VARCHAR,                  -- NULL in tasks of spans
+    signature VARCHAR NOT NULL,     -- how the baseline was made
+    fingerprint VARCHAR NOT NULL,
+    run_id VARCHAR NOT NULL,
+    updated_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (task, baseline, seed, sample)
+);
+
+CREATE TABLE IF NOT EXISTS baseline_span (
+    task VARCHAR NOT NULL,
+    baseline VARCHAR NOT NULL,
+    seed INTEGER NOT NULL,
+    sample VARCHAR NOT NULL,
+    number INTEGER NOT NULL,
+    type VARCHAR NOT NULL,
+    text VARCHAR NOT NULL,
+    first INTEGER NOT NULL,         -- characters of the text in which spans are marked, half-open
+    last INTEGER NOT NULL,
+    fingerprint VARCHAR NOT NULL,
+    run_id VARCHAR NOT NULL,
+    updated_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (task, baseline, seed, sample, number)
+);
+
+-- Answers of encoders as each was trained, stored before the next one is: what need not be trained again.
+CREATE TABLE IF NOT EXISTS encoder_fit (
+    task VARCHAR NOT NULL,
+    baseline VARCHAR NOT NULL,      -- the name of an encoder in the registry
     seed INTEGER NOT NULL,
     sample VARCHAR NOT NULL,
     label VARCHAR NOT NULL,
+    signature VARCHAR NOT NULL,
+    fingerprint VARCHAR NOT NULL,   -- of all that determines the fit: checkpoint, seed, samples, software
+    run_id VARCHAR NOT NULL,
+    updated_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (task, baseline, seed, sample)
+);
+
+-- Those of them that the registry names now.
+CREATE TABLE IF NOT EXISTS encoder_answer (
+    task VARCHAR NOT NULL,
+    baseline VARCHAR NOT NULL,
+    seed INTEGER NOT NULL,
+    sample VARCHAR NOT NULL,
+    label VARCHAR NOT NULL,
+    signature VARCHAR NOT NULL,     -- how the encoder was trained
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,
@@ -105,11 +151,12 @@ CREATE TABLE IF NOT EXISTS answer (
     task VARCHAR NOT NULL,
     seed INTEGER NOT NULL,
     sample VARCHAR NOT NULL,
-    label VARCHAR,                  -- NULL in tasks of spans; the negative label where the answer was unusable
-    usable BOOLEAN NOT NULL,        -- false: counted as the negative label, or as no span
+    label VARCHAR,                  -- NULL in tasks of spans; where the answer was unusable the negative label, NULL if there is none
+    usable BOOLEAN NOT NULL,        -- false: counted as the negative label, as wrong where there is none, or as no span
     problem VARCHAR,                -- why it was not usable, in words
     steps VARCHAR NOT NULL,         -- what parsing did to it, one word each, separated by blanks; '' where nothing had to be done
     agreement DOUBLE,               -- share of the draws that gave this answer; NULL where there was one draw
+    how VARCHAR NOT NULL,           -- how it was had: prompt, examples, draws, sampling and model asked, or the file imported
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,
@@ -165,7 +212,7 @@ CREATE TABLE IF NOT EXISTS task_score (
     pooled_partial DOUBLE,
     pooled_strict DOUBLE,
     pooled_exact DOUBLE,
-    signature VARCHAR NOT NULL,
+    signature VARCHAR NOT NULL,     -- how its answers were had, and what the score rests on
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,
@@ -193,7 +240,7 @@ CREATE TABLE IF NOT EXISTS confusion (
     model VARCHAR NOT NULL,
     task VARCHAR NOT NULL,
     gold VARCHAR NOT NULL,
-    predicted VARCHAR NOT NULL,
+    predicted VARCHAR NOT NULL,     -- '(none)': unusable, in a task without a negative class
     samples INTEGER NOT NULL,       -- over all seeds
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
@@ -201,7 +248,7 @@ CREATE TABLE IF NOT EXISTS confusion (
     PRIMARY KEY (model, task, gold, predicted)
 );
 
--- The same of trained baselines and rules.
+-- The same of baselines that cost seconds.
 CREATE TABLE IF NOT EXISTS baseline_score (
     task VARCHAR NOT NULL,
     baseline VARCHAR NOT NULL,
@@ -211,7 +258,7 @@ CREATE TABLE IF NOT EXISTS baseline_score (
     score_low DOUBLE NOT NULL,
     score_high DOUBLE NOT NULL,
     score_sd DOUBLE,
-    macro DOUBLE NOT NULL,
+    macro DOUBLE,                   -- NULL for spans
     near DOUBLE,                    -- share of test samples with a near neighbour in train; NULL where it was not trained
     far_score DOUBLE,               -- score on the other samples; NULL where there are none, or it was not trained
     signature VARCHAR NOT NULL,
@@ -221,39 +268,62 @@ CREATE TABLE IF NOT EXISTS baseline_score (
     PRIMARY KEY (task, baseline)
 );
 
--- Tables 4 and 5 of DharmaBench: everybody on every task, and the mean over the tasks of a language.
+-- The same of encoders: apart, so that one that cannot be had hides no other baseline.
+CREATE TABLE IF NOT EXISTS encoder_score (
+    task VARCHAR NOT NULL,
+    baseline VARCHAR NOT NULL,
+    seeds INTEGER NOT NULL,
+    samples INTEGER NOT NULL,
+    score DOUBLE NOT NULL,
+    score_low DOUBLE NOT NULL,
+    score_high DOUBLE NOT NULL,
+    score_sd DOUBLE,
+    macro DOUBLE,                   -- NULL for spans
+    near DOUBLE,                    -- share of test samples with a near neighbour in train; NULL where it was not trained
+    far_score DOUBLE,               -- score on the other samples; NULL where there are none, or it was not trained
+    signature VARCHAR NOT NULL,
+    fingerprint VARCHAR NOT NULL,
+    run_id VARCHAR NOT NULL,
+    updated_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (task, baseline)
+);
+
+-- Tables 4 and 5 of DharmaBench: everybody on every task, and the mean over the tasks of a benchmark in a language.
 CREATE TABLE IF NOT EXISTS understanding_board (
     system VARCHAR NOT NULL,
     kind VARCHAR NOT NULL,          -- 'model', 'trained', 'rule' or 'baseline'
+    benchmark VARCHAR NOT NULL DEFAULT '', -- '' for tasks of none, over which there is no mean
     language VARCHAR NOT NULL,
-    task VARCHAR NOT NULL,          -- '' for the mean over the tasks of the language
+    task VARCHAR NOT NULL,          -- '' for the mean over the tasks of the benchmark in the language
     tasks INTEGER NOT NULL,         -- 1, or of how many tasks it is the mean
     score DOUBLE,                   -- NULL for a mean where the system lacks a task that others have
     score_low DOUBLE,
     score_high DOUBLE,
     score_sd DOUBLE,
+    near DOUBLE,                    -- of what was trained: share of test samples with a near neighbour in train
     missing VARCHAR NOT NULL,       -- tasks without an answer, separated by blanks
     signature VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,
-    PRIMARY KEY (system, kind, language, task)
+    PRIMARY KEY (system, kind, benchmark, language, task)
 );
 
--- Each two models on a language or a task, on the samples of both.
+-- Each two models on a task, or on a benchmark in a language, on the samples of both.
 CREATE TABLE IF NOT EXISTS understanding_comparison (
+    benchmark VARCHAR NOT NULL DEFAULT '',
     language VARCHAR NOT NULL,
-    task VARCHAR NOT NULL,          -- '' for the mean over the tasks of the language
+    task VARCHAR NOT NULL,          -- '' for the mean over the tasks of the benchmark in the language
     model VARCHAR NOT NULL,
     other VARCHAR NOT NULL,
     difference DOUBLE NOT NULL,     -- points: model less other
     difference_low DOUBLE NOT NULL,
     difference_high DOUBLE NOT NULL,
     p_randomization DOUBLE NOT NULL,
-    p_holm DOUBLE NOT NULL,         -- over the pairs of the language or task
+    p_holm DOUBLE NOT NULL,         -- over the pairs of the mean or task
     signature VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,
     run_id VARCHAR NOT NULL,
     updated_at TIMESTAMP NOT NULL,
-    PRIMARY KEY (language, task, model, other)
+    PRIMARY KEY (benchmark, language, task, model, other)
 );

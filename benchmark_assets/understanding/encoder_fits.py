@@ -1,0 +1,100 @@
+"""Encoders on tasks of classes: what is trained, once, and what they answer to the test splits.
+
+Training may take hours. What an encoder answers after training with one seed is stored in `encoder_fit` as soon as it
+is there, with a hash of all that determines it: the checkpoint, the seed, the samples, the software. Who asks for the
+same again gets what is stored: after an interruption, beside a new encoder, and beside one that cannot be had.
+
+Here: rows of `encoder_fit` and `encoder_answer`. Not here: training (encoder), other baselines (baselines).
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from benchmark_assets.lineage.refresh import Computed
+from benchmark_assets.lineage.standing import digest
+from benchmark_assets.understanding.baselines import BASELINE_ANSWER, Split, answer_rows, split, untrainable
+from benchmark_assets.understanding.description import TaskDescription
+from benchmark_assets.understanding.encoder import Encoder, fine_tune
+from benchmark_assets.understanding.tasks import readable
+from resources.errors import BadInput
+from resources.warehouse import Replacement, Warehouse
+
+logger = logging.getLogger("variorum.understanding")
+
+
+def settings(warehouse: Warehouse, asked: pl.DataFrame, encoders: Mapping[str, Encoder]) -> pl.DataFrame:
+    """Columns `task` and `settings`: what determines the answers of all encoders to each task that they apply to, those
+    of classes with a train split.
+
+    A task whose description has become unusable keeps what it has: its samples say what is wrong.
+    """
+    trained = digest(*((name, encoder.determinants, encoder.seeds) for name, encoder in sorted(encoders.items())))
+    known = readable(warehouse, asked["task"].to_list()) if encoders else {}
+    rows = [
+        (code, trained if task else None)
+        for code, task in known.items()
+        if task is None or (task.kind == "classes" and "train" in task.files)
+    ]
+    return pl.DataFrame(rows, schema={"task": pl.String, "settings": pl.String}, orient="row")
+
+
+def answers(
+    warehouse: Warehouse,
+    descriptions: Sequence[TaskDescription],
+    samples: pl.DataFrame,
+    encoders: Mapping[str, Encoder],
+    run: str,
+) -> Computed:
+    """What encoders answer to tasks; what is trained for it is stored at once.
+
+    Parameters
+    ----------
+    samples
+        Rows of `task_sample`.
+    encoders
+        By the names that their answers go under.
+    run
+        Under which new fits are stored.
+
+    Returns
+    -------
+    Rows of `encoder_answer`. A task on which one of the encoders cannot be trained has failed, after all others were
+    trained.
+    """
+    frames, failures = [pl.DataFrame(schema=BASELINE_ANSWER)], []
+    for task in descriptions:
+        own = samples.filter(task=task.task)
+        train, test = split(own, "train"), split(own, "test")
+        faults = []
+        for name, encoder in encoders.items():
+            try:
+                frames += [_fit(warehouse, task, name, encoder, seed, train, test, run) for seed in encoder.seeds]
+            except BadInput as fault:
+                faults.append(str(fault))
+        if faults:
+            failures.append((task.task, "; ".join(faults)))
+    failed = pl.DataFrame(failures, schema={"task": pl.String, "error": pl.String}, orient="row")
+    return Computed({"encoder_answer": pl.concat(frames)}, failed)
+
+
+def _fit(
+    warehouse: Warehouse, task: TaskDescription, name: str, encoder: Encoder, seed: int, train: Split, test: Split,
+    run: str,
+) -> pl.DataFrame:  # fmt: skip
+    """What the encoder answers after training with this seed: as it is stored, or else trained and stored now."""
+    key = pl.DataFrame({"task": [task.task], "baseline": [name], "seed": [seed]}, schema_overrides={"seed": pl.Int32})
+    fingerprint = digest(encoder.determinants, seed, train.texts, train.labels, test.samples, test.texts)
+    stored = warehouse.read("encoder_fit", key, [*BASELINE_ANSWER.names(), "fingerprint"])
+    if stored["fingerprint"].unique().to_list() == [fingerprint]:
+        return stored.drop("fingerprint")
+    logger.info("training %s on %s, seed %d", name, task.task, seed)
+    shown, asked = ([list(texts.values()) for texts in each.texts] for each in (train, test))
+    try:
+        labels = fine_tune(encoder.checkpoint, shown, train.labels, asked, seed).labels
+    except (ValueError, OSError, RuntimeError, ImportError) as error:  # what torch and transformers raise
+        raise untrainable(task, name, error) from error
+    rows = answer_rows(task.task, name, seed, test, labels, encoder.signature)
+    warehouse.write([Replacement("encoder_fit", rows.with_columns(fingerprint=pl.lit(fingerprint)), key)], run)
+    return rows
