@@ -50,6 +50,11 @@ COMET = ["signature", "comet_avg", "comet_best", "cut"]
 JUDGEMENT = ["label", "error_category", "severity", "confidence"]
 VERIFICATION = ["passage", "translator", "segment_id", "stage", "start_at", "end_at", "similarity", "in_order"]
 
+BASELINE = [
+    "task", "baseline", "seeds", "samples", "score", "score_low", "score_high", "score_sd", "macro", "near",
+    "far_score", "signature",
+]  # fmt: skip
+
 BY_PASSAGE = {
     "human_scores.csv": ("human_baseline", ["passage", "translator", *SEMANTIC, *LEXICAL]),
     "envelopes.csv": ("reference_envelope", ["passage", *ENVELOPE]),
@@ -106,6 +111,36 @@ BY_BASE_SET = {
     "pairwise_scores.csv": ("pairwise_score", PAIRWISE_SCORE.names()),
     "anchor_scores.csv": ("anchor_score", ANCHOR_SCORE.names()),
 }
+OF_NONE = {
+    "tasks.csv": ("task", ["task", "language", "kind", "partner", "licence", "restricted"]),
+    "understanding_board.csv": ("understanding_board", [
+        "system", "kind", "benchmark", "language", "task", "tasks", "score", "score_low", "score_high", "score_sd",
+        "near", "missing", "signature",
+    ]),
+    "understanding_comparisons.csv": ("understanding_comparison", [
+        "benchmark", "language", "task", "model", "other", "difference", "difference_low", "difference_high",
+        "p_randomization", "p_holm", "signature",
+    ]),
+    "task_scores.csv": ("task_score", [
+        "model", "task", "seeds", "samples", "unusable", "spans", "hallucinated", "score", "score_low", "score_high",
+        "score_sd", "macro", "pooled_type", "pooled_partial", "pooled_strict", "pooled_exact", "signature",
+    ]),
+    "class_scores.csv": ("class_score", [
+        "model", "task", "class", "gold", "predicted", "correct", "precision", "recall", "f1",
+    ]),
+    "confusions.csv": ("confusion", ["model", "task", "gold", "predicted", "samples"]),
+    "baseline_scores.csv": ("baseline_score", BASELINE),
+    "encoder_scores.csv": ("encoder_score", BASELINE),
+    "task_chance.csv": ("task_chance", ["task", "baseline", "score", "signature"]),
+    "task_leakage.csv": ("task_leakage", [
+        "task", "sample", "nearest", "similarity", "contained", "same_source", "nearest_label",
+    ]),
+    "answers.csv": ("answer", ["model", "task", "seed", "sample", "label", "usable", "steps", "agreement"]),
+    "answer_spans.csv": ("answer_span", [
+        "model", "task", "seed", "sample", "number", "type", "first", "last", "located",
+    ]),
+}  # fmt: skip
+"""Of tasks: no text, and of samples no gold label."""
 
 FILES = f"""\
 | file | what |

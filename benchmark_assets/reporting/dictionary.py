@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.reporting.contents import BY_BASE_SET, BY_CORPUS, BY_PASSAGE
+from benchmark_assets.reporting.contents import BY_BASE_SET, BY_CORPUS, BY_PASSAGE, OF_NONE
 from benchmark_assets.reporting.tables import markdown
 from resources.warehouse import SCHEMA
 
@@ -25,6 +25,7 @@ JOINED = {
     "passages": ("source_text", "selection", "passage_filter"),
     "verification": ("verification",),
     "outputs": ("model_output",),
+    "costs": ("model_call",),
 }
 """Tables of a package that are put together from others; where several of these have a name, the first counts."""
 
@@ -36,6 +37,15 @@ OWN = {
     ),
     ("outputs", "characters"): ("BIGINT", "characters of the output; NULL where the model refused"),
     ("outputs", "sha256"): ("VARCHAR", "SHA-256 of its UTF-8"),
+    ("costs", "day"): ("DATE", "on which the calls were begun (UTC)"),
+    ("costs", "calls"): ("BIGINT", "attempts to have a reply"),
+    ("costs", "replies"): ("BIGINT", "those that brought one"),
+    ("costs", "uncertain"): ("BIGINT", "those that ended and whose cost nobody knows"),
+    ("costs", "prompt_tokens"): ("BIGINT", "tokens asked"),
+    ("costs", "completion_tokens"): ("BIGINT", "tokens answered"),
+    ("costs", "reasoning_tokens"): ("BIGINT", "of these, tokens of reasoning"),
+    ("costs", "paid"): ("DOUBLE", "US dollars known to be paid; NULL where none is known"),
+    ("costs", "at_most"): ("DOUBLE", "what the uncertain ones cost at most besides; NULL where there is no price"),
 }
 OF_TRANSLATOR = "characters "
 """What the columns of `passages` begin with that a translator's name ends."""
@@ -44,6 +54,7 @@ TITLES = {
     "scores": "Each output by the measures that compare it with the references.",
     "passages": "Each passage: its size, what the filters measured, whether it is in the benchmark.",
     "outputs": "What became of each passage with each model.",
+    "costs": "What was paid, by day, model and purpose.",
 }
 
 
@@ -166,5 +177,5 @@ def _meaning(columns: Mapping[str, tuple[str, str]], name: str, column: str) -> 
 
 
 def _sources(table: str) -> Sequence[str]:
-    files = BY_PASSAGE | BY_CORPUS | BY_BASE_SET
+    files = BY_PASSAGE | BY_CORPUS | BY_BASE_SET | OF_NONE
     return JOINED.get(table) or [files[f"{table}.csv"][0]]

@@ -1,4 +1,4 @@
-"""What changed between two packages of a corpus: how they were made, texts, passages, models, and scores.
+"""What changed between two packages of a corpus, or of the tasks: how they were made, texts, passages, models, scores.
 
 Here: reading packages, and the comparison. Not here: the tests (metrics.significance), writing packages (export).
 Packages are compared and not warehouses, because they are what people keep and pass on: one needs no home, no lock and
@@ -18,8 +18,8 @@ from benchmark_assets.metrics.measures import RANKED, Measure, panel
 from benchmark_assets.reporting.contents import CHECKSUMS
 from benchmark_assets.reporting.export import README, TITLE
 from benchmark_assets.reporting.tables import number, plain
-from resources.downloads.whole_files import sha256
 from resources.errors import BadInput
+from resources.whole_files import sha256
 
 NEEDED = ("scores", "comet_scores", "leaderboard", "passages", "outputs")
 TEXTS = ("source.jsonl", "references.jsonl")
@@ -40,13 +40,36 @@ SCORES = pl.Schema({
 })  # fmt: skip
 
 
+FURTHER = {
+    "pairwise_scores": ("LT", "model", ("base_set", "slice"), "lt", ("contract", "signature")),
+    "literary_scores": ("literary score", "model", ("aspect",), "score", ("signature",)),
+    "understanding_board": (
+        "understanding",
+        "system",
+        ("kind", "benchmark", "language", "task"),
+        "score",
+        ("signature",),
+    ),
+}
+"""Scores that packages hold with their intervals, by table: name, system, of what they are, column, and what they must
+have in common to be compared."""
+
+BESIDE = pl.Schema({
+    **dict.fromkeys(["score", "of", "system"], pl.String()),
+    **{f"{when}{end}": pl.Float64() for when in ("old", "new") for end in ("", "_low", "_high")},
+    "verdict": pl.String(),
+})  # fmt: skip
+
+
 class Package(NamedTuple):
-    """What is read of a package: `tables` by name, lines of how it was made, SHA-256 of its texts by file and place."""
+    """What is read of a package: `tables` by name, lines of how it was made, SHA-256 of its texts by file and place,
+    and of what it is: a corpus or understanding."""
 
     folder: Path
     tables: dict[str, pl.DataFrame]
     made: list[str]
     texts: dict[tuple[str, ...], str]
+    of: str = ""
 
 
 class Differences(NamedTuple):
@@ -55,7 +78,10 @@ class Differences(NamedTuple):
     `texts` (of passages that both packages have), `models` and `passages` are lists of names by what became of them:
     'added', 'removed', 'changed'. `scores` has the columns of `SCORES`, a row for each measure and model that both
     packages have: on the passages that both have, of which the output is another one on `changed`. `verdict` is
-    'better', 'worse', 'noise', or 'made differently', where a difference says nothing of the model.
+    'better', 'worse', 'noise', or 'made differently', where a difference says nothing of the model. `further` has the
+    columns of `BESIDE`: scores by judges and on tasks that both packages have with an interval. Its `verdict` is
+    'better' or 'worse' where the intervals are apart, which is more than it takes, else 'intervals overlap', or 'made
+    differently'.
     """
 
     made: list[str]
@@ -63,6 +89,7 @@ class Differences(NamedTuple):
     passages: dict[str, list[str]]
     models: dict[str, list[str]]
     scores: pl.DataFrame
+    further: pl.DataFrame
 
 
 def read(folder: Path) -> Package:
@@ -78,23 +105,41 @@ def read(folder: Path) -> Package:
     if not sums.is_file() or not readme.is_file() or not readme.read_text("utf-8", "replace").startswith(TITLE):
         raise BadInput(folder, "", "is no package", "`variorum export` writes one")
     written = {path: digest for digest, _, path in (line.partition("  ") for line in sums.read_text().splitlines())}
-    for path in (*(f"parquet/{name}.parquet" for name in NEEDED), *TEXTS, README):
+    of_tasks = "parquet/tasks.parquet" in written
+    needed, texts = ((), ()) if of_tasks else (NEEDED, TEXTS)
+    further = [name for name in FURTHER if f"parquet/{name}.parquet" in written]
+    for path in (*(f"parquet/{name}.parquet" for name in (*needed, *further)), *texts, README):
         if path not in written:
             raise BadInput(folder, path, "is not in the package", "export the corpus anew")
         if not (folder / path).is_file() or sha256(folder / path) != written[path]:
             raise BadInput(folder, path, "is not as it was written", "get the package anew")
-    tables = {name: pl.read_parquet(folder / f"parquet/{name}.parquet") for name in NEEDED}
-    _, _, section = readme.read_text(encoding="utf-8").partition(SECTION)
+    tables = {name: pl.read_parquet(folder / f"parquet/{name}.parquet") for name in (*needed, *further)}
+    head, _, section = readme.read_text(encoding="utf-8").partition(SECTION)
     made = [line[2:] for line in section.partition("\n## ")[0].splitlines() if line.startswith("- ")]
-    return Package(folder, tables, made, dict(_texts(folder)))
+    _, _, of = head.partition("\n")[0].partition(": ")
+    return Package(folder, tables, made, {} if of_tasks else dict(_texts(folder)), of)
 
 
 def compare(old: Package, new: Package) -> Differences:
-    """What changed from one package to the other."""
+    """What changed from one package to the other.
+
+    Raises
+    ------
+    BadInput
+        Where they are not of the same corpus.
+    """
+    if old.of != new.of:
+        raise BadInput(
+            new.folder, "", f"is of {new.of}, and {old.folder} of {old.of}", "compare two of the same corpus"
+        )
     before, after = set(old.made), set(new.made)
     made = [f"- {line}" for line in old.made if line not in after] + [
         f"+ {line}" for line in new.made if line not in before
     ]
+    further = _further(old, new)
+    if "scores" not in old.tables:
+        systems = _sets(old, new, "understanding_board", "system")
+        return Differences(made, {}, {}, systems, pl.DataFrame(schema=SCORES), further)
     texts = _changed_texts(old, new)
     return Differences(
         made,
@@ -102,6 +147,7 @@ def compare(old: Package, new: Package) -> Differences:
         _sets(old, new, "passages", "passage_id"),
         _sets(old, new, "scores", "model"),
         _compared(old, new, bool(texts)),
+        further,
     )
 
 
@@ -111,8 +157,11 @@ def page(found: Differences) -> str:
     for title, own in (("Texts", found.texts), ("Passages", found.passages), ("Models", found.models)):
         lines = [f"{what}: {_listed(names)}" for what, names in own.items() if names]
         parts += [title, *(lines or ["the same"]), ""]
+    if len(found.further):
+        beside = found.further.select("score", "of", "system", number("old", 2), number("new", 2), "verdict")
+        parts += ["Scores by judges and on tasks, with their intervals", plain(beside), ""]
     if found.scores.is_empty():
-        return "\n".join([*parts, "No model has passages in both."])
+        return "\n".join([*parts, *([] if len(found.further) else ["No model has scores in both."])])
     table = found.scores.select(
         "measure", "model", "passages", pl.col("changed").alias("outputs changed"), pl.col("old", "new").round(4),
         number("difference", 4), pl.col("p_holm").round(4), "verdict",
@@ -121,6 +170,28 @@ def page(found: Differences) -> str:
         "difference: new less old, 95 % interval by paired bootstrap; p by approximate randomization, Holm over models"
     )
     return "\n".join([*parts, "Scores on the passages that both have", plain(table), note])
+
+
+def _further(old: Package, new: Package) -> pl.DataFrame:
+    """Scores that both packages have with an interval: columns of `BESIDE`."""
+    parts = [pl.DataFrame(schema=BESIDE)]
+    for table, (name, system, of, value, method) in FURTHER.items():
+        if table not in old.tables or table not in new.tables:
+            continue
+        before, after = (
+            each.tables[table].drop_nulls([f"{value}_low", f"{value}_high"]).select(
+                of=pl.concat_str(pl.col(of).replace("", None), separator=" ", ignore_nulls=True), system=system,
+                made=pl.concat_str(method, separator="; "),
+                **{f"{when}{end}": f"{value}{end}" for end in ("", "_low", "_high")},
+            ) for each, when in ((old, "old"), (new, "new"))
+        )  # fmt: skip
+        both = before.join(after, on=["of", "system"], suffix="_new").sort("of", "system")
+        above, below = pl.col("new_low") > pl.col("old_high"), pl.col("new_high") < pl.col("old_low")
+        told = pl.when(above).then(pl.lit("better")).when(below).then(pl.lit("worse"))
+        told_or_not = told.otherwise(pl.lit("intervals overlap"))
+        verdict = pl.when(pl.col("made") != pl.col("made_new")).then(pl.lit("made differently")).otherwise(told_or_not)
+        parts.append(both.with_columns(score=pl.lit(name), verdict=verdict).select(BESIDE.names()).cast(BESIDE))
+    return pl.concat(parts)
 
 
 def _texts(folder: Path) -> Iterator[tuple[tuple[str, ...], str]]:

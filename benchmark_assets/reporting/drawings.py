@@ -10,8 +10,9 @@ from datetime import datetime
 import polars as pl
 
 from benchmark_assets.literary.scores import PARITY
+from benchmark_assets.metrics import significance
 from benchmark_assets.reporting.report import ASSETS, charts, content
-from benchmark_assets.reporting.report.exhibits import Exhibit
+from benchmark_assets.reporting.report.exhibits import Exhibit, Home, named
 from resources.warehouse import Warehouse
 
 Drawn = Iterator[tuple[str, charts.Spec]]
@@ -19,10 +20,9 @@ Drawn = Iterator[tuple[str, charts.Spec]]
 INTERVAL = "95 % interval"
 POINTS = [0, 100]
 SURE, UNSURE = "p < 0.05, corrected", "cannot be told apart"
-LEVEL = 0.05
 
 
-def of_corpora(asset: str, *sections: Callable[[content.Home, str], list[Exhibit]]) -> Callable[[Warehouse], Drawn]:
+def of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> Callable[[Warehouse], Drawn]:
     """The charts of sections of the report, corpus by corpus, that rest on an asset first of all."""
 
     def found(warehouse: Warehouse) -> Drawn:
@@ -34,12 +34,11 @@ def of_corpora(asset: str, *sections: Callable[[content.Home, str], list[Exhibit
     return found
 
 
-def of_all(section: Callable[[content.Home], list[Exhibit]], *assets: str) -> Callable[[Warehouse], Drawn]:
-    """The charts of a section of the report that is of no corpus."""
+def of_all(section: Callable[[Home], list[Exhibit]], asset: str) -> Callable[[Warehouse], Drawn]:
+    """The charts of a section of the report that is of no corpus, and rest on an asset first of all."""
 
     def found(warehouse: Warehouse) -> Drawn:
-        for asset in assets:
-            yield from _resting(section(_home(warehouse)), asset, "")
+        yield from _resting(section(_home(warehouse)), asset, "")
 
     return found
 
@@ -50,11 +49,11 @@ def _resting(exhibits: Iterable[Exhibit], asset: str, before: str) -> Drawn:
             yield before + exhibit.title, exhibit.chart
 
 
-def _home(warehouse: Warehouse) -> content.Home:
+def _home(warehouse: Warehouse) -> Home:
     """The report's view of a warehouse, in which every asset is of the same version: nothing here shows it."""
     none = [pl.lit("").alias(name) for name in ("model", "passage", "task", "version")]
     states = pl.DataFrame({"asset": ASSETS}).with_columns(*none, updated_at=pl.lit(datetime(1970, 1, 1)))
-    return content.Home(warehouse, states)
+    return Home(warehouse, states)
 
 
 def _by_corpus(table: str, draw: Callable[[pl.DataFrame], charts.Spec], title: str) -> Callable[[Warehouse], Drawn]:
@@ -95,7 +94,7 @@ def _differences(rows: pl.DataFrame) -> charts.Spec:
 
 def _apart(rows: pl.DataFrame, panel: pl.Expr, first: str, measure: str) -> charts.Spec:
     """Differences with their intervals, in two kinds: told apart, or not."""
-    kind = pl.when(pl.col("p_holm") < LEVEL).then(pl.lit(SURE)).otherwise(pl.lit(UNSURE))
+    kind = pl.when(pl.col("p_holm") < significance.LEVEL).then(pl.lit(SURE)).otherwise(pl.lit(UNSURE))
     drawn = _ranges(rows, panel, pl.format("{} – {}", first, "other"), kind, "difference")
     return charts.ranges(drawn, f"difference of {measure}, {INTERVAL}", width=340, columns=1, rule=0)
 
@@ -107,14 +106,13 @@ def _slices(warehouse: Warehouse) -> Drawn:
         own = rows.join(order, on=["kind", "system"]).sort(
             "dimension", "mean", "system", "least", "slice", descending=[False, True, False, False, False]
         )
-        named = pl.col("system") + pl.when(kind="human").then(pl.lit(" (human)")).otherwise(pl.lit(""))
         thirds, collections = own.filter(pl.col("least").is_not_null()), own.filter(pl.col("least").is_null())
         panel = pl.col("dimension").str.replace_all("_", " ")
         if len(thirds):
-            drawn = _ranges(thirds, panel, named, pl.col("slice"), "sim_best")
+            drawn = _ranges(thirds, panel, named("system", "kind"), pl.col("slice"), "sim_best")
             yield f"{corpus}: similarity by thirds", _shared(drawn)
         if len(collections):
-            drawn = _ranges(collections, pl.col("slice"), named, pl.col("kind"), "sim_best")
+            drawn = _ranges(collections, pl.col("slice"), named("system", "kind"), pl.col("kind"), "sim_best")
             yield f"{corpus}: similarity by collection", _shared(drawn)
 
 
@@ -199,11 +197,12 @@ def _calls(warehouse: Warehouse) -> Drawn:
 
 
 def _comparisons(warehouse: Warehouse) -> Drawn:
-    """Each two models, means over the tasks of a language."""
+    """Each two models, means over the tasks of a benchmark in a language."""
     rows = warehouse.read("understanding_comparison").filter(task="")
-    rows = rows.sort("language", "difference", descending=[False, True])
+    rows = rows.sort("benchmark", "language", "difference", descending=[False, False, True])
     if len(rows):
-        yield "Differences of means", _apart(rows, pl.col("language"), "model", "mean score, points")
+        panel = pl.format("{} {}", "benchmark", "language")
+        yield "Differences of means", _apart(rows, panel, "model", "mean score, points")
 
 
 def _funnel(rows: pl.DataFrame) -> charts.Spec:
@@ -224,8 +223,8 @@ OF: dict[str, Callable[[Warehouse], Drawn]] = {
     "audit_outcome": of_corpora("audit_outcome", content.severity, content.categories),
     "error_estimate": of_corpora("error_estimate", content.severity),
     "judge_calibration": of_corpora("judge_calibration", content.calibration),
-    "pairwise_score": of_all(content.pairwise, "pairwise_score", "anchor_score"),
-    "anchor_score": of_all(content.pairwise, "pairwise_score", "anchor_score"),
+    "pairwise_score": of_all(content.pairwise, "pairwise_score"),
+    "anchor_score": of_all(content.pairwise, "pairwise_score"),
     "rubric_summary": _by_corpus("rubric_summary", _marks, "marks"),
     "adherence_summary": _by_corpus("adherence_summary", _adherence, "terms of the glossary"),
     "literary_score": of_corpora("literary_score", content.literary),

@@ -1,6 +1,6 @@
 """A corpus as a package that others can use and check: a folder of CSV, Parquet, JSON lines and Markdown.
 
-Here: which texts may be passed on, the files that hold them, and how a package comes to be. Not here: which columns of
+Here: the files of a package, and how it comes to be. Not here: which texts may be passed on (rights), which columns of
 which tables it holds (contents), what they mean (dictionary), what catalogues are told of it (croissant), reading
 packages (differences).
 """
@@ -19,8 +19,6 @@ from uuid import uuid4
 import polars as pl
 
 from benchmark_assets.audit.rated import anonymous, without_names
-from benchmark_assets.corpus.registry import registered
-from benchmark_assets.corpus.trigrams import normalized
 from benchmark_assets.reporting import croissant, dictionary
 from benchmark_assets.reporting.contents import (
     BY_BASE_SET,
@@ -35,13 +33,14 @@ from benchmark_assets.reporting.contents import (
     as_csv,
     as_parquet,
 )
+from benchmark_assets.reporting.rights import named, rights_of, secrets, withheld
 from benchmark_assets.reporting.tables import markdown
 from benchmark_assets.selection.candidates import renderings
 from resources import prompts
-from resources.downloads.whole_files import sha256
 from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
+from resources.whole_files import sha256
 
 PRIVATE = "PRIVATE-do-not-pass-on"
 TITLE = "# Variorum export"
@@ -59,7 +58,8 @@ import the outputs and run `variorum update`.
 class Content(NamedTuple):
     """What a package is written from; `rights` has `translator` ('' for the source), `licence` and `restricted`.
 
-    `sources`, `references`, `prose` and `verification` have `licence` and `restricted` besides their own columns.
+    `sources`, `references`, `prose` and `verification` have `licence` and `restricted` besides their own columns, and
+    `outputs` has `status`: 'translated', 'refused' or 'withheld'.
     """
 
     corpus: str
@@ -98,11 +98,8 @@ def export(
         former export, has files of others or cannot be written, and a public package that would become private.
     """
     folder = folder.resolve()
-    _check_place(folder, private)
+    check_place(folder, private)
     with warehouse.exclusively():  # the tables of one moment
-        for each in registered(warehouse, {corpus}):
-            if isinstance(each, BadInput):
-                raise each
         content = _content(warehouse, corpus)
     put(_package(content, private, published or content.made), folder)
     return named(content.rights.filter("restricted")["translator"])
@@ -116,7 +113,7 @@ def _content(warehouse: Warehouse, corpus: str) -> Content:
     references, prose = _references(warehouse, passages), _prose(warehouse, key)
     verification = warehouse.read("verification", passages, [*VERIFICATION, "evidence"])
     translators = [*references["translator"], *prose["translator"], *verification["translator"]]
-    rights = rights_of(warehouse, key, translators)
+    rights = rights_of(warehouse, corpus, translators)
     order = sources.select("passage", "document", "position")
     sources, references, prose, verification = (
         rows.join(rights, on="translator", how="left") for rows in (sources, references, prose, verification)
@@ -125,7 +122,7 @@ def _content(warehouse: Warehouse, corpus: str) -> Content:
         corpus, rights, sources.sort("document", "position"),
         references.join(order, on="passage").sort("document", "position", "translator"),
         prose.sort("document", "translator"), verification.sort("passage", "translator", "segment_id"),
-        _outputs(warehouse, passages), _tables(warehouse, key, passages), _made(warehouse, key),
+        _outputs(warehouse, passages, rights), _tables(warehouse, key, passages), _made(warehouse, key),
     )  # fmt: skip
 
 
@@ -134,14 +131,6 @@ def _made(warehouse: Warehouse, key: pl.DataFrame) -> date:
     times = [warehouse.read(table, key, ["updated_at"]) for table in ("leaderboard", "source_text", "corpus")]
     newest: date = pl.concat(times)["updated_at"].dt.date().max()  # type: ignore[assignment]
     return newest
-
-
-def rights_of(warehouse: Warehouse, key: pl.DataFrame, translators: Iterable[str]) -> pl.DataFrame:
-    """Columns `translator` ('' for the source), `licence` and `restricted`; without a licence a text is restricted."""
-    given = warehouse.read("licence", key, ["translator", "licence", "restricted"])
-    names = pl.DataFrame({"translator": sorted({"", *translators, *given["translator"]})})
-    rows = names.join(given, on="translator", how="left", maintain_order="left")
-    return rows.with_columns(pl.col("licence").fill_null("unknown"), pl.col("restricted").fill_null(True))
 
 
 def _references(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
@@ -163,11 +152,14 @@ def _prose(warehouse: Warehouse, key: pl.DataFrame) -> pl.DataFrame:
     return rows.join(beside, on=["document", "translator"], how="left")
 
 
-def _outputs(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """Columns `model`, `passage` and `text`, null where the model refused."""
+def _outputs(warehouse: Warehouse, passages: pl.DataFrame, rights: pl.DataFrame) -> pl.DataFrame:
+    """Columns `model`, `passage`, `text` and `status`, what became of it."""
     outputs = warehouse.read("model_output", passages, ["model", "passage", "text"])
     refused = warehouse.read("refusal", passages, ["model", "passage"]).with_columns(text=pl.lit(None, pl.String))
-    return pl.concat([outputs, refused]).sort("model", "passage")
+    rows = pl.concat([outputs, refused]).sort("model", "passage")
+    status = pl.when(pl.col("text").is_null()).then(pl.lit("refused")).when("withheld").then(pl.lit("withheld"))
+    rows = rows.with_columns(withheld(rows, secrets(warehouse, passages, rights)))
+    return rows.with_columns(status=status.otherwise(pl.lit("translated"))).drop("withheld")
 
 
 def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -200,16 +192,16 @@ def _numbered(labels: pl.DataFrame, agreement: pl.DataFrame) -> dict[str, pl.Dat
 
 def _package(content: Content, private: bool, published: date) -> dict[str, bytes]:
     """The package's files by their paths in it."""
-    outputs, withheld = _judged(content)
+    outputs = _short(content.outputs, content.corpus)
     tables = _as_written(content, outputs)
     files = {file: as_csv(rows) for file, rows in tables.items()}
-    files |= {_parquet(file): as_parquet(rows) for file, rows in tables.items()}
+    files |= {parquet(file): as_parquet(rows) for file, rows in tables.items()}
     files |= _output_files(outputs)
     texts = {"source.jsonl": content.sources, "references.jsonl": content.references, "prose.jsonl": content.prose}
     for file, rows in texts.items():
         files[file] = _lines(_record(row, whole=not row["restricted"]) for row in rows.iter_rows(named=True))
     if private:
-        files |= {f"{PRIVATE}/{file}": whole for file, whole in _restricted(content, texts, withheld).items()}
+        files |= {f"{PRIVATE}/{file}": whole for file, whole in _restricted(content, texts, outputs).items()}
     for path in sorted((PROJECT / "prompts").glob("*.yaml")):
         files[f"prompts/{path.name}"] = path.read_bytes()
     files["LICENCES.md"] = _licences(content, private).encode()
@@ -220,11 +212,10 @@ def _package(content: Content, private: bool, published: date) -> dict[str, byte
     open_ones = content.rights.filter(~pl.col("restricted"))["licence"].unique().sort().to_list()
     about = croissant.About(content.corpus, published, open_ones, _languages(content), private)
     passed_on = {path: whole for path, whole in files.items() if not path.startswith(f"{PRIVATE}/")}
-    parquet = {_parquet(file): file for file in tables}
-    files["croissant.json"] = _json(croissant.croissant(about, passed_on, parquet, meanings))
+    typed = {parquet(file): file for file in tables}
+    files["croissant.json"] = _json(croissant.croissant(about, passed_on, typed, meanings))
     files["datacite.json"] = _json(croissant.datacite(about, passed_on))
-    sums = [f"{hashlib.sha256(whole).hexdigest()}  {path}\n" for path, whole in sorted(files.items())]
-    return files | {CHECKSUMS: "".join(sums).encode()}
+    return files | {CHECKSUMS: checksums(files)}
 
 
 def _as_written(content: Content, outputs: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -239,7 +230,13 @@ def _as_written(content: Content, outputs: pl.DataFrame) -> dict[str, pl.DataFra
     }
 
 
-def _parquet(file: str) -> str:
+def checksums(files: Mapping[str, bytes]) -> bytes:
+    """What `sha256sum` checks files by."""
+    return "".join(f"{hashlib.sha256(whole).hexdigest()}  {path}\n" for path, whole in sorted(files.items())).encode()
+
+
+def parquet(file: str) -> str:
+    """Where the table of a file in CSV stands with its types."""
     return f"parquet/{file.removesuffix('.csv')}.parquet"
 
 
@@ -249,7 +246,7 @@ def _languages(content: Content) -> list[str]:
     return sorted({*given, *content.sources["language"]} - {""})
 
 
-def _restricted(content: Content, texts: Mapping[str, pl.DataFrame], withheld: pl.DataFrame) -> dict[str, bytes]:
+def _restricted(content: Content, texts: Mapping[str, pl.DataFrame], outputs: pl.DataFrame) -> dict[str, bytes]:
     """What a public package leaves out."""
     files = {
         file: _lines(_record(row, whole=True) for row in rows.filter("restricted").iter_rows(named=True))
@@ -257,7 +254,8 @@ def _restricted(content: Content, texts: Mapping[str, pl.DataFrame], withheld: p
     }
     found = content.verification.filter("restricted").drop("licence", "restricted")
     files["verification.csv"] = as_csv(_short(found, content.corpus))
-    files["outputs.jsonl"] = _lines(withheld.select("model", "passage_id", translation="text").iter_rows(named=True))
+    closed = outputs.filter(status="withheld")
+    files["outputs.jsonl"] = _lines(closed.select("model", "passage_id", translation="text").iter_rows(named=True))
     return files
 
 
@@ -270,31 +268,6 @@ def _passages(content: Content) -> pl.DataFrame:
     for table in ("passage_filter", "selection"):
         rows = rows.join(content.tables[table], on="passage", how="left", maintain_order="left")
     return _short(rows, content.corpus)
-
-
-def _judged(content: Content) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Outputs with what became of them (`status`), and those that are withheld.
-
-    A model may have a translation by heart, or give its source back; an imported output may be anybody's translation.
-    """
-    secret: dict[str, list[str]] = {}
-    for rows in (content.sources, content.references):
-        for passage, text in rows.filter("restricted").select("passage", "text").iter_rows():
-            secret.setdefault(passage, []).append(text)
-    status = [
-        "refused" if text is None
-        else "withheld" if repeats(text, secret.get(passage, []))
-        else "translated"
-        for passage, text in content.outputs.select("passage", "text").iter_rows()
-    ]  # fmt: skip
-    rows = _short(content.outputs, content.corpus).with_columns(pl.Series("status", status, dtype=pl.String))
-    return rows, rows.filter(status="withheld")
-
-
-def repeats(text: str, restricted: Iterable[str]) -> bool:
-    """Whether the whole of a restricted text stands in another, whatever the case and punctuation."""
-    own = normalized(text)
-    return any(words and words in own for words in map(normalized, restricted))
 
 
 def _index(outputs: pl.DataFrame) -> pl.DataFrame:
@@ -362,23 +335,20 @@ def _readme(content: Content, private: bool) -> str:
 def _made_from(content: Content) -> str:
     """Versions and settings, an entry each."""
     described = content.tables["corpus"].row(0, named=True)
-    lines = [f"Variorum {version('variorum')}"]
-    lines += [f"{name.replace('_', ' ')}: {value}" for name, value in described.items() if value is not None]
-    for path in sorted((PROJECT / "prompts").glob("*.yaml")):
-        prompt = prompts.load(path.stem)
-        lines.append(f"prompt `{prompt.name}`: version {prompt.version}, digest {prompt.digest()}")
+    lines = [f"{name.replace('_', ' ')}: {value}" for name, value in described.items() if value is not None]
     signatures = content.tables["leaderboard.csv"]["signature"].unique().sort()
-    lines += [f"signature of scores: {each}" for each in signatures]
-    return "".join(f"- {line}\n" for line in lines)
+    return made_from([*lines, *(f"signature of scores: {each}" for each in signatures)])
+
+
+def made_from(lines: Iterable[str]) -> str:
+    """An entry for the software, each prompt and each of the lines."""
+    asked = [prompts.load(path.stem) for path in sorted((PROJECT / "prompts").glob("*.yaml"))]
+    by = [f"prompt `{each.name}`: version {each.version}, digest {each.digest()}" for each in asked]
+    return "".join(f"- {line}\n" for line in [f"Variorum {version('variorum')}", *by, *lines])
 
 
 def _translators(content: Content) -> list[str]:
     return [name for name in content.rights["translator"] if name]
-
-
-def named(translators: Iterable[str]) -> list[str]:
-    """Translators as people are told of them; the source is one of them."""
-    return [name or "source" for name in translators]
 
 
 def _characters() -> pl.Expr:
@@ -400,7 +370,8 @@ def _lines(records: Iterable[Mapping[str, object]]) -> bytes:
     return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records).encode()
 
 
-def _check_place(folder: Path, private: bool) -> None:
+def check_place(folder: Path, private: bool) -> None:
+    """Raise BadInput unless a package may be put there: only a former one, just as it was written, is replaced."""
     if not folder.exists():
         return
     readme = folder / README

@@ -15,22 +15,25 @@ from typing import NamedTuple
 
 import polars as pl
 
+from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit.rated import PANEL, PEOPLE
-from benchmark_assets.metrics.measures import RANKED
+from benchmark_assets.reporting import readings
 from benchmark_assets.reporting.comparisons import MEAN_RANK
 from benchmark_assets.reporting.export import check_vacant, put
 from benchmark_assets.reporting.tables import number
-from benchmark_assets.understanding.readings import boards
+from benchmark_assets.understanding.readings import boards, groups
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': r"\textquotedbl{}", "[": "{[}", "]": "{]}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "[": "{[}", "]": "{]}", "σ": r"\ensuremath{\sigma}",
 }  # fmt: skip
-"""Brackets, too: one at the beginning of a row would be read as an argument of the row before."""
+"""Brackets, too: one at the beginning of a row would be read as an argument of the row before. Of the letters that
+signatures have, the encoding T1 lacks one."""
 
+KEYS = ["kind", "system"]
 TITLES = {
     "sim_best": "Similarity", "chrf": "chrF++", "bleu": "BLEU", "comet_avg": "COMET", "length_offset": "Length",
     "outlier_rate": "Outliers", MEAN_RANK: "Mean rank", "similarity": "Similarity of two",
@@ -58,8 +61,8 @@ class Table(NamedTuple):
     signatures: Sequence[str]
 
 
-def write(warehouse: Warehouse, folder: Path, corpus: str) -> list[str]:
-    """Write the tables of a corpus, and of the tasks of understanding, to a folder.
+def write(warehouse: Warehouse, folder: Path, corpus: str | None = None) -> list[str]:
+    """Write the tables of a corpus, and of the tasks of understanding, to a folder; without a corpus the latter alone.
 
     Returns
     -------
@@ -73,11 +76,15 @@ def write(warehouse: Warehouse, folder: Path, corpus: str) -> list[str]:
     folder = folder.resolve()
     check_vacant(folder)
     with warehouse.exclusively():  # the tables of one moment
-        if not len(warehouse.read("corpus", pl.DataFrame({"corpus": [corpus]}), ["corpus"])):
+        if corpus and not len(warehouse.read("corpus", pl.DataFrame({"corpus": [corpus]}), ["corpus"])):
             raise BadInput(corpus, "", "is no corpus of this warehouse", "`variorum status` names them")
-        tables = [table for table in _tables(warehouse, corpus) if len(table.rows)]
+        whole = [*(_of_corpus(warehouse, corpus) if corpus else ()), *_understanding(warehouse)]
+        tables = [table for table in whole if len(table.rows)]
     if not tables:
-        raise BadInput(corpus, "", "has no tables yet", "`variorum update` makes them")
+        remedy = (
+            "`variorum update` makes them" if corpus else "`variorum update` makes them; those of a corpus: name it"
+        )
+        raise BadInput(corpus or "understanding", "", "has no tables yet", remedy)
     files = {f"{table.name}.tex": typeset(table) for table in tables}
     inputs = "\n".join(rf"\input{{{table.name}}}" for table in tables)
     put({name: text.encode() for name, text in (files | {"all.tex": DOCUMENT.format(inputs=inputs)}).items()}, folder)
@@ -108,17 +115,22 @@ def _row(cells: Sequence[object]) -> str:
     return " & ".join(escaped("--" if cell in (None, "-", "—") else str(cell)) for cell in cells) + r" \\"
 
 
-def _tables(warehouse: Warehouse, corpus: str) -> Iterator[Table]:
+def _of_corpus(warehouse: Warehouse, corpus: str) -> Iterator[Table]:
     key = pl.DataFrame({"corpus": [corpus]})
     yield from _palibench(warehouse, key, corpus)
     yield from _audit(warehouse, key, corpus)
     yield from _judged(warehouse, key, corpus)
-    for language, rows in boards(board := warehouse.read("understanding_board")).items():
-        own = board.filter(language=language)
-        named = rows.rename({"kind": "Kind", "system": "System", "mean": "Mean"})
-        name = f"dharmabench-{re.sub('[^a-z0-9]+', '-', language.lower())}"
-        caption = f"Understanding, {language}: scores by task from 0 to 100, with the standard deviation over seeds."
-        yield Table(name, caption, named, 2, own["signature"].to_list())
+
+
+def _understanding(warehouse: Warehouse) -> Iterator[Table]:
+    rows = warehouse.read("understanding_board")
+    tables = boards(rows)
+    for title, own in groups(rows).items():
+        named = tables[title].rename({"kind": "Kind", "system": "System", "mean": "Mean"}, strict=False)
+        name = re.sub("[^a-z0-9]+", "-", (title if own["benchmark"][0] else f"understanding-{title}").lower())
+        caption = f"{title}: scores by task from 0 to 100, with the standard deviation over seeds"
+        near = "; near: share of the test split with a near neighbour in the train split" if own["near"].count() else ""
+        yield Table(name, f"{caption}{near}.", named, 2, own["signature"].to_list())
 
 
 def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Table]:
@@ -142,25 +154,18 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
         ), 2, board["signature"].to_list(),
     )  # fmt: skip
     shares = warehouse.read("closest_share", key)
-    cells = shares.with_columns(cell=number("share", 1, 100)).pivot(
-        "translator", index=["kind", "system"], values="cell", sort_columns=True
-    ).sort("kind", "system", descending=[True, False])  # fmt: skip
+    cells = readings.across(shares, "translator", number("share", 1, 100), KEYS)
+    cells = cells.sort("kind", "system", descending=[True, False])
     yield Table(
         "palibench-7", f"{corpus}: how often each translator is the closest, percent of passages.",
         cells.rename({"kind": "Kind", "system": "System"}), 2, shares["signature"].to_list(),
     )  # fmt: skip
-    ranks = warehouse.read("metric_rank", key)
-    cell = pl.when(measure=MEAN_RANK).then(number("value", 2)).otherwise(number("rank", 1)).alias("cell")
-    order = ranks.filter(measure=MEAN_RANK).sort("value", "system").select("kind", "system")
-    table = order.join(
-        ranks.with_columns(cell).pivot("measure", index=["kind", "system"], values="cell"),
-        on=["kind", "system"], maintain_order="left",
-    )  # fmt: skip
-    names = [name for name in (*(each.name for each in RANKED), MEAN_RANK) if name in table.columns]
+    found = warehouse.read("metric_rank", key)
+    table = readings.ranked(found, number("rank", 1), KEYS)
+    names = {TITLES[name]: name for name in table.columns if name not in KEYS}
     yield Table(
-        "palibench-8", f"{corpus}: ranks by measure (1 is best).",
-        table.select(Kind="kind", System="system", **{TITLES[name]: name for name in names}),
-        2, ranks["signature"].to_list(),
+        "palibench-8", f"{corpus}: ranks by measure (1 is best).", table.select(Kind="kind", System="system", **names),
+        2, found["signature"].to_list(),
     )  # fmt: skip
 
 
@@ -168,16 +173,15 @@ def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Tab
     board = warehouse.read("leaderboard", key).filter(kind="model").sort("rank")
     passages = warehouse.read("source_text", key, ["passage"])
     triage = warehouse.read("triage", passages, ["model", "drift"]).rename({"model": "system"})
-    counts = triage.group_by("system").agg(
-        (pl.col("drift") > least).sum().alias(f"Drift above {least}") for least in (1.5, 2.0)
-    )
-    rows = board.join(counts, on="system", maintain_order="left")
+    far = {f"Drift above {least:g}": least for least in audits(warehouse)[corpus].bands}
+    counts = triage.group_by("system").agg((pl.col("drift") > least).sum().alias(name) for name, least in far.items())
+    rows = board.join(counts, on="system", how="left", maintain_order="left")
     yield Table(
         "audit-6", f"{corpus}: models and how many of their outputs lie far out.",
         rows.select(
             Model="system", Similarity=number("sim_best", 3), Drift=number("drift", 3),
             Length=number("length_ratio", 3), COMET=number("comet_avg", 3),
-            **{name: pl.col(name) for name in ("Drift above 1.5", "Drift above 2.0")},
+            **{name: pl.col(name) for name in far},
         ), 1, rows["signature"].to_list(),
     )  # fmt: skip
     outcomes = warehouse.read("audit_outcome", key).filter(pl.col("judged") > 0).sort("model", "band")
@@ -218,15 +222,21 @@ def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Tab
 def _judged(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Table]:
     passages = warehouse.read("source_text", key, ["passage"])
     sets = warehouse.read("base_set_item", passages, ["base_set"]).unique()
-    for (base_set,), own in warehouse.read("pairwise_score", sets).group_by(["base_set"], maintain_order=True):
-        slices = own["slice"].unique().sort().to_list()
-        slices = sorted(slices, key=lambda each: (each != "overall", each))
-        order = own.filter(slice="overall").sort("lt", descending=True, nulls_last=True).select("model")
-        cells = own.with_columns(cell=number("lt", 2)).pivot("slice", index="model", values="cell")
-        table = order.join(cells, on="model", maintain_order="left").select("model", *slices)
-        name = f"jp-tl-bench-{re.sub('[^A-Za-z0-9.]+', '-', str(base_set))}"
-        caption = f"Strength against the anchors of {base_set} (LT, 0 to 10) by slice."
-        yield Table(name, caption, table.rename({"model": "Model"}), 1, own["contract"].to_list())
+    scored = warehouse.read("pairwise_score", sets).sort("base_set", "contract")
+    for (base_set,), every in scored.group_by(["base_set"], maintain_order=True):
+        # Scores under different contracts do not compare: a table for each.
+        comparable = every.partition_by("contract", maintain_order=True)
+        for place, own in enumerate(comparable, start=1):
+            slices = sorted(own["slice"].unique(), key=lambda each: (each != "overall", each))
+            order = own.filter(slice="overall").sort("lt", descending=True, nulls_last=True).select("model")
+            cells = own.with_columns(cell=number("lt", 2)).pivot("slice", index="model", values="cell")
+            table = order.join(cells, on="model", maintain_order="left").select("model", *slices)
+            which = f" {place}" if len(comparable) > 1 else ""
+            name = f"jp-tl-bench-{re.sub('[^A-Za-z0-9.]+', '-', f'{base_set}{which}')}"
+            under = f", contract{which} of {len(comparable)}" if which else ""
+            caption = f"Strength against the anchors of {base_set} (LT, 0 to 10) by slice{under}."
+            signed = own.select(pl.format("{}; {}", "contract", "signature")).to_series().to_list()
+            yield Table(name, caption, table.rename({"model": "Model"}), 1, signed)
     marks = warehouse.read("rubric_summary", key)
     shares = {
         f"{mark}, %": (100 * pl.col(name) / pl.sum_horizontal(*_MARKS)).round(1)

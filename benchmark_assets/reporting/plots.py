@@ -67,14 +67,14 @@ def plots(warehouse: Warehouse, asset: str) -> Mapping[str, dg.MetadataValue]:
     return {"plot": dg.MetadataValue.md(text)} if text else {}
 
 
-def pictured(charts: Iterable[tuple[str, Spec]], most: int = MOST) -> str:
-    """Titles and charts as Markdown with pictures, of at most `most` characters, and how many there was no room for.
+def pictured(charts: Iterable[tuple[str, Spec]]) -> str:
+    """Titles and charts as Markdown with pictures, of at most `MOST` characters, and how many there was no room for.
 
     Of a chart that is too large only the first rows are drawn, and its title says how many of how many.
     """
     parts: list[str] = []
     waiting = list(charts)
-    room = most - len(MORE) - 10
+    room = MOST - len(MORE) - 10
     while waiting:
         alone = len(waiting) == 1 or parts
         part = _within(*waiting[0], room if alone else room // 2)

@@ -3,6 +3,8 @@
 Here: Markdown. Not here: the numbers; the columns of the leaderboard, which the command line prints too (leaderboard).
 """
 
+from collections.abc import Sequence
+
 import dagster as dg
 import polars as pl
 
@@ -11,6 +13,21 @@ from benchmark_assets.reporting.comparisons import MEAN_RANK
 from benchmark_assets.reporting.tables import markdown, number
 
 MOST = 300
+
+
+def across(rows: pl.DataFrame, by: str, cell: pl.Expr, keys: Sequence[str]) -> pl.DataFrame:
+    """A row for each combination of keys, a column for each value of `by`, by name, in which its cell stands."""
+    return rows.with_columns(cell=cell).pivot(by, index=list(keys), values="cell", sort_columns=True)
+
+
+def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFrame:
+    """Rows of `metric_rank`, best mean rank first: for each measure a column with `rank`, for their mean its value."""
+    overall = pl.col("measure") == MEAN_RANK
+    cells = across(rows, "measure", pl.when(overall).then(number("value", 2)).otherwise(rank), keys)
+    by = [*(key for key in keys if key == "corpus"), "value", "system"]
+    order = rows.filter(overall).sort(by).select(keys)
+    names = [name for name in (*(each.name for each in RANKED), MEAN_RANK) if name in cells.columns]
+    return order.join(cells, on=list(keys), maintain_order="left").select(*keys, *names)
 
 
 def shown(table: pl.DataFrame, rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
@@ -29,9 +46,7 @@ def agreement(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
 
 def shares(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
     """Rows of `closest_share`, a column for each translator; '' where a system is not compared with one."""
-    table = rows.with_columns(number("share", 1, 100)).pivot(
-        "translator", index=["corpus", "kind", "system"], values="share", sort_columns=True
-    )
+    table = across(rows, "translator", number("share", 1, 100), ["corpus", "kind", "system"])
     return shown(table.with_columns(pl.col(pl.String).fill_null("")), rows)
 
 
@@ -48,14 +63,10 @@ def differences(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
 
 def ranks(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
     """Rows of `metric_rank`, best mean rank first: ranks with intervals, and the cluster of a model in parentheses."""
-    keys, overall = ["corpus", "kind", "system"], pl.col("measure") == MEAN_RANK
     cluster = pl.when(pl.col("cluster").is_not_null()).then(pl.format(" ({})", "cluster")).otherwise(pl.lit(""))
-    cell = pl.when(overall).then(number("value", 2)).otherwise(number("rank", 1) + cluster).alias("cell")
-    order = rows.filter(overall).sort("corpus", "value", "system").select(*keys, _references())
-    cells = rows.with_columns(cell).pivot("measure", index=keys, values="cell")
-    table = order.join(cells, on=keys, maintain_order="left")
-    names = [name for name in (*(each.name for each in RANKED), MEAN_RANK) if name in table.columns]
-    return shown(table.select(*order.columns, pl.col(names).fill_null("-")), rows)
+    keys = ["corpus", "kind", "system", "mean_references"]
+    table = ranked(rows.with_columns(_references()), number("rank", 1) + cluster, keys)
+    return shown(table.with_columns(pl.exclude(keys).fill_null("-")), rows)
 
 
 def concordance(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:

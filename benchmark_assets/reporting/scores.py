@@ -63,6 +63,13 @@ def all_scores(warehouse: Warehouse) -> pl.DataFrame:
     return pl.concat([models.drop(own.columns[1:]), humans], how="diagonal_relaxed")
 
 
+def made_by(warehouse: Warehouse, passages: pl.DataFrame) -> list[str]:
+    """Signatures of all scores of outputs of these passages (column `passage`): one for each embedder."""
+    embedders = warehouse.read("drift_score", passages, ["embedder"])["embedder"].unique().sort()
+    comet = ", ".join(warehouse.read("comet_score", passages, ["signature"])["signature"].drop_nulls().unique().sort())
+    return [signature(each, comet or None) for each in embedders]
+
+
 def signed(scores: pl.DataFrame, row: str) -> str:
     """The signature of numbers that these scores are averaged or compared in.
 

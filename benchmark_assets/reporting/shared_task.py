@@ -1,6 +1,6 @@
 """A corpus in the layout of shared tasks on metrics, which mt-metrics-eval reads: a line a passage.
 
-Here: which passages, references and systems, and the files. Not here: rights (export.rights_of), scores. Layout: README
+Here: which passages, references and systems, and the files. Not here: rights (rights), scores. Layout: README
 of google-research/mt-metrics-eval, section "File organization and naming convention".
 
 The layout has no gaps: each system has a line for each passage, and a metric has a score for each line of each system.
@@ -18,25 +18,16 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, VALID
-from benchmark_assets.corpus.registry import registered
 from benchmark_assets.metrics.measures import MEASURES, Measure
-from benchmark_assets.reporting.export import (
-    PRIVATE_TITLE,
-    PUBLIC_TITLE,
-    README,
-    check_vacant,
-    named,
-    put,
-    repeats,
-    rights_of,
-)
-from benchmark_assets.reporting.scores import model_scores
+from benchmark_assets.reporting.export import PRIVATE_TITLE, PUBLIC_TITLE, README, check_vacant, put
+from benchmark_assets.reporting.rights import named, rights_of, secrets, withheld
+from benchmark_assets.reporting.scores import made_by, model_scores
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 
 METRICS = {
     "simbest": ("sim_best", "sim_best", 1), "simcentroid": ("sim_centroid", "sim_centroid", 1),
-    "negdrift": ("drift", "drift", -1), "chrF": ("chrf", "chrf", 1), "BLEU": ("bleu", "bleu", 1),
+    "negdrift": ("drift", "drift", -1), "chrF2++": ("chrf", "chrf", 1), "BLEU": ("bleu", "bleu", 1),
     "COMETavg": ("comet_avg", "comet_avg", 1), "COMETbest": ("comet_best", "comet_best", 1),
 }  # fmt: skip
 """Name of a metric: column of a passage's score, measure of a system's, and the sign with which more is better."""
@@ -48,7 +39,7 @@ ABOUT = """\
 A line a passage of `passages.txt`, in its order; line breaks within a passage are blanks, and an empty line in
 `references/` says that there is no complete translation. mt-metrics-eval reads the folder as a test set.
 
-- metrics: more is better, so `negdrift` is drift times -1. `.sys.score` of BLEU and chrF are corpus scores, those of
+- metrics: more is better, so `negdrift` is drift times -1. `.sys.score` of BLEU and chrF2++ are corpus scores, those of
   the others means. `all` are all references of a passage, also those that are left out here.
 - `human-scores/*.people.*`, `*.panel.*`: labels by people (mean over annotators) and verdicts of the panel of judges:
   no error 0, minor -1, major -5; `None` where there is no such label. `*.headtohead.*`: beside the human translation, 1
@@ -96,9 +87,6 @@ def write(
     folder = folder.resolve()
     check_vacant(folder)
     with warehouse.exclusively():  # the tables of one moment
-        for each in registered(warehouse, {corpus}):
-            if isinstance(each, BadInput):
-                raise each
         return _write(warehouse, folder, corpus, systems, private)
 
 
@@ -109,15 +97,17 @@ def folded(text: str) -> str:
 
 def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[str], private: bool) -> Written:
     key = pl.DataFrame({"corpus": [corpus]})
-    pair = _pair(warehouse, key, corpus)
     selected = warehouse.read("selection", columns=["passage", "selected"]).filter("selected").select("passage")
     sources = warehouse.read("source_text", key).join(selected, on="passage", how="semi").sort("document", "position")
     references = warehouse.read("reference", sources.select("passage"), ["passage", "translator", "text", "complete"])
-    rights = rights_of(warehouse, key, references["translator"])
+    rights = rights_of(warehouse, corpus, references["translator"])
+    pair = _pair(warehouse, key, corpus)
     restricted = [] if private else rights.filter("restricted")["translator"].to_list()
     if "" in restricted:
         raise BadInput(corpus, "source", "may not be passed on, and there is no test set without it", "give --private")
-    outputs = _outputs(warehouse, sources, references.filter(pl.col("translator").is_in(restricted)))
+    outputs = warehouse.read("model_output", sources.select("passage"), ["model", "passage", "text"])
+    if not private:
+        outputs = outputs.filter(~withheld(outputs, secrets(warehouse, sources.select("passage"), rights)))
     lines, incomplete = _lines(
         corpus, sources, references.filter("complete", ~pl.col("translator").is_in(restricted)), outputs, systems
     )
@@ -126,7 +116,8 @@ def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[st
     title = PRIVATE_TITLE if private_now else PUBLIC_TITLE
     left_out = named(restricted)
     words = f"Left out, for they may not be passed on: {', '.join(left_out)}.\n\n" if left_out else ""
-    files[README] = f"{title}{corpus}, as a test set\n\n{words}{ABOUT}"
+    made = "".join(f"- made by: {each}\n" for each in made_by(warehouse, sources.select("passage")))
+    files[README] = f"{title}{corpus}, as a test set\n\n{words}{ABOUT}{made}"
     put({path: text.encode() for path, text in files.items()}, folder)
     return Written(len(lines.passages), [*lines.outputs], [*lines.references], incomplete, left_out)
 
@@ -136,14 +127,6 @@ def _pair(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> str:
     if None in described:
         raise BadInput(corpus, "", "has no pair of languages", "name those of source and references in its description")
     return "-".join(described)
-
-
-def _outputs(warehouse: Warehouse, sources: pl.DataFrame, restricted: pl.DataFrame) -> pl.DataFrame:
-    """Outputs but those in which a whole restricted text stands."""
-    rows = warehouse.read("model_output", sources.select("passage"), ["model", "passage", "text"])
-    secret = dict(restricted.group_by("passage").agg("text").iter_rows())
-    kept = [not repeats(text, secret.get(passage, [])) for _, passage, text in rows.iter_rows()]
-    return rows.filter(pl.Series(kept, dtype=pl.Boolean))
 
 
 def _lines(

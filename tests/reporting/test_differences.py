@@ -116,6 +116,34 @@ def test_models_that_come_and_go_are_named() -> None:
     assert "removed: beta" in page(found)
 
 
+def judged(folder: str, lt: float, contract: str = "c", of: str = "tiny") -> Package:
+    """A package with an LT, whose interval is half a point to each side."""
+    score = {"model": ["alpha"], "base_set": ["b@1.0.0"], "slice": ["overall"], "lt": [lt], "contract": [contract]}
+    rows = pl.DataFrame(score).with_columns(
+        signature=pl.lit("s"), lt_low=pl.col("lt") - 0.5, lt_high=pl.col("lt") + 0.5
+    )
+    return held(alpha=[0.5])._replace(folder=Path(folder), tables=held(alpha=[0.5]).tables | {"pairwise_scores": rows},
+                                      of=of)  # fmt: skip
+
+
+def test_scores_by_judges_stand_beside_each_other_with_their_intervals() -> None:
+    old = judged("old", 5)
+    found = compare(old, judged("new", 5.8)).further
+    assert found.select("score", "of", "system", "old", "new", "verdict").row(0) == (
+        "LT", "b@1.0.0 overall", "alpha", 5.0, 5.8, "intervals overlap",
+    )  # fmt: skip
+    verdicts = [compare(old, judged("new", *each)).further["verdict"].item() for each in ((7,), (3,), (7, "other"))]
+    assert verdicts == ["better", "worse", "made differently"]
+    assert "LT" in page(compare(old, judged("new", 7)))
+    assert compare(old, held(alpha=[0.5])._replace(of="tiny")).further.is_empty()
+
+
+def test_packages_of_two_corpora_are_not_compared(old: Path, warehouse: Warehouse) -> None:
+    assert read(old).of == "tiny"
+    with pytest.raises(BadInput, match="is of huge, and old of tiny"):
+        compare(judged("old", 5), judged("new", 5, of="huge"))
+
+
 def test_what_is_no_package_is_refused(old: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is no package"):
         read(tmp_path / "absent")

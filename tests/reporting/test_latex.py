@@ -1,5 +1,6 @@
 """Tables for papers are LaTeX whatever the names are, and say by what their numbers were made."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from benchmark_assets.reporting.latex import Table, escaped, typeset, write
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
+from tests.reporting.report.made import made, put
 
 TRICKY = r"a_b & 50% of {x} \input{/etc/passwd} #1 $y^2$ ~ [z] <q> | ”é"
 
@@ -85,6 +87,55 @@ def test_tables_have_the_shape_of_the_papers(folder: Path, warehouse: Warehouse)
     assert r"embedder: letter pairs" in (folder / "palibench-6.tex").read_text(encoding="utf-8")
     document = (folder / "all.tex").read_text(encoding="utf-8")
     assert set(re.findall(r"\\input\{(.+)\}", document)) == set(found)
+
+
+def test_who_has_tasks_alone_needs_no_corpus(warehouse: Warehouse, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no tables yet"):
+        write(warehouse, tmp_path / "tables")
+    rows = [
+        ("linear", "trained", "DharmaBench", "bo", "VPCT", 94.25, 0.01),
+        ("linear", "trained", "DharmaBench", "bo", "", 94.25, None),
+        ("linear", "trained", "", "bo", "OWN", 50.0, 0.5),
+    ]  # fmt: skip
+    keys = ["system", "kind", "benchmark", "language", "task", "score", "near"]
+    board = pl.DataFrame(rows, schema=keys, orient="row").with_columns(
+        tasks=pl.lit(1, pl.Int32), score_low=pl.lit(None, pl.Float64), score_high=pl.lit(None, pl.Float64),
+        score_sd=pl.lit(None, pl.Float64), missing=pl.lit(""), signature=pl.lit("made"), fingerprint=pl.lit("f"),
+    )  # fmt: skip
+    warehouse.write([Replacement("understanding_board", board, None)], run_id="test")
+    assert write(warehouse, tmp_path / "tables") == ["dharmabench-bo.tex", "understanding-bo.tex"]
+    found = cells((tmp_path / "tables" / "dharmabench-bo.tex").read_text(encoding="utf-8"))
+    assert found == [["Kind", "System", "VPCT", "Mean"], ["trained", "linear", r"94.25 (1 \% near)", "94.25"]]
+    own = cells((tmp_path / "tables" / "understanding-bo.tex").read_text(encoding="utf-8"))
+    assert own[0] == ["Kind", "System", "OWN"]
+
+
+def test_scores_that_do_not_compare_are_in_tables_of_their_own(tmp_path: Path) -> None:
+    warehouse = made(tmp_path, ["alpha", "beta", "untriaged"], 3)
+    put(
+        warehouse,
+        "corpus",
+        [{"corpus": "made", "audit": json.dumps({"bands": [0.5, 2.5], "threshold": 0.5, "sample": [1, 1, 1]})}],
+    )
+    triage = warehouse.read("triage").drop("run_id", "updated_at").filter(pl.col("model") != "untriaged")
+    put(warehouse, "triage", triage.with_columns(drift=pl.lit(1.0)))
+    source = {"corpus": "made", "segment_ids": ["1"], "segments": ["a"]}
+    put(warehouse, "source_text", [{**source, "passage": f"made/p{at}:1"} for at in range(3)])
+    put(warehouse, "base_set_item", [{"base_set": "anchors@1.0.0", "passage": "made/p0:1"}])
+    scores = warehouse.read("pairwise_score").drop("run_id", "updated_at")
+    contract = pl.when(model="alpha").then(pl.lit("one")).otherwise(pl.lit("other")).alias("contract")
+    put(warehouse, "pairwise_score", scores.with_columns(contract, signature=pl.lit("LT = 10 σ(strength)")))
+    write(warehouse, tmp_path / "tables", "made")
+    text = {path.stem: path.read_text(encoding="utf-8") for path in (tmp_path / "tables").glob("*.tex")}
+    first, second = (text[f"jp-tl-bench-anchors-1.0.0-{place}"] for place in (1, 2))
+    assert [row[0] for row in cells(first)] == ["Model", "alpha"]
+    assert {row[0] for row in cells(second)} == {"Model", "beta", "untriaged"}
+    assert r"other; LT = 10 \ensuremath{\sigma}(strength)" in second
+    models = cells(text["audit-6"])
+    assert models[0][5:] == ["Drift above 0.5", "Drift above 2.5"]
+    assert {row[0]: row[5:] for row in models[1:]} == {
+        "alpha": ["3", "0"], "beta": ["3", "0"], "untriaged": ["--", "--"],
+    }  # fmt: skip
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")

@@ -1,5 +1,7 @@
 """The tables as assets, on the small corpus: what they hold together, and what one sees of them in the UI."""
 
+from pathlib import Path
+
 import dagster as dg
 import polars as pl
 import pytest
@@ -69,3 +71,14 @@ def test_every_asset_shows_its_table_with_the_signature(
             assert shown_text.startswith("| corpus | ")
             assert "| tiny | " in shown_text
             assert tables[asset]["signature"][0] in shown_text
+
+
+def test_the_report_is_made_in_a_home_of_which_many_assets_have_nothing(
+    built: dg.Definitions, instance: dg.DagsterInstance, home: Path, warehouse: Warehouse
+) -> None:
+    states = warehouse.read("materialization", columns=["asset"])["asset"]
+    assert not {"understanding_board", "anchor_score", "audit_outcome"} & set(states)
+    job = built.resolve_implicit_global_asset_job_def()
+    job.execute_in_process(instance=instance, asset_selection=[dg.AssetKey("report")])
+    assert "Parts of the corpus" in (home / "reports" / "report.html").read_text(encoding="utf-8")
+    assert warehouse.read("report")["file"].to_list() == ["reports/report.html"]

@@ -88,7 +88,7 @@ def test_a_test_set_has_the_texts_and_scores_of_the_warehouse(
     assert scores["simbest-all.seg.score"]["alpha"] == drift["sim_best"].to_list()
     assert scores["negdrift-all.seg.score"]["alpha"] == (-drift["drift"]).to_list()
     board = warehouse.read("leaderboard").filter(system="beta").row(0, named=True)
-    for name, column in (("chrF", "chrf"), ("BLEU", "bleu"), ("simbest", "sim_best")):
+    for name, column in (("chrF2++", "chrf"), ("BLEU", "bleu"), ("simbest", "sim_best")):
         assert scores[f"{name}-all.sys.score"]["beta"] == [pytest.approx(board[column])]
     assert scores[f"{PAIR}.people.seg.score"] == {"alpha": [-3.0, None, None], "beta": [None, None, 0.0]}
     assert f"{PAIR}.panel.seg.score" not in scores

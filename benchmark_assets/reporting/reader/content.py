@@ -14,10 +14,11 @@ from benchmark_assets.adjudication.triage import audits, band_names
 from benchmark_assets.adjudication.verdicts import COUNTED, KEY
 from benchmark_assets.audit.examples import with_people
 from benchmark_assets.audit.rated import anonymous
-from benchmark_assets.corpus.registry import registered
+from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.partitions import COLLECTION
-from benchmark_assets.reporting.export import named, repeats, rights_of
+from benchmark_assets.reporting.rights import named, rights_of, secrets, withheld
+from benchmark_assets.reporting.scores import made_by
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 
@@ -41,13 +42,14 @@ class Shown(NamedTuple):
 
     `overview` describes all outputs in columns of equal length, with numbers in the place of names; `passages` has the
     rest of each passage in the order of `overview["passages"]`; `outputs` counts outputs and refusals; `restricted`
-    names the texts of the corpus that are.
+    names the texts of the corpus that are; `signatures` say by what the scores were made.
     """
 
     overview: Record
     passages: list[Record]
     outputs: int
     restricted: list[str]
+    signatures: list[str]
 
 
 def shown(warehouse: Warehouse, corpus: str, private: bool) -> Shown:
@@ -65,25 +67,29 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> Shown:
         For a corpus that is unknown, whose description cannot be read, or of which no passage is in the benchmark.
     """
     with warehouse.exclusively():  # the tables of one moment
-        for each in registered(warehouse, {corpus}):
-            if isinstance(each, BadInput):
-                raise each
         sources = _sources(warehouse, corpus)
-        key = pl.DataFrame({"corpus": [corpus]})
         passages = sources.select("passage")
         references = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
-        rights = rights_of(warehouse, key, references["translator"])
+        rights = rights_of(warehouse, corpus, references["translator"])
+        if sources.is_empty():
+            raise BadInput(
+                corpus, "", "has no passage in the benchmark", "`variorum update`, and see `variorum funnel`"
+            )
         restricted = rights.filter("restricted")["translator"].to_list()
         hidden = frozenset() if private else frozenset(restricted)
+        key = pl.DataFrame({"corpus": [corpus]})
         (target,) = warehouse.read("corpus", key, ["target_language"])["target_language"]
         bands = band_names(audits(warehouse)[corpus].bands)
         outputs = _outputs(warehouse, passages)
         texts = _texts(sources, references, target, _human_drifts(warehouse, passages))
         judgements = _votes(warehouse, passages, private), _people(warehouse, passages, private)
+        closed = secrets(warehouse, passages.clear() if private else passages, rights)
+        signatures = made_by(warehouse, passages)
     comparable = sorted(set(references.filter("complete")["translator"]) - hidden)
     overview = _overview(corpus, private, sources, outputs, bands, comparable)
+    outputs = outputs.with_columns(withheld=withheld(outputs, closed))
     passages_shown = list(_passages(sources, outputs, texts, judgements, hidden, target))
-    return Shown(overview, passages_shown, len(outputs), named(restricted))
+    return Shown(overview, passages_shown, len(outputs), named(restricted), signatures)
 
 
 def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
@@ -92,8 +98,6 @@ def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
     rows = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), columns)
     selected = warehouse.read("selection", rows.select("passage"), ["passage", "selected"]).filter("selected")
     rows = rows.join(selected, on="passage", how="semi").sort("document", "position", "passage")
-    if rows.is_empty():
-        raise BadInput(corpus, "", "has no passage in the benchmark", "`variorum update`, and see `variorum funnel`")
     return rows.with_columns(collection=COLLECTION.fill_null(""))
 
 
@@ -171,6 +175,8 @@ def _overview(
     names = {
         "model": sorted(set(outputs["model"])), "band": bands, "label": [*SUBSTANTIVE, UNCERTAIN],
         "category": list(CATEGORIES), "collection": sorted(set(sources["collection"]) - {""}),
+        "closest": outputs["closest_reference"].drop_nulls().unique().sort().to_list(),
+        "verdict": [MACHINE, UNSURE, HUMAN],
     }  # fmt: skip
     columns = {
         "passage": _numbers(outputs["passage"], sources["passage"]),
@@ -180,6 +186,8 @@ def _overview(
         "category": _numbers(outputs["error_category"], names["category"]),
         "people": _numbers(outputs["people"], names["label"]),
         "people_category": _numbers(outputs["people_category"], names["category"]),
+        "closest": _numbers(outputs["closest_reference"], names["closest"]),
+        "verdict": _numbers(outputs["verdict"], names["verdict"]),
     }
     flags = {name: outputs[name].fill_null(False).cast(pl.Int8).to_list() for name in ("queued", "sampled", "split")}
     return {
@@ -205,12 +213,11 @@ def _passages(
         own.setdefault(row["passage"], []).append(row)
     votes, people = judgements
     for passage in sources["passage"]:
-        secret = [str(each["text"]) for each in texts[passage] if each["name"] in hidden]
         yield {
             "texts": [_sized(each, each["name"] in hidden) for each in texts[passage]],
             "language": target or "",
             "outputs": [
-                _output(row, secret) | {
+                _output(row) | {
                     "votes": votes.get((str(row["model"]), passage), []),
                     "people": people.get((str(row["model"]), passage), []),
                 }
@@ -219,18 +226,17 @@ def _passages(
         }  # fmt: skip
 
 
-def _output(row: Mapping[str, object], secret: Iterable[str]) -> Record:
-    text = row["text"]
+def _output(row: Mapping[str, object]) -> Record:
     record: Record = {name: row[name] for name in ("model", "band", "closest_reference", "text")}
     record |= {"drift": _short(row["drift"]), "scores": [_short(row[name]) for name in NUMBERS]}
     record["wrong"] = [name for name in DIAGNOSES if row[name]]
-    record["refused"] = text is None
+    record["refused"] = row["text"] is None
     counted = ("label", "error_category", "judges", "abstained", "split", *COUNTED)
     record["verdict"] = None if row["label"] is None else {name: row[name] for name in counted}
     record["versus"] = None if row["verdict"] is None else {
         "verdict": row["verdict"], "balance": _short(row["balance"]), "seats": row["seats"]
     }  # fmt: skip
-    return _sized(record, text is not None and repeats(str(text), secret))
+    return _sized(record, bool(row["withheld"]))
 
 
 def _sized(record: Mapping[str, object], withheld: bool) -> Record:

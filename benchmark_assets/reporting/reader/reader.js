@@ -3,8 +3,9 @@
 "use strict";
 
 const READER = (() => {
-  const FILTERS = ["model", "band", "raters", "label", "category", "collection", "disagreement", "text"];
-  const SHOWN = { sim_best: "best similarity", sim_centroid: "similarity to centroid", chrf: "chrF", bleu: "BLEU",
+  const OF_OUTPUTS = ["model", "band", "label", "category", "closest", "verdict"];
+  const FILTERS = [...OF_OUTPUTS, "raters", "collection", "disagreement", "text"];
+  const SHOWN = { sim_best: "best similarity", sim_centroid: "similarity to centroid", chrf: "chrF++", bleu: "BLEU",
     length_ratio: "length ratio", comet_avg: "COMET, mean", comet_best: "COMET, best" };
 
   let index, state = {}, turn = 0, found = [], fitting = new Map();
@@ -121,26 +122,28 @@ const READER = (() => {
   const go = wanted => { location.hash = address(wanted); };
   const instead = wanted => { history.replaceState(null, "", address(wanted)); show(); };
 
+  // Where a value stands among its names; ANY stands for each of them, and a name that nobody knows for none.
+  const ANY = "any";
+  const placeOf = (list, name) => !list.includes(name) && name === ANY ? ANY : list.indexOf(name);
+  const matching = (wanted, place) => place >= 0 && (wanted === ANY || wanted === place);
+
   // Passages with the outputs of each that fit the filters.
   function filtered() {
     const columns = index.outputs, wanted = {}, kept = new Map();
-    for (const name of ["model", "band", "label", "category"])
-      if (state[name]) wanted[name] = names()[name].indexOf(state[name]) + 1 || -1; // a name that nobody knows fits nothing
+    for (const name of OF_OUTPUTS) if (state[name]) wanted[name] = placeOf(names()[name], state[name]);
     const collection = state.collection ? names().collection.indexOf(state.collection) : null, unknown = collection === -1;
     const text = (state.text ?? "").toLowerCase(), people = state.raters === "people";
     const [label, category] = people ? [columns.people, columns.people_category] : [columns.label, columns.category];
-    const judged = people ? columns.sampled : columns.queued;
+    const judged = people ? columns.sampled : columns.queued, values = { ...columns, label, category };
+    const asked = Object.entries(wanted).map(([name, place]) => [place, values[name]]);
     const place = index.passages.map((id, n) =>
       !unknown && (collection === null || index.collections[n] === collection) && id.toLowerCase().includes(text));
     const ofOutputs = people || state.disagreement || Object.keys(wanted).length;
     if (!ofOutputs) place.forEach((fits, n) => { if (fits) kept.set(n, []); });
     for (let n = 0; n < columns.passage.length; n++) {
       if (!place[columns.passage[n]]) continue;
-      if (wanted.model && columns.model[n] + 1 !== wanted.model) continue;
-      if (wanted.band && columns.band[n] + 1 !== wanted.band) continue;
-      if ((people || wanted.label || wanted.category) && !judged[n]) continue;
-      if (wanted.label && label[n] + 1 !== wanted.label) continue;
-      if (wanted.category && category[n] + 1 !== wanted.category) continue;
+      if ((people || "label" in wanted || "category" in wanted) && !judged[n]) continue;
+      if (!asked.every(([wanted, places]) => matching(wanted, places[n]))) continue;
       if (state.disagreement === "split" && !(columns.split[n] && columns.queued[n])) continue;
       if (state.disagreement === "people" &&
         (columns.label[n] < 0 || columns.people[n] < 0 || columns.label[n] === columns.people[n])) continue;
@@ -395,7 +398,7 @@ const READER = (() => {
 
   function filters() {
     const form = at("filters");
-    for (const name of ["model", "band", "label", "category", "collection"])
+    for (const name of [...OF_OUTPUTS, "collection"])
       form.elements[name].append(...names()[name].map(each => option(each, each)));
     at("against").append(...index.translators.map(each => option(each, each)), option("nothing", "nothing"));
     const wanted = () => ({ ...state, ...Object.fromEntries(FILTERS.map(name => [name, form.elements[name].value])),

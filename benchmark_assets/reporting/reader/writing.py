@@ -28,9 +28,10 @@ from benchmark_assets.adjudication.annotation import (
 )
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES
 from benchmark_assets.adjudication.triage import audits
-from benchmark_assets.corpus.registry import registered
-from benchmark_assets.reporting.export import PRIVATE, README, named, put, rights_of
+from benchmark_assets.corpus.registry import current
+from benchmark_assets.reporting.export import PRIVATE, README, put
 from benchmark_assets.reporting.reader.content import Record, shown
+from benchmark_assets.reporting.rights import named, rights_of
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 
@@ -76,8 +77,9 @@ def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool 
     restricted = f"restricted texts ({', '.join(content.restricted) or 'none'})"
     quoting = "the words of judges and annotators, who may quote them"
     said = f"In it are {restricted} and" if private else f"Left out are {restricted}, outputs that repeat one, and"
-    readme = f"{said} {quoting}.\n\n{len(content.passages)} passages of the benchmark with all outputs.\n"
-    _put(folder, corpus, private, readme, content.overview, content.passages)
+    made = "".join(f"\n- scores made by {each}\n" for each in content.signatures)
+    readme = f"{said} {quoting}.\n\n{len(content.passages)} passages of the benchmark with all outputs.\n{made}"
+    _put(folder, corpus, private, readme, content.overview, content.passages, content.signatures)
     return Written(len(content.passages), content.outputs, content.restricted)
 
 
@@ -95,15 +97,13 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
     folder = folder.resolve()
     (name,) = checked_names([annotator])
     with warehouse.exclusively():  # the tables of one moment
-        for each in registered(warehouse, {corpus}):
-            if isinstance(each, BadInput):
-                raise each
-        seed = audits(warehouse)[corpus].seed
-        items = in_order(drawn_items(warehouse, corpus), name, seed)
+        current(warehouse, corpus)
+        items = drawn_items(warehouse, corpus)
+        texts = ["", *sorted({who for item in items for who in item.references})]
+        rights = rights_of(warehouse, corpus, texts).filter(pl.col("restricted"), pl.col("translator").is_in(texts))
+        items = in_order(items, name, audits(warehouse)[corpus].seed)
         key = pl.DataFrame({"corpus": [corpus]})
         described = warehouse.read("corpus", key, ["source_language", "target_language"]).row(0, named=True)
-        texts = ["", *sorted({who for item in items for who in item.references})]
-        rights = rights_of(warehouse, key, texts).filter(pl.col("restricted"), pl.col("translator").is_in(texts))
     restricted = named(rights["translator"])
     _check_place(folder, bool(restricted))
     index: Record = {
@@ -136,7 +136,8 @@ def _blind(item: Item, source_language: str, target_language: str) -> Record:
 
 
 def _put(
-    folder: Path, title: str, private: bool, readme: str, index: Record, passages: Iterable[Record]
+    folder: Path, title: str, private: bool, readme: str, index: Record, passages: Iterable[Record],
+    signatures: Iterable[str] = (),
 ) -> None:  # fmt: skip
     """Write the files. The index learns in which shard each passage is."""
     room = f"{PRIVATE}/" if private else ""
@@ -146,6 +147,7 @@ def _put(
     filled = page.substitute(
         title=escape(f"{'PRIVATE, do not pass on: ' if private else ''}{title}"),
         guide=page_of(guide()) if "annotator" in index else "",
+        made=f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in signatures)}</ul>",
         mode="blind" if "annotator" in index else "reading",
     )
     files = {

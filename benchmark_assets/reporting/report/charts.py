@@ -52,6 +52,9 @@ LEVELS = {"valid": "sky", "minor": "orange", "major": "vermilion", "uncertain": 
 STEP = 18
 """Height of a row in pixels."""
 
+WIDE = 560
+"""Width of a chart that stands alone, in pixels."""
+
 
 def ranges(
     rows: pl.DataFrame, axis: str, *, width: int = 340, columns: int = 2, rule: float | None = None,
@@ -73,9 +76,7 @@ def ranges(
     """
     there = rows.drop_nulls("value")
     order, panels, kinds = (there[name].unique(maintain_order=True).to_list() for name in ("row", "panel", "kind"))
-    look = {kind: KINDS.get(kind, FURTHER[at % len(FURTHER)]) for at, kind in enumerate(kinds)}
-    colour = alt.Color("kind:N").scale(domain=kinds, range=[COLOURS[look[kind][0]] for kind in kinds])
-    shape = alt.Shape("kind:N").scale(domain=kinds, range=[look[kind][1] for kind in kinds])
+    colour, shape = _looks(kinds)
     legend = alt.Legend(title=None, orient="top", symbolSize=70) if len(kinds) > 1 else None
     scale = alt.Scale(zero=False, nice=True) if domain is None else alt.Scale(domain=list(domain))
     base = alt.Chart().encode(
@@ -98,7 +99,7 @@ def ranges(
     return _spec(facets.resolve_scale(x="independent" if domain is None else "shared"))
 
 
-def dodged(rows: pl.DataFrame, axis: str, *, width: int = 560, domain: Sequence[float] | None = None) -> Spec:
+def dodged(rows: pl.DataFrame, axis: str, *, domain: Sequence[float]) -> Spec:
     """Values with their intervals, several `kind`s under each other in every row.
 
     Parameters
@@ -107,25 +108,23 @@ def dodged(rows: pl.DataFrame, axis: str, *, width: int = 560, domain: Sequence[
         As those of `ranges`, without panels.
     """
     order, kinds = rows["row"].unique(maintain_order=True).to_list(), sorted(rows["kind"].unique())
-    look = {kind: KINDS.get(kind, FURTHER[at % len(FURTHER)]) for at, kind in enumerate(kinds)}
+    colour, shape = _looks(kinds)
     legend = alt.Legend(title=None, orient="top", symbolSize=70, columns=4)
     base = alt.Chart(_values(rows)).encode(
         y=alt.Y("row:N").sort(order).title(None),
         yOffset=alt.YOffset("kind:N").sort(kinds).scale(paddingInner=0.2, paddingOuter=0.5),
-        color=alt.Color("kind:N").scale(domain=kinds, range=[COLOURS[look[kind][0]] for kind in kinds]).legend(legend),
+        color=colour.legend(legend),
         tooltip=_tips(row="name", kind="kind", value="value", low="from", high="to"),
     )
-    scale = alt.Scale(zero=False) if domain is None else alt.Scale(domain=list(domain))
+    scale = alt.Scale(domain=list(domain))
     rule = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q").scale(scale).title(axis), x2="high:Q")
-    shape = alt.Shape("kind:N").scale(domain=kinds, range=[look[kind][1] for kind in kinds]).legend(legend)
-    point = base.mark_point(filled=True, size=50, opacity=1).encode(x=alt.X("value:Q").scale(scale), shape=shape)
+    point = base.mark_point(filled=True, size=50, opacity=1)
+    points = point.encode(x=alt.X("value:Q").scale(scale), shape=shape.legend(legend))
     step = alt.Step(10, **{"for": "offset"})
-    return _spec(alt.layer(rule, point).properties(width=width, height=step))
+    return _spec(alt.layer(rule, points).properties(width=WIDE, height=step))
 
 
-def distribution(
-    bins: pl.DataFrame, edges: Sequence[float], most: float, axis: str, *, width: int = 620
-) -> Spec:  # fmt: skip
+def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: str) -> Spec:
     """A histogram of each name under the other, with the edges of the bands and the median.
 
     Parameters
@@ -148,13 +147,13 @@ def distribution(
     bands = alt.Chart(alt.InlineData(values=[{"edge": edge} for edge in edges]))
     lines = bands.mark_rule(strokeDash=[3, 3], color=COLOURS["quiet"]).encode(x="edge:Q")
     median = alt.Chart().mark_rule(strokeWidth=3, color=COLOURS["ink"]).encode(x="mean(median):Q")
-    layers = alt.layer(bars, lines, median, data=_values(bins)).properties(width=width, height=30)
+    layers = alt.layer(bars, lines, median, data=_values(bins)).properties(width=620, height=30)
     header = alt.Header(title=None, labelAngle=0, labelAlign="left", labelOrient="left", labelLimit=170)
     rows = alt.Row("row:N").sort(order).header(header)
     return _spec(layers.facet(row=rows, spacing=4).resolve_scale(y="independent"))
 
 
-def shares(rows: pl.DataFrame, order: Sequence[str], axis: str, *, width: int = 560) -> Spec:
+def shares(rows: pl.DataFrame, order: Sequence[str], axis: str) -> Spec:
     """Shares that add up to one, side by side in a row, with their numbers where there is room.
 
     Parameters
@@ -181,12 +180,12 @@ def shares(rows: pl.DataFrame, order: Sequence[str], axis: str, *, width: int = 
         tooltip=_tips(row="name", level="level", count="outputs", share="share"),
     )  # fmt: skip
     words = base.mark_text(color=ON_COLOUR, fontSize=10).encode(x="middle:Q", text="words:N")
-    chart = alt.layer(bars, words, data=_values(drawn)).properties(width=width, height=alt.Step(STEP + 4))
+    chart = alt.layer(bars, words, data=_values(drawn)).properties(width=WIDE, height=alt.Step(STEP + 4))
     header = alt.Header(title=None, labelFontWeight="bold", labelAnchor="start")
     return _spec(chart.facet(alt.Facet("panel:N").sort(panels).header(header), columns=1))
 
 
-def amounts(rows: pl.DataFrame, axis: str, kinds: Mapping[str, str], *, width: int = 560) -> Spec:
+def amounts(rows: pl.DataFrame, axis: str, kinds: Mapping[str, str], *, width: int = WIDE) -> Spec:
     """Amounts as bars, several `kind`s under each other in every row, the number behind each.
 
     Parameters
@@ -207,6 +206,14 @@ def amounts(rows: pl.DataFrame, axis: str, kinds: Mapping[str, str], *, width: i
     bars = base.mark_bar(stroke=COLOURS["ink"], strokeWidth=0.5).encode(color=colour.legend(legend))
     words = base.mark_text(align="left", dx=4, color=COLOURS["ink"], fontSize=10).encode(text="words:N")
     return _spec(alt.layer(bars, words).properties(width=width, height=alt.Step(14, **{"for": "offset"})))
+
+
+def _looks(kinds: Sequence[str]) -> tuple[alt.Color, alt.Shape]:
+    """Colour and shape of each kind: that of `KINDS`, else the next of `FURTHER`."""
+    looks = [KINDS.get(kind, FURTHER[at % len(FURTHER)]) for at, kind in enumerate(kinds)]
+    colours, shapes = [COLOURS[colour] for colour, _ in looks], [shape for _, shape in looks]
+    colour = alt.Color("kind:N").scale(domain=list(kinds), range=colours)
+    return colour, alt.Shape("kind:N").scale(domain=list(kinds), range=shapes)
 
 
 def _values(rows: pl.DataFrame) -> alt.InlineData:

@@ -1,30 +1,33 @@
 """What the report says: exhibits out of the warehouse's aggregates, by corpus, and those that are of no corpus.
 
 Here: which rows, in which order, under which words. Texts of sources, references, outputs, judges and annotators are
-not read at all: a report may be passed on. Not here: how a table or a chart is shown (exhibits, charts, page).
+not read at all: a report may be passed on. Not here: tables of detail, which have no chart (details), how a table
+or a chart is shown (exhibits, charts, page).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import polars as pl
 
+from benchmark_assets.accounts.costs import summed
 from benchmark_assets.adjudication.triage import audits, band_names
-from benchmark_assets.literary.scores import PARITY
+from benchmark_assets.audit.outcomes import LABELS
+from benchmark_assets.audit.rated import PANEL, PEOPLE
+from benchmark_assets.literary.scores import PARITY, places
+from benchmark_assets.metrics.summary import DRIFT
 from benchmark_assets.partitions import CORPUS
 from benchmark_assets.reporting.comparisons import MEAN_RANK
-from benchmark_assets.reporting.report import ASSETS, charts
+from benchmark_assets.reporting.report import ASSETS, charts, details
 from benchmark_assets.reporting.report.exhibits import (
-    NONE,
-    Column,
     Exhibit,
+    Home,
     Part,
-    Source,
     counts,
+    exhibit,
+    named,
     names,
     numbers,
     signatures,
-    sources,
 )  # fmt: skip
 from resources.warehouse import Warehouse
 
@@ -32,28 +35,15 @@ MEASURES = {
     "sim_best": "similarity to the closest reference", "drift": "drift", "chrf": "chrF++", "bleu": "BLEU",
     "comet_avg": "COMET", "length_offset": "length offset", "outlier_rate": "outliers",
 }  # fmt: skip
-LABELS = {"valid": "VALID_VARIATION", "minor": "MINOR_ERROR", "major": "MAJOR_ERROR", "uncertain": "UNCERTAIN"}
-RATERS = {"panel": "the panel", "people": "people"}
+RATERS = {PANEL: "the panel", PEOPLE: "people"}
 ALL = "all"
+ANY = "any"
+"""In a filter of the reader: whatever it is, if there is one."""
+MOST_BARS = 30
 BINS = 45
 BEYOND = 1.5
 """How far beyond the last edge of the bands a histogram goes, as a multiple of it."""
 QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95}
-
-
-class Home(NamedTuple):
-    """Where exhibits are read from; `states` are all rows of `materialization`."""
-
-    warehouse: Warehouse
-    states: pl.DataFrame
-
-    def read(self, table: str, corpus: str) -> pl.DataFrame:
-        """Rows of a table of one corpus."""
-        return self.warehouse.read(table, pl.DataFrame({"corpus": [corpus]}))
-
-    def rests(self, corpus: str, *assets: str) -> list[Source]:
-        """What an exhibit of these assets rests on."""
-        return sources(self.states, assets, corpus)
 
 
 def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
@@ -88,7 +78,7 @@ def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
         pl.col("system") + pl.when("removed").then(pl.lit(" (removed)")).otherwise(pl.lit("")),
         model=pl.col("system"),
     )
-    behind = _where(board.with_columns(model=pl.when(kind="model").then("model")), corpus, "model")
+    behind = _where(board.with_columns(model=pl.when(kind="model").then("model")), corpus, "model", closest=ANY)
     columns = [
         counts(board, "rank", "rank"), names(board, "system", "system"), names(board, "kind", "kind"),
         counts(board, "cluster", "cluster"), counts(board, "passages", "passages", behind),
@@ -97,13 +87,12 @@ def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
         numbers(board, "chrf", "chrF++", 1), numbers(board, "bleu", "BLEU", 1),
         numbers(board, "comet_avg", "COMET", 3), numbers(board, "length_ratio", "length ratio", 2),
     ]  # fmt: skip
-    drawn = [name for name in ("sim_best", "drift", "chrf", "bleu", "comet_avg") if board[name].count()]
-    rows = pl.concat([
+    drawn = [
         board.select(
-            "kind", panel=pl.lit(MEASURES[name]), row=_named("system", "kind"), value=name, low=f"{name}_low",
+            "kind", panel=pl.lit(MEASURES[name]), row=named("system", "kind"), value=name, low=f"{name}_low",
             high=f"{name}_high",
-        ) for name in drawn
-    ])  # fmt: skip
+        ) for name in ("sim_best", "drift", "chrf", "bleu", "comet_avg")
+    ]  # fmt: skip
     several = clusters["cluster"].drop_nulls()
     words = (
         "Models and human translators, best first. A human translator's row scores that translator against the others, "
@@ -113,8 +102,8 @@ def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
             if len(several) else ""
         )
     )  # fmt: skip
-    found = [_exhibit(
-        "Leaderboard", words, columns, charts.ranges(rows, "95 % interval", width=340), signatures(board),
+    found = [exhibit(
+        "Leaderboard", words, columns, _intervals(drawn, "95 % interval"), signatures(board),
         home.rests(corpus, "leaderboard", "metric_rank", "drift_score", "human_baseline"),
     )]  # fmt: skip
     overall = ranks.filter(measure=MEAN_RANK).sort("value", "system")
@@ -134,21 +123,21 @@ def _ranks(home: Home, corpus: str, ranks: pl.DataFrame, overall: pl.DataFrame) 
         own = overall.select(keys).join(ranks.filter(measure=name), on=keys, how="left", maintain_order="left")
         columns.append(numbers(own, "rank", MEASURES[name], 1))
     rows = overall.select(
-        "kind", panel=pl.lit(""), row=_named("system", "kind"), value="value", low="value_low", high="value_high"
+        "kind", panel=pl.lit(""), row=named("system", "kind"), value="value", low="value_low", high="value_high"
     )
     words = "Rank of each system among the models in every measure, and the mean of its ranks; 1 is best."
-    chart = charts.ranges(rows, "mean rank, 95 % interval", width=560)
-    return _exhibit("Ranks", words, columns, chart, signatures(overall), home.rests(corpus, "metric_rank"))
+    chart = _intervals([rows], "mean rank, 95 % interval", width=charts.WIDE)
+    return exhibit("Ranks", words, columns, chart, signatures(overall), home.rests(corpus, "metric_rank"))
 
 
 def drift(home: Home, corpus: str) -> list[Exhibit]:
     """Distribution of drift by model, and how many outputs lie in each band."""
     warehouse = home.warehouse
-    models = _of(warehouse.read("drift_score", columns=["model", "passage", "drift"]), corpus)
-    people = _of(warehouse.read("human_baseline", columns=["translator", "passage", "drift"]), corpus)
+    models = _of(warehouse.read("drift_score", columns=["model", "passage", "drift", "embedder"]), corpus)
+    people = _of(warehouse.read("human_baseline", columns=["translator", "passage", "drift", "embedder"]), corpus)
     both = pl.concat([
-        models.select("drift", system="model", kind=pl.lit("model")),
-        people.select("drift", system="translator", kind=pl.lit("human")),
+        models.select("drift", "embedder", system="model", kind=pl.lit("model")),
+        people.select("drift", "embedder", system="translator", kind=pl.lit("human")),
     ]).drop_nulls("drift")  # fmt: skip
     if both.is_empty():
         return []
@@ -159,23 +148,25 @@ def drift(home: Home, corpus: str) -> list[Exhibit]:
     middle = middle.sort("median", "kind", "system")
     bands = band_names(edges)
     places = both.with_columns(band=pl.sum_horizontal(pl.lit(0), *(pl.col("drift") > edge for edge in edges)))
-    columns = [names(middle, "system", "system"), names(middle, "kind", "kind"), counts(middle, "outputs", "outputs")]
+    middle = middle.with_columns(model=pl.when(kind="model").then("system"))
+    columns = [names(middle, "system", "system"), names(middle, "kind", "kind"),
+               counts(middle, "outputs", "outputs", _where(middle, corpus, "model", band=ANY))]  # fmt: skip
     columns += [numbers(middle, name, name, 2) for name in QUANTILES]
     for at, band in enumerate(bands):
         own = places.filter(band=at).group_by("kind", "system").agg(count=pl.len())
         cells = middle.join(own, on=["kind", "system"], how="left", maintain_order="left")
-        cells = cells.with_columns(pl.col("count").fill_null(0), model=pl.when(kind="model").then("system"))
+        cells = cells.with_columns(pl.col("count").fill_null(0))
         columns.append(counts(cells, "count", f"drift {band}", _where(cells, corpus, "model", band=band)))
     most = max(edges) * BEYOND
     chart = charts.distribution(_histogram(both, middle, most), edges, most, "drift")
     words = (
         "How far outputs lie from the centre of the references, in units of the spread of the human translations. "
-        "Dashed lines part the bands, the thick line is the median; what lies beyond the axis stands in its last bar."
+        "Dashed lines part the bands, the thick line is the median; what lies beyond the axis stands in its last bar. "
+        "Quantiles and counts describe these outputs and are no estimates: they have no intervals."
     )
     rests = home.rests(corpus, "drift_score", "human_baseline", "triage")
-    signed = warehouse.read("drift_score", columns=["passage", "embedder"], most=1)
-    made = [f"embedder: {each}" for each in signed["embedder"].unique()]
-    return [_exhibit("Drift", words, columns, chart, made, rests)]
+    made = [f"embedder: {each}; {DRIFT}" for each in both["embedder"].unique().sort()]
+    return [exhibit("Drift", words, columns, chart, made, rests)]
 
 
 def _histogram(both: pl.DataFrame, middle: pl.DataFrame, most: float) -> pl.DataFrame:
@@ -185,7 +176,7 @@ def _histogram(both: pl.DataFrame, middle: pl.DataFrame, most: float) -> pl.Data
     bins = both.group_by("kind", "system", place.alias("bin")).agg(count=pl.len())
     bins = middle.join(bins, on=["kind", "system"], maintain_order="left_right").sort("median", "kind", "system", "bin")
     return bins.select(
-        "kind", row=_named("system", "kind"), start=pl.col("bin") * width, end=(pl.col("bin") + 1) * width,
+        "kind", row=named("system", "kind"), start=pl.col("bin") * width, end=(pl.col("bin") + 1) * width,
         share=pl.col("count") / pl.col("outputs"), median=pl.col("median").clip(upper_bound=most),
     )  # fmt: skip
 
@@ -205,14 +196,16 @@ def severity(home: Home, corpus: str) -> list[Exhibit]:
         own = own.sort("raters", place if by == "band" else "any_rate", by)
         if own.is_empty():
             continue
-        columns = [names(own, by, by), names(own, "raters", "raters"), counts(own, "outputs", "outputs"),
-                   counts(own, "judged", "judged")]  # fmt: skip
+        outputs = _where(own, corpus, by, band=ANY) if by == "model" else _where(own, corpus, by)
+        judged = _where(own, corpus, by, label=ANY, raters=_by_people())
+        columns = [names(own, by, by), names(own, "raters", "raters"), counts(own, "outputs", "outputs", outputs),
+                   counts(own, "judged", "judged", judged)]  # fmt: skip
         for name, label in LABELS.items():
-            columns.append(counts(own, name, name, _where(own, corpus, by, label=label, raters="raters")))
+            columns.append(counts(own, name, name, _where(own, corpus, by, label=label, raters=_by_people())))
         columns += [numbers(own, "major_rate", "major, %", 1, 100), numbers(own, "any_rate", "any error, %", 1, 100)]
         order = list(bands) if by == "band" else own[by].unique(maintain_order=True).to_list()
         chart = charts.shares(_stacked(own, by), order, "share of the outputs judged")
-        found.append(_exhibit(title, whole, columns, chart, signatures(own), rests))
+        found.append(exhibit(title, whole, columns, chart, signatures(own), rests))
     estimates = home.read("error_estimate", corpus).filter(region="all").sort("any_rate", "model")
     if len(estimates):
         found.append(_estimates(home, corpus, estimates))
@@ -234,21 +227,27 @@ def _stacked(rows: pl.DataFrame, by: str) -> pl.DataFrame:
 def _estimates(home: Home, corpus: str, rows: pl.DataFrame) -> Exhibit:
     columns = [
         names(rows, "model", "model", ALL),
-        counts(rows, "outputs", "outputs"),
-        counts(rows, "labelled", "labelled"),
+        counts(rows, "outputs", "outputs", _where(rows, corpus, "model", band=ANY)),
+        counts(rows, "labelled", "labelled", _where(rows, corpus, "model", label=ANY, raters=PEOPLE)),
+        numbers(rows, "covered", "spoken of, %", 1, 100),
     ]
     levels = {"minor_rate": "minor", "major_rate": "major", "any_rate": "any error"}
     columns += [numbers(rows, name, f"{word}, %", 1, 100) for name, word in levels.items()]
-    drawn = pl.concat([
+    drawn = [
         rows.select(
             panel=pl.lit(word), row=_or_all("model"), kind=pl.lit("people"), value=100 * pl.col(name),
             low=100 * pl.col(f"{name}_low"), high=100 * pl.col(f"{name}_high"),
         ) for name, word in levels.items()
-    ])  # fmt: skip
-    words = "Error rates of all outputs, of which people labelled a sample that was drawn by model and band."
-    chart = charts.ranges(drawn, "% of all outputs, 95 % interval", width=220, columns=3)
+    ]  # fmt: skip
+    words = (
+        "Error rates, from a sample that was drawn by model and band and that people labelled. They speak of the "
+        "outputs of those models and bands from which some are labelled"
+    )
+    least = float(rows["covered"].min() or 0)  # type: ignore[arg-type]
+    words += ", which are all." if least == 1 else f", the share spoken of: {100 * least:.1f} % or more of a row."
+    chart = _intervals(drawn, "% of the outputs spoken of, 95 % interval", width=220, columns=3)
     rests = home.rests(corpus, "error_estimate")
-    return _exhibit("Errors of all outputs", words, columns, chart, signatures(rows), rests)
+    return exhibit("Errors of all outputs", words, columns, chart, signatures(rows), rests)
 
 
 def categories(home: Home, corpus: str) -> list[Exhibit]:
@@ -259,7 +258,7 @@ def categories(home: Home, corpus: str) -> list[Exhibit]:
         return []
     columns = [names(rows, "raters", "raters"), names(rows, "error_category", "category")]
     for name in ("minor", "major"):
-        where = _where(rows, corpus, category="error_category", label=LABELS[name], raters="raters")
+        where = _where(rows, corpus, category=pl.col("error_category"), label=LABELS[name], raters=_by_people())
         columns.append(counts(rows, name, name, where))
         columns.append(numbers(rows, f"{name}_share", f"% of all {name}", 1, 100))
     drawn = pl.concat([
@@ -272,7 +271,7 @@ def categories(home: Home, corpus: str) -> list[Exhibit]:
     chart = charts.amounts(drawn, "errors", levels)
     words = "What kind of errors were found, by the panel and by people."
     rests = home.rests(corpus, "audit_outcome")
-    return [_exhibit("Errors by category", words, columns, chart, signatures(rows), rests)]
+    return [exhibit("Errors by category", words, columns, chart, signatures(rows), rests)]
 
 
 def closest(home: Home, corpus: str) -> list[Exhibit]:
@@ -282,20 +281,22 @@ def closest(home: Home, corpus: str) -> list[Exhibit]:
         return []
     keys = ["kind", "system"]
     systems = rows.group_by(keys, maintain_order=True).agg(pl.col("passages").max())
-    behind = _where(systems.with_columns(model=pl.when(kind="model").then("system")), corpus, "model")
+    systems = systems.with_columns(model=pl.when(kind="model").then("system"))
+    behind = _where(systems, corpus, "model", closest=ANY)
     columns = [names(systems, "system", "system"), names(systems, "kind", "kind"),
                counts(systems, "passages", "passages", behind)]  # fmt: skip
     for translator in sorted(rows["translator"].unique()):
         own = systems.join(rows.filter(translator=translator), on=keys, how="left", maintain_order="left")
-        columns.append(numbers(own, "share", f"{translator}, %", 1, 100))
+        where = _where(own, corpus, "model", closest=translator)
+        columns.append(numbers(own, "share", f"{translator}, %", 1, 100, where))
     drawn = rows.select(
-        row=_named("system", "kind"), kind="translator", value=100 * pl.col("share"), low=100 * pl.col("share_low"),
+        row=named("system", "kind"), kind="translator", value=100 * pl.col("share"), low=100 * pl.col("share_low"),
         high=100 * pl.col("share_high"),
     )  # fmt: skip
     chart = charts.dodged(drawn, "% of passages, 95 % interval", domain=[0, 100])
     words = "In how many passages each translator's reference is the one most similar to what a system wrote."
     rests = home.rests(corpus, "closest_share")
-    return [_exhibit("Closest reference", words, columns, chart, signatures(rows), rests)]
+    return [exhibit("Closest reference", words, columns, chart, signatures(rows), rests)]
 
 
 def concordance(home: Home, corpus: str) -> list[Exhibit]:
@@ -317,9 +318,9 @@ def concordance(home: Home, corpus: str) -> list[Exhibit]:
     if len(together):
         value, low, high, models = together.select("value", "value_low", "value_high", "models").row(0)
         words += f" Kendall's W of all: {value:.3f} [{low:.3f}, {high:.3f}], over {models} models."
-    chart = charts.ranges(drawn, "τ-b, 95 % interval", width=560, rule=0, domain=[-1, 1])
+    chart = _intervals([drawn], "τ-b, 95 % interval", width=charts.WIDE, rule=0, domain=[-1, 1])
     rests = home.rests(corpus, "metric_rank")
-    return [_exhibit("Concordance of measures", words, columns, chart, signatures(rows), rests)]
+    return [exhibit("Concordance of measures", words, columns, chart, signatures(rows), rests)]
 
 
 def calibration(home: Home, corpus: str) -> list[Exhibit]:
@@ -334,14 +335,14 @@ def calibration(home: Home, corpus: str) -> list[Exhibit]:
     columns.append(numbers(rows, "kappa", "κ", 3))
     kind = pl.when(pl.col("judge").str.starts_with("panel")).then(pl.lit("panel")).otherwise(pl.lit("judge"))
     shown = {**{name: percent[name] for name in ("exact", "major_f1", "any_f1")}, "kappa": "κ of the labels"}
-    drawn = pl.concat([
+    judged = [
         rows.select(panel=pl.lit(word), row="judge", kind=kind, value=name, low=f"{name}_low", high=f"{name}_high")
         for name, word in shown.items()
-    ])  # fmt: skip
+    ]
     words = "Each judge, the panel, and the panel without one of them, against what people labelled."
-    chart = charts.ranges(drawn, "95 % interval", width=340)
+    chart = _intervals(judged, "95 % interval")
     rests = home.rests(corpus, "judge_calibration")
-    found = [_exhibit("Calibration of the judges", words, columns, chart, signatures(rows), rests)]
+    found = [exhibit("Calibration of the judges", words, columns, chart, signatures(rows), rests)]
     sure = home.read("judge_reliability", corpus).sort("judge", "confidence")
     if len(sure):
         columns = [
@@ -356,7 +357,7 @@ def calibration(home: Home, corpus: str) -> list[Exhibit]:
         )  # fmt: skip
         chart = charts.dodged(drawn, "% that agree with people, 95 % interval", domain=[0, 100])
         words = "How often a judge says what people say, by how sure it says it is."
-        found.append(_exhibit("Confidence of the judges", words, columns, chart, signatures(sure), rests))
+        found.append(exhibit("Confidence of the judges", words, columns, chart, signatures(sure), rests))
     return found
 
 
@@ -366,90 +367,124 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
     if rows.is_empty():
         return []
     best = rows.filter(aspect="").select("model", best="score")
-    rows = rows.join(best, on="model", how="left").sort(
-        "aspect", "best", "model", descending=[False, True, False], nulls_last=True
+    first = places(home.warehouse.read("aspect_vote", rows.select("model").unique())).filter(corpus=corpus)
+    first = first.select("model", "first", "first_low", "first_high", aspect=pl.lit(""))
+    rows = (
+        rows.join(best, on="model", how="left")
+        .join(first, on=["model", "aspect"], how="left")
+        .sort("aspect", "best", "model", descending=[False, True, False], nulls_last=True)
     )
+    whole = rows.with_columns(model=pl.when(aspect="").then("model"))  # the reader knows verdicts, not those of aspects
+    found = {
+        verdict: counts(rows, verdict, heading, _where(whole, corpus, "model", verdict=verdict))
+        for verdict, heading in {"machine": "model better", "unsure": "unsure", "human": "human better"}.items()
+    }
     columns = [
-        names(rows, "aspect", "aspect", "ensemble"),
-        names(rows, "model", "model"),
-        counts(rows, "chunks", "chunks", _where(rows, corpus, "model")),
-        counts(rows, "works", "works"),
-    ]
-    columns += [counts(rows, "machine", "model better"), counts(rows, "unsure", "unsure"),
-                counts(rows, "human", "human better"), numbers(rows, "score", "score", 1),
-                names(rows, "resampled", "resampled")]  # fmt: skip
+        names(rows, "aspect", "aspect", "ensemble"), names(rows, "model", "model"),
+        counts(rows, "chunks", "chunks", _where(whole, corpus, "model", verdict=ANY)), counts(rows, "works", "works"),
+        *found.values(), numbers(rows, "score", "score", 1),
+        names(rows, "interval_of", "interval of"), numbers(rows, "first", "first text preferred, %", 1, 100),
+    ]  # fmt: skip
     drawn = rows.select(
         panel=pl.when(aspect="").then(pl.lit("ensemble")).otherwise("aspect"), row="model", kind=pl.lit("model"),
         value="score", low="score_low", high="score_high",
     )  # fmt: skip
-    chart = charts.ranges(drawn, "score, 95 % interval", width=340, rule=PARITY, domain=[0, 100])
-    words = "Models against the human translation: 50 (dashed) is parity, above it the model is found better."
-    rests = home.rests(corpus, "literary_score")
-    return [_exhibit("Literary scores", words, columns, chart, signatures(rows), rests)]
+    chart = _intervals([drawn], "score, 95 % interval", rule=PARITY, domain=[0, 100])
+    words = (
+        "Models against the human translation: 50 (dashed) is parity, above it the model is found better. Judges that "
+        "do not look at the place prefer the first text in 50 %."
+    )
+    rests = home.rests(corpus, "literary_score", "head_to_head")
+    return [exhibit("Literary scores", words, columns, chart, signatures(rows), rests)]
 
 
 def pairwise(home: Home) -> list[Exhibit]:
-    """LT of models and anchors by slice, an exhibit for each base set."""
+    """LT of models and anchors by slice, an exhibit for each base set and contract: others are not comparable."""
     models, anchors = (home.warehouse.read(table) for table in ("pairwise_score", "anchor_score"))
-    found = []
-    for base_set in sorted({*models["base_set"], *anchors["base_set"]}):
-        shared = ["slice", "items", "matches", "wins", "ties", "excluded", "win_rate", "win_rate_low", "win_rate_high",
-                  "lt", "lt_low", "lt_high", "problem", "contract", "signature"]  # fmt: skip
-        rows = pl.concat([
-            own.filter(base_set=base_set).select(pl.lit(kind).alias("kind"), pl.col(kind).alias("name"), *shared)
-            for kind, own in (("model", models), ("anchor", anchors))
-        ])  # fmt: skip
-        overall = rows.filter(slice="overall").select("kind", "name", best="lt")
+    shared = ["base_set", "slice", "items", "matches", "wins", "ties", "excluded", "win_rate", "win_rate_low",
+              "win_rate_high", "problem", "contract", "signature"]  # fmt: skip
+    ends = ["", "_low", "_high"]
+    every = pl.concat([
+        models.select(
+            *shared, *(f"{name}{end}" for name in ("first_rate", "lt", "en") for end in ends), kind=pl.lit("model"),
+            name="model", **{f"beside{end}": f"lt_fixed{end}" for end in ends},
+        ),
+        anchors.select(
+            *shared, kind=pl.lit("anchor"), name="anchor", **{f"beside{end}": f"lt{end}" for end in ends}
+        ),
+    ], how="diagonal")  # fmt: skip
+    groups = every.select("base_set", "contract").unique().sort("base_set", "contract")
+    several = groups.filter(pl.col("base_set").is_duplicated())["base_set"].to_list()
+    found, rests = [], home.rests("", "pairwise_score", "anchor_score")
+    for number, (base_set, contract) in enumerate(groups.iter_rows(), start=1):
+        rows = every.filter(base_set=base_set, contract=contract)
+        overall = rows.filter(slice="overall").select("kind", "name", best="beside")
         rows = rows.join(overall, on=["kind", "name"], how="left").with_columns(first=pl.col("slice") != "overall")
         rows = rows.sort("first", "slice", "best", "name", descending=[False, False, True, False], nulls_last=True)
-        columns = [names(rows, "slice", "slice"), names(rows, "name", "system"), names(rows, "kind", "kind")]
-        columns += [counts(rows, name, name) for name in ("items", "matches", "ties", "excluded")]
-        columns += [numbers(rows, "wins", "wins", 1), numbers(rows, "win_rate", "win rate, %", 1, 100),
-                    numbers(rows, "lt", "LT", 2)]  # fmt: skip
-        if rows["problem"].count():
-            columns.append(names(rows, "problem", "problem"))
-        drawn = rows.select("kind", panel="slice", row="name", value="lt", low="lt_low", high="lt_high")
-        chart = charts.ranges(drawn, "LT, 95 % interval", width=340, domain=[0, 10]) if drawn["value"].count() else None
-        words = "Strength of each model among the anchors of the base set, 0 to 10, overall and by slice."
+        columns = [
+            names(rows, "slice", "slice"), names(rows, "name", "system"), names(rows, "kind", "kind"),
+            *(counts(rows, name, name) for name in ("items", "matches", "ties", "excluded")),
+            numbers(rows, "wins", "wins", 1), numbers(rows, "win_rate", "win rate, %", 1, 100),
+            numbers(rows, "beside", "LT beside the anchors", 2), numbers(rows, "lt", "LT", 2),
+            numbers(rows, "en", "EN", 2),
+            numbers(rows, "first_rate", "first text preferred, %", 1, 100), names(rows, "problem", "problem"),
+        ]  # fmt: skip
+        drawn = rows.select("kind", panel="slice", row="name", value="beside", low="beside_low", high="beside_high")
+        chart = _intervals([drawn], "LT beside the anchors, 95 % interval", domain=[0, 10])
+        words = (
+            "Strength of models and anchors on one scale of 0 to 10, on which anchors are where they are without any "
+            "model (lt_fixed), overall and by slice. LT and EN are the paper's, in which each model has a scale of its "
+            "own with the anchors. A judge that does not look at the place prefers the first text in 50 %."
+        )
+        title = f"LT against {base_set}" + (f", contract {number} of {len(groups)}" if base_set in several else "")
         signed = signatures(rows.select(signature=pl.format("{}; {}", "contract", "signature")))
-        rests = home.rests("", "pairwise_score", "anchor_score")
-        found.append(_exhibit(f"LT against {base_set}", words, columns, chart, signed, rests))
+        found.append(exhibit(title, words, columns, chart, signed, rests))
     return found
 
 
 def understanding(home: Home) -> list[Exhibit]:
-    """Scores by language, and by task."""
-    rows = home.warehouse.read("understanding_board")
+    """Means over the tasks of a benchmark in a language, tasks, and each two models."""
+    rows = home.warehouse.read("understanding_board").with_columns(scope=_scope())
     rests = home.rests("", "understanding_board")
-    found = []
-    means = rows.filter(task="").sort("language", "score", "system", descending=[False, True, False], nulls_last=True)
+    found: list[Exhibit] = []
+    means = rows.filter(task="").sort("scope", "score", "system", descending=[False, True, False], nulls_last=True)
     if means["score"].count():
         columns = [
-            names(means, "language", "language"),
-            names(means, "system", "system"),
-            names(means, "kind", "kind"),
-            counts(means, "tasks", "tasks"),
-            numbers(means, "score", "score", 1),
-            names(means, "missing", "missing"),
-        ]
+            names(means, "scope", "benchmark, language"), names(means, "system", "system"),
+            names(means, "kind", "kind"), counts(means, "tasks", "tasks"),
+            numbers(means, "score", "score", 1), names(means, "missing", "missing"),
+        ]  # fmt: skip
         drawn = means.select(
-            "kind", panel="language", row="system", value="score", low=pl.coalesce("score_low", "score"),
+            "kind", panel="scope", row="system", value="score", low=pl.coalesce("score_low", "score"),
             high=pl.coalesce("score_high", "score"),
         )  # fmt: skip
-        chart = charts.ranges(drawn, "score, 95 % interval", width=340, domain=[0, 100])
-        words = "Mean over the tasks of a language, in points of 100; who lacks a task that a model has gets no mean."
-        found.append(_exhibit("Score by language", words, columns, chart, signatures(means), rests))
-    of_tasks = rows.filter(pl.col("task") != "").sort("language")
-    for (language,), own in of_tasks.group_by("language", maintain_order=True):
+        chart = _intervals([drawn], "score, 95 % interval", domain=[0, 100])
+        words = (
+            "Mean over the tasks of a benchmark in a language, in points of 100; who lacks a task that a model has "
+            "gets no mean."
+        )
+        found.append(exhibit("Mean scores", words, columns, chart, signatures(means), rests))
+    of_tasks = rows.filter(pl.col("task") != "").sort("scope")
+    for (scope,), own in of_tasks.group_by(["scope"], maintain_order=True):
         keys = ["kind", "system"]
         systems = own.group_by(keys).agg(pl.col("score").mean()).sort("score", "system", descending=[True, False])
         columns = [names(systems, "system", "system"), names(systems, "kind", "kind")]
         for task in sorted(own["task"].unique()):
             cells = systems.select(keys).join(own.filter(task=task), on=keys, how="left", maintain_order="left")
             columns.append(numbers(cells, "score", task, 1))
-        title = f"Tasks of {language}"
         words = "Every system on every task, in points of 100."
-        found.append(_exhibit(title, words, columns, None, signatures(own), rests))
+        found.append(exhibit(f"Tasks of {scope}", words, columns, None, signatures(own), rests))
+    pairs = home.warehouse.read("understanding_comparison").filter(task="").with_columns(scope=_scope())
+    if len(pairs):
+        pairs = pairs.sort("scope", "difference", descending=[False, True])
+        columns = [
+            names(pairs, "scope", "benchmark, language"), names(pairs, "model", "model"),
+            names(pairs, "other", "other"), numbers(pairs, "difference", "difference, points", 2),
+            numbers(pairs, "p_holm", "p, corrected", 4),
+        ]  # fmt: skip
+        words = "Means of each two models: the first less the other, on the samples of both."
+        rests = home.rests("", "understanding_comparison")
+        found.append(exhibit("Differences of means", words, columns, None, signatures(pairs), rests))
     return found
 
 
@@ -458,60 +493,73 @@ def costs(home: Home) -> list[Exhibit]:
     calls = home.warehouse.read("model_call")
     if calls.is_empty():
         return []
-    unknown = pl.col("cost").is_null() & pl.col("outcome").is_not_null()
-    rows = calls.group_by("model", "purpose").agg(
-        calls=pl.len(), prompt=pl.col("prompt_tokens").sum(), completion=pl.col("completion_tokens").sum(),
-        paid=pl.when(pl.col("cost").is_not_null().any()).then(pl.col("cost").sum()), unknown=unknown.sum(),
-        at_most=pl.col("reserved").filter(unknown).sum(),
-    ).sort("paid", "model", "purpose", descending=[True, False, False], nulls_last=True)  # fmt: skip
+    rows = summed(calls, "model", "purpose").sort("paid", "model", "purpose", descending=[True, False, False],
+                                                  nulls_last=True)  # fmt: skip
     columns = [names(rows, "model", "model"), names(rows, "purpose", "purpose"), counts(rows, "calls", "calls"),
-               counts(rows, "prompt", "tokens asked"), counts(rows, "completion", "tokens answered"),
-               numbers(rows, "paid", "paid, US $", 4), counts(rows, "unknown", "of unknown cost"),
+               counts(rows, "prompt_tokens", "tokens asked"), counts(rows, "completion_tokens", "tokens answered"),
+               numbers(rows, "paid", "known to be paid, US $", 4), counts(rows, "uncertain", "calls of unknown cost"),
                numbers(rows, "at_most", "these at most, US $", 4)]  # fmt: skip
-    paid = float(rows["paid"].sum())
     drawn = rows.filter(pl.col("paid") > 0).select(
         row=pl.format("{}, {}", "model", "purpose"), kind=pl.lit("paid"), value="paid",
         words=pl.col("paid").map_elements(lambda value: f"{value:.4f}", return_dtype=pl.String),
     )  # fmt: skip
-    chart = charts.amounts(drawn.head(30), "US dollars", {"paid": "blue"}) if len(drawn) else None
-    words = f"Paid in all: {paid:.4f} US dollars for {len(calls):,} calls."
-    signed = ["as the endpoint reports it, else by the registry's price; calls of unknown cost at their worst case"]
-    return [_exhibit("Costs", words, columns, chart, signed, home.rests("", "model_call"))]
+    chart = charts.amounts(drawn.head(MOST_BARS), "US dollars", {"paid": "blue"}) if len(drawn) else None
+    words = f"Known to be paid: {float(rows['paid'].sum()):.4f} US dollars; of {len(calls):,} calls, "
+    words += f"{int(rows['uncertain'].sum()):,} are of unknown cost."
+    if len(drawn) > MOST_BARS:
+        words += f" The chart shows the {MOST_BARS} largest of {len(drawn)}."
+    signed = [
+        "as the endpoint reports it, else by the registry's price; of calls of unknown cost the worst case, none where "
+        "there is no price"
+    ]
+    return [exhibit("Costs", words, columns, chart, signed, home.rests("", "model_call"))]
 
 
 OF_CORPUS: list[Callable[[Home, str], list[Exhibit]]] = [
-    leaderboard, drift, severity, categories, closest, concordance, calibration, literary,
+    leaderboard, details.differences, details.slices, drift, details.agreement, closest, concordance,
+    details.sensitivity, severity, details.recall, categories, calibration, details.marks, literary, details.seats,
+    details.glossaries,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
     "Base sets": pairwise, "Understanding": understanding, "Costs": costs,
 }  # fmt: skip
 
 
-def _exhibit(
-    title: str, words: str, columns: Sequence[Column], chart: charts.Spec | None, signed: Sequence[str],
-    rests: Sequence[Source],
-) -> Exhibit:  # fmt: skip
-    """An exhibit without the columns in which nothing stands."""
-    kept = [each for each in columns if any(cell.text not in ("", NONE) for cell in each.cells)]
-    return Exhibit(title, words.strip(), kept, chart, signed, rests)
+def _where(rows: pl.DataFrame, corpus: str, *same: str, **fixed: str | pl.Expr) -> list[Mapping[str, str]]:
+    """The filter behind each row: its columns `same`, and `fixed`, the same for all rows unless it is of columns.
+
+    None where a value is null; what is '' is not asked for.
+    """
+    wanted = rows.select(*same, **{key: pl.lit(each) if isinstance(each, str) else each for key, each in fixed.items()})
+    return [
+        {} if None in row.values() else {"corpus": corpus} | {key: value for key, value in row.items() if value}
+        for row in wanted.iter_rows(named=True)
+    ]
 
 
-def _where(rows: pl.DataFrame, corpus: str, *same: str, **fixed: str) -> list[Mapping[str, str]]:
-    """The filter behind each row: its columns `same`, and `fixed`, of which a name of a column stands for its value."""
-    found: list[Mapping[str, str]] = []
-    for row in rows.iter_rows(named=True):
-        own = {name: row[name] for name in same} | {key: row.get(value, value) for key, value in fixed.items()}
-        found.append({"corpus": corpus} | own if None not in own.values() else {})
-    return found
+def _by_people() -> pl.Expr:
+    """The raters as the reader names them: the panel is what it shows of itself."""
+    return pl.when(raters=PEOPLE).then("raters").otherwise(pl.lit(""))
+
+
+def _intervals(
+    drawn: Iterable[pl.DataFrame], axis: str, *, width: int = 340, columns: int = 2, rule: float | None = None,
+    domain: Sequence[float] | None = None,
+) -> charts.Spec | None:  # fmt: skip
+    """`charts.ranges` of those of the frames that have a value; None where none has."""
+    found = [rows for rows in drawn if rows["value"].count()]
+    if not found:
+        return None
+    return charts.ranges(pl.concat(found), axis, width=width, columns=columns, rule=rule, domain=domain)
 
 
 def _of(rows: pl.DataFrame, corpus: str) -> pl.DataFrame:
     return rows.filter(rows.select(CORPUS)["corpus"] == corpus)
 
 
-def _named(system: str, kind: str) -> pl.Expr:
-    """The name of a system; that of a human translator says so, for a model may have the same."""
-    return pl.col(system) + pl.when(pl.col(kind) == "human").then(pl.lit(" (human)")).otherwise(pl.lit(""))
+def _scope() -> pl.Expr:
+    """Benchmark, if there is one, and language."""
+    return pl.when(pl.col("benchmark") == "").then("language").otherwise(pl.format("{}, {}", "benchmark", "language"))
 
 
 def _or_all(column: str) -> pl.Expr:

@@ -13,25 +13,27 @@ import polars as pl
 from benchmark_assets.lineage.standing import digest
 from benchmark_assets.partitions import KEYS
 from benchmark_assets.reporting.report.charts import Spec
+from resources.warehouse import Warehouse
 
 NONE = "–"
 
 
 class Cell(NamedTuple):
-    """What stands in a cell, by what it is sorted (None: last), and the filter of the passages behind it."""
+    """What stands in a cell, by what it is sorted (None: last; words by themselves), the filter of the passages behind
+    it."""
 
     text: str
-    value: float | str | None
+    value: float | None
     behind: Mapping[str, str] | None = None
     interval: str = ""
 
 
 class Column(NamedTuple):
-    """A heading and its cells; `name` where they are names, which tell the row or may have any script."""
+    """A heading and its cells; `of_names` where they are words, which tell the row or may have any script."""
 
     heading: str
     cells: Sequence[Cell]
-    name: bool = False
+    of_names: bool = False
 
 
 class Source(NamedTuple):
@@ -61,10 +63,39 @@ class Part(NamedTuple):
     exhibits: Sequence[Exhibit]
 
 
+class Home(NamedTuple):
+    """Where exhibits are read from; `states` are all rows of `materialization`."""
+
+    warehouse: Warehouse
+    states: pl.DataFrame
+
+    def read(self, table: str, corpus: str) -> pl.DataFrame:
+        """Rows of a table of one corpus."""
+        return self.warehouse.read(table, pl.DataFrame({"corpus": [corpus]}))
+
+    def rests(self, corpus: str, *assets: str) -> list[Source]:
+        """What an exhibit of these assets rests on."""
+        return sources(self.states, assets, corpus)
+
+
+def exhibit(
+    title: str, words: str, columns: Sequence[Column], chart: Spec | None, signed: Sequence[str],
+    rests: Sequence[Source],
+) -> Exhibit:  # fmt: skip
+    """An exhibit without the columns in which nothing stands."""
+    kept = [each for each in columns if any(cell.text not in ("", NONE) for cell in each.cells)]
+    return Exhibit(title, words.strip(), kept, chart, signed, rests)
+
+
+def named(system: str, kind: str) -> pl.Expr:
+    """The name of a system; that of a human translator says so, for a model may have the same."""
+    return pl.col(system) + pl.when(pl.col(kind) == "human").then(pl.lit(" (human)")).otherwise(pl.lit(""))
+
+
 def names(rows: pl.DataFrame, column: str, heading: str, empty: str = NONE) -> Column:
     """Words as they are; `empty` in place of ''."""
-    cells = [Cell(each or empty, each or "") if each is not None else Cell(NONE, None) for each in rows[column]]
-    return Column(heading, cells, name=True)
+    cells = [Cell(NONE if each is None else each or empty, None) for each in rows[column]]
+    return Column(heading, cells, of_names=True)
 
 
 def counts(rows: pl.DataFrame, column: str, heading: str, behind: Sequence[Mapping[str, str]] | None = None) -> Column:
@@ -81,7 +112,8 @@ def numbers(
     rows: pl.DataFrame, column: str, heading: str, digits: int, scale: float = 1,
     behind: Sequence[Mapping[str, str]] | None = None,
 ) -> Column:  # fmt: skip
-    """Numbers with a fixed count of digits, with their interval where the frame has the column's `_low` and `_high`."""
+    """Numbers with a fixed count of digits, with their interval where the frame has the column's `_low` and `_high`,
+    each with the filter of the passages behind it."""
     bounds = [f"{column}_low", f"{column}_high"]
     wanted = [column, *bounds] if set(bounds) <= set(rows.columns) else [column]
     filters: Sequence[Mapping[str, str] | None] = behind or [None] * len(rows)
@@ -90,7 +122,7 @@ def numbers(
         known = len(ends) == 2 and None not in ends
         interval = f"[{', '.join(f'{end * scale:.{digits}f}' for end in ends)}]" if known else ""
         text = NONE if value is None else f"{value * scale:.{digits}f}"
-        cells.append(Cell(text, value, where, interval if value is not None else ""))
+        cells.append(Cell(text, value, where if value else None, interval if value is not None else ""))
     return Column(heading, cells)
 
 

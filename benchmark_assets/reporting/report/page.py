@@ -9,12 +9,13 @@ Here: HTML, and what a script is given. Not here: what is said (content), how it
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from types import MappingProxyType
 from urllib.parse import quote, urlencode
 
 import vl_convert
@@ -29,18 +30,19 @@ TIME = re.compile(r"<time\b[^>]*>[^<]*</time>")
 _TAG, _DIGITS = re.compile(r"<[^>]*>"), re.compile(r"(\.\d\d)\d+")
 
 
-def page(parts: Sequence[Part], made: datetime, reader: str | None = None) -> str:
+def page(parts: Sequence[Part], made: datetime, readers: Mapping[str, str] = MappingProxyType({})) -> str:
     """The report as HTML.
 
     Parameters
     ----------
     made
         When, in UTC.
-    reader
-        Path of a reader's folder as the report's folder sees it; numbers then link to the passages behind them.
+    readers
+        By corpus, the path of its reader's page as the report's folder sees it: numbers of the corpus then link to the
+        passages behind them.
     """
     specs: list[str] = []
-    body = "\n".join(line for at, part in enumerate(parts) for line in _part(part, f"part-{at}", specs, reader))
+    body = "\n".join(line for at, part in enumerate(parts) for line in _part(part, f"part-{at}", specs, readers))
     named = escape(", ".join(part.title for part in parts)) or "nothing yet"
     return "\n".join([
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -73,14 +75,16 @@ def _contents(parts: Sequence[Part]) -> str:
     return f"<ul>{''.join(items)}</ul>"
 
 
-def _part(part: Part, name: str, specs: list[str], reader: str | None) -> Iterator[str]:
+def _part(part: Part, name: str, specs: list[str], readers: Mapping[str, str]) -> Iterator[str]:
     yield f'<section class="part" aria-labelledby="{name}"><h2 id="{name}">{_words(part.title)}</h2>'
     for at, each in enumerate(part.exhibits):
-        yield from _exhibit(each, part.title, f"{name}-{at}", specs, reader)
+        yield from _exhibit(each, part.title, f"{name}-{at}", specs, readers)
     yield "</section>"
 
 
-def _exhibit(exhibit: Exhibit, part: str, name: str, specs: list[str], reader: str | None) -> Iterator[str]:
+def _exhibit(
+    exhibit: Exhibit, part: str, name: str, specs: list[str], readers: Mapping[str, str]
+) -> Iterator[str]:  # fmt: skip
     title = _words(exhibit.title)
     yield f'<section class="exhibit"><h3 id="{name}">{title}</h3>'
     yield f"<p>{_words(exhibit.words)}</p>"
@@ -93,38 +97,38 @@ def _exhibit(exhibit: Exhibit, part: str, name: str, specs: list[str], reader: s
         )  # fmt: skip
         specs.append(spec)
     yield f'<div class="scroll" role="region" tabindex="0" aria-label="Table: {escape(f"{exhibit.title}, {part}")}">'
-    yield _table(exhibit, reader)
+    yield _table(exhibit, readers)
     yield "</div>"
     yield from _beneath(exhibit)
     yield "</section>"
 
 
-def _table(exhibit: Exhibit, reader: str | None) -> str:
+def _table(exhibit: Exhibit, readers: Mapping[str, str]) -> str:
     columns = exhibit.columns
     heads = "".join(f'<th scope="col"{_kind(column)}>{_words(column.heading)}</th>' for column in columns)
-    first = next((at for at, column in enumerate(columns) if column.name), 0)
+    first = next((at for at, column in enumerate(columns) if column.of_names), 0)
     rows = (
-        "<tr>" + "".join(_cell(cell, columns[at], at == first, reader) for at, cell in enumerate(cells)) + "</tr>"
+        "<tr>" + "".join(_cell(cell, columns[at], at == first, readers) for at, cell in enumerate(cells)) + "</tr>"
         for cells in zip(*(column.cells for column in columns), strict=True)
     )
     caption = f"<caption>{_words(exhibit.title)}</caption>"
     return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>\n{chr(10).join(rows)}\n</tbody></table>"
 
 
-def _cell(cell: Cell, column: Column, first: bool, reader: str | None) -> str:
+def _cell(cell: Cell, column: Column, first: bool, readers: Mapping[str, str]) -> str:
     tag = "th scope=row" if first else "td"
-    text = _words(cell.text) if column.name else escape(cell.text)
-    if reader is not None and cell.behind:
-        address = f"{quote(reader)}/index.html#{urlencode(cell.behind, quote_via=quote)}"
+    text = _words(cell.text) if column.of_names else escape(cell.text)
+    if cell.behind and (reader := readers.get(cell.behind["corpus"])):
+        address = f"{quote(reader)}#{urlencode(cell.behind, quote_via=quote)}"
         text = f'<a href="{escape(address)}">{text}</a>'
     if cell.interval:
         text += f' <span class="interval">{escape(cell.interval)}</span>'
-    key = "" if cell.value is None or column.name else f" data-value={float(cell.value):.10g}"
+    key = "" if cell.value is None else f" data-value={cell.value:.10g}"
     return f"<{tag}{_kind(column)}{key}>{text}</{tag.partition(' ')[0]}>"
 
 
 def _kind(column: Column) -> str:
-    return "" if column.name else " class=number"
+    return "" if column.of_names else " class=number"
 
 
 def _beneath(exhibit: Exhibit) -> Iterator[str]:

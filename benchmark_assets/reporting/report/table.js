@@ -8,10 +8,11 @@
     if (cell.classList.contains("number")) {
       return cell.dataset.value === undefined ? null : Number(cell.dataset.value);
     }
-    return cell.textContent.trim();
+    const words = cell.textContent.trim();
+    return words === "–" ? null : words;
   }
 
-  // What has no number stays at the end whichever way one sorts; equal rows keep their order.
+  // What has no number or name stays at the end whichever way one sorts; equal rows keep their order.
   function sort(table, column, descending) {
     const body = table.tBodies[0];
     const rows = Array.from(body.rows, (row) => ({ row, value: value(row.cells[column]) }));

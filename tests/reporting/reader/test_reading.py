@@ -101,6 +101,21 @@ def test_disagreement_and_ids(page: Page, reader: Path, stored: Warehouse) -> No
     assert count(page).endswith("of 36 passages")
 
 
+def test_any_value_the_closest_reference_and_verdicts_are_filters(page: Page, reader: Path, stored: Warehouse) -> None:
+    """What the report's counts of outputs, of those judged and of those scored lead to."""
+    triage, people = stored.read("triage"), stored.read("human_label").select("model", "passage").unique()
+    scored, versus = len(stored.read("drift_score")), len(stored.read("head_to_head"))
+    judged = stored.read("verdict").join(triage.filter("queued"), on=["model", "passage"], how="semi")
+    links = [
+        ({"band": "any"}, len(triage)), ({"label": "any"}, len(judged)),
+        ({"label": "any", "raters": "people"}, len(people)), ({"closest": "any"}, scored),
+        ({"closest": "ann"}, scored), ({"closest": "nobody"}, 0), ({"verdict": "machine"}, versus),
+        ({"verdict": "human"}, 0), ({"verdict": "any", "model": MODELS[0]}, len(triage.filter(model=MODELS[0]))),
+    ]  # fmt: skip
+    assert counts(opened(page, reader), [link for link, _ in links]) == [number for _, number in links]
+    assert "embedder: e" in (page.locator("#made").text_content() or "")
+
+
 def test_a_link_opens_what_it_names_and_says_what_is_not_here(page: Page, reader: Path) -> None:
     opened(page, reader, corpus="tiny", passage="a4:1", model=MODELS[1])
     assert (shown(page), outputs(page), page.input_value("[name=model]")) == ("a4:1", [MODELS[1]], MODELS[1])

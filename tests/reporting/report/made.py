@@ -1,7 +1,7 @@
 """A warehouse of made rows: as many models and passages as a test wants, in every table that the report reads."""
 
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -53,9 +53,15 @@ def put(warehouse: Warehouse, table: str, rows: Sequence[Row] | pl.DataFrame) ->
     warehouse.write([Replacement(table, full, None)], run_id="made")
 
 
-def made(folder: Path, models: Sequence[str], passages: int, problem: str = "") -> Warehouse:
-    """A finished warehouse of one corpus with models, translators, judges, a base set, tasks and calls."""
+def made(
+    folder: Path, models: Sequence[str], passages: int, problem: str = "", without: Sequence[str] = ()
+) -> Warehouse:
+    """A warehouse of one corpus with models, translators, judges, a base set, tasks and calls.
+
+    `without` names assets that were never made.
+    """
     warehouse = Warehouse(path=str(folder / "variorum.duckdb"))
+    _details(warehouse, models)
     keys = [f"{CORPUS}/p{at}:1" for at in range(passages)]
     systems = [*(("model", each) for each in models), *(("human", each) for each in TRANSLATORS)]
     corpus = {"corpus": CORPUS}
@@ -118,13 +124,25 @@ def made(folder: Path, models: Sequence[str], passages: int, problem: str = "") 
     put(
         warehouse,
         "literary_score",
-        [{**corpus, "model": model, "aspect": each, "score": 45.0, "resampled": "chunks"} for model, each in aspects],
+        [{**corpus, "model": model, "aspect": each, "score": 45.0, "interval_of": "chunks"} for model, each in aspects],
+    )
+    votes = product(models, ("A", "B"), JUDGES[:3])
+    put(
+        warehouse,
+        "aspect_vote",
+        [
+            {"model": m, "passage": keys[0], "judge": each, "aspect": "style", "shown": shown, "better": "human"}
+            for m, shown, each in votes
+        ],
     )
     scores = product(models, ("sa", "bo"), ("", "SMDS", "RCMS"))
     put(
         warehouse,
         "understanding_board",
-        [{"system": s, "kind": "model", "language": lang, "task": task, "score": 60.0} for s, lang, task in scores],
+        [
+            {"system": s, "kind": "model", "benchmark": "b", "language": lang, "task": task, "score": 60.0}
+            for s, lang, task in scores
+        ],
     )
     attempts = [
         {"attempt": at, "model": model, "purpose": purpose, "outcome": "answered", "cost": 0.25, "detail": SECRET,
@@ -135,8 +153,42 @@ def made(folder: Path, models: Sequence[str], passages: int, problem: str = "") 
     states = pl.concat(
         [
             grid.with_columns(asset=pl.lit("drift_score")),
-            *(pl.DataFrame({"model": "", "passage": "", "asset": each}) for each in ASSETS if each != "drift_score"),
+            *(
+                pl.DataFrame({"model": "", "passage": "", "asset": each})
+                for each in ASSETS
+                if each not in ("drift_score", *without)
+            ),
         ]
     )
     put(warehouse, "materialization", states.with_columns(version=pl.lit("0123456789abcdef" * 2)))
     return warehouse
+
+
+def _details(warehouse: Warehouse, models: Sequence[str]) -> None:
+    """Rows of the aggregates that are shown as tables alone."""
+    corpus, pairs = {"corpus": CORPUS}, list(combinations(models, 2))
+    compared = {**corpus, "kind": "model", "other_kind": "model"}
+    put(warehouse, "system_comparison", [
+        {**compared, "measure": each, "system": one, "other": other} for each in MEASURES for one, other in pairs
+    ])  # fmt: skip
+    put(warehouse, "translator_agreement", [
+        {**corpus, "measure": "similarity", "translator": one, "other": other}
+        for one, other in [*combinations(TRANSLATORS, 2), (TRANSLATORS[0], "–")]
+    ])  # fmt: skip
+    systems = [*(("model", each) for each in models), *(("human", each) for each in TRANSLATORS)]
+    parts = product(("source_length", "human_spread"), ("first third", "second third", "last third"), systems)
+    put(warehouse, "slice_summary", [
+        {**corpus, "dimension": by, "slice": part, "kind": kind, "system": system} for by, part, (kind, system) in parts
+    ])  # fmt: skip
+    put(warehouse, "sensitivity", [
+        {**corpus, "metric": metric, "kind": kind, "severity": severity}
+        for metric, kind, severity in product(("drift", "chrf"), ("all", "omission"), range(4))
+    ])  # fmt: skip
+    put(warehouse, "recall_cost", [{**corpus, "ranking": each, "recall": 0.9} for each in ("drift", "combined")])
+    put(warehouse, "rubric_summary", [{**corpus, "judge": judge, "model": each} for judge, each in
+                                      product(JUDGES[:2], models)])  # fmt: skip
+    put(warehouse, "adherence_summary", [{**corpus, "model": each} for each in models])
+    put(warehouse, "ensemble_calibration", [{**corpus, "kind": "seat", "judge": each} for each in JUDGES[:3]])
+    put(warehouse, "understanding_comparison", [
+        {"benchmark": "b", "language": "bo", "model": one, "other": other} for one, other in pairs
+    ])  # fmt: skip

@@ -52,7 +52,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
 
 @pytest.fixture(scope="module")
 def html(warehouse: Warehouse) -> str:
-    return page(parts(warehouse), WHEN, reader="the reader")
+    return page(parts(warehouse), WHEN, {"made": "the reader/index.html"})
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def test_vega_draws_every_chart_with_the_marks_that_its_rows_have(shown: Page) -
     assert _marks(shown, "Concordance of measures", "symbol") == len(MEASURES) * (len(MEASURES) - 1) / 2
     assert _marks(shown, "LT against anchors@1.0.0", "symbol") == (len(MODELS) + 5) * len(SLICES)
     assert _marks(shown, "Literary scores", "symbol") == len(MODELS) * 3
-    assert _marks(shown, "Score by language", "symbol") == len(MODELS) * 2
+    assert _marks(shown, "Mean scores", "symbol") == len(MODELS) * 2
     assert _marks(shown, "Costs", "rect") == len(MODELS) * 2
     assert _marks(shown, "Drift", "rect") > systems * 10
 
@@ -135,6 +135,28 @@ def test_a_table_sorts_by_click_and_by_keyboard_and_what_has_no_number_stays_las
         assert values == sorted(values, reverse=way == "descending")
         assert heading.get_attribute("aria-sort") == way
     assert table.locator("[aria-sort]").count() == 1
+
+
+def test_a_row_that_is_copied_is_one_line_and_arrows_are_not_read_aloud(shown: Page) -> None:
+    table = _exhibit(shown, "Ranks").locator("table")
+    copied = table.evaluate("""table => {
+        getSelection().selectAllChildren(table.tBodies[0]);
+        const text = getSelection().toString();
+        getSelection().removeAllRanges();
+        return text;
+    }""")
+    assert len(copied.strip().splitlines()) == table.locator("tbody tr").count()
+    arrow = "getComputedStyle(document.querySelector('thead button'), '::after').content"
+    assert shown.evaluate(arrow).endswith('/ ""')
+
+
+def test_names_that_are_missing_stay_last_too(shown: Page) -> None:
+    table = _exhibit(shown, "Agreement of the translators").locator("table")
+    heading = table.locator("thead th").filter(has_text="other")
+    at = table.locator("thead th").all_inner_texts().index(heading.inner_text())
+    for _ in range(2):
+        heading.locator("button").click()
+        assert _column(table, at)[-1] == "–"
 
 
 def test_axe_finds_nothing_serious(browser: Browser, file: Path) -> None:
@@ -186,7 +208,7 @@ def test_a_number_leads_to_the_passages_behind_it(shown: Page) -> None:
     assert "the%20reader/index.html#corpus=made&model=alpha&band=1.0-1.5" in links
     links = _exhibit(shown, "Errors by model").locator("a").evaluate_all("all => all.map(each => each.hash)")
     assert "#corpus=made&model=beta&label=MAJOR_ERROR&raters=people" in links
-    assert "<a href" in page(_saying(1), WHEN, "reader").partition("<main")[2]
+    assert "<a href" in page(_saying(1), WHEN, {"made": "reader/index.html"}).partition("<main")[2]
     assert "<a href" not in page(_saying(1), WHEN).partition("<main")[2]
 
 

@@ -1,0 +1,86 @@
+"""Which texts of a corpus may be passed on, and which outputs may not because such a text stands in them.
+
+Here: rights as the descriptions give them now, and what they mean for outputs. Not here: what is written for whom.
+"""
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from benchmark_assets.corpus.registry import current
+from benchmark_assets.corpus.trigrams import normalized
+from benchmark_assets.selection.candidates import renderings
+from resources.warehouse import Warehouse
+
+
+def rights_of(warehouse: Warehouse, corpus: str, translators: Iterable[str]) -> pl.DataFrame:
+    """The rights in the texts of a corpus, by its description as it is now.
+
+    Returns
+    -------
+    Columns `translator` ('' for the source), `licence` and `restricted`, a row for each of `translators` and for each
+    text that the description names; without a licence a text is restricted.
+
+    Raises
+    ------
+    BadInput
+        For an unknown corpus, and one whose description cannot be read: it says what is restricted.
+    """
+    current(warehouse, corpus)
+    given = warehouse.read("licence", pl.DataFrame({"corpus": [corpus]}), ["translator", "licence", "restricted"])
+    names = pl.DataFrame({"translator": sorted({"", *translators, *given["translator"]})})
+    rows = names.join(given, on="translator", how="left", maintain_order="left")
+    return rows.with_columns(pl.col("licence").fill_null("unknown"), pl.col("restricted").fill_null(True))
+
+
+def named(translators: Iterable[str]) -> list[str]:
+    """Translators as people are told of them; the source is one of them."""
+    return [name or "source" for name in translators]
+
+
+def secrets(warehouse: Warehouse, passages: pl.DataFrame, rights: pl.DataFrame) -> pl.DataFrame:
+    """The texts of passages that may not be passed on, in every form that the warehouse has of them.
+
+    Parameters
+    ----------
+    passages
+        Column `passage`.
+    rights
+        Those of their corpus, as from `rights_of`; a text of which they say nothing is restricted.
+
+    Returns
+    -------
+    Columns `passage` and `text`.
+    """
+    sources = warehouse.read("source_text", passages, ["passage", "text"]).with_columns(translator=pl.lit(""))
+    used = warehouse.read("reference", passages, ["passage", "translator", "text"])
+    every = pl.concat([sources, used, renderings(warehouse, passages)], how="diagonal")
+    return (
+        every.join(rights.filter(~pl.col("restricted")), on="translator", how="anti").select("passage", "text").unique()
+    )
+
+
+def withheld(outputs: pl.DataFrame, secrets: pl.DataFrame) -> pl.Series:
+    """Whether the whole of a restricted text of its passage stands in an output (see `repeats`).
+
+    A model may have a translation by heart, or give its source back; an imported output may be anybody's translation.
+
+    Parameters
+    ----------
+    outputs
+        Columns `passage` and `text`, null where the model refused.
+    secrets
+        As the function of this name returns them.
+    """
+    closed = dict(secrets.group_by("passage").agg("text").iter_rows())
+    found = [
+        text is not None and repeats(text, closed.get(passage, []))
+        for passage, text in outputs.select("passage", "text").iter_rows()
+    ]
+    return pl.Series("withheld", found, dtype=pl.Boolean)
+
+
+def repeats(text: str, restricted: Iterable[str]) -> bool:
+    """Whether the whole of a restricted text stands in another, whatever the case and punctuation."""
+    own = normalized(text)
+    return any(words and words in own for words in map(normalized, restricted))

@@ -1,0 +1,107 @@
+"""What the report says of rows that a real home has: of what is missing, not comparable, or not known."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from benchmark_assets.reporting.plots import plots
+from benchmark_assets.reporting.report.content import parts
+from benchmark_assets.reporting.report.exhibits import Exhibit
+from resources.warehouse import Warehouse
+from tests.reporting.report.made import made, put
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return made(tmp_path, ["alpha", "beta"], 4)
+
+
+def exhibits(warehouse: Warehouse, title: str) -> list[Exhibit]:
+    return [each for part in parts(warehouse) for each in part.exhibits if each.title.startswith(title)]
+
+
+def cells(exhibit: Exhibit, heading: str) -> list[str]:
+    (column,) = (each for each in exhibit.columns if each.heading == heading)
+    return [each.text for each in column.cells]
+
+
+def behind(exhibit: Exhibit, heading: str) -> list[dict[str, str]]:
+    (column,) = (each for each in exhibit.columns if each.heading == heading)
+    return [dict(each.behind or {}) for each in column.cells]
+
+
+def change(warehouse: Warehouse, table: str, *changes: pl.Expr, **values: object) -> None:
+    rows = warehouse.read(table).drop("run_id", "updated_at")
+    put(warehouse, table, rows.with_columns(*changes, **{name: pl.lit(each) for name, each in values.items()}))
+
+
+@pytest.mark.usefixtures("drawn")
+def test_a_corpus_without_references_hides_no_other(warehouse: Warehouse) -> None:
+    board = warehouse.read("leaderboard").drop("run_id", "updated_at").filter(kind="model")
+    scores = pl.selectors.float() & ~pl.selectors.contains("references")
+    bare = board.with_columns(corpus=pl.lit("bare")).with_columns(scores * None)
+    put(warehouse, "leaderboard", pl.concat([warehouse.read("leaderboard").drop("run_id", "updated_at"), bare]))
+    put(warehouse, "corpus", [{"corpus": each, "audit": "{}"} for each in ("bare", "made")])
+    first, second = exhibits(warehouse, "Leaderboard")
+    assert (first.chart, second.chart is None) == (None, False)
+    markdown = str(plots(warehouse, "leaderboard")["plot"].value)
+    assert "made: Leaderboard" in markdown
+
+
+def test_what_nobody_knows_the_cost_of_is_no_zero(warehouse: Warehouse) -> None:
+    change(warehouse, "model_call", pl.when(model="beta").then(None).otherwise("cost").alias("cost"))
+    (found,) = exhibits(warehouse, "Costs")
+    assert found.words == "Known to be paid: 0.5000 US dollars; of 4 calls, 2 are of unknown cost."
+    assert cells(found, "known to be paid, US $") == ["0.2500", "0.2500", "–", "–"]
+    assert cells(found, "these at most, US $")[2:] == ["–", "–"]
+    change(warehouse, "model_call", priced=True, reserved=2.0)
+    (found,) = exhibits(warehouse, "Costs")
+    assert cells(found, "these at most, US $")[2:] == ["2.0000", "2.0000"]
+
+
+def test_scores_under_different_contracts_are_apart_and_models_are_on_the_scale_of_the_anchors(
+    warehouse: Warehouse,
+) -> None:
+    contract = pl.when(model="alpha").then(pl.lit("one")).otherwise(pl.lit("other")).alias("contract")
+    change(warehouse, "pairwise_score", contract, lt=9.0, lt_fixed=3.0)
+    change(warehouse, "anchor_score", contract="one")
+    first, second = exhibits(warehouse, "LT against anchors@1.0.0, contract")
+    assert set(cells(first, "system")) == {"alpha", *(f"a{at}" for at in range(5))}
+    assert set(cells(second, "system")) == {"beta"}
+    assert first.signatures != second.signatures
+    beside = dict(zip(cells(first, "system"), cells(first, "LT beside the anchors"), strict=True))
+    assert beside["alpha"] == "3.00"
+    assert set(cells(first, "LT")) == {"9.00", "–"}
+
+
+def test_rates_say_of_how_many_outputs_they_speak(warehouse: Warehouse) -> None:
+    change(warehouse, "error_estimate", covered=0.25)
+    (found,) = exhibits(warehouse, "Errors of all outputs")
+    assert "25.0 % or more of a row" in found.words
+    assert cells(found, "spoken of, %") == ["25.0"] * 3
+
+
+def test_the_signature_of_drift_is_that_of_the_corpus_itself(warehouse: Warehouse) -> None:
+    rows = warehouse.read("drift_score").drop("run_id", "updated_at")
+    other = rows.with_columns(passage=pl.col("passage").str.replace("made", "aaa"), embedder=pl.lit("another embedder"))
+    put(warehouse, "drift_score", pl.concat([other, rows]))
+    (found,) = exhibits(warehouse, "Drift")
+    assert not any("another" in each for each in found.signatures)
+    assert any(each.startswith("embedder: an embedder; drift: (1 - cos)") for each in found.signatures)
+
+
+def test_counts_lead_to_as_many_passages_as_they_say(warehouse: Warehouse) -> None:
+    (board,) = exhibits(warehouse, "Leaderboard")
+    assert {"corpus": "made", "model": "alpha", "closest": "any"} in behind(board, "passages")
+    by_model = exhibits(warehouse, "Errors by model")[0]
+    judged = behind(by_model, "judged")
+    panel = [where for where, raters in zip(judged, cells(by_model, "raters"), strict=True) if raters == "panel"]
+    assert {"corpus": "made", "model": "alpha", "label": "any", "raters": "people"} in judged
+    assert panel
+    assert not any("raters" in where for where in panel)
+    (literary,) = exhibits(warehouse, "Literary scores")
+    verdicts = behind(literary, "human better")
+    assert {"corpus": "made", "model": "beta", "verdict": "human"} in verdicts
+    assert [bool(where) for where in verdicts] == [aspect == "ensemble" for aspect in cells(literary, "aspect")]
+    assert cells(literary, "first text preferred, %")[:1] == ["50.0"]  # of a judge that named the human one each time
