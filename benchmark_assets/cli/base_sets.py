@@ -10,7 +10,7 @@ from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import holding
 from benchmark_assets.pairwise.base_sets import Identity, checked
 from benchmark_assets.pairwise.building import build_base_set, report, spread
-from benchmark_assets.reporting.tables import plain
+from benchmark_assets.reporting.tables import number, plain
 
 
 @click.group(name="baseset")
@@ -28,12 +28,13 @@ def base_set() -> None:
 @click.option("--system", "systems", multiple=True, help="A system of the pool; by default all that have every item.")
 @click.option("--orders", type=click.Choice(["both", "one"]), default="both", help="How candidates will be compared.")
 @click.option("--within", type=float, help="Ask about candidates only until the interval of LT is this narrow.")
+@click.option("--ranks", type=int, help="Ask only until so many places among the anchors are left; not with --within.")
 def build(
     folder: Path, items: Path, name: str, version: str, judge: str, count: int, systems: tuple[str, ...], orders: str,
-    within: float | None,
+    within: float | None, ranks: int | None,
 ) -> None:  # fmt: skip
     """Write a base set to FOLDER: systems judged against each other, of which those that lie most evenly are chosen."""
-    adaptive = False if within is None else {"within": within}
+    adaptive = {name: value for name, value in (("within", within), ("ranks", ranks)) if value is not None} or False
     identity = checked(Identity, name=name, version=version, judge=judge, orders=orders, adaptive=adaptive)
     each = Deployment()
     built = build_base_set(each.warehouse, each.provider, folder, identity, items, count, systems, f"{uuid.uuid4()}")
@@ -46,9 +47,11 @@ def build(
 @base_set.command(name="show")
 @click.argument("name", metavar="NAME@VERSION")
 def show_base_set(name: str) -> None:
-    """Show the anchors of a base set with their win rates against each other, by slice."""
+    """Show the anchors of a base set against each other, by slice: matches, win rate, LT and EN with intervals."""
     found = report(Deployment().warehouse, name)
-    click.echo(f"{plain(_rounded(found.anchors))}\n\n{plain(_rounded(found.spread))}")
+    numbers = number("win_rate", 1, 100).alias("win rate, %"), number("lt", 2).alias("LT"), number("en", 2).alias("EN")
+    table = found.anchors.select("slice", "anchor", "items", "matches", "ties", "excluded", *numbers)
+    click.echo(f"{plain(table)}\n\n{plain(_rounded(found.spread))}\n\n{found.contract}; {found.signature}")
     if found.problem:
         click.echo(f"\n{found.problem}")
 

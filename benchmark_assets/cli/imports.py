@@ -46,7 +46,7 @@ def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None
         raise click.UsageError("--model names the model of one file")
     each = Deployment()
     for path in files:
-        name, count = import_outputs(each.warehouse, path, corpus, model)
+        name, count = import_outputs(each.warehouse, path, corpus, model, each.provider.registry().models)
         each.instance.add_dynamic_partitions("model", [name])
         click.echo(f"{name}: {count} outputs; score them with `variorum evaluate {name}`")
 
@@ -73,7 +73,7 @@ def import_understanding_tasks(descriptions: tuple[Path, ...], root: Path) -> No
 def import_model_answers(file: Path, task: str, model: str) -> None:
     """Take in answers to a task: JSON lines of sample and label, or of sample and prediction."""
     each = Deployment()
-    taken = import_answers(each.warehouse, file, task, model)
+    taken = import_answers(each.warehouse, file, task, model, each.provider.registry().models)
     each.instance.add_dynamic_partitions("model", [model])
     missing = taken.samples - taken.answers
     words = f"; {missing} samples have none, and count as unusable answers" if missing else ""

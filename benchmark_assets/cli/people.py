@@ -12,7 +12,7 @@ from benchmark_assets.cli.words import holding
 from benchmark_assets.literary import glossary_file
 from benchmark_assets.literary.pairs import export_pairs
 from benchmark_assets.understanding import span_labels
-from resources.downloads import whole_files
+from resources import whole_files
 from resources.errors import BadInput
 
 
@@ -49,7 +49,7 @@ def write_examples(file: Path, corpus: str, private: bool) -> None:
     warehouse = Deployment().warehouse
     if not len(warehouse.read("worked_example", pl.DataFrame({"corpus": [corpus]}))):
         raise BadInput(corpus, "", "has no examples", "name judges under `audit` in its description, or import labels")
-    whole_files.write(file, page(warehouse, corpus, private))
+    whole_files.hand_over(file, page(warehouse, corpus, private))
     click.echo(f"{file}: open it in a browser")
 
 
@@ -57,7 +57,7 @@ def write_examples(file: Path, corpus: str, private: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("corpus")
 def write_glossary(file: Path, corpus: str) -> None:
-    """Write the terms of CORPUS to FILE, a table for a person to check."""
+    """Write the terms of CORPUS to FILE, which must not be there yet, for a person to check."""
     terms, passages = glossary_file.write(Deployment().warehouse, file, corpus)
     click.echo(f"{file}: {terms} terms of {passages} passages; `false` in in_source or in_human needs a look")
     click.echo("name it as `glossary` under `literary` in the description, then `variorum import corpus` that again")

@@ -10,7 +10,8 @@ from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.partitions import KEYS
 from benchmark_assets.reporting.tables import plain
 from benchmark_assets.selection.funnel import reasons, steps
-from benchmark_assets.understanding.readings import boards, two_ways
+from benchmark_assets.understanding.readings import boards, confusions, neighbours, troubles, two_ways
+from benchmark_assets.understanding.stored import baseline_scores
 from resources.errors import BadInput
 from resources.provider import ledger
 
@@ -105,13 +106,22 @@ def show_funnel(passage: str | None) -> None:
 
 @click.command(name="understanding")
 def show_understanding() -> None:
-    """Show every system on every task of understanding, with means by language; spans scored in two ways."""
+    """Show every system on every task of understanding, with means by benchmark and language, how near test and train
+    splits are, and what is wrong with answers."""
     warehouse = Deployment().warehouse
-    for language, table in boards(warehouse.read("understanding_board")).items():
-        click.echo(f"{language}\n{plain(table)}\n")
-    ways = two_ways(warehouse.read("task_score"))
-    if len(ways):
-        click.echo(f"Spans, by sample as the paper has it and pooled\n{plain(ways)}")
+    if warehouse.read("task", columns=["task"], most=1).is_empty():
+        click.echo("no tasks yet: `variorum import tasks FILE`")
+        return
+    tables = boards(warehouse.read("understanding_board")) | {
+        "Test samples that train has, and scores of what was trained with and without them": neighbours(
+            warehouse.read("task_leakage"), baseline_scores(warehouse)
+        ),
+        "Spans, by sample as the paper has it and pooled": two_ways(warehouse.read("task_score")),
+        "What is most often taken for what, over all seeds": confusions(warehouse.read("confusion")).head(20),
+        "What had to be done to answers, and why others are unusable": troubles(warehouse.read("answer")),
+    }
+    shown = [f"{title}\n{plain(table)}" for title, table in tables.items() if len(table)]
+    click.echo("\n\n".join(shown) or "nothing is computed yet: `variorum update`")
 
 
 @click.command()

@@ -10,7 +10,8 @@ from benchmark_assets.cli.words import holding, without
 from benchmark_assets.reporting import differences, latex, shared_task
 from benchmark_assets.reporting.export import export
 from benchmark_assets.reporting.reader.writing import write_blind, write_reader
-from resources.downloads import whole_files
+from benchmark_assets.reporting.task_export import export_tasks
+from resources import whole_files
 from resources.errors import BadInput
 from resources.provider import transport
 
@@ -39,25 +40,37 @@ def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator
 @click.command(name="report")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("corpora", nargs=-1, metavar="[CORPUS]...")
-@click.option("--reader", type=click.Path(path_type=Path), help="Folder of a reader, to which the numbers link.")
-def write_report(file: Path, corpora: tuple[str, ...], reader: Path | None) -> None:
+@click.option(
+    "--reader", "readers", multiple=True, type=click.Path(path_type=Path),
+    help="Folder of a reader, to which the numbers of its corpus link; may be given several times.",
+)  # fmt: skip
+def write_report(file: Path, corpora: tuple[str, ...], readers: tuple[Path, ...]) -> None:
     """Write all tables and charts to FILE, a page for a browser that needs no network; no texts are in it."""
     from benchmark_assets.reporting.report.writing import write  # imports Altair, which takes a second
 
-    html = write(Deployment().warehouse, file, corpora, reader)
+    html = write(Deployment().warehouse, file, corpora, readers)
     click.echo(f"{file}: {len(html.encode()) / 1e6:.2f} MB; open it in a browser")
 
 
 @click.command(name="export")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.argument("corpus")
+@click.argument("corpus", required=False)
 @click.option("--private", is_flag=True, help="Add the restricted texts; such a package may not be passed on.")
 @click.option(
     "--published", type=click.DateTime(["%Y-%m-%d"]),
     help="The date that catalogues are told; by default that of the newest row of the leaderboard or texts.",
 )  # fmt: skip
-def export_corpus(folder: Path, corpus: str, private: bool, published: datetime | None) -> None:
-    """Write a package of CORPUS that others can use and check to FOLDER, without the texts that are restricted."""
+def export_corpus(folder: Path, corpus: str | None, private: bool, published: datetime | None) -> None:
+    """Write a package of CORPUS that others can use and check to FOLDER, without the texts that are restricted.
+
+    Without CORPUS, one of what is of no corpus: scores of understanding and costs, in which there are no texts at all.
+    """
+    if corpus is None:
+        if private or published:
+            raise click.UsageError("--private and --published are of a CORPUS")
+        tasks = export_tasks(Deployment().warehouse, folder)
+        click.echo(f"{folder}: costs, and scores of {', '.join(tasks) or 'no tasks'}")
+        return
     day = published.date() if published else None
     restricted = export(Deployment().warehouse, folder, corpus, private, day)
     click.echo(f"{folder}: {(holding if private else without)(restricted)}")
@@ -65,9 +78,12 @@ def export_corpus(folder: Path, corpus: str, private: bool, published: datetime 
 
 @click.command(name="latex")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.argument("corpus")
-def write_latex(folder: Path, corpus: str) -> None:
-    """Write the tables of CORPUS, and of the tasks of understanding, to FOLDER in the shapes of the papers."""
+@click.argument("corpus", required=False)
+def write_latex(folder: Path, corpus: str | None) -> None:
+    """Write the tables of CORPUS, and of the tasks of understanding, to FOLDER in the shapes of the papers.
+
+    Without CORPUS, those of understanding alone.
+    """
     files = latex.write(Deployment().warehouse, folder, corpus)
     click.echo(f"{folder}: {', '.join(files)}; all.tex shows them all")
 
@@ -107,7 +123,7 @@ def record(model: str, file: Path) -> None:
     lines = list(transport.record(Deployment().provider.ledger, model))
     if not lines:
         raise BadInput(model, "", "has answered nothing yet", "`variorum evaluate` it first")
-    whole_files.write(file, "\n".join(lines) + "\n")
+    whole_files.hand_over(file, "\n".join(lines) + "\n")
     click.echo(f"{file}: {len(lines)} replies")
 
 

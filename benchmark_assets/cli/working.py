@@ -15,6 +15,8 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.reporting.leaderboard import readable
 from benchmark_assets.reporting.tables import plain
 from benchmark_assets.selection.funnel import steps
+from benchmark_assets.understanding.board import MODEL
+from benchmark_assets.understanding.readings import boards
 from resources.home import PROJECT, prepare
 
 SAMPLES = {name: PROJECT / "warehouse" / name for name in ("dialogues", "sample")}
@@ -55,7 +57,12 @@ def evaluate(models: tuple[str, ...]) -> None:
     runs.evaluate(each.definitions, each.instance, *models)
     board = each.warehouse.read("leaderboard")
     corpora = board.filter(board["system"].is_in(models))["corpus"]
-    click.echo(plain(readable(board.filter(board["corpus"].is_in(corpora.to_list())))))
+    if len(corpora):
+        click.echo(plain(readable(board.filter(board["corpus"].is_in(corpora.to_list())))))
+    tasks = each.warehouse.read("understanding_board")
+    answered = tasks.filter(tasks["system"].is_in(models), kind=MODEL).select("benchmark", "language")
+    for title, table in boards(tasks.join(answered.unique(), on=answered.columns, how="semi")).items():
+        click.echo(f"\n{title}\n{plain(table)}")
 
 
 @click.command()
@@ -85,10 +92,10 @@ def scan() -> None:
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(["model", "corpus", "task"]))
+@click.argument("kind", type=click.Choice(["model", "corpus", "task", "baseset"]))
 @click.argument("name")
 def remove(kind: str, name: str) -> None:
-    """Remove a model, a corpus or a task from every table. Files stay, and so does the record of what was paid."""
+    """Remove a model, a corpus, a task or a base set. Files stay, and so does the record of what was paid."""
     each = Deployment()
     runs.remove(each.definitions, each.instance, kind, name)
 
