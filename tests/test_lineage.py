@@ -20,6 +20,7 @@ from dagster._core.definitions.data_version import (
 from dagster._core.loader import LoadingContextForTest
 
 from benchmark_assets.automation import runs
+from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import GRID, range_tags
@@ -163,6 +164,7 @@ def test_failed_passages_are_failed_the_others_materialized_and_a_rerun_computes
     reason = next(event for event in result.all_events if event.is_step_failure).step_failure_data.user_failure_data
     assert reason is not None
     assert "1 of 3 partitions of model_output failed" in (reason.description or "")
+    assert due(built, instance, dg.AssetKey("model_output")).rows.rows() == [("gamma", PASSAGES[1], "", "failed")]
 
     (tmp_path / "failing").unlink()
     systems.asked()

@@ -82,9 +82,17 @@ def _definition(key: dg.AssetKey, also: list[str], dims: list[str], upstream: li
     def run(
         context: dg.AssetCheckExecutionContext, warehouse: Warehouse, provider: Provider
     ) -> Iterator[dg.AssetCheckResult]:
-        for each, check in own.items():
-            before = partial(last_evaluation, context.instance, dg.AssetCheckKey(key, each))
-            verdict = check(Subject(name, also, dims, upstream, warehouse, provider, before))
+        with warehouse.at_once():  # rows and records of one moment
+            verdicts = {
+                each: check(
+                    Subject(
+                        name, also, dims, upstream, warehouse, provider,
+                        partial(last_evaluation, context.instance, dg.AssetCheckKey(key, each)),
+                    )
+                )
+                for each, check in own.items()
+            }  # fmt: skip
+        for each, verdict in verdicts.items():
             severity = dg.AssetCheckSeverity.ERROR if each == SOUND else dg.AssetCheckSeverity.WARN
             metadata: dict[str, Any] = {"problems": dg.MetadataValue.md(markdown(verdict.problems))}
             if verdict.remembered is not None:
@@ -118,11 +126,10 @@ def sound(subject: Subject) -> Verdict:
     differences = pl.concat([warehouse.differences(table) for table in (name, *subject.also)])
     if len(differences):
         return Verdict(differences)
-    with warehouse.exclusively():  # rows and records of one moment
-        rows = warehouse.read(name)
-        others = {table: warehouse.read(table) for table in subject.also}
-        states = warehouse.read("materialization", pl.DataFrame({"asset": [name, "reference"]}))
-        references = warehouse.read("reference", columns=["passage", "complete"]).filter("complete")
+    rows = warehouse.read(name)
+    others = {table: warehouse.read(table) for table in subject.also}
+    states = warehouse.read("materialization", pl.DataFrame({"asset": [name, "reference"]}))
+    references = warehouse.read("reference", columns=["passage", "complete"]).filter("complete")
     own = states.filter(asset=name)
     keys = _keys(rows)
     problems = [findings.out_of_range(rows, keys), findings.unaccounted(rows, own, subject.dims)]

@@ -115,13 +115,14 @@ def refresh(
         )
 
     def look() -> Standing:
-        return stand(definition, upstream, context.instance, warehouse, asked, settings, partial)
+        with warehouse.at_once():
+            return stand(definition, upstream, context.instance, warehouse, asked, settings, partial)
 
     tables = [name, *further_tables(definition, context.asset_key)]
     done = _bring_up(Work(warehouse, look, compute, context.run.run_id, tables, dims), len(asked))
     good = done.good
     if len(done.gone):
-        with warehouse.exclusively():  # some may have come back meanwhile
+        with warehouse.at_once():  # some may have come back meanwhile
             gone = done.gone.join(look().gone, on=KEYS, how="semi")
             warehouse.write(_removals(warehouse, tables, gone, dims), context.run.run_id)
         good = pl.concat([good, gone.select(*KEYS, version=pl.lit(RETRACTED))])
@@ -181,7 +182,7 @@ def _bring_up(work: Work, asked: int) -> Done:
         if unknown := {*computed.tables, *computed.notes} - set(work.tables):
             raise KeyError(f"{work.name} fills {sorted(unknown)}: name them as `tables` in the asset's metadata")
         failed = computed.failures if computed.failures is not None else NO_FAILURES
-        with work.warehouse.exclusively():  # no input changes between this look and the write
+        with work.warehouse.at_once():  # no input changes between this look and the write
             standing = work.look()
             moved = remaining.join(standing.due, on=[*KEYS, "fingerprint"], how="anti")
             stored = _store(work, computed, failed, remaining, moved)

@@ -50,7 +50,8 @@ class Survey:
     def stand(self, warehouse: Warehouse, settings: Settings, partial: bool = False) -> Standing:
         """How the partitions in question stand."""
         upstream = {key: self._graph.get(key).partitions_def for key in self._asset.keys_by_input_name.values()}
-        return stand(self._asset, upstream, self._instance, warehouse, self._asked, settings, partial)
+        with warehouse.at_once():
+            return stand(self._asset, upstream, self._instance, warehouse, self._asked, settings, partial)
 
     def note(self, standing: Standing, cost: Callable[[pl.DataFrame], Estimate | None]) -> None:
         """Give a reason for each partition to which something is to be done."""

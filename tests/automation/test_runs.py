@@ -123,6 +123,7 @@ def test_work_is_restricted_to_models_and_corpora(built: dg.Definitions, instanc
     assert all_due(built, instance) == missing
 
 
+@pytest.mark.proof
 def test_a_failed_passage_is_due_because_it_failed(
     built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, tmp_path: Path
 ) -> None:
