@@ -10,14 +10,13 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: .venv/installed
 	$(BIN)/variorum demo
 
-# One process more than cores, for tests also wait; those of a file share one, and with it what they start. What takes long comes
-# first (tests/conftest.py).
+# A process for each core; the tests of a file share one, and with it what they start. What takes long comes first (tests/conftest.py).
 # Style and types are checked meanwhile.
 test: environments
 	@$(MAKE) --no-print-directory --jobs=2 lint tests
 
 tests: .venv/installed
-	$(BIN)/pytest -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadfile --no-loadscope-reorder --ignore=tests/bench
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --ignore=tests/bench
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .

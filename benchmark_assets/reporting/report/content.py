@@ -306,8 +306,8 @@ def concordance(home: Home, corpus: str) -> list[Exhibit]:
     if pairs.is_empty():
         return []
     together = rows.filter(statistic="W")
-    known = [pl.col(name).replace(MEASURES) for name in ("measure", "other")]
-    pairs = pairs.with_columns(known)
+    short = {**MEASURES, "sim_best": "similarity"}
+    pairs = pairs.with_columns(pl.col("measure", "other").replace(short))
     columns = [names(pairs, "measure", "measure"), names(pairs, "other", "other"), counts(pairs, "models", "models"),
                numbers(pairs, "value", "Kendall's τ-b", 3)]  # fmt: skip
     drawn = pairs.select(
@@ -427,19 +427,30 @@ def pairwise(home: Home) -> list[Exhibit]:
             numbers(rows, "wins", "wins", 1), numbers(rows, "win_rate", "win rate, %", 1, 100),
             numbers(rows, "beside", "LT beside the anchors", 2), numbers(rows, "lt", "LT", 2),
             numbers(rows, "en", "EN", 2),
-            numbers(rows, "first_rate", "first text preferred, %", 1, 100), names(rows, "problem", "problem"),
+            numbers(rows, "first_rate", "first text preferred, %", 1, 100),
         ]  # fmt: skip
         drawn = rows.select("kind", panel="slice", row="name", value="beside", low="beside_low", high="beside_high")
         chart = _intervals([drawn], "LT beside the anchors, 95 % interval", domain=[0, 10])
         words = (
             "Strength of models and anchors on one scale of 0 to 10, on which anchors are where they are without any "
             "model (lt_fixed), overall and by slice. LT and EN are the paper's, in which each model has a scale of its "
-            "own with the anchors. A judge that does not look at the place prefers the first text in 50 %."
-        )
+            "own with the anchors. A judge that does not look at the place prefers the first text in 50 %. "
+        ) + _problems(rows)
         title = f"LT against {base_set}" + (f", contract {number} of {len(groups)}" if base_set in several else "")
         signed = signatures(rows.select(signature=pl.format("{}; {}", "contract", "signature")))
         found.append(exhibit(title, words, columns, chart, signed, rests))
     return found
+
+
+def _problems(rows: pl.DataFrame) -> str:
+    """What keeps strengths from being told, a sentence for each slice and problem; with the names of who has it, unless
+    all of the slice do."""
+    sizes = dict(rows.group_by("slice").len().iter_rows())
+    found = rows.drop_nulls("problem").group_by("slice", "problem", maintain_order=True).agg(pl.col("name").sort())
+    return " ".join(
+        f"{part}{'' if len(who) == sizes[part] else ', ' + ', '.join(who)}: {problem}."
+        for part, problem, who in found.iter_rows()
+    )
 
 
 def understanding(home: Home) -> list[Exhibit]:
@@ -474,6 +485,15 @@ def understanding(home: Home) -> list[Exhibit]:
             columns.append(numbers(cells, "score", task, 1))
         words = "Every system on every task, in points of 100."
         found.append(exhibit(f"Tasks of {scope}", words, columns, None, signatures(own), rests))
+        trained = own.drop_nulls("near").sort("task", "score", descending=[False, True])
+        if len(trained):
+            columns = [
+                names(trained, "task", "task"), names(trained, "system", "system"),
+                numbers(trained, "score", "score", 1),
+                numbers(trained, "near", "test samples with a near neighbour in train, %", 1, 100),
+            ]  # fmt: skip
+            words = "What was trained, and how much of the test split it could have by heart."
+            found.append(exhibit(f"Trained on {scope}", words, columns, None, signatures(trained), rests))
     pairs = home.warehouse.read("understanding_comparison").filter(task="").with_columns(scope=_scope())
     if len(pairs):
         pairs = pairs.sort("scope", "difference", descending=[False, True])
@@ -516,8 +536,8 @@ def costs(home: Home) -> list[Exhibit]:
 
 
 OF_CORPUS: list[Callable[[Home, str], list[Exhibit]]] = [
-    leaderboard, details.differences, details.slices, drift, details.agreement, closest, concordance,
-    details.sensitivity, severity, details.recall, categories, calibration, details.marks, literary, details.seats,
+    leaderboard, drift, closest, concordance, severity, categories, calibration, literary, details.differences,
+    details.slices, details.agreement, details.sensitivity, details.recall, details.marks, details.seats,
     details.glossaries,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
