@@ -39,11 +39,12 @@ def finish(home: Path) -> float:
 def content(home: Path) -> dict[str, pl.DataFrame]:
     """All tables, without which run wrote a row and when."""
     warehouse = Warehouse(path=str(home / "variorum.duckdb"))
-    return {
-        table: warehouse.read(table, columns=columns)
-        for table, columns in warehouse.tables().items()
-        if table not in ("corpus", "embedding")  # where its description lies; vectors that no score came to use
-    }
+    with warehouse.at_once():
+        return {
+            table: warehouse.read(table, columns=columns)
+            for table, columns in warehouse.tables().items()
+            if table not in ("corpus", "embedding")  # where its description lies; vectors that no score came to use
+        }
 
 
 def check_whole(home: Path) -> None:
