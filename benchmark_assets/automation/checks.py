@@ -123,9 +123,11 @@ def sound(subject: Subject) -> Verdict:
     """Its tables are as declared, their numbers are finite, in range and null only where they may be, and each row
     belongs to a partition that was made from what the row says."""
     warehouse, name = subject.warehouse, subject.name
-    differences = pl.concat([warehouse.differences(table) for table in (name, *subject.also)])
-    if len(differences):
-        return Verdict(differences)
+    differences = [warehouse.differences(name)]
+    for table in subject.also:
+        differences.append(warehouse.differences(table).with_columns(column=table + "." + pl.col("column")))
+    if len(unlike := pl.concat(differences)):
+        return Verdict(unlike)
     rows = warehouse.read(name)
     others = {table: warehouse.read(table) for table in subject.also}
     states = warehouse.read("materialization", pl.DataFrame({"asset": [name, "reference"]}))

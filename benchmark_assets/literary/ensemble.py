@@ -14,7 +14,7 @@ import polars as pl
 
 from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
-from benchmark_assets.adjudication.outputs import Output, Said
+from benchmark_assets.adjudication.outputs import OUTPUT, Output, Said
 from benchmark_assets.corpus.description import Literary, Seat
 from benchmark_assets.lineage.refresh import Computed
 from benchmark_assets.lineage.standing import digest
@@ -37,7 +37,6 @@ logger = logging.getLogger("variorum.literary")
 MACHINE, HUMAN, UNSURE = "machine", "human", "unsure"
 BETTER = (MACHINE, HUMAN, UNSURE)
 
-OUTPUT = on_trial.OUTPUT
 SEAT = ["judge", "aspect"]
 DECIMALS = 9
 """Of a balance: beyond them is the rounding of weights such as 0.1, which must not decide anything."""

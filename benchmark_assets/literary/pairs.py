@@ -13,12 +13,13 @@ from typing import NamedTuple
 import polars as pl
 
 from benchmark_assets.adjudication.annotation import sheet, unguarded
+from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.corpus.description import Literary
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.registry import current
 from benchmark_assets.lineage.standing import digest
 from benchmark_assets.literary import glossary
-from benchmark_assets.literary.ensemble import HUMAN, MACHINE, OUTPUT, UNSURE, alike
+from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, alike
 from benchmark_assets.pairwise.base_sets import text_hash
 from benchmark_assets.pairwise.comparing import Side
 from benchmark_assets.pairwise.matches import SIDES
