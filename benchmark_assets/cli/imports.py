@@ -57,13 +57,19 @@ def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None
     "--root", type=click.Path(path_type=Path), required=True, help="Folder to which their `files` are relative."
 )
 def import_understanding_tasks(descriptions: tuple[Path, ...], root: Path) -> None:
-    """Take in the tasks of understanding that YAML files describe, and their samples."""
+    """Import the tasks of understanding that YAML files describe, with their samples.
+
+    A task that was imported before is replaced. Faulty descriptions are named, and left out.
+    """
     each = Deployment()
-    codes = [description.task for description in import_tasks(each.warehouse, descriptions, root)]
-    each.instance.add_dynamic_partitions("task", codes)
-    runs.update(each.definitions, each.instance, Scope(models=[], corpora=codes))
-    counts = each.warehouse.read("task_sample", pl.DataFrame({"task": codes}), ["task", "split"])
-    click.echo(plain(counts.group_by("task", "split").agg(samples=pl.len()).sort("task", "split")))
+    codes, faults = import_tasks(each.warehouse, descriptions, root)
+    if codes:
+        each.instance.add_dynamic_partitions("task", codes)
+        runs.update(each.definitions, each.instance, Scope(models=[], corpora=codes))
+        counts = each.warehouse.read("task_sample", pl.DataFrame({"task": codes}), ["task", "split"])
+        click.echo(plain(counts.group_by("task", "split").agg(samples=pl.len()).sort("task", "split")))
+    if faults:
+        raise click.ClickException("\n".join(["not imported:", *map(str, faults)]))
 
 
 @import_.command(name="answers")

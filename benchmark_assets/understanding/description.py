@@ -4,6 +4,7 @@ Here: the form of the file and what must agree in it. Not here: which tasks a wa
 (samples).
 """
 
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -44,7 +45,8 @@ class TaskDescription(BaseModel):
     the file of each split, relative to the folder given at import, one JSON object a line. `sample` is the field of the
     sample's name; where a file has names twice, `numbered` tells the second from the first as `name#2`. `texts` are the
     texts shown, in order: the name under which models see them, and their field. `source` is the field of the work that
-    a sample is from; a dot leads into an object.
+    a sample is from; a dot leads into an object. Where the field says more than the work, such as the number of a
+    chunk, `work` is a regular expression that matches all of its value and whose one group is the work.
 
     Of classes: `label` is the field of the gold class, `labels` leads from its values to classes, `classes` says what
     each of them is. `negative` is the one that an unusable answer counts as; where none is named it counts as wrong.
@@ -70,6 +72,7 @@ class TaskDescription(BaseModel):
     numbered: bool = False
     texts: dict[str, str] = Field(min_length=1)
     source: str = ""
+    work: str = ""
     label: str = ""
     labels: dict[str, str] = {}
     negative: str = ""
@@ -102,7 +105,19 @@ class TaskDescription(BaseModel):
             raise ValueError(f"`texts` has no {', '.join(unknown)}, of which `marked` or `pair` speaks")
         if len(set(self.pair)) < len(self.pair):
             raise ValueError("`pair` is twice the same text")
+        if self.work and not self.source:
+            raise ValueError("`work` needs a `source`")
+        if self.work and _groups(self.work) != 1:
+            raise ValueError("`work` is no regular expression with one group")
         return self
+
+
+def _groups(pattern: str) -> int | None:
+    """Number of groups of a regular expression, None where the pattern is not one."""
+    try:
+        return re.compile(pattern).groups
+    except re.error:
+        return None
 
 
 def load(path: Path) -> TaskDescription:

@@ -5,6 +5,7 @@ which tasks there are (tasks).
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,7 +80,7 @@ def read(description: TaskDescription, root: Path) -> Samples:
             texts = {name: _text(line, field) for name, field in description.texts.items()}
             shown = json.dumps(texts, ensure_ascii=False)
             label = _label(description, line) if description.kind == "classes" else None
-            source = _source(line, description.source)
+            source = _source(line, description)
             samples.append({**own, "position": position, "texts": shown, "label": label, "source": source})
             if description.spans:
                 spans += [own | span for span in _spans(description, line, texts[description.marked])]
@@ -154,8 +155,9 @@ def _label(description: TaskDescription, line: Line) -> str:
     return description.labels[value]
 
 
-def _source(line: Line, path: str) -> str | None:
+def _source(line: Line, description: TaskDescription) -> str | None:
     """The work that a sample is from; None where its line has null."""
+    path = description.source
     if not path:
         return None
     value: Any = line.content
@@ -165,6 +167,10 @@ def _source(line: Line, path: str) -> str | None:
         value = value[step]
     if value is not None and not isinstance(value, str):
         raise line.fault(path, f"is {line.shown(value)}, no name of a source")
+    if value and description.work:
+        if not (match := re.fullmatch(description.work, value)):
+            raise line.fault(path, f"{line.shown(value)} does not match `work`, {description.work}")
+        value = match[1]
     return value or None
 
 

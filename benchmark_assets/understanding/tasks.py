@@ -3,8 +3,10 @@
 Here: the table `task`. Not here: partitions (the command line adds them), what the files hold (samples).
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -15,8 +17,17 @@ from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 
 
-def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path) -> list[TaskDescription]:
-    """Remember tasks, all of them or none; their samples come with `task_sample`.
+class Imported(NamedTuple):
+    """Codes of the tasks that were imported, and what is wrong with each description that was not."""
+
+    tasks: list[str]
+    faults: list[BadInput]
+
+
+def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path) -> Imported:
+    """Store the tasks whose descriptions and files are sound; their samples come with `task_sample`.
+
+    A task that was imported before, from whatever path and root, is replaced.
 
     Parameters
     ----------
@@ -25,29 +36,35 @@ def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path)
     root
         Folder to which the `files` of the descriptions are relative.
 
-    Raises
-    ------
-    BadInput
-        Where a description is unusable; its files are missing or have a fault; a code is given twice, is a corpus of
-        this warehouse (both name what a command is limited to), or is that of another description that still exists.
+    Returns
+    -------
+    A description is faulty if it is unusable, if one of its files is missing or has a fault, or if its code is that of
+    another of the descriptions, or of a corpus of this warehouse (both name what a command is limited to).
     """
-    root, paths = root.resolve(), [path.resolve() for path in descriptions]
-    loaded = [load(path) for path in paths]
-    codes = [description.task for description in loaded]
+    root, faults = root.resolve(), list[BadInput]()
+    loaded: dict[Path, TaskDescription] = {}
+    for path in dict.fromkeys(path.resolve() for path in descriptions):
+        try:
+            loaded[path] = load(path)
+        except BadInput as fault:
+            faults.append(fault)
+    codes = Counter(description.task for description in loaded.values())
     corpora = set(warehouse.read("corpus")["corpus"])
-    known = dict(warehouse.read("task", columns=["task", "description"]).iter_rows())
-    for path, description in zip(paths, loaded, strict=True):
-        code = description.task
-        if codes.count(code) > 1:
-            raise BadInput(path, "task", f"{code!r} is given twice", "import one of them")
-        if code in corpora:
-            raise BadInput(path, "task", f"{code!r} is a corpus of this warehouse", "rename the task")
-        if code in known and (other := Path(known[code])) != path and other.exists():
-            raise BadInput(path, "task", f"{code!r} is the task of {other}", "choose another code")
-        samples.read(description, root)
-    rows = pl.concat([_row(*each, root) for each in zip(loaded, paths, strict=True)])
-    warehouse.write([Replacement("task", rows, rows.select("task"))], run_id="import")
-    return loaded
+    rows = []
+    for path, description in loaded.items():
+        try:
+            if codes[description.task] > 1:
+                raise BadInput(path, "task", f"{description.task!r} is given twice", "import one of them")
+            if description.task in corpora:
+                raise BadInput(path, "task", f"{description.task!r} is a corpus of this warehouse", "rename the task")
+            samples.read(description, root)
+            rows.append(_row(description, path, root))
+        except BadInput as fault:
+            faults.append(fault)
+    if rows:
+        tasks = pl.concat(rows)
+        warehouse.write([Replacement("task", tasks, tasks.select("task"))], run_id="import")
+    return Imported([row["task"].item() for row in rows], faults)
 
 
 def tasks(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[str, TaskDescription]:

@@ -25,6 +25,8 @@ DHARMABENCH = PROJECT / "warehouse" / "tasks" / "dharmabench"
         (FORMS, {"pair": ["text", "root"]}, "has no root"),
         (FORMS, {"pair": ["text", "text"]}, "twice the same text"),
         (FORMS, {"texts": {}}, "at least 1"),
+        (FORMS, {"source": None, "work": "(.+)"}, "needs a `source`"),
+        *((FORMS, {"work": work}, "with one group") for work in ("De", "(De) (.+)", "(De")),
         (FORMS, {"colour": "red"}, "not permitted"),
         (FORMS, {"task": "A/B"}, "slash"),
         (FORMS, {"task": "A B"}, "cannot be the key"),
@@ -59,7 +61,7 @@ def test_dharmabench_has_the_thirteen_tasks_of_table_1() -> None:
     }  # fmt: skip
     assert {code for code, each in found.items() if each.kind == "spans"} == {"SMDS", "QUDS", "RCDS", "SDT", "QUDT"}
     assert {code for code, each in found.items() if "train" in each.files} == {
-        "RCMS", "RCDS", "QUDT", "RCMT", "VPCT", "AACT", "SCCT", "THCT"
+        "QUDS", "RCMS", "RCDS", "QUDT", "RCMT", "VPCT", "AACT", "SCCT", "THCT"
     }  # fmt: skip
     assert {each.benchmark for each in found.values()} == {"DharmaBench"}
     of_classes = {code: each.negative for code, each in found.items() if each.kind == "classes"}

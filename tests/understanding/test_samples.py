@@ -1,6 +1,7 @@
 """Tasks in the warehouse: what their files hold, and that nothing is taken from a file with a fault."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from benchmark_assets.understanding.samples import read
 from benchmark_assets.understanding.tasks import import_tasks, tasks
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
+from tests.processes import here
 from tests.systems import RuleSystems
 from tests.understanding.conftest import FORM_LINES, FORMS, SPEECH, SPEECH_LINES, write_task
 
@@ -126,30 +128,71 @@ def test_names_that_come_twice_are_told_apart_where_the_description_says_so(tmp_
 
 def test_a_file_that_is_missing_is_had_somewhere(tmp_path: Path, warehouse: Warehouse) -> None:
     path = write_task(tmp_path, SPEECH, {}, origin="https://example.org/speech")
-    with pytest.raises(BadInput, match=r"speech\.jsonl: SPEECH: cannot be read .* had from https://example\.org"):
-        import_tasks(warehouse, [path], tmp_path)
+    (fault,) = import_tasks(warehouse, [path], tmp_path).faults
+    assert re.search(r"speech\.jsonl: SPEECH: cannot be read .* had from https://example\.org", str(fault))
 
 
-def test_all_descriptions_are_imported_or_none(warehouse: Warehouse, form: Path, speech: Path) -> None:
-    (speech.parent / "speech.jsonl").write_text("{}\n", encoding="utf-8")
-    with pytest.raises(BadInput, match="line 1 name"):
-        import_tasks(warehouse, [form, speech], form.parent)
-    assert tasks(warehouse) == {}
+def test_sound_tasks_are_imported_and_each_faulty_one_is_named(
+    warehouse: Warehouse, form: Path, speech: Path, tmp_path: Path
+) -> None:
+    lines = speech.parent / "speech.jsonl"
+    lines.write_text("{}\n", encoding="utf-8")
+    missing = tmp_path / "missing.yaml"
+    codes, faults = import_tasks(warehouse, [missing, speech, form], form.parent)
+    assert codes == ["FORM"]
+    assert list(tasks(warehouse)) == ["FORM"]
+    assert [(each.where, each.key) for each in faults] == [(str(missing), ""), (str(lines), "line 1 name")]
 
 
-def test_a_code_is_taken_once(warehouse: Warehouse, form: Path, tmp_path: Path, corpus: Path) -> None:
-    import_tasks(warehouse, [form], form.parent)
+def test_a_code_is_given_once_and_is_no_corpus(
+    warehouse: Warehouse, form: Path, speech: Path, tmp_path: Path, corpus: Path
+) -> None:
     other = write_task(tmp_path / "elsewhere", FORMS, FORM_LINES, title="another")
-    with pytest.raises(BadInput, match="is the task of"):
-        import_tasks(warehouse, [other], other.parent)
-    with pytest.raises(BadInput, match="given twice"):
-        import_tasks(warehouse, [form, other], form.parent)
-    form.unlink()
-    import_tasks(warehouse, [other], other.parent)  # the description has moved
-    assert tasks(warehouse)["FORM"].title == "another"
+    codes, faults = import_tasks(warehouse, [form, other, speech, speech], form.parent)
+    assert codes == ["SPEECH"]
+    assert [(each.where, each.problem) for each in faults] == [
+        (str(path), "'FORM' is given twice") for path in (form, other)
+    ]
     name = register(warehouse, corpus).name
-    with pytest.raises(BadInput, match="is a corpus of this warehouse"):
-        import_tasks(warehouse, [write_task(tmp_path / "third", FORMS, FORM_LINES, task=name)], tmp_path / "third")
+    third = write_task(tmp_path / "third", FORMS, FORM_LINES, task=name)
+    codes, (fault,) = import_tasks(warehouse, [third], tmp_path / "third")
+    assert (codes, fault.problem) == ([], f"{name!r} is a corpus of this warehouse")
+
+
+def test_a_task_moves_to_another_description_and_another_folder(
+    warehouse: Warehouse, instance: dg.DagsterInstance, form: Path, tmp_path: Path
+) -> None:
+    import_tasks(warehouse, [form], form.parent)
+    assert materialize(instance, warehouse, "FORM")
+    lines = {**FORM_LINES, "test": [FORM_LINES["test"][1]]}
+    other = write_task(tmp_path / "elsewhere", FORMS, lines, title="another")
+    assert import_tasks(warehouse, [other], other.parent) == (["FORM"], [])
+    assert tasks(warehouse)["FORM"].title == "another"
+    assert materialize(instance, warehouse, "FORM")
+    found = warehouse.read("task_sample", pl.DataFrame({"split": ["test"]}), ["texts"])
+    assert found["texts"].to_list() == ['{"text": "sol occidit\\nsero sane"}']
+
+
+def test_the_command_imports_what_is_sound_and_fails_with_file_key_and_remedy_of_the_rest(
+    home: Path, form: Path, speech: Path
+) -> None:
+    (speech.parent / "speech.jsonl").write_text("{}\n", encoding="utf-8")
+    done = here(home, "import", "tasks", str(form), str(speech), "--root", str(form.parent), code=1)
+    assert [line.split() for line in done.stdout.splitlines()[1:]] == [["FORM", "test", "2"], ["FORM", "train", "2"]]
+    assert done.stderr.splitlines()[-2:] == [
+        "Error: not imported:",
+        f"{speech.parent / 'speech.jsonl'}: line 1 name: is missing; the line has no field; "
+        "mend the file, or the description",
+    ]
+
+
+def test_a_work_is_read_out_of_a_source_that_says_more(tmp_path: Path) -> None:
+    path = write_task(tmp_path, FORMS, FORM_LINES, work=r"De (\w+)")
+    found = read(load(path), tmp_path).samples
+    assert found["source"].to_list() == ["sole", "sole", "muribus", None]
+    edit(tmp_path / "form/test.jsonl", 1, meta={"work": "Nox"})
+    with pytest.raises(BadInput, match=r"line 2 meta\.work: 'Nox' does not match `work`"):
+        read(load(path), tmp_path)
 
 
 def test_an_unknown_task_is_none(warehouse: Warehouse, form: Path) -> None:
