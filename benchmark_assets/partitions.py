@@ -6,7 +6,6 @@ samples: thirteen columns can be read, five thousand cannot, and no sample is as
 """
 
 import dagster as dg
-import polars as pl
 
 PASSAGE = dg.DynamicPartitionsDefinition(name="passage")
 MODEL = dg.DynamicPartitionsDefinition(name="model")
@@ -16,15 +15,6 @@ TASK_GRID = dg.MultiPartitionsDefinition({"model": MODEL, "task": TASK})
 
 SINGLE_RUN = dg.BackfillPolicy.single_run()
 """A model's whole row, or any range of passages, is one run."""
-
-KEYS = ["model", "passage", "task"]
-"""Columns that name a partition of any asset; a dimension that the asset lacks is ''."""
-
-CORPUS = pl.col("passage").str.split_exact("/", 1).struct.field("field_0").alias("corpus")
-"""The corpus of a passage, from the passage's key."""
-
-COLLECTION = pl.col("document").str.extract(r"^(\p{L}+)")
-"""The collection or work of a document, from its id: `an` of `an10.13`; null where no letters lead."""
 
 BY_PASSAGE = dg.MultiToSingleDimensionPartitionMapping("passage")
 BY_TASK = dg.MultiToSingleDimensionPartitionMapping("task")

@@ -1,8 +1,19 @@
-"""What the key of a partition may be made of."""
+"""Keys of partitions: the columns that hold them, what they are made of, what can be told from them."""
 
 import re
 
+import polars as pl
+
 from resources.errors import BadInput
+
+KEYS = ["model", "passage", "task"]
+"""Columns that name a partition of any asset; a dimension that the asset lacks is ''."""
+
+CORPUS = pl.col("passage").str.split_exact("/", 1).struct.field("field_0").alias("corpus")
+"""The corpus of a passage, from the passage's key."""
+
+COLLECTION = pl.col("document").str.extract(r"^(\p{L}+)")
+"""The collection or work of a document, from its id: `an` of `an10.13`; null where no letters lead."""
 
 _SLUG = re.compile(r"[A-Za-z0-9._:/-]+")
 

@@ -4,11 +4,12 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.accounts.costs import costs
-from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.refresh import Description, refresh
 from benchmark_assets.reporting.plots import plots
-from benchmark_assets.reporting.tables import markdown
 from resources.provider import ledger
 from resources.provider.provider import Provider
+from resources.tables import markdown
 from resources.warehouse import Warehouse
 
 
@@ -22,7 +23,7 @@ def model_call(context: dg.AssetExecutionContext, warehouse: Warehouse, provider
         rows = attempts.rename({"id": "attempt", "key": "call"}).with_columns(priced=pl.col("price").is_not_null())
         return Computed({"model_call": rows.drop("session", "price", "question", "requested_model")})
 
-    def describe() -> dict[str, dg.MetadataValue]:
-        return {"costs": dg.MetadataValue.md(markdown(costs(attempts)))}
+    def describe() -> Description:
+        return {"costs": markdown(costs(attempts))}
 
     return refresh(context, warehouse, compute, settings=state, describe=describe, draw=plots)

@@ -20,10 +20,10 @@ import polars as pl
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES
 from benchmark_assets.adjudication.triage import audits, item_key
 from benchmark_assets.corpus.registry import current
+from benchmark_assets.corpus.rights import named, rights_of
 from benchmark_assets.references.texts import complete_texts
-from benchmark_assets.reporting.export import PRIVATE, README, put
-from benchmark_assets.reporting.rights import named, rights_of
 from resources.errors import BadInput
+from resources.folders import PRIVATE, README, put
 from resources.warehouse import Warehouse
 
 ANSWERS = ("label", "error_category", "severity", "confidence", "notes", "error_span")

@@ -6,7 +6,8 @@ import polars as pl
 from benchmark_assets.adjudication.seats import cost_of, judge_outputs, settings
 from benchmark_assets.adjudication.triage import audits, banded, item_key
 from benchmark_assets.adjudication.verdicts import verdicts
-from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE, drift_score
 from benchmark_assets.partitions import GRID, SINGLE_RUN
 from benchmark_assets.translation.assets import PAYER, model_output

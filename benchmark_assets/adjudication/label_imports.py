@@ -22,7 +22,7 @@ from benchmark_assets.adjudication.annotation import ANSWERS, unguarded
 from benchmark_assets.adjudication.labels import read_judgement
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.lineage.standing import digest
+from resources.digest import digest
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 

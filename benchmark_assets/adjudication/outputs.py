@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
 
-from benchmark_assets.lineage.refresh import Computed
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.translation.systems import Systems
 from resources.provider.asking import Ask, Task, at_once, estimate_asking
 from resources.provider.client import complete

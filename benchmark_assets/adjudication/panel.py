@@ -14,9 +14,9 @@ from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.judging import Case, Scores, Vote, judge, judging, shown
 from benchmark_assets.adjudication.outputs import ask_all
 from benchmark_assets.corpus.description import Audit
-from benchmark_assets.lineage.standing import digest
 from benchmark_assets.translation.systems import language_name
 from resources import prompts
+from resources.digest import digest
 from resources.errors import BadInput
 from resources.provider.asking import Ask, Task, estimate_asking
 from resources.provider.estimate import Estimate

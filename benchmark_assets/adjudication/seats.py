@@ -14,12 +14,12 @@ from benchmark_assets.adjudication.labels import Judgement
 from benchmark_assets.adjudication.outputs import FAILURE, OUTPUT
 from benchmark_assets.adjudication.panel import Item, Panel, Work, estimate, panel, votes
 from benchmark_assets.adjudication.triage import audits
-from benchmark_assets.lineage.refresh import Computed
-from benchmark_assets.lineage.standing import digest
-from benchmark_assets.partitions import CORPUS
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.translation.systems import Systems
+from resources.digest import digest
 from resources.errors import BadInput
+from resources.keys import CORPUS
 from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse

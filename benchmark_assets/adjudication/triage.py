@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.corpus.description import Audit
-from benchmark_assets.partitions import CORPUS
+from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 BANDED = pl.Schema({

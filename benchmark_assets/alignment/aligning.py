@@ -10,9 +10,9 @@ from benchmark_assets.alignment.documents import Aligner, Document
 from benchmark_assets.alignment.likeness import Embed
 from benchmark_assets.alignment.monotone import Aligned
 from benchmark_assets.alignment.rows import ALIGNMENT, aligned_rows, by_embeddings, unsure
-from benchmark_assets.lineage.standing import digest
-from benchmark_assets.partitions import CORPUS
+from resources.digest import digest
 from resources.errors import BadInput
+from resources.keys import CORPUS
 from resources.provider.estimate import Estimate, total
 from resources.provider.provider import Provider
 

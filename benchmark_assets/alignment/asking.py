@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from benchmark_assets.corpus.model import passage_of
-from benchmark_assets.lineage.standing import digest
 from benchmark_assets.translation.batches import halves
 from benchmark_assets.translation.systems import language_name
 from resources import prompts
+from resources.digest import digest
 from resources.prompts import Prompt
 from resources.provider.client import CallFailed, Reply, complete, each
 from resources.provider.estimate import Estimate, estimate

@@ -16,15 +16,16 @@ from benchmark_assets.audit.outcomes import categories, outcomes
 from benchmark_assets.audit.overlap import failing_passages, overlap
 from benchmark_assets.audit.rated import rated
 from benchmark_assets.audit.recall_cost import recall_costs
-from benchmark_assets.lineage.refresh import Computed, refresh
-from benchmark_assets.lineage.standing import digest
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.assets import comet_score, drift_score, lexical_score, output_diagnostic
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.intervals import SIGNATURE
+from benchmark_assets.metrics.scores import model_scores
 from benchmark_assets.references.assets import reference_envelope
 from benchmark_assets.reporting.plots import plots
-from benchmark_assets.reporting.scores import model_scores
 from resources import prompts
+from resources.digest import digest
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 

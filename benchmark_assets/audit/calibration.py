@@ -17,7 +17,7 @@ from benchmark_assets.audit.overlap import LEVELS
 from benchmark_assets.audit.rated import BOUNDS, PANEL, PEOPLE, WILSON, with_rate
 from benchmark_assets.metrics.intervals import SIGNATURE, bounded, sample_and_resamples, wilson
 from benchmark_assets.metrics.measures import Floats, ratio
-from benchmark_assets.partitions import CORPUS
+from resources.keys import CORPUS
 
 ABSTAINED = "ABSTAINED"
 """What stands for a judge that gave no label."""

@@ -9,7 +9,7 @@ from benchmark_assets.adjudication.labels import MAJOR, MINOR, SUBSTANTIVE
 from benchmark_assets.audit.rated import BOUNDS, PEOPLE, with_totals
 from benchmark_assets.metrics.intervals import wilson
 from benchmark_assets.metrics.measures import Floats
-from benchmark_assets.partitions import CORPUS
+from resources.keys import CORPUS
 
 RATES = ("minor", "major", "any")
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import ERRORS, MAJOR, VALID
 from benchmark_assets.adjudication.verdicts import KEY, verdicts
-from benchmark_assets.partitions import CORPUS
+from resources.keys import CORPUS
 
 EXAMPLE = pl.Schema({
     "corpus": pl.String(), "rule": pl.String(), "place": pl.Int32(), "model": pl.String(), "passage": pl.String(),

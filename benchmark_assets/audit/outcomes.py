@@ -7,7 +7,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import CATEGORIES, MAJOR, MINOR, UNCERTAIN, VALID
 from benchmark_assets.audit.rated import BOUNDS, PANEL, WILSON, with_rate, with_totals
-from benchmark_assets.partitions import CORPUS
+from resources.keys import CORPUS
 
 RATES = ("valid_rate", "minor_rate", "major_rate", "any_rate")
 FOUND = ("minor_found", "major_found", "any_found")

@@ -7,7 +7,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import ERRORS, MAJOR, MINOR, UNCERTAIN, VALID
 from benchmark_assets.audit.rated import BOUNDS, PANEL, WILSON, with_rate
-from benchmark_assets.partitions import CORPUS
+from resources.keys import CORPUS
 
 LEVELS = {"major": (MAJOR,), "any": ERRORS}
 """Which labels count as an error: only major ones, or all."""

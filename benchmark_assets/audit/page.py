@@ -11,7 +11,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import NO_CATEGORY
 from benchmark_assets.audit.rated import anonymous
-from benchmark_assets.reporting.rights import rights_of, secrets, withheld
+from benchmark_assets.corpus.rights import rights_of, secrets, withheld
 from resources.warehouse import Warehouse
 
 RULES = {

@@ -9,7 +9,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.verdicts import verdicts
 from benchmark_assets.metrics.intervals import wilson
-from benchmark_assets.partitions import CORPUS
+from resources.keys import CORPUS
 
 PANEL, PEOPLE = "panel", "people"
 

@@ -2,18 +2,16 @@
 
 from collections.abc import Mapping
 
-import dagster as dg
 import polars as pl
 
 from benchmark_assets.audit.rated import PANEL, anonymous, without_names
-from benchmark_assets.reporting.readings import shown
-from benchmark_assets.reporting.tables import markdown, number
+from resources.tables import markdown, number, shown
 from resources.warehouse import Warehouse
 
 COUNTS = ["outputs", "judged", "valid", "minor", "major", "uncertain"]
 
 
-def of_outcomes(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+def of_outcomes(warehouse: Warehouse) -> Mapping[str, str]:
     """What the panel and people found, by model, band and category; where models fail together."""
     rows = warehouse.read("audit_outcome").sort("corpus", "raters", "model", "band")
     names = ("major_rate", "any_rate", "major_found")
@@ -41,7 +39,7 @@ def of_outcomes(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
     }
 
 
-def of_judges(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+def of_judges(warehouse: Warehouse) -> Mapping[str, str]:
     """Judges against people and each other."""
     rows = warehouse.read("judge_calibration").sort("corpus", "judge")
     percent = [number(name, 1, 100) for name in ("exact", *(f"{level}_{share}" for level in ("major", "any")
@@ -55,9 +53,7 @@ def of_judges(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
     confusion = warehouse.read("judge_confusion").filter(judge="panel").sort("corpus", "people", "judged")
     return {
         "calibration": shown(rows.select("corpus", "judge", "outputs", *percent, *kappas), rows),
-        "confusion of the panel": dg.MetadataValue.md(
-            markdown(confusion.select("corpus", "people", "judged", "outputs"))
-        ),
+        "confusion of the panel": markdown(confusion.select("corpus", "people", "judged", "outputs")),
         "agreement": shown(
             raters.select(
                 "corpus", "scope", "kind", "first", "second", "outputs", number("exact", 1, 100), number("kappa", 3)
@@ -72,7 +68,7 @@ def of_judges(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
     }
 
 
-def of_estimates(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+def of_estimates(warehouse: Warehouse) -> Mapping[str, str]:
     """Errors of all outputs, and what finding them costs."""
     rows = warehouse.read("error_estimate").sort("corpus", "model", "region")
     rates = [number(f"{name}_rate", 1, 100) for name in ("minor", "major", "any")]
@@ -92,12 +88,10 @@ def of_estimates(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
     }  # fmt: skip
 
 
-def of_examples(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+def of_examples(warehouse: Warehouse) -> Mapping[str, str]:
     """Outputs worth reading; their texts are on the page that `variorum examples` writes."""
     rows = warehouse.read("worked_example").sort("corpus", "rule", "place", "model")
-    return {
-        "examples": dg.MetadataValue.md(markdown(rows.select("corpus", "rule", "place", "model", "passage", "why")))
-    }
+    return {"examples": markdown(rows.select("corpus", "rule", "place", "model", "passage", "why"))}
 
 
 def overview(outcomes: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from benchmark_assets.audit.rated import BOUNDS, PEOPLE
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.intervals import SEED, SIGNATURE, bounded, sample_and_resamples
 from benchmark_assets.metrics.measures import Floats, ratio
-from benchmark_assets.partitions import CORPUS
+from resources.keys import CORPUS
 
 RECALLS = (0.5, 0.8, 0.9, 0.95, 1.0)
 FEWEST = 5

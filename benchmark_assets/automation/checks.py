@@ -18,9 +18,9 @@ from benchmark_assets.automation import findings
 from benchmark_assets.lineage.events import SOUND, last_evaluation
 from benchmark_assets.lineage.refresh import further_tables
 from benchmark_assets.partitions import dimensions
-from benchmark_assets.reporting.tables import markdown
 from resources.provider import ledger
 from resources.provider.provider import Provider
+from resources.tables import markdown
 from resources.warehouse import Warehouse
 
 

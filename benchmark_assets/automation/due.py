@@ -13,8 +13,9 @@ import polars as pl
 
 from benchmark_assets.corpus.assets import BY_SCAN
 from benchmark_assets.lineage.survey import Survey
-from benchmark_assets.partitions import KEYS, dimensions
+from benchmark_assets.partitions import dimensions
 from benchmark_assets.reporting.assets import ON_DEMAND
+from resources.keys import KEYS
 from resources.provider.estimate import Estimate
 
 GAP = 400

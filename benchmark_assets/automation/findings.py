@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from benchmark_assets.partitions import CORPUS
+from resources.keys import CORPUS
 
 FINDINGS = pl.Schema({"where": pl.String(), "problem": pl.String(), "rows": pl.Int64(), "example": pl.String()})
 

@@ -13,11 +13,11 @@ import dagster as dg
 from benchmark_assets.automation import removal, runs
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.lineage.removal import words
-from benchmark_assets.reporting.tables import markdown
 from benchmark_assets.translation.systems import Systems
 from resources.errors import BadInput
 from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
+from resources.tables import markdown
 from resources.warehouse import Warehouse
 
 Location = Callable[[], dg.Definitions]

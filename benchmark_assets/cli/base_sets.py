@@ -10,7 +10,7 @@ from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import holding
 from benchmark_assets.pairwise.base_sets import Identity, checked
 from benchmark_assets.pairwise.building import build_base_set, report, spread
-from benchmark_assets.reporting.tables import number, plain
+from resources.tables import number, plain
 
 
 @click.group(name="baseset")

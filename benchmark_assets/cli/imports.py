@@ -12,10 +12,10 @@ from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.literary.pairs import import_pairs
 from benchmark_assets.pairwise.base_sets import import_base_set
-from benchmark_assets.reporting.tables import plain
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.understanding.answer_imports import import_answers
 from benchmark_assets.understanding.tasks import import_tasks
+from resources.tables import plain
 
 
 @click.group(name="import")

@@ -7,13 +7,13 @@ from benchmark_assets.accounts.costs import costs
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, following, order
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.partitions import KEYS
-from benchmark_assets.reporting.tables import plain
 from benchmark_assets.selection.funnel import reasons, steps
 from benchmark_assets.understanding.readings import boards, confusions, neighbours, troubles, two_ways
 from benchmark_assets.understanding.stored import baseline_scores
 from resources.errors import BadInput
+from resources.keys import KEYS
 from resources.provider import ledger
+from resources.tables import plain
 
 
 @click.command()

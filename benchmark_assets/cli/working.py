@@ -13,11 +13,11 @@ from benchmark_assets.automation import runs
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.reporting.leaderboard import readable
-from benchmark_assets.reporting.tables import plain
 from benchmark_assets.selection.funnel import steps
 from benchmark_assets.understanding.board import MODEL
 from benchmark_assets.understanding.readings import boards
 from resources.home import PROJECT, prepare
+from resources.tables import plain
 
 SAMPLES = {name: PROJECT / "warehouse" / name for name in ("dialogues", "sample")}
 

@@ -10,12 +10,13 @@ from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.scan import Scan, scan
 from benchmark_assets.lineage.events import heard, report, reported
 from benchmark_assets.lineage.removal import remove, words
-from benchmark_assets.partitions import CORPUS, KEYS, PASSAGE, SINGLE_RUN
-from benchmark_assets.reporting.tables import markdown
+from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from resources.downloads.downloads import Downloads, Fetched
 from resources.downloads.sources import wanted
 from resources.errors import BadInput
+from resources.keys import CORPUS, KEYS
 from resources.processes import PROCESS, process_tag
+from resources.tables import markdown
 from resources.warehouse import Replacement, Warehouse
 
 logger = logging.getLogger("variorum.corpus")

@@ -114,9 +114,9 @@ class Literary(BaseModel):
     """How outputs of a literary corpus are made and compared with the human translation (LiTERatE).
 
     `human` is the reference that outputs are compared with; without it, the corpus is none of this kind. `glossary` is
-    a file of terms (literary.glossary), relative to the description; chunks that it says nothing of get theirs from the
-    model that `extractor` names in the registry. `ensemble` has the judges, each with an aspect; they see
-    every pair in both orders, or in one that a hash draws. A verdict needs a balance of votes beyond `margin`.
+    a file of terms (references.glossary), relative to the description; chunks that it says nothing of get theirs from
+    the model that `extractor` names in the registry. `ensemble` has the judges, each with an aspect; they see every
+    pair in both orders, or in one that a hash draws. A verdict needs a balance of votes beyond `margin`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

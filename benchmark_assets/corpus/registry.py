@@ -8,7 +8,7 @@ import polars as pl
 from benchmark_assets.corpus.description import Description, load
 from benchmark_assets.corpus.readers import READERS
 from benchmark_assets.corpus.readers.prose import PROSE_READERS
-from benchmark_assets.lineage.standing import digest
+from resources.digest import digest
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 

@@ -14,7 +14,7 @@ from benchmark_assets.corpus.corrections import Corrections, check, load
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, joined
 from benchmark_assets.corpus.readers import read
-from benchmark_assets.lineage.standing import digest
+from resources.digest import digest
 from resources.errors import BadInput
 
 VERSIONED = ["source_text", "segmented_reference", "continuous_reference"]

@@ -25,7 +25,8 @@ from dagster._core.storage.asset_check_execution_record import AssetCheckExecuti
 from dagster._core.storage.partition_status_cache import AssetPartitionStatus
 from dagster._core.storage.tags import MULTIDIMENSIONAL_PARTITION_PREFIX
 
-from benchmark_assets.partitions import KEYS, dimensions
+from benchmark_assets.partitions import dimensions
+from resources.keys import KEYS
 
 RETRACTED = "retracted"
 """The version of a partition that has lost its rows."""

@@ -8,19 +8,20 @@ Here: the order of these things, and what is written. Not here: which partitions
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
-from types import MappingProxyType
 from typing import NamedTuple
 
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.events import RETRACTED, SOUND, Input, report, reported, split, unsound
 from benchmark_assets.lineage.standing import Settings, Standing, stand
 from benchmark_assets.lineage.survey import Survey
-from benchmark_assets.partitions import KEYS, dimensions
-from benchmark_assets.reporting.tables import markdown
+from benchmark_assets.partitions import dimensions
+from resources.keys import KEYS
 from resources.processes import PROCESS, process_tag
 from resources.provider.estimate import Estimate
+from resources.tables import markdown
 from resources.warehouse import Replacement, Warehouse
 
 logger = logging.getLogger("variorum.lineage")
@@ -31,23 +32,16 @@ ATTEMPTS = 3
 NO_FAILURES = pl.DataFrame(schema={"error": pl.String})
 
 
+Description = Mapping[str, str | dg.MetadataValue]
+"""Metadata of an asset for Dagster's UI by name; a string is Markdown."""
+
+Draw = Callable[[Warehouse, str], Mapping[str, str]]
+"""Plots of the asset of a name by that of their metadata, as pictures in Markdown."""
+
+
 def further_tables(definition: dg.AssetsDefinition, key: dg.AssetKey) -> list[str]:
     """Tables that an asset fills besides the one of its name: `tables` in its metadata."""
     return list(definition.metadata_by_key[key].get("tables", []))
-
-
-class Computed(NamedTuple):
-    """What an asset computed for the partitions that were due.
-
-    `tables` holds rows by table name, of every table even where it has none, with the asset's partition columns and
-    without provenance. `failures` has the partition columns and `error`, a row a partition that could not be computed;
-    None where none failed. `notes` holds rows that say how the partitions came about: stored like `tables`, without a
-    part in the version of the content.
-    """
-
-    tables: Mapping[str, pl.DataFrame]
-    failures: pl.DataFrame | None = None
-    notes: Mapping[str, pl.DataFrame] = MappingProxyType({})
 
 
 def refresh(
@@ -55,11 +49,11 @@ def refresh(
     warehouse: Warehouse,
     compute: Callable[[pl.DataFrame], Computed],
     settings: Settings = "",
-    describe: Callable[[], Mapping[str, dg.MetadataValue]] = dict,
+    describe: Callable[[], Description] = dict,
     cost: Callable[[pl.DataFrame], Estimate | None] = lambda _: None,
     sparse: bool = False,
     partial: bool = False,
-    draw: Callable[[Warehouse, str], Mapping[str, dg.MetadataValue]] = lambda *_: {},
+    draw: Draw = lambda *_: {},
 ) -> dg.Output[None]:
     """Bring the partitions of this run up to date: compute what is due, store it, report all that is good.
 
@@ -127,8 +121,8 @@ def refresh(
             warehouse.write(_removals(warehouse, tables, gone, dims), context.run.run_id)
         good = pl.concat([good, gone.select(*KEYS, version=pl.lit(RETRACTED))])
     code_version = definition.code_versions_by_key[context.asset_key] or ""
-    plots = draw(warehouse, name) if len(good) else None
-    report(context, context.asset_key, good, done.inputs, code_version, dims, describe(), plots)
+    plots = _metadata(draw(warehouse, name)) if len(good) else None
+    report(context, context.asset_key, good, done.inputs, code_version, dims, _metadata(describe()), plots)
 
     if len(done.failures):
         raise dg.Failure(
@@ -142,6 +136,12 @@ def refresh(
         reason = f"materialize {', '.join(missing)} first" if missing else "nothing covers these partitions"
         raise dg.Failure(f"{name} has nothing to compute from for {asked.row(0)} and {len(asked) - 1} others: {reason}")
     return reported()
+
+
+def _metadata(description: Description) -> dict[str, dg.MetadataValue]:
+    return {
+        name: dg.MetadataValue.md(value) if isinstance(value, str) else value for name, value in description.items()
+    }
 
 
 class Work(NamedTuple):

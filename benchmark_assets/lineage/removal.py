@@ -10,7 +10,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.events import RETRACTED, report
-from benchmark_assets.partitions import KEYS
+from resources.keys import KEYS
 from resources.warehouse import Replacement, Warehouse
 
 KEPT = {"model_call", "base_set_item", "anchor_output", "anchor_judgment", "pair_label"}

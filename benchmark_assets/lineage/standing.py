@@ -8,14 +8,15 @@ Here: fingerprints and their comparison with the warehouse. Not here: computing 
 """
 
 from collections.abc import Callable
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.events import Input, pointers
-from benchmark_assets.partitions import KEYS, dimensions
+from benchmark_assets.partitions import dimensions
+from resources.digest import digest
+from resources.keys import KEYS
 from resources.warehouse import Warehouse
 
 UNKNOWN = ""
@@ -39,11 +40,6 @@ class Standing(NamedTuple):
     good: pl.DataFrame
     gone: pl.DataFrame
     inputs: list[Input]
-
-
-def digest(*parts: object) -> str:
-    """Hash of values by their `repr`: equal for equal values in every process, 32 hexadecimal digits."""
-    return blake2b(repr(parts).encode(), digest_size=16).hexdigest()
 
 
 def stand(

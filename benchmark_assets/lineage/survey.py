@@ -13,7 +13,7 @@ from dagster._core.definitions.decorators.op_decorator import DecoratedOpFunctio
 
 from benchmark_assets.lineage.events import heard
 from benchmark_assets.lineage.standing import UNKNOWN, Settings, Standing, stand
-from benchmark_assets.partitions import KEYS
+from resources.keys import KEYS
 from resources.provider.estimate import Estimate
 from resources.warehouse import Warehouse
 

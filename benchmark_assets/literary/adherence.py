@@ -21,10 +21,10 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.adjudication.outputs import texts
-from benchmark_assets.literary.glossary import GENDERS, found
 from benchmark_assets.metrics import intervals
 from benchmark_assets.metrics.intervals import bounded, sample_and_resamples
-from benchmark_assets.partitions import CORPUS
+from benchmark_assets.references.glossary import GENDERS, found
+from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 PRONOUNS: Mapping[str, re.Pattern[str]] = {

@@ -3,19 +3,21 @@
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage.refresh import Computed, refresh
-from benchmark_assets.lineage.standing import digest
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.literary import adherence, ensemble, extraction, readings
 from benchmark_assets.literary.calibration import SIGNATURE as INTERVALS
 from benchmark_assets.literary.calibration import calibration
-from benchmark_assets.literary.glossary import literary
 from benchmark_assets.literary.pairs import applicable
 from benchmark_assets.literary.scores import SIGNATURE, WORK, scores
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
-from benchmark_assets.partitions import BY_MODEL, BY_PASSAGE, CORPUS, GRID, MODEL, PASSAGE, SINGLE_RUN
+from benchmark_assets.partitions import BY_MODEL, BY_PASSAGE, GRID, MODEL, PASSAGE, SINGLE_RUN
+from benchmark_assets.references.glossary import literary
 from benchmark_assets.reporting.plots import plots
 from benchmark_assets.translation.assets import PAYER, model_output
 from benchmark_assets.translation.systems import Systems
+from resources.digest import digest
+from resources.keys import CORPUS
 from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse

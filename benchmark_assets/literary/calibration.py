@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.corpus.description import Literary, Seat
-from benchmark_assets.lineage.standing import digest
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, balances, cast_by, seat_votes, winners
 from benchmark_assets.metrics.intervals import RESAMPLES, SEED, mean_interval, resampling_weights, wilson
 from benchmark_assets.metrics.measures import Floats
+from resources.digest import digest
 
 FOLDS = 5
 WEIGHTS = (0, 1, 2)

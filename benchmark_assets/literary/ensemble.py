@@ -16,17 +16,17 @@ from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, Output, Said
 from benchmark_assets.corpus.description import Literary, Seat
-from benchmark_assets.lineage.refresh import Computed
-from benchmark_assets.lineage.standing import digest
-from benchmark_assets.literary import glossary
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.literary.versus import PROMPT, Pair, Preference, prefer, shown, versus
 from benchmark_assets.metrics.measures import Floats
 from benchmark_assets.pairwise.comparing import Side
 from benchmark_assets.pairwise.matches import SIDES
-from benchmark_assets.partitions import CORPUS
+from benchmark_assets.references import glossary
 from benchmark_assets.translation.systems import Systems
 from resources import prompts
+from resources.digest import digest
 from resources.errors import BadInput
+from resources.keys import CORPUS
 from resources.provider.asking import Ask, Task, Told
 from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider

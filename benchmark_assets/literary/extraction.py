@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from benchmark_assets.corpus.description import Literary
-from benchmark_assets.lineage.refresh import Computed
-from benchmark_assets.lineage.standing import digest
-from benchmark_assets.literary.glossary import FILE, GENDERS, GLOSSARY, MODEL, Term, literary, rows
+from benchmark_assets.corpus.renderings import renderings
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.literary.glossary_file import read
-from benchmark_assets.partitions import CORPUS
-from benchmark_assets.selection.candidates import renderings
+from benchmark_assets.references.glossary import FILE, GENDERS, GLOSSARY, MODEL, Term, literary, rows
 from benchmark_assets.translation.systems import language_name
 from resources import prompts
+from resources.digest import digest
 from resources.errors import BadInput
+from resources.keys import CORPUS
 from resources.provider.asking import Task, Told, at_once, estimate_asking, insist
 from resources.provider.client import complete
 from resources.provider.estimate import Estimate

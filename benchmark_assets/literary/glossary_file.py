@@ -15,7 +15,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.annotation import sheet, unguarded
 from benchmark_assets.corpus.readers.characters import check_letters, decode
-from benchmark_assets.literary.glossary import GENDERS, Term, literary
+from benchmark_assets.references.glossary import GENDERS, Term, literary
 from resources import whole_files
 from resources.errors import BadInput
 from resources.warehouse import Warehouse

@@ -17,16 +17,16 @@ from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.corpus.description import Literary
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.registry import current
-from benchmark_assets.lineage.standing import digest
-from benchmark_assets.literary import glossary
+from benchmark_assets.corpus.rights import named, rights_of
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, alike
 from benchmark_assets.pairwise.base_sets import text_hash
 from benchmark_assets.pairwise.comparing import Side
 from benchmark_assets.pairwise.matches import SIDES
-from benchmark_assets.partitions import CORPUS
-from benchmark_assets.reporting.rights import named, rights_of
+from benchmark_assets.references import glossary
 from resources import whole_files
+from resources.digest import digest
 from resources.errors import BadInput
+from resources.keys import CORPUS
 from resources.warehouse import Replacement, Warehouse
 
 COLUMNS = ("pair", "source", "previous", "next", "A", "B", "better", "note")

@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping
 
-import dagster as dg
 import polars as pl
 
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
 from benchmark_assets.literary.scores import PARITY, WORK, places
-from benchmark_assets.reporting.readings import shown
-from benchmark_assets.reporting.tables import markdown, number
+from resources.tables import markdown, number, shown
 from resources.warehouse import Warehouse
 
 
-def of_scores(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
     """Models against the human translators, best first, the works of their chunks, and how often judges prefer what
     stands first."""
     rows = warehouse.read("literary_score").sort("corpus", "aspect", "score", descending=[False, False, True])
@@ -27,14 +25,12 @@ def of_scores(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
     first = places(warehouse.read("aspect_vote", keys))
     return {
         "scores": shown(table, rows),
-        "works": dg.MetadataValue.md(markdown(works.sort("corpus", "work"))),
-        "preference for A, %": dg.MetadataValue.md(
-            markdown(first.select("corpus", "model", "votes", number("first", 1, 100)))
-        ),
+        "works": markdown(works.sort("corpus", "work")),
+        "preference for A, %": markdown(first.select("corpus", "model", "votes", number("first", 1, 100))),
     }
 
 
-def of_calibration(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+def of_calibration(warehouse: Warehouse) -> Mapping[str, str]:
     """Seats and ensembles against decisive verdicts of people."""
     rows = warehouse.read("ensemble_calibration").sort("corpus", "kind", "judge", "aspect")
     percent = [number(name, 1, 100) for name in ("coverage", "accuracy", "expected")]
@@ -44,7 +40,7 @@ def of_calibration(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
     return {"calibration": shown(table, rows)}
 
 
-def of_adherence(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+def of_adherence(warehouse: Warehouse) -> Mapping[str, str]:
     """Shares of terms that outputs have, beside the human translation's."""
     rows = warehouse.read("adherence_summary").sort("corpus", "adherence", descending=[False, True])
     share = pl.col("agreement").map_elements(lambda value: f"{100 * value:.1f}", return_dtype=pl.String)

@@ -15,7 +15,7 @@ from benchmark_assets.corpus.description import ASPECTS, Literary
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, VERDICT, verdicts
 from benchmark_assets.metrics.intervals import LEVEL, RESAMPLES, SEED, percentile_interval, wilson
 from benchmark_assets.metrics.measures import Floats
-from benchmark_assets.partitions import CORPUS
+from resources.keys import CORPUS
 
 PARITY = 50.0
 """The score of a model whose translations are as good as the human ones."""

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.baseline import leave_one_out
 from benchmark_assets.metrics.comet import summed, triples
 from benchmark_assets.metrics.diagnostics import diagnose, twins

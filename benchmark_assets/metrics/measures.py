@@ -168,6 +168,9 @@ MEASURES = [
 `length_offset`, |mean - 1|, outputs too long and too short cancel; in `length_error`, the mean of |ratio - 1|, they do
 not."""
 
+MEAN_RANK = "mean_rank"
+"""The mean of the ranks in the measures of `RANKED`, where a measure is named."""
+
 RANKED = [
     measure
     for name in ("sim_best", "chrf", "bleu", "comet_avg", "length_offset", "outlier_rate")

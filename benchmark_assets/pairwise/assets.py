@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage.refresh import Computed, refresh
-from benchmark_assets.lineage.standing import digest
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.pairwise import matches, readings, rubric, scores
@@ -15,6 +15,7 @@ from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
 from benchmark_assets.reporting.plots import plots
 from benchmark_assets.translation.assets import PAYER, model_output
 from benchmark_assets.translation.systems import Systems
+from resources.digest import digest
 from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse

@@ -17,6 +17,7 @@ import yaml
 from numpy.typing import NDArray
 
 from benchmark_assets.adjudication.impartial import impartial
+from benchmark_assets.corpus.rights import rights_of, secrets, withheld
 from benchmark_assets.pairwise.base_sets import (
     JUDGMENTS,
     MANIFEST,
@@ -36,10 +37,9 @@ from benchmark_assets.pairwise.base_sets import (
 from benchmark_assets.pairwise.comparing import Pair, comparing, judged_by
 from benchmark_assets.pairwise.matches import Match, outcomes
 from benchmark_assets.pairwise.scores import OVERALL, anchor_scores, contract, tallies
-from benchmark_assets.partitions import CORPUS
-from benchmark_assets.reporting.export import put
-from benchmark_assets.reporting.rights import rights_of, secrets, withheld
 from resources.errors import BadInput
+from resources.folders import put
+from resources.keys import CORPUS
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 

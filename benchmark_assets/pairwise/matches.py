@@ -14,14 +14,14 @@ import polars as pl
 from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, Output, Said
-from benchmark_assets.lineage.refresh import Computed
-from benchmark_assets.lineage.standing import digest
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.pairwise.base_sets import Judged, Judging, Ranks, Within, text_hash
 from benchmark_assets.pairwise.comparing import Outcome, Pair, Side, compare, comparing, judged_by, settled, shown
 from benchmark_assets.pairwise.rounds import Ladder, following, ladder
-from benchmark_assets.partitions import CORPUS
 from benchmark_assets.translation.systems import Systems
+from resources.digest import digest
 from resources.errors import BadInput
+from resources.keys import CORPUS
 from resources.provider.asking import Ask, Task
 from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider

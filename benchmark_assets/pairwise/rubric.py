@@ -14,14 +14,14 @@ from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, Output, Said
 from benchmark_assets.corpus.description import Rubric
-from benchmark_assets.lineage.refresh import Computed
-from benchmark_assets.lineage.standing import digest
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.metrics.intervals import SIGNATURE, mean_interval, resampling_weights, wilson
-from benchmark_assets.partitions import CORPUS
 from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.translation.systems import Systems, language_name
 from resources import prompts
+from resources.digest import digest
 from resources.errors import BadInput
+from resources.keys import CORPUS
 from resources.provider.asking import Ask, Task, Told, insist
 from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider

@@ -3,11 +3,13 @@
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.corpus.renderings import renderings
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.references.rows import envelope_rows
 from benchmark_assets.selection.assets import selection
-from benchmark_assets.selection.candidates import renderings, selected
+from benchmark_assets.selection.candidates import selected
 from resources.embedders import Embedder
 from resources.embedding_cache import embed_unique
 from resources.warehouse import Warehouse

@@ -6,7 +6,7 @@ Not here: translators as systems (leaderboard).
 import polars as pl
 
 from benchmark_assets.metrics.intervals import SIGNATURE, mean_interval, resampling_weights
-from benchmark_assets.partitions import CORPUS
+from resources.keys import CORPUS
 
 AGREEMENT = pl.Schema({
     "corpus": pl.String(), "measure": pl.String(), "translator": pl.String(), "other": pl.String(),

@@ -7,7 +7,8 @@ a model: `mean_references` says how many there were.
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.refresh import Description, refresh
 from benchmark_assets.metrics import concordance, significance
 from benchmark_assets.metrics.assets import (
     comet_baseline,
@@ -18,6 +19,7 @@ from benchmark_assets.metrics.assets import (
     output_diagnostic,
 )
 from benchmark_assets.metrics.intervals import SIGNATURE
+from benchmark_assets.metrics.scores import all_scores, human_scores, model_scores
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.partitions import BY_MODEL, MODEL, SINGLE_RUN
 from benchmark_assets.references.assets import reference_envelope
@@ -27,10 +29,10 @@ from benchmark_assets.reporting.comparisons import compare, standings
 from benchmark_assets.reporting.leaderboard import further, rank, readable, summaries
 from benchmark_assets.reporting.plots import plots
 from benchmark_assets.reporting.report import ASSETS
-from benchmark_assets.reporting.scores import all_scores, human_scores, model_scores
 from benchmark_assets.reporting.slices import measured, sliced, slices
 from benchmark_assets.translation.systems import Systems
 from resources.home import home
+from resources.tables import shown
 from resources.warehouse import Warehouse
 
 OUTPUTS = [drift_score, lexical_score, comet_score, output_diagnostic]
@@ -51,9 +53,9 @@ def model_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
         rows = summaries(model_scores(warehouse, due), "system").rename({"system": "model"})
         return Computed({"model_summary": rows})
 
-    def describe() -> dict[str, dg.MetadataValue]:
+    def describe() -> Description:
         rows = warehouse.read("model_summary", pl.DataFrame({"model": context.partition_keys}))
-        return {"summary": readings.shown(readable(rows.rename({"model": "system"})), rows)}
+        return {"summary": shown(readable(rows.rename({"model": "system"})), rows)}
 
     return refresh(context, warehouse, compute, signature("of the scores"), describe, draw=plots)
 
@@ -76,10 +78,10 @@ def leaderboard(context: dg.AssetExecutionContext, warehouse: Warehouse, systems
         humans = summaries(human_scores(warehouse), "system").rename({"system": "translator"})
         return Computed({"leaderboard": rank(models, humans, removed)})
 
-    def describe() -> dict[str, dg.MetadataValue]:
+    def describe() -> Description:
         board = warehouse.read("leaderboard")
         return {
-            "leaderboard": readings.shown(readable(board), board), "further": readings.shown(further(board), board)
+            "leaderboard": shown(readable(board), board), "further": shown(further(board), board)
         }  # fmt: skip
 
     return refresh(context, warehouse, compute, f"{signature('of the scores')} {removed}", describe, draw=plots)
@@ -94,7 +96,7 @@ def translator_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse
         envelopes = warehouse.read("reference_envelope", columns=columns)
         return Computed({"translator_agreement": agreement(warehouse.read("reference_similarity"), envelopes)})
 
-    def describe() -> dict[str, dg.MetadataValue]:
+    def describe() -> Description:
         return {"agreement": readings.agreement(warehouse.read("translator_agreement"))}
 
     return refresh(context, warehouse, compute, SIGNATURE, describe, draw=plots)
@@ -108,7 +110,7 @@ def closest_share(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
         scores, translators = all_scores(warehouse), warehouse.read("human_baseline", columns=["passage", "translator"])
         return Computed({"closest_share": closest.closest(scores, translators)})
 
-    def describe() -> dict[str, dg.MetadataValue]:
+    def describe() -> Description:
         return {"shares": readings.shares(warehouse.read("closest_share"))}
 
     return refresh(context, warehouse, compute, closest.SIGNATURE, describe, draw=plots)
@@ -121,7 +123,7 @@ def system_comparison(context: dg.AssetExecutionContext, warehouse: Warehouse) -
     def compute(_: pl.DataFrame) -> Computed:
         return Computed({"system_comparison": compare(all_scores(warehouse))})
 
-    def describe() -> dict[str, dg.MetadataValue]:
+    def describe() -> Description:
         return {"differences": readings.differences(warehouse.read("system_comparison"))}
 
     settings = f"{signature('of the scores')} {significance.SIGNATURE}"
@@ -139,7 +141,7 @@ def metric_rank(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.O
         ranks, agreeing = standings(all_scores(warehouse), warehouse.read("system_comparison"))
         return Computed({"metric_rank": ranks, "metric_concordance": agreeing})
 
-    def describe() -> dict[str, dg.MetadataValue]:
+    def describe() -> Description:
         ranks, agreeing = (warehouse.read(table) for table in ("metric_rank", "metric_concordance"))
         return {"ranks": readings.ranks(ranks), "concordance": readings.concordance(agreeing)}
 
@@ -157,7 +159,7 @@ def slice_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
     def compute(_: pl.DataFrame) -> Computed:
         return Computed({"slice_summary": sliced(all_scores(warehouse), slices(measured(warehouse)))})
 
-    def describe() -> dict[str, dg.MetadataValue]:
+    def describe() -> Description:
         return {"slices": readings.slices(warehouse.read("slice_summary"))}
 
     return refresh(context, warehouse, compute, signature("of the scores"), describe, draw=plots)
@@ -185,7 +187,7 @@ def report(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output
         row = {"file": str(file.relative_to(home())), "content": content_hash(html), "bytes": len(html.encode())}
         return Computed({"report": pl.DataFrame([row])})
 
-    def describe() -> dict[str, dg.MetadataValue]:
+    def describe() -> Description:
         rows = warehouse.read("report")
         if rows.is_empty():
             return {}

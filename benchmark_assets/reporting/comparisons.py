@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from benchmark_assets.metrics import concordance, significance
 from benchmark_assets.metrics.intervals import bounded, sample_and_resamples
-from benchmark_assets.metrics.measures import RANKED, Floats, Measure, Panel, panel, summed
-from benchmark_assets.reporting.scores import signed
-
-MEAN_RANK = "mean_rank"
+from benchmark_assets.metrics.measures import MEAN_RANK, RANKED, Floats, Measure, Panel, panel, summed
+from benchmark_assets.metrics.scores import signed
 
 COMPARISON = pl.Schema({
     "corpus": pl.String(), "measure": pl.String(),
@@ -46,7 +44,7 @@ def compare(scores: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     scores
-        As `reporting.scores.all_scores` returns them.
+        As `metrics.scores.all_scores` returns them.
 
     Returns
     -------
@@ -80,7 +78,7 @@ def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFram
     Parameters
     ----------
     scores
-        As `reporting.scores.all_scores` returns them.
+        As `metrics.scores.all_scores` returns them.
     compared
         Rows of `system_comparison`.
 

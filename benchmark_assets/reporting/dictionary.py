@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from benchmark_assets.reporting.contents import BY_BASE_SET, BY_CORPUS, BY_PASSAGE, OF_NONE
-from benchmark_assets.reporting.tables import markdown
+from resources.tables import markdown
 from resources.warehouse import SCHEMA
 
 COLUMN = re.compile(r"(\w+) ([A-Z]+(?:\[\])?)(?: NOT NULL)?(?: DEFAULT '[^']*')?,")

@@ -16,9 +16,10 @@ import polars as pl
 from benchmark_assets.metrics import significance
 from benchmark_assets.metrics.measures import RANKED, Measure, panel
 from benchmark_assets.reporting.contents import CHECKSUMS
-from benchmark_assets.reporting.export import README, TITLE
-from benchmark_assets.reporting.tables import number, plain
+from benchmark_assets.reporting.export import TITLE
 from resources.errors import BadInput
+from resources.folders import README
+from resources.tables import number, plain
 from resources.whole_files import sha256
 
 NEEDED = ("scores", "comet_scores", "leaderboard", "passages", "outputs")

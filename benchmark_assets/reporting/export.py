@@ -7,18 +7,18 @@ packages (differences).
 
 import hashlib
 import json
-import shutil
 from collections.abc import Iterable, Mapping
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
-from uuid import uuid4
 
 import polars as pl
 
 from benchmark_assets.audit.rated import anonymous, without_names
+from benchmark_assets.corpus.renderings import renderings
+from benchmark_assets.corpus.rights import named, rights_of, secrets, withheld
 from benchmark_assets.reporting import croissant, dictionary
 from benchmark_assets.reporting.contents import (
     BY_BASE_SET,
@@ -33,19 +33,16 @@ from benchmark_assets.reporting.contents import (
     as_csv,
     as_parquet,
 )
-from benchmark_assets.reporting.rights import named, rights_of, secrets, withheld
-from benchmark_assets.reporting.tables import markdown
-from benchmark_assets.selection.candidates import renderings
 from resources import prompts
 from resources.errors import BadInput
+from resources.folders import PRIVATE, README, put
 from resources.home import PROJECT
+from resources.tables import markdown
 from resources.warehouse import Warehouse
 from resources.whole_files import sha256
 
-PRIVATE = "PRIVATE-do-not-pass-on"
 TITLE = "# Variorum export"
 PUBLIC_TITLE, PRIVATE_TITLE = f"{TITLE}, public: ", f"{TITLE}, private, do not pass on: "
-README = "README.md"
 
 REBUILD = """\
 Get the texts from their sources under their licences, describe them in a YAML file, and import it with `variorum import
@@ -386,29 +383,3 @@ def check_place(folder: Path, private: bool) -> None:
             raise BadInput(folder, name, "is not as the former export wrote it", "move it away, or give another folder")
     if private and title.startswith(PUBLIC_TITLE):
         raise BadInput(folder, "", "holds a public export, and may be shared", "give a private one another folder")
-
-
-def check_vacant(folder: Path) -> None:
-    """Raise BadInput where a folder that is to be written is there already, and not empty."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInput(folder, "", "is there already", "give another folder, or remove it")
-
-
-def put(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write the files beside the folder, then let them take its place."""
-    new, old = (folder.with_name(f".{folder.name}.{uuid4()}.{state}") for state in ("new", "old"))
-    try:
-        for path, whole in files.items():
-            place = new / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(whole)
-        if folder.exists():
-            folder.rename(old)
-        new.rename(folder)
-    except OSError as error:
-        raise BadInput(folder, "", f"cannot be written ({error.strerror})", "give another folder") from error
-    finally:
-        if old.exists() and not folder.exists():  # also where somebody interrupts
-            old.rename(folder)
-        for each in (new, old):
-            shutil.rmtree(each, ignore_errors=True)

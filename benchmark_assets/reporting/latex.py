@@ -17,12 +17,12 @@ import polars as pl
 
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit.rated import PANEL, PEOPLE
+from benchmark_assets.metrics.measures import MEAN_RANK
 from benchmark_assets.reporting import readings
-from benchmark_assets.reporting.comparisons import MEAN_RANK
-from benchmark_assets.reporting.export import check_vacant, put
-from benchmark_assets.reporting.tables import number
 from benchmark_assets.understanding.readings import boards, groups
 from resources.errors import BadInput
+from resources.folders import check_vacant, put
+from resources.tables import number
 from resources.warehouse import Warehouse
 
 SPECIAL = {

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import polars as pl
 
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.scores import signed
 from benchmark_assets.metrics.summary import SUMMARY, summarize
-from benchmark_assets.partitions import CORPUS
-from benchmark_assets.reporting.scores import signed
-from benchmark_assets.reporting.tables import number
+from resources.keys import CORPUS
+from resources.tables import number
 
 
 def summaries(scores: pl.DataFrame, *by: str) -> pl.DataFrame:

@@ -13,8 +13,6 @@ from copy import deepcopy
 from typing import Any
 from xml.etree import ElementTree
 
-import dagster as dg
-
 from resources.warehouse import Warehouse
 
 logger = logging.getLogger("variorum.plots")
@@ -48,7 +46,7 @@ GEOMETRY = {"d", "transform", "x", "y", "x2", "y2", "width", "height"}
 SIZE = "11px"
 
 
-def plots(warehouse: Warehouse, asset: str) -> Mapping[str, dg.MetadataValue]:
+def plots(warehouse: Warehouse, asset: str) -> Mapping[str, str]:
     """Metadata `plot` of an asset of `drawings.OF`: its charts as pictures in Markdown; none where it has none.
 
     None at all where VARIORUM_PLOTS is `off`: an asset takes up to a second to draw, which nothing waits for where
@@ -64,7 +62,7 @@ def plots(warehouse: Warehouse, asset: str) -> Mapping[str, dg.MetadataValue]:
     except Exception as error:
         logger.warning("no plot of %s", asset, exc_info=True)
         text = f"could not be drawn: {_escaped(str(error))[:500]}"
-    return {"plot": dg.MetadataValue.md(text)} if text else {}
+    return {"plot": text} if text else {}
 
 
 def pictured(charts: Iterable[tuple[str, Spec]]) -> str:

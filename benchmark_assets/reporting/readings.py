@@ -5,14 +5,10 @@ Here: Markdown. Not here: the numbers; the columns of the leaderboard, which the
 
 from collections.abc import Sequence
 
-import dagster as dg
 import polars as pl
 
-from benchmark_assets.metrics.measures import RANKED
-from benchmark_assets.reporting.comparisons import MEAN_RANK
-from benchmark_assets.reporting.tables import markdown, number
-
-MOST = 300
+from benchmark_assets.metrics.measures import MEAN_RANK, RANKED
+from resources.tables import number, shown
 
 
 def across(rows: pl.DataFrame, by: str, cell: pl.Expr, keys: Sequence[str]) -> pl.DataFrame:
@@ -30,13 +26,7 @@ def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFra
     return order.join(cells, on=list(keys), maintain_order="left").select(*keys, *names)
 
 
-def shown(table: pl.DataFrame, rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
-    """A table, and below it the signatures of the rows that it was made from."""
-    signatures = rows["signature"].unique().sort().to_list()
-    return dg.MetadataValue.md("\n\n".join([markdown(table, MOST), *signatures]))
-
-
-def agreement(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
+def agreement(rows: pl.DataFrame) -> str:
     """Rows of `translator_agreement`."""
     table = rows.select(
         "corpus", "measure", "translator", "other", "passages", number("value", 3), pl.col("sd").round(3)
@@ -44,13 +34,13 @@ def agreement(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
     return shown(table, rows)
 
 
-def shares(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
+def shares(rows: pl.DataFrame) -> str:
     """Rows of `closest_share`, a column for each translator; '' where a system is not compared with one."""
     table = across(rows, "translator", number("share", 1, 100), ["corpus", "kind", "system"])
     return shown(table.with_columns(pl.col(pl.String).fill_null("")), rows)
 
 
-def differences(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
+def differences(rows: pl.DataFrame) -> str:
     """Rows of `system_comparison`, pairs of models first."""
     models = (pl.col("kind") == "model") & (pl.col("other_kind") == "model")
     table = rows.sort(models, descending=True, maintain_order=True).select(
@@ -61,7 +51,7 @@ def differences(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
     return shown(table, rows)
 
 
-def ranks(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
+def ranks(rows: pl.DataFrame) -> str:
     """Rows of `metric_rank`, best mean rank first: ranks with intervals, and the cluster of a model in parentheses."""
     cluster = pl.when(pl.col("cluster").is_not_null()).then(pl.format(" ({})", "cluster")).otherwise(pl.lit(""))
     keys = ["corpus", "kind", "system", "mean_references"]
@@ -69,12 +59,12 @@ def ranks(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
     return shown(table.with_columns(pl.exclude(keys).fill_null("-")), rows)
 
 
-def concordance(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
+def concordance(rows: pl.DataFrame) -> str:
     """Rows of `metric_concordance`."""
     return shown(rows.select("corpus", "statistic", "measure", "other", "models", number("value", 3)), rows)
 
 
-def slices(rows: pl.DataFrame) -> dg.MarkdownMetadataValue:
+def slices(rows: pl.DataFrame) -> str:
     """Rows of `slice_summary`, best first in each slice."""
     keys = ["corpus", "dimension", "least", "slice"]
     table = rows.sort(*keys, "sim_best", descending=[False] * 4 + [True], nulls_last=True).select(

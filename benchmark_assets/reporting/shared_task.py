@@ -18,11 +18,12 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, VALID
+from benchmark_assets.corpus.rights import named, rights_of, secrets, withheld
 from benchmark_assets.metrics.measures import MEASURES, Measure
-from benchmark_assets.reporting.export import PRIVATE_TITLE, PUBLIC_TITLE, README, check_vacant, put
-from benchmark_assets.reporting.rights import named, rights_of, secrets, withheld
-from benchmark_assets.reporting.scores import made_by, model_scores
+from benchmark_assets.metrics.scores import made_by, model_scores
+from benchmark_assets.reporting.export import PRIVATE_TITLE, PUBLIC_TITLE
 from resources.errors import BadInput
+from resources.folders import README, check_vacant, put
 from resources.warehouse import Warehouse
 
 METRICS = {

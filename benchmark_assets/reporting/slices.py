@@ -5,8 +5,8 @@ Not here: aggregates (metrics.summary).
 
 import polars as pl
 
-from benchmark_assets.partitions import COLLECTION
 from benchmark_assets.reporting.leaderboard import summaries
+from resources.keys import COLLECTION
 from resources.warehouse import Warehouse
 
 THIRDS = {
@@ -76,7 +76,7 @@ def sliced(scores: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     scores
-        As `reporting.scores.all_scores` returns them.
+        As `metrics.scores.all_scores` returns them.
     parts
         Columns of `SLICE`.
     """

@@ -11,8 +11,9 @@ import polars as pl
 from benchmark_assets.accounts.costs import summed
 from benchmark_assets.reporting import dictionary
 from benchmark_assets.reporting.contents import CHECKSUMS, OF_NONE, as_csv, as_parquet
-from benchmark_assets.reporting.export import PUBLIC_TITLE, README, check_place, checksums, made_from, parquet, put
+from benchmark_assets.reporting.export import PUBLIC_TITLE, check_place, checksums, made_from, parquet
 from resources.errors import BadInput
+from resources.folders import README, put
 from resources.warehouse import Warehouse
 
 FILES = f"""\

@@ -3,12 +3,14 @@
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage.refresh import Computed, refresh
-from benchmark_assets.partitions import CORPUS, PASSAGE, SINGLE_RUN
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.refresh import Description, refresh
+from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.reporting.plots import plots
-from benchmark_assets.reporting.tables import markdown
 from benchmark_assets.selection import funnel as funnels
 from benchmark_assets.selection.candidates import filters, measured, settings
+from resources.keys import CORPUS
+from resources.tables import markdown
 from resources.warehouse import Warehouse
 
 
@@ -39,9 +41,9 @@ def near_duplicate(context: dg.AssetExecutionContext, warehouse: Warehouse) -> d
         found = funnels.duplicates(warehouse.read("passage_filter"), sources, filters(warehouse))
         return Computed({"near_duplicate": found})
 
-    def describe() -> dict[str, dg.MetadataValue]:
+    def describe() -> Description:
         rows = warehouse.read("near_duplicate", columns=["passage", "kept", "similarity"])
-        return {"duplicates": dg.MetadataValue.md(markdown(rows, most=200))}
+        return {"duplicates": markdown(rows, most=200)}
 
     return refresh(context, warehouse, compute, repr(filters(warehouse)), describe)
 
@@ -67,13 +69,13 @@ def funnel(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output
     def compute(_: pl.DataFrame) -> Computed:
         return Computed({"funnel": funnels.funnel(warehouse.read("selection"), filters(warehouse))})
 
-    def describe() -> dict[str, dg.MetadataValue]:
+    def describe() -> Description:
         rows = warehouse.read("funnel", columns=list(funnels.FUNNEL))
         dropped = warehouse.read("selection").filter(~pl.col("selected")).select("passage", "reasons", "kept")
         words = dropped.with_columns(pl.col("reasons").list.join(", "), pl.col("kept").fill_null(""))
         return {
-            "funnel": dg.MetadataValue.md(markdown(rows, most=200)),
-            "dropped": dg.MetadataValue.md(markdown(words, most=200)),
+            "funnel": markdown(rows, most=200),
+            "dropped": markdown(words, most=200),
         }
 
     return refresh(context, warehouse, compute, repr(sorted(filters(warehouse))), describe, draw=plots)

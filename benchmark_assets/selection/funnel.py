@@ -7,7 +7,7 @@ import polars as pl
 
 from benchmark_assets.corpus.duplicates import near_duplicates
 from benchmark_assets.corpus.filters import REASONS, Filters
-from benchmark_assets.partitions import CORPUS
+from resources.keys import CORPUS
 
 DUPLICATE = "duplicate"
 NEAR_DUPLICATE = pl.Schema(

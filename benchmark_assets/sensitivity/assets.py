@@ -6,13 +6,13 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.refresh import Description, refresh
 from benchmark_assets.metrics.lexical import signatures
 from benchmark_assets.metrics.summary import signature
-from benchmark_assets.partitions import CORPUS, PASSAGE, SINGLE_RUN
+from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.references.assets import reference
 from benchmark_assets.reporting.plots import plots
-from benchmark_assets.reporting.tables import markdown
 from benchmark_assets.sensitivity.detection import detection, thresholds
 from benchmark_assets.sensitivity.sample import SOUND
 from benchmark_assets.sensitivity.samples import damaged, languages, settings
@@ -20,6 +20,8 @@ from benchmark_assets.sensitivity.scoring import variant_scores
 from benchmark_assets.sensitivity.tables import readable_detection, readable_thresholds
 from resources.embedders import Embedder
 from resources.embedding_cache import embed_unique
+from resources.keys import CORPUS
+from resources.tables import markdown
 from resources.warehouse import Warehouse
 
 KEY = ["passage", "translator", "kind", "severity"]
@@ -72,9 +74,9 @@ def sensitivity(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.O
         rows = _by_corpus(warehouse, "sensitivity", lambda corpus, scores: detection(scores, spoken[corpus]))
         return Computed({"sensitivity": rows})
 
-    def describe() -> dict[str, dg.MetadataValue]:
+    def describe() -> Description:
         rows = readable_detection(warehouse.read("sensitivity"))
-        return {"AUC": dg.MetadataValue.md(markdown(rows, most=400))}
+        return {"AUC": markdown(rows, most=400)}
 
     return refresh(
         context, warehouse, compute, f"{signature('of the scores')} {sorted(spoken.items())}", describe,
@@ -90,9 +92,9 @@ def sensitivity_threshold(context: dg.AssetExecutionContext, warehouse: Warehous
         rows = _by_corpus(warehouse, "sensitivity_threshold", lambda _, scores: thresholds(scores))
         return Computed({"sensitivity_threshold": rows})
 
-    def describe() -> dict[str, dg.MetadataValue]:
+    def describe() -> Description:
         rows = readable_thresholds(warehouse.read("sensitivity_threshold"))
-        return {"thresholds": dg.MetadataValue.md(markdown(rows, most=1000))}
+        return {"thresholds": markdown(rows, most=1000)}
 
     return refresh(
         context, warehouse, compute, signature("of the scores"), describe,

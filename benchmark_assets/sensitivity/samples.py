@@ -6,9 +6,9 @@ from typing import NamedTuple
 import polars as pl
 
 from benchmark_assets.corpus.description import Sensitivity
-from benchmark_assets.lineage.standing import digest
-from benchmark_assets.partitions import CORPUS
 from benchmark_assets.sensitivity.sample import chosen, variants
+from resources.digest import digest
+from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from benchmark_assets.reporting.tables import number
+from resources.tables import number
 
 BY = ["corpus", "kind", "severity"]
 

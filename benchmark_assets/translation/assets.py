@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.partitions import BY_PASSAGE, GRID, SINGLE_RUN
 from benchmark_assets.selection.candidates import selected
 from benchmark_assets.translation.systems import Systems

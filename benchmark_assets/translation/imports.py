@@ -14,7 +14,7 @@ import polars as pl
 
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.strict_json import parse
-from benchmark_assets.lineage.standing import digest
+from resources.digest import digest
 from resources.errors import BadInput
 from resources.keys import check_key
 from resources.warehouse import Replacement, Warehouse

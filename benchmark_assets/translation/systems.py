@@ -12,12 +12,12 @@ import dagster as dg
 import polars as pl
 from babel import Locale
 
-from benchmark_assets.lineage.standing import digest
-from benchmark_assets.literary import glossary
+from benchmark_assets.references import glossary
 from benchmark_assets.translation.asking import Output, Task
 from benchmark_assets.translation.batches import batches
 from benchmark_assets.translation.requests import Batch, Chunk, Lines, Request, chunk_item, chunk_task
 from resources import prompts
+from resources.digest import digest
 from resources.errors import BadInput
 from resources.provider.asking import at_once
 from resources.provider.client import complete

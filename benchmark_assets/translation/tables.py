@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from benchmark_assets.lineage.refresh import Computed
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.translation.asking import Output
 
 _COLUMNS = {name: pl.String() for name in ("model", *Output._fields)}

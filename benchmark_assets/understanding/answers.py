@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.lineage.refresh import Computed
-from benchmark_assets.lineage.standing import digest
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import tasks
 from benchmark_assets.understanding.asking import Drawn, Form, determinants, draw, said
@@ -23,6 +22,7 @@ from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import Parsed, parse_label, parse_spans, words
 from benchmark_assets.understanding.shots import examples, showable
 from benchmark_assets.understanding.spans import locate
+from resources.digest import digest
 from resources.errors import BadInput
 from resources.provider.asking import at_once
 from resources.provider.client import RETRIES, complete

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from benchmark_assets.lineage.standing import digest
 from benchmark_assets.translation.systems import language_name
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import LABEL, NOTHING, PREDICTION, SPAN, TYPE
 from benchmark_assets.understanding.shots import Example
 from resources import prompts
+from resources.digest import digest
 from resources.errors import BadInput
 from resources.prompts import Prompt
 from resources.provider.client import CallFailed, Reply

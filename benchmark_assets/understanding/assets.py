@@ -3,7 +3,8 @@
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.lineage.refresh import Computed, refresh
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.partitions import BY_TASK, SINGLE_RUN, TASK, TASK_GRID
 from benchmark_assets.reporting.plots import plots
 from benchmark_assets.translation.assets import PAYER

@@ -12,12 +12,12 @@ from typing import NamedTuple, cast
 
 import polars as pl
 
-from benchmark_assets.lineage.refresh import Computed
-from benchmark_assets.lineage.standing import digest
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.understanding import linear, overlap, scansion, tagger
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.scansion import RULES
 from benchmark_assets.understanding.tasks import readable
+from resources.digest import digest
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 

@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from benchmark_assets.lineage.refresh import Computed
-from benchmark_assets.lineage.standing import digest
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.understanding.baselines import BASELINE_ANSWER, Split, answer_rows, split, untrainable
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.encoder import Encoder, fine_tune
 from benchmark_assets.understanding.tasks import readable
+from resources.digest import digest
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 
-import dagster as dg
 import polars as pl
 
-from benchmark_assets.reporting.readings import shown
-from benchmark_assets.reporting.tables import markdown, number
 from benchmark_assets.understanding import leakage, stored
 from benchmark_assets.understanding.board import BASELINE, MODEL, RULE, TRAINED
 from benchmark_assets.understanding.scores import BASELINE_SCORE, NEIGHBOURS
+from resources.tables import markdown, number, shown
 from resources.warehouse import Warehouse
 
 KINDS = [BASELINE, MODEL, TRAINED, RULE]
@@ -92,12 +90,12 @@ def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
     return table.join(trained, on="task", how="left").with_columns(cells).sort("task", "baseline")
 
 
-def of_leakage(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+def of_leakage(warehouse: Warehouse) -> Mapping[str, str]:
     """How near the test split of each task is to its train split; scores of baselines are no part of it."""
     table = neighbours(warehouse.read("task_leakage"), pl.DataFrame(schema=BASELINE_SCORE))
     table = table.drop("baseline", "score", "score without near")
     words = f"near: {NEIGHBOURS}; copies: more than {leakage.COPY:g}"
-    return {"neighbours": dg.MetadataValue.md(f"{markdown(table)}\n\n{words}")}
+    return {"neighbours": f"{markdown(table)}\n\n{words}"}
 
 
 def troubles(rows: pl.DataFrame) -> pl.DataFrame:
@@ -128,12 +126,12 @@ def agreement(rows: pl.DataFrame) -> pl.DataFrame:
     ).sort("task", "model").with_columns(pl.col("agreement").cast(pl.String).fill_null(NONE))  # fmt: skip
 
 
-def of_answers(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+def of_answers(warehouse: Warehouse) -> Mapping[str, str]:
     """What became of the answers, by model and task, and what was wrong with them, by model."""
     rows = warehouse.read("answer", columns=["model", "task", "seed", "usable", "problem", "steps", "agreement"])
     return {
-        "answers": dg.MetadataValue.md(markdown(agreement(rows))),
-        "steps and problems": dg.MetadataValue.md(markdown(troubles(rows))),
+        "answers": markdown(agreement(rows)),
+        "steps and problems": markdown(troubles(rows)),
     }
 
 
@@ -166,7 +164,7 @@ def two_ways(rows: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def of_scores(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
     """Every model on every task, scores of spans in two ways, of single classes, and what was taken for what."""
     rows = warehouse.read("task_score").sort("task", "score", "model", descending=[False, True, False])
     table = rows.select(
@@ -176,12 +174,12 @@ def of_scores(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
     return {
         "scores": shown(table, rows),
         "spans in two ways": shown(two_ways(rows), of_spans),
-        "classes": dg.MetadataValue.md(markdown(classes(warehouse.read("class_score")))),
-        "confusions": dg.MetadataValue.md(markdown(confusions(warehouse.read("confusion")))),
+        "classes": markdown(classes(warehouse.read("class_score"))),
+        "confusions": markdown(confusions(warehouse.read("confusion"))),
     }
 
 
-def of_baselines(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+def of_baselines(warehouse: Warehouse) -> Mapping[str, str]:
     """Trained baselines and rules, with how much of the test split is near the train split."""
     rows = stored.baseline_scores(warehouse).sort("task", "score", descending=[False, True])
     table = rows.select(
@@ -191,13 +189,13 @@ def of_baselines(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
     return {"scores": shown(table, rows)}
 
 
-def of_board(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+def of_board(warehouse: Warehouse) -> Mapping[str, str]:
     """A table for each benchmark in a language."""
     found = groups(warehouse.read("understanding_board"))
     return {title: shown(_board(rows), rows) for title, rows in found.items()}
 
 
-def of_comparisons(warehouse: Warehouse) -> Mapping[str, dg.MetadataValue]:
+def of_comparisons(warehouse: Warehouse) -> Mapping[str, str]:
     """Each two models, means first."""
     rows = warehouse.read("understanding_comparison").sort("benchmark", "language", "task", "model", "other")
     scope = pl.when(pl.col("task") == "").then(pl.lit("mean")).otherwise("task").alias("task")

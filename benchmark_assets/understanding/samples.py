@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from benchmark_assets.corpus.readers.strict_json import parse
-from benchmark_assets.lineage.standing import digest
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.spans import locate
+from resources.digest import digest
 from resources.errors import BadInput
 
 SAMPLE = pl.Schema(

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.lineage.standing import digest
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.leakage import NEAR, leakage
+from resources.digest import digest
 from resources.errors import BadInput
 
 WITH, WITHOUT = "with", "without"

@@ -14,11 +14,11 @@ import polars as pl
 
 from benchmark_assets.adjudication.label_imports import Marked, marked_span
 from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.reporting.export import PRIVATE, README, put
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.tasks import tasks
 from resources import whole_files
 from resources.errors import BadInput
+from resources.folders import PRIVATE, README, put
 from resources.warehouse import Warehouse
 
 CONTROL = "span"

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from benchmark_assets.lineage.standing import digest
 from benchmark_assets.understanding import board, scores
 from benchmark_assets.understanding.baselines import UNTRAINED
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.tasks import readable, tasks
+from resources.digest import digest
 from resources.warehouse import Warehouse
 
 AS_ANSWERED = pl.col("model").alias("system"), pl.col("seed", "sample", "label", "usable")

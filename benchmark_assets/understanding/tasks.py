@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.lineage.standing import digest
 from benchmark_assets.understanding import samples
 from benchmark_assets.understanding.description import TaskDescription, load
+from resources.digest import digest
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 

@@ -27,8 +27,8 @@ from benchmark_assets.adjudication.annotation import (
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES, read_judgement
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.corpus.registry import register
-from benchmark_assets.reporting.export import PRIVATE
 from resources.errors import BadInput
+from resources.folders import PRIVATE
 from resources.warehouse import Replacement, Warehouse
 from tests.support import PASSAGES
 

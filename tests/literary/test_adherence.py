@@ -20,7 +20,7 @@ from benchmark_assets.literary.adherence import (
     sentences,
     summarize,
 )
-from benchmark_assets.literary.glossary import Term, rows
+from benchmark_assets.references.glossary import Term, rows
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
 from tests.literary.conftest import Salon

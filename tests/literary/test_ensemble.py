@@ -17,7 +17,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.description import Literary, Seat
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.lineage.refresh import Computed
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.literary.ensemble import (
     alike,
     ask_ensemble,
@@ -256,8 +256,7 @@ def test_weights_ask_nobody_again_and_people_calibrate(
     materialized(definitions, ["literary_score"], "ours", "ours")
     assert warehouse.read("literary_score", columns=["aspect", "score", "signature"]).equals(scored)
     salon.registry.write_text(registry)
-    works = of_scores(warehouse)["works"].value
-    assert isinstance(works, str)
+    works = of_scores(warehouse)["works"]
     assert [line.strip("| ").split(" | ") for line in works.splitlines()[2:]] == [
         ["novels", "botchan", "1", "2"], ["novels", "dream", "1", "1"],
     ]  # fmt: skip

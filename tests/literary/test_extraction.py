@@ -9,8 +9,8 @@ import pytest
 
 from benchmark_assets.literary import extraction
 from benchmark_assets.literary.extraction import cost_of, glossaries, read_terms
-from benchmark_assets.literary.glossary import GLOSSARY, Term, entries
 from benchmark_assets.literary.glossary_file import read, write
+from benchmark_assets.references.glossary import GLOSSARY, Term, entries
 from resources.errors import BadInput
 from tests.literary.glossaries import FIRST, PASSAGES, SECOND, THIRD, Shelf, made_shelf
 from tests.provider.server import Server, dumps

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due
-from benchmark_assets.lineage.refresh import Computed
-from benchmark_assets.lineage.standing import digest
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.pairwise.base_sets import TABLES, Judging, Ranks, Within
 from benchmark_assets.pairwise.comparing import judged_by
 from benchmark_assets.pairwise.matches import compare_outputs, contests, cost_of, orders, settings
 from benchmark_assets.pairwise.rounds import BATCH
+from resources.digest import digest
 from resources.provider.asking import TRIES
 from resources.warehouse import Replacement
 from tests.pairwise.arena import ANCHORS, FIRST, OUTPUTS, SECOND, SET, THIRD, Arena, write_judges

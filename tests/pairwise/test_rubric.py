@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.lineage.refresh import Computed
+from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.pairwise.rubric import (
     SUMMARY,
     cost_of,

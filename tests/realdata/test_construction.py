@@ -16,8 +16,8 @@ from benchmark_assets.corpus.duplicates import near_duplicates
 from benchmark_assets.corpus.filters import REASONS, Filters
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.reporting.tables import plain
 from benchmark_assets.selection.funnel import DUPLICATE
+from resources.tables import plain
 from resources.warehouse import Warehouse
 
 pytestmark = pytest.mark.realdata

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from benchmark_assets.corpus.chunks import after, before, count, sentence_ends
 from benchmark_assets.corpus.description import Chunks, load
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers import read
-from benchmark_assets.literary.chunks import after, before, count, sentence_ends
 
 pytestmark = pytest.mark.realdata
 

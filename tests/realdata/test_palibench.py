@@ -14,10 +14,10 @@ from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.drift import SMOOTHING, cosine_drift
 from benchmark_assets.metrics.intervals import wilson
 from benchmark_assets.metrics.lexical import length_ratio
-from benchmark_assets.metrics.measures import OUTLIER
+from benchmark_assets.metrics.measures import MEAN_RANK, OUTLIER
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.closest import closest
-from benchmark_assets.reporting.comparisons import MEAN_RANK, compare, standings
+from benchmark_assets.reporting.comparisons import compare, standings
 from benchmark_assets.reporting.leaderboard import summaries
 from benchmark_assets.reporting.slices import sliced, slices
 

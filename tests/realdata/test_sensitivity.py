@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 
 from benchmark_assets.corpus.description import Sensitivity
-from benchmark_assets.reporting.tables import plain
 from benchmark_assets.sensitivity.detection import ALL, detection, thresholds
 from benchmark_assets.sensitivity.sample import SOUND, VARIANT, chosen, variants
 from benchmark_assets.sensitivity.scoring import variant_scores
 from benchmark_assets.sensitivity.tables import readable_detection, readable_thresholds
 from resources.embedders import SentenceTransformerEmbedder
+from resources.tables import plain
 
 SEED = Sensitivity().seed
 

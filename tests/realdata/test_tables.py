@@ -12,7 +12,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.reporting import readings
 from benchmark_assets.reporting.leaderboard import further, readable
-from benchmark_assets.reporting.tables import plain
+from resources.tables import plain
 from resources.warehouse import Warehouse
 
 pytestmark = [pytest.mark.realdata, pytest.mark.proof]
@@ -63,4 +63,4 @@ def test_every_translator_is_a_row_of_every_table(
         readings.shares(warehouse.read("closest_share")),
         readings.slices(warehouse.read("slice_summary")),
     ):
-        print(f"\n{shown.md_str}")
+        print(f"\n{shown}")

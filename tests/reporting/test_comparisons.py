@@ -3,8 +3,9 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
+from benchmark_assets.metrics.measures import MEAN_RANK
 from benchmark_assets.metrics.significance import holm
-from benchmark_assets.reporting.comparisons import MEAN_RANK, compare, standings
+from benchmark_assets.reporting.comparisons import compare, standings
 from resources.errors import BadInput
 from tests.metrics.scores import scores
 

@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.reporting import latex, shared_task
 from benchmark_assets.reporting.contents import CHECKSUMS, as_csv, as_parquet
-from benchmark_assets.reporting.export import PRIVATE, export
+from benchmark_assets.reporting.export import export
 from benchmark_assets.translation.imports import import_outputs
 from resources.errors import BadInput
+from resources.folders import PRIVATE
 from resources.warehouse import Replacement, Warehouse
 from tests.processes import variorum
 from tests.support import MODELS, PASSAGES, SOURCES, TRANSLATIONS

@@ -101,8 +101,7 @@ def test_what_has_rows_is_drawn_with_its_names(asset: str, known: Warehouse) -> 
     assert not plots(known, asset)
     for table, columns in MADE[asset].items():
         put(known, table, columns)
-    markdown = plots(known, asset)["plot"].value
-    assert isinstance(markdown, str)
+    markdown = plots(known, asset)["plot"]
     shown = [text for picture in pictures(markdown) for text in texts(picture)]
     names = [name for columns in MADE[asset].values() for key in ("model", "judge", "anchor", "reason", "system")
              for name in columns.get(key, []) if name]  # fmt: skip
@@ -158,8 +157,7 @@ def test_pictures_fit_the_window_and_have_a_ground_of_their_own() -> None:
 def test_what_cannot_be_drawn_is_said_and_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = tmp_path / "variorum.duckdb"
     file.write_text("no database")
-    value = plots(Warehouse(path=str(file)), "leaderboard")["plot"].value
-    assert isinstance(value, str)
+    value = plots(Warehouse(path=str(file)), "leaderboard")["plot"]
     assert value.startswith("could not be drawn: ")
     assert "no plot of leaderboard" in caplog.text
 

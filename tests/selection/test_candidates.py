@@ -4,7 +4,8 @@ import polars as pl
 import pytest
 
 from benchmark_assets.corpus.filters import Filters
-from benchmark_assets.selection.candidates import filters, measured, renderings, selected, settings
+from benchmark_assets.corpus.renderings import renderings
+from benchmark_assets.selection.candidates import filters, measured, selected, settings
 from resources.warehouse import Replacement, Warehouse
 
 PASSAGES = pl.DataFrame({"passage": ["free/a:1", "strict/a:1"]})

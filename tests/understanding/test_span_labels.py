@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmark_assets.reporting.export import PRIVATE
 from benchmark_assets.understanding.description import load
 from benchmark_assets.understanding.samples import read
 from benchmark_assets.understanding.span_labels import annotate, labeling_config, write_labels
 from benchmark_assets.understanding.tasks import import_tasks, read_samples
 from resources.errors import BadInput
+from resources.folders import PRIVATE
 from resources.warehouse import Replacement, Warehouse
 from tests.understanding.conftest import SPEECH, SPEECH_LINES, write_task
 

@@ -16,11 +16,11 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median_low
 
+from benchmark_assets.corpus.chunks import chunks, closed, count, hangul, last_letter
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Passage, Segment
 from benchmark_assets.corpus.readers.characters import check_letters, decode
 from benchmark_assets.corpus.readers.files import listed
-from benchmark_assets.literary.chunks import chunks, closed, count, hangul, last_letter
 from resources.errors import BadInput
 from resources.keys import check_key
 

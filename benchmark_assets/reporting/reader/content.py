@@ -14,12 +14,12 @@ from benchmark_assets.adjudication.triage import audits, band_names
 from benchmark_assets.adjudication.verdicts import COUNTED, KEY
 from benchmark_assets.audit.examples import with_people
 from benchmark_assets.audit.rated import anonymous
+from benchmark_assets.corpus.rights import named, rights_of, secrets, withheld
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
-from benchmark_assets.partitions import COLLECTION
-from benchmark_assets.reporting.rights import named, rights_of, secrets, withheld
-from benchmark_assets.reporting.scores import made_by
+from benchmark_assets.metrics.scores import made_by
 from resources.errors import BadInput
+from resources.keys import COLLECTION
 from resources.warehouse import Warehouse
 
 SCORES = {

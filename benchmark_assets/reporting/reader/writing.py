@@ -29,10 +29,10 @@ from benchmark_assets.adjudication.annotation import (
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.corpus.registry import current
-from benchmark_assets.reporting.export import PRIVATE, README, put
+from benchmark_assets.corpus.rights import named, rights_of
 from benchmark_assets.reporting.reader.content import Record, shown
-from benchmark_assets.reporting.rights import named, rights_of
 from resources.errors import BadInput
+from resources.folders import PRIVATE, README, put
 from resources.warehouse import Warehouse
 
 TITLE = "# Variorum reader"

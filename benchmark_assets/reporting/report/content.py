@@ -14,9 +14,8 @@ from benchmark_assets.adjudication.triage import audits, band_names
 from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.rated import PANEL, PEOPLE
 from benchmark_assets.literary.scores import PARITY, places
+from benchmark_assets.metrics.measures import MEAN_RANK
 from benchmark_assets.metrics.summary import DRIFT
-from benchmark_assets.partitions import CORPUS
-from benchmark_assets.reporting.comparisons import MEAN_RANK
 from benchmark_assets.reporting.report import ASSETS, charts, details
 from benchmark_assets.reporting.report.exhibits import (
     Exhibit,
@@ -29,6 +28,7 @@ from benchmark_assets.reporting.report.exhibits import (
     numbers,
     signatures,
 )  # fmt: skip
+from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 MEASURES = {

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.lineage.standing import digest
-from benchmark_assets.partitions import KEYS
 from benchmark_assets.reporting.report.charts import Spec
+from resources.digest import digest
+from resources.keys import KEYS
 from resources.warehouse import Warehouse
 
 NONE = "–"

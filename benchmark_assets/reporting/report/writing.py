@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmark_assets.reporting.export import PRIVATE
 from benchmark_assets.reporting.report.content import parts
 from benchmark_assets.reporting.report.page import page
 from resources import whole_files
 from resources.errors import BadInput
+from resources.folders import PRIVATE
 from resources.warehouse import Warehouse
 
 

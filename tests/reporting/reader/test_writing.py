@@ -6,9 +6,9 @@ import pytest
 
 from benchmark_assets.adjudication.annotation import guide
 from benchmark_assets.adjudication.labels import CATEGORIES, LABELS
-from benchmark_assets.reporting.export import PRIVATE
 from benchmark_assets.reporting.reader.writing import page_of, write_blind, write_reader
 from resources.errors import BadInput
+from resources.folders import PRIVATE
 from resources.warehouse import Warehouse
 from tests.reporting.reader.world import CLOSED, CORPUS, build
 

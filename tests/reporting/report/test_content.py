@@ -45,7 +45,7 @@ def test_a_corpus_without_references_hides_no_other(warehouse: Warehouse) -> Non
     put(warehouse, "corpus", [{"corpus": each, "audit": "{}"} for each in ("bare", "made")])
     first, second = exhibits(warehouse, "Leaderboard")
     assert (first.chart, second.chart is None) == (None, False)
-    markdown = str(plots(warehouse, "leaderboard")["plot"].value)
+    markdown = plots(warehouse, "leaderboard")["plot"]
     assert "made: Leaderboard" in markdown
 
 

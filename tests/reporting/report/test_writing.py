@@ -10,10 +10,10 @@ import pytest
 
 from benchmark_assets.partitions import GRID
 from benchmark_assets.reporting.assets import report
-from benchmark_assets.reporting.export import PRIVATE
 from benchmark_assets.reporting.report import ASSETS
 from benchmark_assets.reporting.report.writing import write
 from resources.errors import BadInput
+from resources.folders import PRIVATE
 from resources.warehouse import Warehouse
 from tests.reporting.report.made import made, put
 

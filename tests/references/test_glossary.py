@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.literary.glossary import GLOSSARY, Term, found, rows
 from benchmark_assets.literary.glossary_file import read
+from benchmark_assets.references.glossary import GLOSSARY, Term, found, rows
 from resources.errors import BadInput
 
 WORDS = st.text(st.characters(categories=["L"], max_codepoint=0x24F), min_size=1)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmark_assets.corpus.chunks import after, before, chunks, count, sentence_ends
 from benchmark_assets.corpus.description import Chunks
-from benchmark_assets.literary.chunks import after, before, chunks, count, sentence_ends
 
 SENTENCES = [
     "今日は雨だ。|明日は晴れる。",

@@ -2,6 +2,9 @@
 
 import polars as pl
 
+MOST = 300
+"""Rows of a table that Dagster's UI shows."""
+
 
 def markdown(frame: pl.DataFrame, most: int = 100) -> str:
     """A frame as a Markdown table of at most `most` rows, saying how many more there are."""
@@ -10,6 +13,12 @@ def markdown(frame: pl.DataFrame, most: int = 100) -> str:
     if len(frame) > most:
         lines.append(f"\nand {len(frame) - most} more rows")
     return "\n".join(lines)
+
+
+def shown(table: pl.DataFrame, rows: pl.DataFrame) -> str:
+    """A table in Markdown, and below it the signatures of the rows that it was made from."""
+    signatures = rows["signature"].unique().sort().to_list()
+    return "\n\n".join([markdown(table, MOST), *signatures])
 
 
 def number(name: str, digits: int, scale: float = 1) -> pl.Expr:

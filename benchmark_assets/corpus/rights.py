@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import polars as pl
 
 from benchmark_assets.corpus.registry import current
+from benchmark_assets.corpus.renderings import renderings
 from benchmark_assets.corpus.trigrams import normalized
-from benchmark_assets.selection.candidates import renderings
 from resources.warehouse import Warehouse
 
 

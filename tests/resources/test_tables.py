@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.reporting.tables import markdown, plain
+from resources.tables import markdown, plain
 
 FRAME = pl.DataFrame({"system": ["a|b", "long name"], "rank": [1, 10], "note": [None, "first\nsecond"]})
 

@@ -7,8 +7,8 @@ import polars as pl
 
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.summary import signature
-from benchmark_assets.partitions import CORPUS
 from resources.errors import BadInput
+from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 

@@ -1,0 +1,28 @@
+"""Renderings of passages by every translator, out of the warehouse, whether or not their passages are selected.
+
+Not here: which of them are references (references.rows), which may be passed on (rights).
+"""
+
+import polars as pl
+
+from benchmark_assets.corpus.model import joined
+from resources.warehouse import Warehouse
+
+
+def renderings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
+    """Renderings of passages by all translators, segmented and aligned.
+
+    Returns
+    -------
+    Columns `passage`, `translator`, `segments`, `text` (segments joined), `flag` and `suspicious`: how many segments
+    were not found in the translation that they are said to come from.
+    """
+    columns = ["passage", "translator", "segments"]
+    segmented = warehouse.read("segmented_reference", passages, [*columns, "flag"])
+    aligned = warehouse.read("alignment", passages, columns).with_columns(flag=pl.lit(None, pl.String))
+    rows = pl.concat([segmented, aligned]).sort("passage", "translator")
+    doubtful = warehouse.read("verification", passages, ["passage", "translator", "stage"]).filter(stage="suspicious")
+    counts = doubtful.group_by("passage", "translator").agg(suspicious=pl.len().cast(pl.Int64))
+    texts = pl.Series("text", [joined(segments) for segments in rows["segments"].to_list()], dtype=pl.String)
+    rows = rows.with_columns(texts).join(counts, on=["passage", "translator"], how="left", maintain_order="left")
+    return rows.with_columns(pl.col("suspicious").fill_null(0))
