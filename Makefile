@@ -21,6 +21,7 @@ tests: .venv/installed
 lint: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 
 bench: environments
@@ -64,4 +65,4 @@ screenshots: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-comet .mypy_cache .ruff_cache .pytest_cache *.egg-info
+	rm -rf .venv .venv-comet .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info

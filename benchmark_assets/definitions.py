@@ -17,6 +17,7 @@ from benchmark_assets.metrics import assets as metrics
 from benchmark_assets.pairwise import assets as pairwise
 from benchmark_assets.references import assets as references
 from benchmark_assets.reporting import assets as reporting
+from benchmark_assets.reporting.plots import plots
 from benchmark_assets.selection import assets as selection
 from benchmark_assets.sensitivity import assets as sensitivity
 from benchmark_assets.translation import assets as translation
@@ -43,8 +44,9 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
     ----------
     resource_overrides
         Resources that take the place of those of the same key: `warehouse`, `provider`, `embedder`, `comet`,
-        `systems`, `notifications`, `downloads`. An overridden warehouse or provider also serves the default `systems`;
-        the registry of an overridden provider also names the default embedder, COMET's checkpoint and the schedule.
+        `systems`, `notifications`, `downloads`, `plots`. An overridden warehouse or provider also serves the default
+        `systems`; the registry of an overridden provider also names the default embedder, COMET's checkpoint and the
+        schedule.
 
     Raises
     ------
@@ -65,6 +67,7 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
         "embedder": registry.chosen_embedder(),
         "comet": registry.chosen_comet(),
         "systems": Systems(warehouse=warehouse, provider=provider),
+        "plots": plots,
     }
     assets = [
         definition for definition in dg.load_assets_from_modules(ROOMS) if isinstance(definition, dg.AssetsDefinition)

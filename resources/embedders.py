@@ -11,10 +11,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import dagster as dg
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from resources.api_keys import api_key
 from resources.errors import BadInput
@@ -31,8 +30,10 @@ class Embeddings(NamedTuple):
     cut: list[bool | None]
 
 
-class Embedder(dg.ConfigurableResource, ABC):  # type: ignore[type-arg]
+class Embedder(BaseModel, ABC):
     """A model of sentence meaning. Its vectors are comparable only with vectors of the same signature."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     @property
     @abstractmethod

@@ -6,8 +6,8 @@ Here: how a message is sent. Not here: what is worth one (automation).
 import logging
 import os
 
-import dagster as dg
 import httpx
+from pydantic import BaseModel, ConfigDict
 
 logger = logging.getLogger("variorum.notifications")
 
@@ -17,7 +17,7 @@ SECONDS = 10.0
 """How long a webhook may take; a message is worth no more of a run's time."""
 
 
-class Notifications(dg.ConfigurableResource):  # type: ignore[type-arg]
+class Notifications(BaseModel):
     """Sends messages as `{"text": …}`, which Slack, Mattermost and most others take.
 
     Parameters
@@ -26,6 +26,8 @@ class Notifications(dg.ConfigurableResource):  # type: ignore[type-arg]
         Name of the environment variable that holds the URL; it is a secret, so it is in no configuration. Where it is
         not set, messages go to the log alone.
     """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     webhook_variable: str = "VARIORUM_WEBHOOK"
 

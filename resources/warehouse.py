@@ -18,9 +18,9 @@ from pathlib import Path
 from threading import RLock
 from typing import IO, NamedTuple
 
-import dagster as dg
 import duckdb
 import polars as pl
+from pydantic import BaseModel, ConfigDict
 
 from resources.errors import BadInput
 from resources.home import PROJECT
@@ -49,12 +49,14 @@ class Replacement(NamedTuple):
     partitions: pl.DataFrame | None
 
 
-class Warehouse(dg.ConfigurableResource):  # type: ignore[type-arg]
+class Warehouse(BaseModel):
     """Tables declared in `warehouse/schema`, in one DuckDB file.
 
     DuckDB lets one process at a time open a file that is being written, so a connection is held for one transaction
     and a process that finds the file taken waits.
     """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: str
     wait_seconds: float = 60.0

@@ -5,8 +5,7 @@ import polars as pl
 
 from benchmark_assets.accounts.costs import costs
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.refresh import Description, refresh
-from benchmark_assets.reporting.plots import plots
+from benchmark_assets.lineage.refresh import Description, Plots, refresh
 from resources.provider import ledger
 from resources.provider.provider import Provider
 from resources.tables import markdown
@@ -14,7 +13,10 @@ from resources.warehouse import Warehouse
 
 
 @dg.asset(group_name="accounts", code_version="2", kinds={"duckdb", "sqlite"})
-def model_call(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
+def model_call(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
+    plots: Plots,
+) -> dg.Output[None]:  # fmt: skip
     """Every attempt in the ledger, with its outcome, what was served, tokens and cost; texts stay in the ledger."""
     state = ledger.state(provider.ledger)  # before the rows, so that what comes in between is due the next time
     attempts = ledger.attempts(provider.ledger)

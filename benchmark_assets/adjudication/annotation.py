@@ -23,7 +23,7 @@ from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.rights import named, rights_of
 from benchmark_assets.references.texts import complete_texts
 from resources.errors import BadInput
-from resources.folders import PRIVATE, README, put
+from resources.folders import PRIVATE, README, check_vacant, put
 from resources.warehouse import Warehouse
 
 ANSWERS = ("label", "error_category", "severity", "confidence", "notes", "error_span")
@@ -126,8 +126,7 @@ def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Se
     """
     folder = folder.resolve()
     names = checked_names(annotators)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInput(folder, "", "is there already, perhaps with labels in it", "give another folder")
+    check_vacant(folder, "labels")
     with warehouse.exclusively():  # the tables of one moment
         current(warehouse, corpus)
         items = drawn_items(warehouse, corpus)

@@ -20,7 +20,7 @@ from resources.warehouse import Warehouse
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="adjudication", code_version="1", kinds={"duckdb"},
     deps=[model_output, drift_score],
 )  # fmt: skip
-def triage(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def triage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Band of drift of each output, whether the panel judges it, and whether people do.
 
     The sample of a model is drawn from all its outputs, so one that changes its band may take another's place in it.
@@ -48,7 +48,9 @@ def triage(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output
     metadata={"tables": ["judge_call"]}, kinds={"duckdb"},
     deps=[triage, model_output, REFERENCE, SOURCE],
 )  # fmt: skip
-def judge_vote(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+def judge_vote(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
+) -> dg.Output[None]:
     """What each judge of the corpus's panel says of an output that is queued or drawn for people.
 
     A judge is asked again only where the output, its source or references, or the panel changed.
@@ -71,7 +73,7 @@ def judge_vote(context: dg.AssetExecutionContext, warehouse: Warehouse, systems:
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="adjudication", code_version="1", kinds={"duckdb"},
     deps=[judge_vote],
 )  # fmt: skip
-def verdict(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def verdict(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """What the panel says of an output, by the majority of its seats."""
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -84,7 +86,7 @@ def verdict(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Outpu
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="adjudication", code_version="1", kinds={"duckdb"},
     deps=[triage],
 )  # fmt: skip
-def human_label(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """What people say of an output as it is now: a label that was given to a former text of it does not apply."""
 
     def labels(asked: pl.DataFrame) -> pl.DataFrame:

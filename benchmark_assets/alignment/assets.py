@@ -26,8 +26,9 @@ from resources.warehouse import Warehouse
     kinds={"duckdb", "numpy"}, deps=["source_text", "segmented_reference", "continuous_reference"],
 )  # fmt: skip
 def alignment(
-    context: dg.AssetExecutionContext, warehouse: Warehouse, embedder: Embedder, provider: Provider
-) -> dg.Output[None]:
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder],
+    provider: dg.ResourceParam[Provider],
+) -> dg.Output[None]:  # fmt: skip
     """Text of each segment in the continuous translations of a passage: what stands there, or null.
 
     A document is aligned as a whole; the passages asked for are stored. Where nothing has to be aligned, nothing is.
@@ -57,7 +58,7 @@ def alignment(
     partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="alignment", code_version="1", kinds={"duckdb"},
     deps=["continuous_reference", alignment],
 )  # fmt: skip
-def verification(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def verification(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Where the text of each aligned segment stands in its translation: one of four stages, or suspicious."""
 
     def compute(due: pl.DataFrame) -> Computed:

@@ -17,13 +17,12 @@ from benchmark_assets.audit.overlap import failing_passages, overlap
 from benchmark_assets.audit.rated import rated
 from benchmark_assets.audit.recall_cost import recall_costs
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.refresh import refresh
+from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import comet_score, drift_score, lexical_score, output_diagnostic
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.scores import model_scores
 from benchmark_assets.references.assets import reference_envelope
-from benchmark_assets.reporting.plots import plots
 from resources import prompts
 from resources.digest import digest
 from resources.provider.provider import Provider
@@ -37,7 +36,10 @@ SCORES = [drift_score, lexical_score, comet_score, output_diagnostic, reference_
     metadata={"tables": ["error_category", "failure_overlap", "failing_passage", "error_correlation"]},
     kinds={"duckdb"}, deps=[triage, verdict, human_label, *SCORES],
 )  # fmt: skip
-def audit_outcome(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
+def audit_outcome(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
+    plots: Plots,
+) -> dg.Output[None]:  # fmt: skip
     """How many outputs are errors, how grave, of which kind, where models fail together, and what that goes with."""
     panels = _panels(warehouse, provider)
 
@@ -65,7 +67,10 @@ def audit_outcome(context: dg.AssetExecutionContext, warehouse: Warehouse, provi
     metadata={"tables": ["judge_confusion", "judge_reliability", "rater_agreement", "panel_without"]},
     kinds={"duckdb"}, deps=[triage, judge_vote, verdict, human_label],
 )  # fmt: skip
-def judge_calibration(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
+def judge_calibration(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
+    plots: Plots,
+) -> dg.Output[None]:  # fmt: skip
     """How far the judges can be trusted: against people, against each other, and with one of them left out."""
     panels = _panels(warehouse, provider)
 
@@ -93,7 +98,10 @@ def judge_calibration(context: dg.AssetExecutionContext, warehouse: Warehouse, p
     group_name="audit", code_version="1", metadata={"tables": ["recall_cost"]},
     kinds={"duckdb", "scikitlearn"}, deps=[triage, verdict, human_label, *SCORES],
 )  # fmt: skip
-def error_estimate(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
+def error_estimate(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
+    plots: Plots,
+) -> dg.Output[None]:  # fmt: skip
     """Errors of all outputs, also of those that nobody judged, from people's sample; and what finding them costs."""
     panels = _panels(warehouse, provider)
 
@@ -110,7 +118,7 @@ def error_estimate(context: dg.AssetExecutionContext, warehouse: Warehouse, prov
 
 
 @dg.asset(group_name="audit", code_version="1", kinds={"duckdb"}, deps=[triage, verdict, human_label])
-def worked_example(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def worked_example(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Outputs worth reading, chosen by rule; `variorum examples` writes them as a page."""
 
     def compute(_: pl.DataFrame) -> Computed:

@@ -11,7 +11,7 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import NO_CATEGORY
 from benchmark_assets.audit.rated import anonymous
-from benchmark_assets.corpus.rights import rights_of, secrets, withheld
+from benchmark_assets.corpus.rights import Disclosure, disclosure
 from resources.warehouse import Warehouse
 
 RULES = {
@@ -35,13 +35,9 @@ p.why, li { font-size: .92rem; } ul { margin: .3rem 0 0; padding-left: 1.2rem; }
 
 
 class _Rights(NamedTuple):
-    """What may be shown: texts of the translators that are not `hidden` ('' is the source), outputs in which none of
-    `secrets` stands, words that may quote one where `words`; annotators by `numbers`, or by name where there is none.
-    """
+    """What of the texts may be shown (`texts`); annotators by `numbers`, or by name where there is none."""
 
-    hidden: frozenset[str]
-    secrets: pl.DataFrame
-    words: bool
+    texts: Disclosure
     numbers: Mapping[str, str]
 
 
@@ -58,7 +54,9 @@ def page(warehouse: Warehouse, corpus: str, private: bool = False) -> str:
         rows, rights = _examples(warehouse, corpus), _rights(warehouse, corpus, private)
         parts = [
             f"<h1>Worked examples: {escape(corpus)}</h1>",
-            "" if rights.words else "<p>Restricted texts are left out, and what judges and annotators say of them.</p>",
+            ""
+            if rights.texts.words
+            else "<p>Restricted texts are left out, and what judges and annotators say of them.</p>",
         ]
         for (rule,), own in rows.sort("rule").group_by("rule", maintain_order=True):
             parts.append(f"<h2>{escape(RULES[str(rule)])}</h2>")
@@ -85,11 +83,9 @@ def _rights(warehouse: Warehouse, corpus: str, private: bool) -> _Rights:
     key = pl.DataFrame({"corpus": [corpus]})
     passages = warehouse.read("worked_example", key, ["passage"])
     translators = warehouse.read("reference", passages, ["translator"])["translator"]
-    known = rights_of(warehouse, corpus, translators)
-    hidden = frozenset() if private else frozenset(known.filter("restricted")["translator"])
     labels = warehouse.read("human_label", passages, ["annotator"])
-    closed = secrets(warehouse, passages.clear() if private else passages, known)
-    return _Rights(hidden, closed, private or not hidden, {} if private else anonymous(labels["annotator"]))
+    texts = disclosure(warehouse, corpus, translators, passages.unique(), private)
+    return _Rights(texts, {} if private else anonymous(labels["annotator"]))
 
 
 def _article(warehouse: Warehouse, passage: str, rows: pl.DataFrame, rights: _Rights) -> Iterator[str]:
@@ -99,8 +95,8 @@ def _article(warehouse: Warehouse, passage: str, rows: pl.DataFrame, rights: _Ri
     references = warehouse.read("reference", key, ["translator", "text", "complete"]).filter("complete")
     yield f"<article><h3>{escape(passage)}</h3>"
     texts = [("", source, language), *((who, text, "") for who, text, _ in references.sort("translator").rows())]
-    yield _list((who or "source", _text(text, tag, who in rights.hidden)) for who, text, tag in texts)
-    closed = withheld(rows.select("passage", text="output"), rights.secrets)
+    yield _list((who or "source", _text(text, tag, who in rights.texts.hidden)) for who, text, tag in texts)
+    closed = rights.texts.withheld(rows.select("passage", text="output"))
     for model, why, text, hidden in rows.select("model", "why", "output", withheld=closed).iter_rows():
         own = pl.DataFrame({"model": [model], "passage": [passage]})
         yield f'<section class="output"><strong>{escape(model)}</strong>{_text(text, "", hidden)}'
@@ -114,14 +110,14 @@ def _votes(warehouse: Warehouse, output: pl.DataFrame, rights: _Rights) -> Itera
     """What each judge and each person says."""
     votes = warehouse.read("judge_vote", output).sort("judge").fill_null("")
     for vote in votes.iter_rows(named=True):
-        abstained = f"abstained: {vote['abstention']}" if rights.words else "abstained"
+        abstained = f"abstained: {vote['abstention']}" if rights.texts.words else "abstained"
         said = f"{_label(vote)}, confidence {vote['confidence']}" if vote["label"] else abstained
-        yield _item(vote["judge"], said, [vote["cause"], vote["evidence"]] if rights.words else [])
+        yield _item(vote["judge"], said, [vote["cause"], vote["evidence"]] if rights.texts.words else [])
     labels = warehouse.read("human_label", output).sort("annotator")
     for given in labels.iter_rows(named=True):
         who = rights.numbers.get(given["annotator"], given["annotator"])
         said = f"{_label(given)}, severity {given['severity']}"
-        yield _item(who, said, [given["notes"]] if rights.words else [])
+        yield _item(who, said, [given["notes"]] if rights.texts.words else [])
 
 
 def _label(judgement: Mapping[str, str]) -> str:

@@ -80,7 +80,9 @@ def _definition(key: dg.AssetKey, also: list[str], dims: list[str], upstream: li
 
     @dg.multi_asset_check(name=f"check_{name}", specs=specs)
     def run(
-        context: dg.AssetCheckExecutionContext, warehouse: Warehouse, provider: Provider
+        context: dg.AssetCheckExecutionContext,
+        warehouse: dg.ResourceParam[Warehouse],
+        provider: dg.ResourceParam[Provider],
     ) -> Iterator[dg.AssetCheckResult]:
         with warehouse.at_once():  # rows and records of one moment
             verdicts = {

@@ -75,8 +75,8 @@ def remove_job(location: Location) -> dg.JobDefinition:
 
     @dg.op
     def remove_rows(
-        context: dg.OpExecutionContext, config: Removal, warehouse: Warehouse, systems: Systems,
-        notifications: Notifications,
+        context: dg.OpExecutionContext, config: Removal, warehouse: dg.ResourceParam[Warehouse],
+        systems: dg.ResourceParam[Systems], notifications: dg.ResourceParam[Notifications],
     ) -> None:  # fmt: skip
         """Remove a model, a corpus, a task or a base set, then bring up to date what was computed from it."""
         removed = {

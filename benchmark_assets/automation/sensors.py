@@ -30,7 +30,7 @@ def new_models_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
         description="Evaluates models that are new in the registry or imported; marks those that were removed.",
     )  # fmt: skip
     def new_models(
-        context: dg.SensorEvaluationContext, warehouse: Warehouse, systems: Systems
+        context: dg.SensorEvaluationContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
     ) -> dg.SensorResult | dg.SkipReason:
         """Evaluate models that are new in the registry or imported; mark those that were removed.
 
@@ -65,7 +65,9 @@ def files_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
         name="changed_files", job=job, minimum_interval_seconds=SECONDS,
         description="Looks at the files of all corpora when one of them was written, added or removed.",
     )  # fmt: skip
-    def changed_files(context: dg.SensorEvaluationContext, warehouse: Warehouse) -> dg.SensorResult | dg.SkipReason:
+    def changed_files(
+        context: dg.SensorEvaluationContext, warehouse: dg.ResourceParam[Warehouse]
+    ) -> dg.SensorResult | dg.SkipReason:
         """Look at the files of all corpora when one of them was written, added or removed."""
         now = _state([each for each in registered(warehouse) if isinstance(each, Description)])
         if now == context.cursor:
@@ -89,7 +91,7 @@ def dead_runs_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     name="failures", default_status=dg.DefaultSensorStatus.RUNNING,
     description="Sends a message when a run failed; of the stages of a driver, only the driver.",
 )  # fmt: skip
-def failures_sensor(context: dg.RunFailureSensorContext, notifications: Notifications) -> None:
+def failures_sensor(context: dg.RunFailureSensorContext, notifications: dg.ResourceParam[Notifications]) -> None:
     """Say which run failed, and its first reason."""
     if runs.NOT_AGAIN in context.dagster_run.tags:
         return

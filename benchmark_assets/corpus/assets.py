@@ -48,7 +48,7 @@ BY_DOCUMENT = ["corpus", "document", "translator"]
     backfill_policy=SINGLE_RUN,
     can_subset=False,
 )  # fmt: skip
-def corpus_text(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Iterator[dg.Output[None]]:
+def corpus_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> Iterator[dg.Output[None]]:
     """Read the documents of the passages asked for again and report those passages."""
     asked = pl.DataFrame({"passage": context.partition_keys})
     corpora = {passage.partition("/")[0] for passage in asked["passage"]}
@@ -63,7 +63,7 @@ def corpus_text(context: dg.AssetExecutionContext, warehouse: Warehouse) -> Iter
 
 
 @dg.op
-def look_at_files(context: dg.OpExecutionContext, warehouse: Warehouse) -> None:
+def look_at_files(context: dg.OpExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> None:
     """Read every imported corpus; add the passages that are new, store and report those that changed."""
     context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
     with warehouse.exclusively():  # of two looks at once, the second one sees what the first one stored
@@ -84,7 +84,9 @@ def look_at_files(context: dg.OpExecutionContext, warehouse: Warehouse) -> None:
 
 
 @dg.op
-def fetch_files(context: dg.OpExecutionContext, warehouse: Warehouse, downloads: Downloads) -> None:
+def fetch_files(
+    context: dg.OpExecutionContext, warehouse: dg.ResourceParam[Warehouse], downloads: dg.ResourceParam[Downloads]
+) -> None:
     """Bring the files of corpora that lie at a public source up to date; the look at the files is what takes them in.
 
     Raises

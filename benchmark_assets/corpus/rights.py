@@ -1,9 +1,11 @@
 """Which texts of a corpus may be passed on, and which outputs may not because such a text stands in them.
 
-Here: rights as the descriptions give them now, and what they mean for outputs. Not here: what is written for whom.
+Here: rights as the descriptions give them now, what they mean for outputs, and what everything with an option `private`
+hides (`disclosure`). Not here: what is written for whom.
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import polars as pl
 
@@ -11,6 +13,53 @@ from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.renderings import renderings
 from benchmark_assets.corpus.trigrams import normalized
 from resources.warehouse import Warehouse
+
+
+class Disclosure(NamedTuple):
+    """What may be shown of a corpus.
+
+    `rights` is as `rights_of` returns it. `hidden` names the texts that are left out: translators, '' for the source.
+    Outputs that repeat one of `secrets` (columns `passage` and `text`) are left out, too. `words` says whether judges
+    and annotators may be quoted, who may quote any text themselves.
+    """
+
+    rights: pl.DataFrame
+    hidden: frozenset[str]
+    secrets: pl.DataFrame
+    words: bool
+
+    @property
+    def restricted(self) -> list[str]:
+        """Translators whose texts may not be passed on, hidden or not; '' for the source."""
+        return self.rights.filter("restricted")["translator"].to_list()
+
+    def withheld(self, outputs: pl.DataFrame) -> pl.Series:
+        """Whether each output is left out (see the function `withheld`)."""
+        return withheld(outputs, self.secrets)
+
+
+def disclosure(
+    warehouse: Warehouse, corpus: str, translators: Iterable[str], passages: pl.DataFrame, private: bool
+) -> Disclosure:
+    """What may be shown of passages of a corpus (column `passage`).
+
+    Parameters
+    ----------
+    translators
+        Those with a text of these passages.
+    private
+        Whether everything may be shown: whoever reads it may have the restricted texts.
+
+    Raises
+    ------
+    BadInput
+        As `rights_of`.
+    """
+    rights = rights_of(warehouse, corpus, translators)
+    if private:
+        return Disclosure(rights, frozenset(), secrets(warehouse, passages.clear(), rights), words=True)
+    hidden = frozenset(rights.filter("restricted")["translator"])
+    return Disclosure(rights, hidden, secrets(warehouse, passages, rights), words=not hidden)
 
 
 def rights_of(warehouse: Warehouse, corpus: str, translators: Iterable[str]) -> pl.DataFrame:

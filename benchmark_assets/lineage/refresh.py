@@ -35,8 +35,8 @@ NO_FAILURES = pl.DataFrame(schema={"error": pl.String})
 Description = Mapping[str, str | dg.MetadataValue]
 """Metadata of an asset for Dagster's UI by name; a string is Markdown."""
 
-Draw = Callable[[Warehouse, str], Mapping[str, str]]
-"""Plots of the asset of a name by that of their metadata, as pictures in Markdown."""
+Plots = dg.ResourceParam[Callable[[Warehouse, str], Mapping[str, str]]]
+"""The resource that draws the plots of an asset, given its name: Markdown with pictures, by name of metadata."""
 
 
 def further_tables(definition: dg.AssetsDefinition, key: dg.AssetKey) -> list[str]:
@@ -53,7 +53,7 @@ def refresh(
     cost: Callable[[pl.DataFrame], Estimate | None] = lambda _: None,
     sparse: bool = False,
     partial: bool = False,
-    draw: Draw = lambda *_: {},
+    draw: Plots = lambda *_: {},
 ) -> dg.Output[None]:
     """Bring the partitions of this run up to date: compute what is due, store it, report all that is good.
 

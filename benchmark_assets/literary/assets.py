@@ -4,7 +4,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.refresh import refresh
+from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.literary import adherence, ensemble, extraction, readings
 from benchmark_assets.literary.calibration import SIGNATURE as INTERVALS
 from benchmark_assets.literary.calibration import calibration
@@ -13,7 +13,6 @@ from benchmark_assets.literary.scores import SIGNATURE, WORK, scores
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.partitions import BY_MODEL, BY_PASSAGE, GRID, MODEL, PASSAGE, SINGLE_RUN
 from benchmark_assets.references.glossary import literary
-from benchmark_assets.reporting.plots import plots
 from benchmark_assets.translation.assets import PAYER, model_output
 from benchmark_assets.translation.systems import Systems
 from resources.digest import digest
@@ -30,7 +29,9 @@ ENGLISH = "en"
     metadata={"tables": ["glossary_call"]}, kinds={"duckdb"},
     deps=["source_text", "segmented_reference", "alignment"],
 )  # fmt: skip
-def glossary(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
+def glossary(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
+) -> dg.Output[None]:
     """Terms of a chunk with translation and gender, from a person's file or extracted from the human translation.
 
     A model is asked again only where a text, what the file says of the chunk, or the model changed. None in a corpus
@@ -54,7 +55,7 @@ def glossary(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: 
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1", kinds={"duckdb"},
     deps=[model_output, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
 )  # fmt: skip
-def term_adherence(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def term_adherence(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Whether an output has the translations of its chunk's terms, and whether pronouns near them agree in gender.
 
     A model that declines to translate a chunk has none of them.
@@ -80,7 +81,9 @@ def term_adherence(context: dg.AssetExecutionContext, warehouse: Warehouse) -> d
     partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1",
     kinds={"duckdb", "numpy"}, deps=[dg.AssetDep(term_adherence, partition_mapping=BY_MODEL)],
 )  # fmt: skip
-def adherence_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def adherence_summary(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """Share of terms that a model's outputs have, beside the human translation's, by corpus; agreement of pronouns."""
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -97,7 +100,9 @@ def adherence_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -
     metadata={"tables": ["aspect_vote_call"]}, kinds={"duckdb"},
     deps=[model_output, REFERENCE, SOURCE, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
 )  # fmt: skip
-def aspect_vote(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+def aspect_vote(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
+) -> dg.Output[None]:
     """What each seat of the corpus's ensemble, a judge with an aspect, says of an output beside the human translation.
 
     A judge is asked again only where the output, its source, context or glossary, the human translation or the judge
@@ -121,7 +126,7 @@ def aspect_vote(context: dg.AssetExecutionContext, warehouse: Warehouse, systems
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1", kinds={"duckdb"},
     deps=[aspect_vote],
 )  # fmt: skip
-def head_to_head(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """What the ensemble says of an output beside the human translation: machine, human or unsure."""
     corpora = literary(warehouse)
 
@@ -146,7 +151,10 @@ def head_to_head(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.
     kinds={"duckdb", "numpy"},
     deps=[dg.AssetDep(each, partition_mapping=BY_MODEL) for each in (head_to_head, aspect_vote)],
 )  # fmt: skip
-def literary_score(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+def literary_score(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
+    plots: Plots,
+) -> dg.Output[None]:  # fmt: skip
     """A model against the human translators of each corpus, 50 being parity: by all aspects, and by each alone.
 
     Scores of models that are known no more stay as they are, under the contract that they were made by; so do those
@@ -181,8 +189,9 @@ def literary_score(context: dg.AssetExecutionContext, warehouse: Warehouse, syst
 
 @dg.asset(group_name="literary", code_version="1", kinds={"duckdb", "numpy"}, deps=[aspect_vote])
 def ensemble_calibration(
-    context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider
-) -> dg.Output[None]:
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
+    plots: Plots,
+) -> dg.Output[None]:  # fmt: skip
     """How often seats and ensembles say what people say where these agree; which weights of the seats are best."""
     corpora, contracts, labels = literary(warehouse), _contracts(warehouse, provider), applicable(warehouse)
 

@@ -17,7 +17,7 @@ from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.corpus.description import Literary
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.registry import current
-from benchmark_assets.corpus.rights import named, rights_of
+from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, alike
 from benchmark_assets.pairwise.base_sets import text_hash
 from benchmark_assets.pairwise.comparing import Side
@@ -83,7 +83,8 @@ def export_pairs(
 ) -> Sent:
     """Write pairs of a corpus for one annotator; the same warehouse and name give the same bytes.
 
-    Outputs without text, and those that are the human translation, are left out: there is nothing to say.
+    Outputs without text, and those that are the human translation, are left out: there is nothing to say. Without
+    `private`, outputs that repeat a restricted text are left out, too.
 
     Parameters
     ----------
@@ -111,24 +112,30 @@ def export_pairs(
         current(warehouse, corpus)
         if (literary := glossary.literary(warehouse).get(corpus)) is None:
             raise BadInput(corpus, "literary.human", "is missing", "name the human translation in its description")
-        drawn = _drawn(pairs(warehouse, {corpus: literary}), per_model)
-        rights = rights_of(warehouse, corpus, [literary.human])
-    if not drawn:
-        raise BadInput(corpus, "", "has no output beside a complete human translation", "`variorum evaluate MODEL`")
-    shown = pl.col("translator").is_in(["", literary.human])
-    restricted = named(rights.filter(shown & pl.col("restricted"))["translator"])
-    if restricted and not private:
+        known = pairs(warehouse, {corpus: literary})
+        outputs = pl.DataFrame(
+            [(pair.passage, pair.machine) for pair in known],
+            dict.fromkeys(["passage", "text"], pl.String),
+            orient="row",
+        )
+        rights = disclosure(warehouse, corpus, [literary.human], outputs.select("passage").unique(), private)
+    texts = {"", literary.human}
+    if hidden := named(sorted(texts & rights.hidden)):
         raise BadInput(
-            file, "", f"would hold texts that may not be passed on: {', '.join(restricted)}",
+            file, "", f"would hold texts that may not be passed on: {', '.join(hidden)}",
             "add --private, and give it only to those who may have them",
         )  # fmt: skip
+    withheld = rights.withheld(outputs).to_list()
+    drawn = _drawn([pair for pair, hidden in zip(known, withheld, strict=True) if not hidden], per_model)
+    if not drawn:
+        raise BadInput(corpus, "", "has no output beside a complete human translation", "`variorum evaluate MODEL`")
     rows = []
     for pair in sorted(drawn, key=lambda pair: pair.key(name)):  # an order that says nothing, another for each
-        texts = (pair.machine, pair.human)[:: 1 if pair.side(name) == "A" else -1]
+        sides = (pair.machine, pair.human)[:: 1 if pair.side(name) == "A" else -1]
         identity = f"{pair.key(name)}-{pair.texts}-{name}"
-        rows.append([identity, pair.source, pair.previous, pair.following, *texts, "", ""])
+        rows.append([identity, pair.source, pair.previous, pair.following, *sides, "", ""])
     whole_files.hand_over(file, sheet(COLUMNS, rows).decode())
-    return Sent(len(rows), restricted)
+    return Sent(len(rows), named(name for name in rights.restricted if name in texts))
 
 
 def import_pairs(warehouse: Warehouse, file: Path) -> Counts:

@@ -30,7 +30,9 @@ ENVELOPE = dg.AssetDep(reference_envelope, partition_mapping=BY_PASSAGE)
     metadata={"tables": ["output_similarity"]}, kinds={"duckdb", "numpy"},
     deps=[model_output, REFERENCE, ENVELOPE],
 )  # fmt: skip
-def drift_score(context: dg.AssetExecutionContext, warehouse: Warehouse, embedder: Embedder) -> dg.Output[None]:
+def drift_score(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
+) -> dg.Output[None]:
     """Similarity of an output to each reference and to the envelope's centroid, and its drift in both forms.
 
     Null where a passage has no envelope.
@@ -66,7 +68,7 @@ def drift_score(context: dg.AssetExecutionContext, warehouse: Warehouse, embedde
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
     kinds={"duckdb", "sacrebleu"}, deps=[model_output, REFERENCE],
 )  # fmt: skip
-def lexical_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def lexical_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """BLEU, chrF++ and length ratio of an output against all complete references of its passage."""
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -83,7 +85,9 @@ def lexical_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
     partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
     kinds={"duckdb", "numpy", "sacrebleu"}, deps=[reference],
 )  # fmt: skip
-def human_baseline(context: dg.AssetExecutionContext, warehouse: Warehouse, embedder: Embedder) -> dg.Output[None]:
+def human_baseline(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
+) -> dg.Output[None]:
     """Each translator of a passage scored as a system against the other translators: how far apart people are."""
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -100,7 +104,9 @@ def human_baseline(context: dg.AssetExecutionContext, warehouse: Warehouse, embe
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
     metadata={"tables": ["output_comet"]}, kinds={"duckdb", "pytorch"}, deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
-def comet_score(context: dg.AssetExecutionContext, warehouse: Warehouse, comet: Comet) -> dg.Output[None]:
+def comet_score(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], comet: dg.ResourceParam[Comet]
+) -> dg.Output[None]:
     """COMET of an output by its source and each complete reference: mean and best.
 
     Null where the registry names no checkpoint (`comet: {checkpoint: …}`), and where there is nothing to read.
@@ -120,7 +126,9 @@ def comet_score(context: dg.AssetExecutionContext, warehouse: Warehouse, comet: 
     partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
     kinds={"duckdb", "pytorch"}, deps=[reference, "source_text"],
 )  # fmt: skip
-def comet_baseline(context: dg.AssetExecutionContext, warehouse: Warehouse, comet: Comet) -> dg.Output[None]:
+def comet_baseline(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], comet: dg.ResourceParam[Comet]
+) -> dg.Output[None]:
     """COMET of each translator of a passage by its source and the other translators: what people reach."""
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -137,7 +145,7 @@ def comet_baseline(context: dg.AssetExecutionContext, warehouse: Warehouse, come
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1", kinds={"duckdb"},
     deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
-def output_diagnostic(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Whether an output is empty, copied from the source, in another script or language, repeated or cut off.
 
     An output is diagnosed again when its model begins or ceases to give the same text for another passage.

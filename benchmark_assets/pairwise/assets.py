@@ -6,13 +6,12 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.refresh import refresh
+from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.pairwise import matches, readings, rubric, scores
 from benchmark_assets.pairwise.comparing import judged_by
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
-from benchmark_assets.reporting.plots import plots
 from benchmark_assets.translation.assets import PAYER, model_output
 from benchmark_assets.translation.systems import Systems
 from resources.digest import digest
@@ -26,7 +25,9 @@ from resources.warehouse import Warehouse
     metadata={"tables": ["comparison_call"]}, kinds={"duckdb"},
     deps=[model_output, SOURCE],
 )  # fmt: skip
-def comparison(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+def comparison(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
+) -> dg.Output[None]:
     """What the judge of a base set says of an output beside each anchor's, where the passage is an item of the set.
 
     A judge is asked again only where the output, its source, the base set or the judge changed.
@@ -46,7 +47,9 @@ def comparison(context: dg.AssetExecutionContext, warehouse: Warehouse, systems:
 
 
 @dg.asset(group_name="pairwise", code_version="1", kinds={"duckdb", "numpy"})
-def anchor_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def anchor_score(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """Anchors of each base set among themselves: win rate, strength and LT by slice."""
     contracts = {row["base_set"]: scores.contract(row) for row in warehouse.read("base_set").iter_rows(named=True)}
 
@@ -72,7 +75,10 @@ def anchor_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.
     partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1",
     kinds={"duckdb", "numpy"}, deps=[dg.AssetDep(comparison, partition_mapping=BY_MODEL)],
 )  # fmt: skip
-def pairwise_score(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+def pairwise_score(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
+    plots: Plots,
+) -> dg.Output[None]:  # fmt: skip
     """A model against each base set that it was compared with, in a fit of its own: win rate and LT by slice.
 
     Scores of models that are known no more stay as they are, under the contract that they were made by; so do those
@@ -112,7 +118,9 @@ def pairwise_score(context: dg.AssetExecutionContext, warehouse: Warehouse, syst
     metadata={"tables": ["rubric_vote_call"]}, kinds={"duckdb"},
     deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
-def rubric_vote(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+def rubric_vote(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
+) -> dg.Output[None]:
     """The mark that each judge of the corpus's rubric gives an output, beside one of its references.
 
     A judge is asked again only where the output, its source, that reference or the judge changed.
@@ -135,7 +143,9 @@ def rubric_vote(context: dg.AssetExecutionContext, warehouse: Warehouse, systems
     partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1", kinds={"duckdb"},
     deps=[dg.AssetDep(rubric_vote, partition_mapping=BY_MODEL)],
 )  # fmt: skip
-def rubric_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def rubric_summary(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """What a model's marks amount to, by corpus and judge: mean, shares of useful and perfect outputs."""
 
     def compute(due: pl.DataFrame) -> Computed:

@@ -38,7 +38,7 @@ from benchmark_assets.pairwise.comparing import Pair, comparing, judged_by
 from benchmark_assets.pairwise.matches import Match, outcomes
 from benchmark_assets.pairwise.scores import OVERALL, anchor_scores, contract, tallies
 from resources.errors import BadInput
-from resources.folders import put
+from resources.folders import check_vacant, put
 from resources.keys import CORPUS
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
@@ -97,7 +97,7 @@ def build_base_set(
         For a fault of what is given, before anybody is asked; where calls of the judge failed, afterwards: what was
         answered is in the ledger.
     """
-    _check_place(folder)
+    check_vacant(folder)
     if identity.judge not in provider.registry().judges:
         raise BadInput(provider.registry_path, f"judges.{identity.judge}", "is missing", "add it, or name another")
     rows = read_items(warehouse, items)
@@ -410,7 +410,7 @@ def write_base_set(folder: Path, manifest: Manifest, outputs: pl.DataFrame, judg
     BadInput
         Where the folder is there and not empty, or cannot be written.
     """
-    _check_place(folder)
+    check_vacant(folder)
     own = outputs.filter(pl.col("system").is_in(manifest.anchors)).sort("system", "passage")
     between = pl.col("first").is_in(manifest.anchors) & pl.col("second").is_in(manifest.anchors)
     texts = jsonl(own.select("passage", "text", anchor="system").select("anchor", "passage", "text"))
@@ -463,8 +463,3 @@ def report(warehouse: Warehouse, base_set: str) -> Report:
         rows.drop("place"), spread(win_rates(judgments, items), names), first["contract"], first["signature"],
         first["problem"],
     )  # fmt: skip
-
-
-def _check_place(folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInput(folder, "", "is there already", "give another folder")

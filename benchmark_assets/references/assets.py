@@ -19,7 +19,7 @@ from resources.warehouse import Warehouse
     partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="references", code_version="2", kinds={"duckdb"},
     deps=["segmented_reference", "alignment", "verification", selection],
 )  # fmt: skip
-def reference(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def reference(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Text of each translator's rendering of a passage that is in the benchmark, and whether it is complete.
 
     Only complete references, those in which every segment of the source is translated and was found in the translation
@@ -39,7 +39,9 @@ def reference(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Out
     partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="references", code_version="1",
     metadata={"tables": ["reference_similarity"]}, kinds={"duckdb", "numpy"}, deps=[reference],
 )  # fmt: skip
-def reference_envelope(context: dg.AssetExecutionContext, warehouse: Warehouse, embedder: Embedder) -> dg.Output[None]:
+def reference_envelope(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
+) -> dg.Output[None]:
     """Centroid, human spread and pairwise similarities of each passage's complete references.
 
     With fewer than two there is no envelope: its columns are null.

@@ -8,7 +8,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.refresh import Description, refresh
+from benchmark_assets.lineage.refresh import Description, Plots, refresh
 from benchmark_assets.metrics import concordance, significance
 from benchmark_assets.metrics.assets import (
     comet_baseline,
@@ -27,7 +27,6 @@ from benchmark_assets.reporting import closest, readings
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.comparisons import compare, standings
 from benchmark_assets.reporting.leaderboard import further, rank, readable, summaries
-from benchmark_assets.reporting.plots import plots
 from benchmark_assets.reporting.report import ASSETS
 from benchmark_assets.reporting.slices import measured, sliced, slices
 from benchmark_assets.translation.systems import Systems
@@ -46,7 +45,9 @@ ON_DEMAND = "variorum/on-demand"
     partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="reporting", code_version="2", kinds={"duckdb"},
     deps=[dg.AssetDep(each, partition_mapping=BY_MODEL) for each in OUTPUTS],
 )  # fmt: skip
-def model_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def model_summary(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """A model's aggregates over each corpus, with 95 % intervals."""
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -63,7 +64,10 @@ def model_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
 @dg.asset(
     group_name="reporting", code_version="2", kinds={"duckdb"}, deps=[model_summary, human_baseline, comet_baseline],
 )  # fmt: skip
-def leaderboard(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+def leaderboard(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
+    plots: Plots,
+) -> dg.Output[None]:  # fmt: skip
     """Models and human translators of every corpus, ranked by similarity to the closest reference.
 
     A human translator's row scores that translator against the others: it says how far apart people are. A model that
@@ -88,7 +92,9 @@ def leaderboard(context: dg.AssetExecutionContext, warehouse: Warehouse, systems
 
 
 @dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"}, deps=[reference_envelope])
-def translator_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def translator_agreement(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """How alike each two translators are, how far each lies from the centroid, and the human spread."""
 
     def compute(_: pl.DataFrame) -> Computed:
@@ -103,7 +109,9 @@ def translator_agreement(context: dg.AssetExecutionContext, warehouse: Warehouse
 
 
 @dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"}, deps=[drift_score, human_baseline])
-def closest_share(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def closest_share(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """How often each translator is the one that a system comes closest to."""
 
     def compute(_: pl.DataFrame) -> Computed:
@@ -117,7 +125,9 @@ def closest_share(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
 
 
 @dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"}, deps=SCORES)
-def system_comparison(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def system_comparison(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """Each two systems of a corpus in each ranked measure: difference, interval, p-values, corrected."""
 
     def compute(_: pl.DataFrame) -> Computed:
@@ -134,7 +144,9 @@ def system_comparison(context: dg.AssetExecutionContext, warehouse: Warehouse) -
     group_name="reporting", code_version="1", metadata={"tables": ["metric_concordance"]}, kinds={"duckdb"},
     deps=[*SCORES, system_comparison],
 )  # fmt: skip
-def metric_rank(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def metric_rank(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """Ranks in each measure, clusters of models that cannot be told apart, and whether measures agree."""
 
     def compute(_: pl.DataFrame) -> Computed:
@@ -153,7 +165,9 @@ def metric_rank(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.O
     group_name="reporting", code_version="1", kinds={"duckdb"},
     deps=[*SCORES, output_diagnostic, reference_envelope, "source_text", "reference"],
 )  # fmt: skip
-def slice_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def slice_summary(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """Every system's aggregates over parts of a corpus: collections, and thirds by length and by human spread."""
 
     def compute(_: pl.DataFrame) -> Computed:
@@ -166,7 +180,7 @@ def slice_summary(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
 
 
 @dg.asset(group_name="reporting", code_version="2", kinds={"duckdb", "vegalite"}, deps=ASSETS, tags={ON_DEMAND: "yes"})
-def report(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def report(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """All aggregates as one page for a browser, which needs no network; its version is that of what it says.
 
     It is of what there is: an asset that was never made counts as empty. Nothing brings it up to date by itself: it

@@ -16,7 +16,7 @@ import polars as pl
 from benchmark_assets.metrics import significance
 from benchmark_assets.metrics.measures import RANKED, Measure, panel
 from benchmark_assets.reporting.contents import CHECKSUMS
-from benchmark_assets.reporting.export import TITLE
+from benchmark_assets.reporting.export import EXPORT
 from resources.errors import BadInput
 from resources.folders import README
 from resources.tables import number, plain
@@ -103,7 +103,8 @@ def read(folder: Path) -> Package:
     """
     sums = folder / CHECKSUMS
     readme = folder / README
-    if not sums.is_file() or not readme.is_file() or not readme.read_text("utf-8", "replace").startswith(TITLE):
+    titles = EXPORT.public, EXPORT.private
+    if not sums.is_file() or not readme.is_file() or not readme.read_text("utf-8", "replace").startswith(titles):
         raise BadInput(folder, "", "is no package", "`variorum export` writes one")
     written = {path: digest for digest, _, path in (line.partition("  ") for line in sums.read_text().splitlines())}
     of_tasks = "parquet/tasks.parquet" in written

@@ -18,7 +18,7 @@ import polars as pl
 
 from benchmark_assets.audit.rated import anonymous, without_names
 from benchmark_assets.corpus.renderings import renderings
-from benchmark_assets.corpus.rights import named, rights_of, secrets, withheld
+from benchmark_assets.corpus.rights import Disclosure, disclosure, named
 from benchmark_assets.reporting import croissant, dictionary
 from benchmark_assets.reporting.contents import (
     BY_BASE_SET,
@@ -35,14 +35,13 @@ from benchmark_assets.reporting.contents import (
 )
 from resources import prompts
 from resources.errors import BadInput
-from resources.folders import PRIVATE, README, put
+from resources.folders import PRIVATE, README, Kind, check_replaceable, put
 from resources.home import PROJECT
 from resources.tables import markdown
 from resources.warehouse import Warehouse
 from resources.whole_files import sha256
 
-TITLE = "# Variorum export"
-PUBLIC_TITLE, PRIVATE_TITLE = f"{TITLE}, public: ", f"{TITLE}, private, do not pass on: "
+EXPORT = Kind("export", "# Variorum export, public: ", "# Variorum export, private, do not pass on: ")
 
 REBUILD = """\
 Get the texts from their sources under their licences, describe them in a YAML file, and import it with `variorum import
@@ -110,7 +109,8 @@ def _content(warehouse: Warehouse, corpus: str) -> Content:
     references, prose = _references(warehouse, passages), _prose(warehouse, key)
     verification = warehouse.read("verification", passages, [*VERIFICATION, "evidence"])
     translators = [*references["translator"], *prose["translator"], *verification["translator"]]
-    rights = rights_of(warehouse, corpus, translators)
+    shown = disclosure(warehouse, corpus, translators, passages, private=False)
+    rights = shown.rights
     order = sources.select("passage", "document", "position")
     sources, references, prose, verification = (
         rows.join(rights, on="translator", how="left") for rows in (sources, references, prose, verification)
@@ -119,7 +119,7 @@ def _content(warehouse: Warehouse, corpus: str) -> Content:
         corpus, rights, sources.sort("document", "position"),
         references.join(order, on="passage").sort("document", "position", "translator"),
         prose.sort("document", "translator"), verification.sort("passage", "translator", "segment_id"),
-        _outputs(warehouse, passages, rights), _tables(warehouse, key, passages), _made(warehouse, key),
+        _outputs(warehouse, passages, shown), _tables(warehouse, key, passages), _made(warehouse, key),
     )  # fmt: skip
 
 
@@ -149,13 +149,13 @@ def _prose(warehouse: Warehouse, key: pl.DataFrame) -> pl.DataFrame:
     return rows.join(beside, on=["document", "translator"], how="left")
 
 
-def _outputs(warehouse: Warehouse, passages: pl.DataFrame, rights: pl.DataFrame) -> pl.DataFrame:
+def _outputs(warehouse: Warehouse, passages: pl.DataFrame, shown: Disclosure) -> pl.DataFrame:
     """Columns `model`, `passage`, `text` and `status`, what became of it."""
     outputs = warehouse.read("model_output", passages, ["model", "passage", "text"])
     refused = warehouse.read("refusal", passages, ["model", "passage"]).with_columns(text=pl.lit(None, pl.String))
     rows = pl.concat([outputs, refused]).sort("model", "passage")
     status = pl.when(pl.col("text").is_null()).then(pl.lit("refused")).when("withheld").then(pl.lit("withheld"))
-    rows = rows.with_columns(withheld(rows, secrets(warehouse, passages, rights)))
+    rows = rows.with_columns(shown.withheld(rows))
     return rows.with_columns(status=status.otherwise(pl.lit("translated"))).drop("withheld")
 
 
@@ -318,7 +318,7 @@ def _licences(content: Content, private: bool) -> str:
 
 
 def _readme(content: Content, private: bool) -> str:
-    title = PRIVATE_TITLE if private else PUBLIC_TITLE
+    title = EXPORT.private if private else EXPORT.public
     warning = f"`{PRIVATE}` holds texts that may not be passed on. Private: do not pass on.\n\n" if private else ""
     selected = int(content.tables["selection"]["selected"].sum())
     models = content.outputs["model"].n_unique()
@@ -369,17 +369,13 @@ def _lines(records: Iterable[Mapping[str, object]]) -> bytes:
 
 def check_place(folder: Path, private: bool) -> None:
     """Raise BadInput unless a package may be put there: only a former one, just as it was written, is replaced."""
-    if not folder.exists():
+    if not check_replaceable(folder, EXPORT, private):
         return
-    readme = folder / README
-    title = readme.read_text(encoding="utf-8", errors="replace").partition("\n")[0] if readme.is_file() else ""
-    if not title.startswith((PUBLIC_TITLE, PRIVATE_TITLE)) or not (folder / CHECKSUMS).is_file():
-        raise BadInput(folder, "", "is there already and is no former export", "give another folder, or remove it")
+    if not (folder / CHECKSUMS).is_file():
+        raise BadInput(folder, CHECKSUMS, "is missing from the former export", "give another folder, or remove it")
     sums = (folder / CHECKSUMS).read_text(encoding="utf-8").splitlines()
     written = {path: digest for digest, _, path in (line.partition("  ") for line in sums)}
     for path in sorted(each for each in folder.rglob("*") if not each.is_dir() and each != folder / CHECKSUMS):
         name = path.relative_to(folder).as_posix()
         if name not in written or sha256(path) != written[name]:
             raise BadInput(folder, name, "is not as the former export wrote it", "move it away, or give another folder")
-    if private and title.startswith(PUBLIC_TITLE):
-        raise BadInput(folder, "", "holds a public export, and may be shared", "give a private one another folder")

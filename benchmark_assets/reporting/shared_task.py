@@ -18,10 +18,10 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, VALID
-from benchmark_assets.corpus.rights import named, rights_of, secrets, withheld
+from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.metrics.measures import MEASURES, Measure
 from benchmark_assets.metrics.scores import made_by, model_scores
-from benchmark_assets.reporting.export import PRIVATE_TITLE, PUBLIC_TITLE
+from benchmark_assets.reporting.export import EXPORT
 from resources.errors import BadInput
 from resources.folders import README, check_vacant, put
 from resources.warehouse import Warehouse
@@ -101,21 +101,23 @@ def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[st
     selected = warehouse.read("selection", columns=["passage", "selected"]).filter("selected").select("passage")
     sources = warehouse.read("source_text", key).join(selected, on="passage", how="semi").sort("document", "position")
     references = warehouse.read("reference", sources.select("passage"), ["passage", "translator", "text", "complete"])
-    rights = rights_of(warehouse, corpus, references["translator"])
+    rights = disclosure(warehouse, corpus, references["translator"], sources.select("passage"), private)
     pair = _pair(warehouse, key, corpus)
-    restricted = [] if private else rights.filter("restricted")["translator"].to_list()
-    if "" in restricted:
+    if "" in rights.hidden:
         raise BadInput(corpus, "source", "may not be passed on, and there is no test set without it", "give --private")
     outputs = warehouse.read("model_output", sources.select("passage"), ["model", "passage", "text"])
-    if not private:
-        outputs = outputs.filter(~withheld(outputs, secrets(warehouse, sources.select("passage"), rights)))
+    outputs = outputs.filter(~rights.withheld(outputs))
     lines, incomplete = _lines(
-        corpus, sources, references.filter("complete", ~pl.col("translator").is_in(restricted)), outputs, systems
+        corpus,
+        sources,
+        references.filter("complete", ~pl.col("translator").is_in(list(rights.hidden))),
+        outputs,
+        systems,
     )
     files = _texts(lines, pair) | dict(_metrics(warehouse, lines, pair)) | dict(_by_people(warehouse, lines, pair))
-    private_now = private and bool(rights["restricted"].any())
-    title = PRIVATE_TITLE if private_now else PUBLIC_TITLE
-    left_out = named(restricted)
+    private_now = private and bool(rights.restricted)
+    title = EXPORT.private if private_now else EXPORT.public
+    left_out = named(sorted(rights.hidden))
     words = f"Left out, for they may not be passed on: {', '.join(left_out)}.\n\n" if left_out else ""
     made = "".join(f"- made by: {each}\n" for each in made_by(warehouse, sources.select("passage")))
     files[README] = f"{title}{corpus}, as a test set\n\n{words}{ABOUT}{made}"

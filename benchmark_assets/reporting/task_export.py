@@ -11,7 +11,7 @@ import polars as pl
 from benchmark_assets.accounts.costs import summed
 from benchmark_assets.reporting import dictionary
 from benchmark_assets.reporting.contents import CHECKSUMS, OF_NONE, as_csv, as_parquet
-from benchmark_assets.reporting.export import PUBLIC_TITLE, check_place, checksums, made_from, parquet
+from benchmark_assets.reporting.export import EXPORT, check_place, checksums, made_from, parquet
 from resources.errors import BadInput
 from resources.folders import README, put
 from resources.warehouse import Warehouse
@@ -65,6 +65,6 @@ def export_tasks(warehouse: Warehouse, folder: Path) -> list[str]:
     files["dictionary.md"] = dictionary.page(meanings).encode()
     signatures = tables["understanding_board.csv"]["signature"].unique().sort()
     made = made_from(f"signature of scores: {each}" for each in signatures)
-    files[README] = f"{PUBLIC_TITLE}understanding and costs\n\n{FILES}\n## Made from\n\n{made}".encode()
+    files[README] = f"{EXPORT.public}understanding and costs\n\n{FILES}\n## Made from\n\n{made}".encode()
     put(files | {CHECKSUMS: checksums(files)}, folder)
     return tables["tasks.csv"]["task"].to_list()

@@ -4,9 +4,8 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.refresh import Description, refresh
+from benchmark_assets.lineage.refresh import Description, Plots, refresh
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
-from benchmark_assets.reporting.plots import plots
 from benchmark_assets.selection import funnel as funnels
 from benchmark_assets.selection.candidates import filters, measured, settings
 from resources.keys import CORPUS
@@ -18,7 +17,7 @@ from resources.warehouse import Warehouse
     partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="selection", code_version="1", kinds={"duckdb"},
     deps=["source_text", "segmented_reference", "alignment", "verification"],
 )  # fmt: skip
-def passage_filter(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def passage_filter(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """What seven filters measure on a passage, and to which it falls; none in a corpus whose description has none."""
 
     def of_corpus(asked: pl.DataFrame) -> pl.DataFrame:
@@ -33,7 +32,7 @@ def passage_filter(context: dg.AssetExecutionContext, warehouse: Warehouse) -> d
 
 
 @dg.asset(group_name="selection", code_version="1", kinds={"duckdb", "numpy"}, deps=["source_text", passage_filter])
-def near_duplicate(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def near_duplicate(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Passages whose source repeats that of an earlier one, among those that pass the filters."""
 
     def compute(_: pl.DataFrame) -> Computed:
@@ -52,7 +51,7 @@ def near_duplicate(context: dg.AssetExecutionContext, warehouse: Warehouse) -> d
     partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="selection", code_version="1", kinds={"duckdb"},
     deps=[passage_filter, near_duplicate],
 )  # fmt: skip
-def selection(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def selection(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Whether a passage is in the benchmark, and if not, why. What is not is neither translated nor scored."""
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -63,7 +62,7 @@ def selection(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Out
 
 
 @dg.asset(group_name="selection", code_version="1", kinds={"duckdb"}, deps=[selection])
-def funnel(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def funnel(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots) -> dg.Output[None]:
     """How many passages of each corpus each filter drops, and how many are left."""
 
     def compute(_: pl.DataFrame) -> Computed:

@@ -7,12 +7,11 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.refresh import Description, refresh
+from benchmark_assets.lineage.refresh import Description, Plots, refresh
 from benchmark_assets.metrics.lexical import signatures
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.references.assets import reference
-from benchmark_assets.reporting.plots import plots
 from benchmark_assets.sensitivity.detection import detection, thresholds
 from benchmark_assets.sensitivity.sample import SOUND
 from benchmark_assets.sensitivity.samples import damaged, languages, settings
@@ -31,7 +30,7 @@ KEY = ["passage", "translator", "kind", "severity"]
     partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="sensitivity", code_version="1", kinds={"duckdb"},
     deps=["source_text", reference],
 )  # fmt: skip
-def damaged_text(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def damaged_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Translations of a sample of each corpus, damaged by rule: every kind and severity that can be applied."""
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -44,7 +43,9 @@ def damaged_text(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.
     partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="sensitivity", code_version="1",
     kinds={"duckdb", "numpy", "sacrebleu"}, deps=[reference, damaged_text],
 )  # fmt: skip
-def damaged_score(context: dg.AssetExecutionContext, warehouse: Warehouse, embedder: Embedder) -> dg.Output[None]:
+def damaged_score(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
+) -> dg.Output[None]:
     """Sound and damaged translations of the sample, each scored against the other translators of its passage."""
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -66,7 +67,9 @@ def damaged_score(context: dg.AssetExecutionContext, warehouse: Warehouse, embed
 
 
 @dg.asset(group_name="sensitivity", code_version="1", kinds={"duckdb", "numpy"}, deps=[damaged_score])
-def sensitivity(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def sensitivity(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """How well each metric tells damaged from sound translations, by kind and severity of the damage."""
     spoken = languages(warehouse)
 
@@ -85,7 +88,9 @@ def sensitivity(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.O
 
 
 @dg.asset(group_name="sensitivity", code_version="1", kinds={"duckdb", "numpy"}, deps=[damaged_score])
-def sensitivity_threshold(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def sensitivity_threshold(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """Drift thresholds that wanted recalls of damaged translations take, and the false alarms that they cost."""
 
     def compute(_: pl.DataFrame) -> Computed:

@@ -26,7 +26,9 @@ PAYER = "variorum/payer"
         for name in ("source_text", "selection", "glossary")
     ],
 )  # fmt: skip
-def model_output(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+def model_output(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
+) -> dg.Output[None]:
     """What a system made of a passage that is in the benchmark.
 
     An output is asked for again only when its source or the system changed, or its glossary where the corpus is

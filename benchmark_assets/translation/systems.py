@@ -8,9 +8,9 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-import dagster as dg
 import polars as pl
 from babel import Locale
+from pydantic import BaseModel, ConfigDict
 
 from benchmark_assets.references import glossary
 from benchmark_assets.translation.asking import Output, Task
@@ -169,12 +169,14 @@ class CalledSystem:
         return keys.join(rows, on="passage", maintain_order="left").join(corpora, on="corpus", maintain_order="left")
 
 
-class Systems(dg.ConfigurableResource):  # type: ignore[type-arg]
+class Systems(BaseModel):
     """All systems by the name of their partition: models of the registry, and those whose outputs or answers to tasks
     were imported."""
 
-    warehouse: dg.ResourceDependency[Warehouse]
-    provider: dg.ResourceDependency[Provider]
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    warehouse: Warehouse
+    provider: Provider
 
     def models(self) -> list[str]:
         """Names of the systems, sorted."""

@@ -4,9 +4,8 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.lineage.refresh import refresh
+from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.partitions import BY_TASK, SINGLE_RUN, TASK, TASK_GRID
-from benchmark_assets.reporting.plots import plots
 from benchmark_assets.translation.assets import PAYER
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import (
@@ -31,7 +30,7 @@ from resources.warehouse import Warehouse
     partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
     metadata={"tables": ["task_span"]}, kinds={"duckdb"},
 )  # fmt: skip
-def task_sample(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def task_sample(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Samples of a task and its gold spans, as its files have them: due where its description or a file changed."""
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -46,7 +45,9 @@ def task_sample(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.O
     metadata={"tables": ["answer_span", "answer_call"]},
     kinds={"duckdb"}, deps=[dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
 )  # fmt: skip
-def answer(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Systems) -> dg.Output[None]:
+def answer(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
+) -> dg.Output[None]:
     """What a model answers to the samples of a task's test split.
 
     A sample is asked about again only where it, the task or the model changed. Answers of a model that was removed from
@@ -70,7 +71,7 @@ def answer(context: dg.AssetExecutionContext, warehouse: Warehouse, systems: Sys
     partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
     kinds={"duckdb", "numpy"}, deps=[task_sample],
 )  # fmt: skip
-def task_leakage(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def task_leakage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """The train sample that each test sample is most like, what the train split has of it, and of its source."""
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -83,7 +84,7 @@ def task_leakage(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.
     partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
     metadata={"tables": ["baseline_span"]}, kinds={"duckdb", "scikitlearn"}, deps=[task_sample],
 )  # fmt: skip
-def baseline_answer(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def baseline_answer(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """What baselines that cost seconds answer to a task: a linear classifier or tagger, overlap, a rule."""
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -101,7 +102,9 @@ def baseline_answer(context: dg.AssetExecutionContext, warehouse: Warehouse) -> 
     partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
     kinds={"duckdb", "huggingface"}, deps=[task_sample],
 )  # fmt: skip
-def encoder_answer(context: dg.AssetExecutionContext, warehouse: Warehouse, provider: Provider) -> dg.Output[None]:
+def encoder_answer(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
+) -> dg.Output[None]:
     """What encoders of the registry answer to a task of classes; what was trained once is not trained again."""
     named = provider.registry().encoders
     encoders = {name: Encoder(entry.checkpoint, entry.seeds) for name, entry in named.items()}
@@ -120,7 +123,7 @@ def encoder_answer(context: dg.AssetExecutionContext, warehouse: Warehouse, prov
     partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1", kinds={"duckdb"},
     deps=[task_sample],
 )  # fmt: skip
-def task_chance(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def task_chance(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """What scores on a task who knows nothing: by guessing, by the most frequent class, by finding no span."""
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -139,7 +142,9 @@ def task_chance(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.O
     metadata={"tables": ["class_score", "confusion"]},
     kinds={"duckdb", "numpy"}, deps=[answer, dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
 )  # fmt: skip
-def task_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def task_score(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """A model's score on a task, with macro-F1 or the pooled scores of spans, single classes and confusions."""
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -165,7 +170,9 @@ def task_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Ou
     partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
     kinds={"duckdb", "numpy"}, deps=[baseline_answer, task_sample, task_leakage],
 )  # fmt: skip
-def baseline_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def baseline_score(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """Scores of baselines that cost seconds, with the share of the test split that has a near neighbour in train."""
     return refresh(
         context, warehouse,
@@ -179,7 +186,7 @@ def baseline_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> d
     partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
     kinds={"duckdb", "numpy"}, deps=[encoder_answer, task_sample, task_leakage],
 )  # fmt: skip
-def encoder_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def encoder_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """The same of encoders: apart, so that one that cannot be had hides no other baseline."""
     return refresh(
         context, warehouse,
@@ -195,7 +202,9 @@ def encoder_score(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg
         task_score, baseline_score, encoder_score, task_chance, answer, baseline_answer, encoder_answer, task_sample,
     ],
 )  # fmt: skip
-def understanding_board(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def understanding_board(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """Every system on every task, and means over the tasks of a benchmark in a language: DharmaBench's tables 4
     and 5."""
 
@@ -213,7 +222,9 @@ def understanding_board(context: dg.AssetExecutionContext, warehouse: Warehouse)
     group_name="understanding", code_version="1", kinds={"duckdb", "numpy"},
     deps=[task_score, answer, task_sample],
 )  # fmt: skip
-def understanding_comparison(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+def understanding_comparison(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:
     """Each two models on each task and on the mean over the tasks of a benchmark in a language."""
 
     def compute(_: pl.DataFrame) -> Computed:

@@ -18,7 +18,7 @@ from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.tasks import tasks
 from resources import whole_files
 from resources.errors import BadInput
-from resources.folders import PRIVATE, README, put
+from resources.folders import PRIVATE, README, check_vacant, put
 from resources.warehouse import Warehouse
 
 CONTROL = "span"
@@ -64,8 +64,7 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
         written.
     """
     folder = folder.resolve()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInput(folder, "", "is there already, perhaps with labels in it", "give another folder")
+    check_vacant(folder, "labels")
     with warehouse.exclusively():  # the tables of one moment
         description, samples = _samples(warehouse, code)
         spans = warehouse.read("task_span", pl.DataFrame({"task": [code], "split": [split]}))

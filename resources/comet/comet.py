@@ -15,8 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-import dagster as dg
 import polars as pl
+from pydantic import BaseModel, ConfigDict
 
 from resources.errors import BadInput
 from resources.home import PROJECT
@@ -33,7 +33,7 @@ ADVICE = (
 """How to get scores where there are none."""
 
 
-class Comet(dg.ConfigurableResource):  # type: ignore[type-arg]
+class Comet(BaseModel):
     """A COMET checkpoint that scores a candidate by its source and a reference.
 
     Parameters
@@ -47,6 +47,8 @@ class Comet(dg.ConfigurableResource):  # type: ignore[type-arg]
     python
         The interpreter of COMET's environment.
     """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     checkpoint: str = ""
     device: str = "cpu"

@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
-import dagster as dg
 import httpx
+from pydantic import BaseModel, ConfigDict
 
 from resources import whole_files
 from resources.downloads import manifest
@@ -52,7 +52,7 @@ class Result(NamedTuple):
     faults: list[BadInput]
 
 
-class Downloads(dg.ConfigurableResource):  # type: ignore[type-arg]
+class Downloads(BaseModel):
     """Files of public sources in a folder, and a manifest of where each came from and under which terms.
 
     A file that is up to date is left alone, its time of change too. One that was edited here is never overwritten.
@@ -66,6 +66,8 @@ class Downloads(dg.ConfigurableResource):  # type: ignore[type-arg]
     timeout
         Seconds to wait for a connection, and for each further piece of an answer.
     """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     user_agent: str = USER_AGENT
     pause: float = 1.0

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import dagster as dg
+from pydantic import BaseModel, ConfigDict
 
 from resources.provider import client
 from resources.provider.client import Client, complete
@@ -15,7 +15,7 @@ from resources.provider.registry import Model, Registry, load
 from resources.provider.served import probe, question, versioned, worth_probing
 
 
-class Provider(dg.ConfigurableResource):  # type: ignore[type-arg]
+class Provider(BaseModel):
     """Models and judges of a registry, asked through a ledger.
 
     Parameters
@@ -25,6 +25,8 @@ class Provider(dg.ConfigurableResource):  # type: ignore[type-arg]
     ledger_path
         The SQLite file that keeps every reply and what it cost.
     """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     registry_path: str
     ledger_path: str

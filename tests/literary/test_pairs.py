@@ -105,6 +105,17 @@ def test_restricted_texts_need_a_word(salon: Salon) -> None:
     assert export_pairs(salon.warehouse, file, "novels", "Mori", private=True) == (6, ["source", "morri"])
 
 
+def test_an_output_that_repeats_a_restricted_text_is_left_out(salon: Salon) -> None:
+    text = "Kiyo shed tears."
+    third = {"passage": "novels/botchan:2", "translator": "sasaki", "text": text, "complete": True}
+    salon.store("reference", [third], "passage", "translator")
+    salon.outputs("ours", OURS | {"botchan:2": f"So: {text}"})
+    _, rows = written(salon)
+    assert len(rows) == 5
+    assert not any(text in row[side] for row in rows for side in "AB")
+    assert export_pairs(salon.warehouse, salon.folder / "all.csv", "novels", "Mori", private=True).pairs == 6
+
+
 def test_what_cannot_be_written(salon: Salon) -> None:
     file, _ = written(salon)
     other = salon.folder / "other.csv"

@@ -13,6 +13,7 @@ from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.measures import Floats
 from benchmark_assets.partitions import BY_TASK, TASK, TASK_GRID, range_tags
+from benchmark_assets.reporting.plots import plots
 from benchmark_assets.understanding import assets, samples
 from benchmark_assets.understanding.assets import task_leakage, task_sample
 from benchmark_assets.understanding.baselines import BASELINE_ANSWER
@@ -200,7 +201,7 @@ def upstream(said: Sequence[tuple[str, str, str, str | None]]) -> list[dg.Assets
         partitions_def=TASK_GRID, deps=[dg.AssetDep("task_sample", partition_mapping=BY_TASK)],
         metadata={"tables": ["answer_span"]},
     )  # fmt: skip
-    def answer(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+    def answer(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
         rows = pl.DataFrame(said, schema=["model", "task", "sample", "label"], orient="row").with_columns(
             pl.col("label").cast(pl.String), seed=pl.lit(1, pl.Int32), usable=pl.lit(True), steps=pl.lit(""),
             problem=pl.lit(None, pl.String), agreement=pl.lit(None, pl.Float64), how=pl.lit("said by a test"),
@@ -220,7 +221,9 @@ def upstream(said: Sequence[tuple[str, str, str, str | None]]) -> list[dg.Assets
 
     def baseline(name: str, system: str, seed: int) -> dg.AssetsDefinition:
         @dg.asset(name=name, partitions_def=TASK, deps=["task_sample"])
-        def answers_of_one(context: dg.AssetExecutionContext, warehouse: Warehouse) -> dg.Output[None]:
+        def answers_of_one(
+            context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+        ) -> dg.Output[None]:
             rows = [("FORM", system, seed, sample, "PROSE", "made by a test") for sample in "12"]
             frame = pl.DataFrame(rows, schema=BASELINE_ANSWER, orient="row")
             return refresh(
@@ -244,7 +247,8 @@ def brought_up(
     by_task = [task_sample, task_leakage, *trained, assets.task_chance, assets.baseline_score, assets.encoder_score]
     of_models = [answer, assets.task_score]
     of_all = [assets.understanding_board, assets.understanding_comparison]
-    definitions = dg.Definitions(assets=[*by_task, *of_models, *of_all], resources={"warehouse": warehouse})
+    resources = {"warehouse": warehouse, "plots": plots}
+    definitions = dg.Definitions(assets=[*by_task, *of_models, *of_all], resources=resources)
     whole = definitions.resolve_implicit_global_asset_job_def()
     by_models = range_tags("echo|FORM", "wise|SPEECH")
     parts: list[tuple[list[dg.AssetsDefinition], dict[str, str]]] = [

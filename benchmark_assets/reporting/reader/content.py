@@ -14,7 +14,7 @@ from benchmark_assets.adjudication.triage import audits, band_names
 from benchmark_assets.adjudication.verdicts import COUNTED, KEY
 from benchmark_assets.audit.examples import with_people
 from benchmark_assets.audit.rated import anonymous
-from benchmark_assets.corpus.rights import named, rights_of, secrets, withheld
+from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.scores import made_by
@@ -70,26 +70,23 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> Shown:
         sources = _sources(warehouse, corpus)
         passages = sources.select("passage")
         references = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
-        rights = rights_of(warehouse, corpus, references["translator"])
+        rights = disclosure(warehouse, corpus, references["translator"], passages, private)
         if sources.is_empty():
             raise BadInput(
                 corpus, "", "has no passage in the benchmark", "`variorum update`, and see `variorum funnel`"
             )
-        restricted = rights.filter("restricted")["translator"].to_list()
-        hidden = frozenset() if private else frozenset(restricted)
         key = pl.DataFrame({"corpus": [corpus]})
         (target,) = warehouse.read("corpus", key, ["target_language"])["target_language"]
         bands = band_names(audits(warehouse)[corpus].bands)
         outputs = _outputs(warehouse, passages)
         texts = _texts(sources, references, target, _human_drifts(warehouse, passages))
         judgements = _votes(warehouse, passages, private), _people(warehouse, passages, private)
-        closed = secrets(warehouse, passages.clear() if private else passages, rights)
         signatures = made_by(warehouse, passages)
-    comparable = sorted(set(references.filter("complete")["translator"]) - hidden)
+    comparable = sorted(set(references.filter("complete")["translator"]) - rights.hidden)
     overview = _overview(corpus, private, sources, outputs, bands, comparable)
-    outputs = outputs.with_columns(withheld=withheld(outputs, closed))
-    passages_shown = list(_passages(sources, outputs, texts, judgements, hidden, target))
-    return Shown(overview, passages_shown, len(outputs), named(restricted), signatures)
+    outputs = outputs.with_columns(withheld=rights.withheld(outputs))
+    passages_shown = list(_passages(sources, outputs, texts, judgements, rights.hidden, target))
+    return Shown(overview, passages_shown, len(outputs), named(rights.restricted), signatures)
 
 
 def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:

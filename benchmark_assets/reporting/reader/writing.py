@@ -32,11 +32,10 @@ from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.rights import named, rights_of
 from benchmark_assets.reporting.reader.content import Record, shown
 from resources.errors import BadInput
-from resources.folders import PRIVATE, README, put
+from resources.folders import PRIVATE, README, Kind, check_replaceable, put
 from resources.warehouse import Warehouse
 
-TITLE = "# Variorum reader"
-PUBLIC_TITLE, PRIVATE_TITLE = f"{TITLE}: ", f"{TITLE}, private, do not pass on: "
+READER = Kind("reader", "# Variorum reader: ", "# Variorum reader, private, do not pass on: ")
 _OURS = re.compile(rf"(?:{PRIVATE}/)?(?:index\.html|index\.js|reader\.css|reader\.js|texts/\d+\.js)|{README}")
 
 SHARD = 400_000
@@ -156,8 +155,8 @@ def _put(
         **{f"{room}{name}": (STATIC / name).read_bytes() for name in ("reader.js", "reader.css")},
         **{f"{room}texts/{n:03}.js": _script("texts", n, shard) for n, shard in enumerate(shards)},
         README: (
-            f"{PRIVATE_TITLE if private else PUBLIC_TITLE}{title}\n\nOpen `{room}index.html` in a browser; nothing is "
-            f"loaded from any network. {readme}"
+            f"{READER.private if private else READER.public}{title}\n\nOpen `{room}index.html` in a browser; nothing "
+            f"is loaded from any network. {readme}"
         ).encode(),
     }
     put(files, folder)
@@ -210,20 +209,10 @@ def _inline(text: str) -> str:
 
 def _check_place(folder: Path, private: bool) -> None:
     """Whether a reader may be put there: nothing but a former one, of which nothing is lost, is replaced."""
-    if not folder.exists():
+    if not check_replaceable(folder, READER, private):
         return
-    if not folder.is_dir():
-        raise BadInput(folder, "", "is no folder", "give another place")
     files = sorted(each.relative_to(folder).as_posix() for each in folder.rglob("*") if not each.is_dir())
-    if not files:
-        return
-    readme = folder / README
-    title = readme.read_text(encoding="utf-8", errors="replace").partition("\n")[0] if readme.is_file() else ""
-    if not title.startswith((PUBLIC_TITLE, PRIVATE_TITLE)):
-        raise BadInput(folder, "", "is there already and is no former reader", "give another folder, or remove it")
     if others := [file for file in files if not _OURS.fullmatch(file)]:
         raise BadInput(
             folder, others[0], "is no file of a reader, perhaps labels", "move it away, or give another folder"
         )
-    if private and title.startswith(PUBLIC_TITLE):
-        raise BadInput(folder, "", "holds a reader that may be shared", "give a private one another folder")
