@@ -17,7 +17,7 @@ import yaml
 from numpy.typing import NDArray
 
 from benchmark_assets.adjudication.impartial import impartial
-from benchmark_assets.corpus.rights import rights_of, secrets, withheld
+from benchmark_assets.corpus.rights import disclosure
 from benchmark_assets.pairwise.base_sets import (
     JUDGMENTS,
     MANIFEST,
@@ -388,9 +388,9 @@ def restricted_of(warehouse: Warehouse, outputs: pl.DataFrame) -> list[str]:
     for (corpus,), own in outputs.group_by(CORPUS):
         systems = own["system"].unique()
         people = [name.removeprefix(TRANSLATOR) for name in systems if name.startswith(TRANSLATOR)]
-        rights = rights_of(warehouse, str(corpus), people)
-        closed = {f"{TRANSLATOR}{name}" for name in rights.filter("restricted")["translator"]}
-        repeating = own.filter(withheld(own, secrets(warehouse, own.select("passage").unique(), rights)))
+        shown = disclosure(warehouse, str(corpus), people, own.select("passage").unique(), private=False)
+        closed = {f"{TRANSLATOR}{name}" for name in shown.hidden}
+        repeating = own.filter(shown.withheld(own))
         found |= closed & set(systems) | set(repeating["system"])
     return sorted(found)
 
