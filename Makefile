@@ -22,6 +22,7 @@ lint: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+	$(BIN)/python -m resources.catalogue
 	$(BIN)/mypy
 
 bench: environments

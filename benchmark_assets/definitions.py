@@ -77,7 +77,7 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
     )
     location = dg.Definitions(
         assets=dg.map_asset_specs(lambda spec: spec.replace_attributes(owners=OWNERS), assets),
-        asset_checks=checks.checks(assets, warehouse.tables()),
+        asset_checks=checks.checks(assets),
         jobs=[corpus.download_job, corpus.scan_job, evaluate, update, remove],
         sensors=[
             sensors.new_models_sensor(evaluate),

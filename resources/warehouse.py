@@ -22,10 +22,10 @@ import duckdb
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
+from resources import catalogue
 from resources.errors import BadInput
-from resources.home import PROJECT
 
-SCHEMA = PROJECT / "warehouse" / "schema"
+UNWRITTEN = "nothing was written"
 
 # Threads of a process would share DuckDB's open file, and its transactions conflict instead of waiting. Whoever has the
 # turn may have a file open already.
@@ -50,7 +50,7 @@ class Replacement(NamedTuple):
 
 
 class Warehouse(BaseModel):
-    """Tables declared in `warehouse/schema`, in one DuckDB file.
+    """Tables of the catalogue, in one DuckDB file.
 
     DuckDB lets one process at a time open a file that is being written, so a connection is held for one transaction
     and a process that finds the file taken waits.
@@ -63,7 +63,7 @@ class Warehouse(BaseModel):
 
     def empty(self, table: str) -> pl.DataFrame:
         """No rows of a table, with the columns that `write` wants."""
-        return _table(table).types.to_frame().drop("run_id", "updated_at")
+        return pl.DataFrame(schema={name: column.polars for name, column in catalogue.table(table).content.items()})
 
     def read(
         self,
@@ -85,7 +85,7 @@ class Warehouse(BaseModel):
         most
             Only so many rows, the first ones.
         """
-        declared = _table(table)
+        declared = catalogue.table(table)
         chosen = ", ".join(f't."{name}"' for name in columns or declared.columns)
         condition = ""
         if keys is not None:
@@ -99,18 +99,11 @@ class Warehouse(BaseModel):
             rows: pl.DataFrame = connection.sql(query).pl()
             return rows
 
-    def tables(self) -> dict[str, list[str]]:
-        """Columns of each table, without `run_id` and `updated_at`."""
-        return {
-            table: [name for name in declared.columns if name not in ("run_id", "updated_at")]
-            for table, declared in _declared().items()
-        }
-
     def differences(self, table: str) -> pl.DataFrame:
         """Where a table is not as declared: columns `column`, `declared` and `found`."""
         with self._connect() as connection:
             found = _existing(connection).get(table, {})
-        declared = _table(table).columns
+        declared = _declared(table)
         rows = [
             (name, declared.get(name, "no such column"), found.get(name, "missing"))
             for name in {**declared, **found}
@@ -184,8 +177,8 @@ class Warehouse(BaseModel):
         Raises
         ------
         BadInput
-            Where columns are missing, unknown, null or of another kind than the schema says, a row lies outside its
-            partitions, or a primary key occurs twice.
+            Where columns are missing, unknown, null or of another type than the catalogue declares, a number is NaN or
+            infinite, a row lies outside its partitions, or a primary key occurs twice.
         """
         for replacement in replacements:
             _check(replacement)
@@ -288,31 +281,39 @@ def _replace(connection: duckdb.DuckDBPyConnection, replacement: Replacement, ru
             [run_id, datetime.now(UTC).replace(tzinfo=None)],
         )
     except (duckdb.ConstraintException, duckdb.ConversionException) as error:
-        raise BadInput(table, "", _first_line(error), "nothing was written") from error
+        raise BadInput(table, "", _first_line(error), UNWRITTEN) from error
 
 
 def _check(replacement: Replacement) -> None:
     table, rows, partitions = replacement
-    wanted = set(_table(table).columns) - {"run_id", "updated_at"}
-    if unknown := sorted(set(rows.columns) - wanted):
-        raise BadInput(table, ", ".join(unknown), "no such columns", f"declare them in {SCHEMA.name}/*.sql")
-    if missing := sorted(wanted - set(rows.columns)):
-        raise BadInput(table, ", ".join(missing), "columns are missing from the rows", "nothing was written")
-    for name, declared in _table(table).types.items():
-        if name in wanted and not _fits(rows.schema[name], declared):
-            raise BadInput(table, name, f"is {rows.schema[name]}, the schema says {declared}", "nothing was written")
-    key = _table(table).key
+    declared = catalogue.table(table).content
+    if unknown := sorted(set(rows.columns) - set(declared)):
+        raise BadInput(table, ", ".join(unknown), "no such columns", f"declare them in {catalogue.FOLDER.name}/*.yaml")
+    if missing := sorted(set(declared) - set(rows.columns)):
+        raise BadInput(table, ", ".join(missing), "columns are missing from the rows", UNWRITTEN)
+    for name, column in declared.items():
+        if not _fits(rows.schema[name], column.polars):
+            problem = f"is {rows.schema[name]}, the catalogue declares {column.polars}"
+            raise BadInput(table, name, problem, UNWRITTEN)
+        if _infinite(rows[name]):
+            raise BadInput(table, name, "has a number that is NaN or infinite", UNWRITTEN)
+    key = list(catalogue.table(table).key)
     repeated = rows.filter(pl.struct(key).is_duplicated()).select(key)
     if not repeated.is_empty():
-        raise BadInput(table, str(repeated.row(0)), "the primary key occurs twice", "nothing was written")
+        raise BadInput(table, str(repeated.row(0)), "the primary key occurs twice", UNWRITTEN)
     if partitions is not None:
         keys = rows.select(partitions.columns).cast(partitions.schema)  # no rows may well be without types
         outside = keys.join(partitions, on=partitions.columns, how="anti")
         if not outside.is_empty():
-            raise BadInput(
-                table, str(outside.row(0)), f"{len(outside)} rows lie outside the partitions asked for",
-                "nothing was written",
-            )  # fmt: skip
+            problem = f"{len(outside)} rows lie outside the partitions asked for"
+            raise BadInput(table, str(outside.row(0)), problem, UNWRITTEN)
+
+
+def _infinite(values: pl.Series) -> bool:
+    """Whether a number, also one in a list, is NaN or infinite."""
+    while isinstance(values.dtype, pl.List | pl.Array):
+        values = values.explode(empty_as_null=False, keep_nulls=False)
+    return values.dtype.is_float() and not values.is_finite().all()
 
 
 def _fits(given: pl.DataType, declared: pl.DataType) -> bool:
@@ -344,35 +345,10 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
-@cache
-def _ddl() -> str:
-    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(SCHEMA.glob("*.sql")))
-
-
-class Declared(NamedTuple):
-    """A table of the schema: type of each column, with `NOT NULL` where it says so; the same as polars reads it; names
-    of the primary key."""
-
-    columns: dict[str, str]
-    types: pl.Schema
-    key: list[str]
-
-
-@cache
-def _declared() -> dict[str, Declared]:
-    with duckdb.connect(":memory:") as connection:
-        connection.execute(_ddl())
-        keys = _keys(connection)
-        return {
-            table: Declared(columns, connection.sql(f'SELECT * FROM "{table}"').pl().schema, keys[table])
-            for table, columns in _existing(connection).items()
-        }
-
-
-def _table(name: str) -> Declared:
-    if name not in _declared():
-        raise BadInput(SCHEMA.name, name, "no such table", "declare it in a .sql file there")
-    return _declared()[name]
+def _declared(table: str) -> dict[str, str]:
+    """Type of each column of a table, with `NOT NULL` where it may not be null."""
+    columns = catalogue.table(table).columns.values()
+    return {each.name: each.type if each.nullable else f"{each.type} NOT NULL" for each in columns}
 
 
 def _existing(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
@@ -394,30 +370,35 @@ def _keys(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
     return {table: list(columns) for table, columns in rows}
 
 
+@cache
+def _digest() -> str:
+    return blake2b(catalogue.duckdb_ddl().encode(), digest_size=16).hexdigest()
+
+
 def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
     """Bring a file to the declared schema: new tables and new nullable columns are added, nothing is dropped.
 
     A table whose primary key has grown is written anew, where its new columns have a default.
     """
-    digest = blake2b(_ddl().encode(), digest_size=16).hexdigest()
+    digest = _digest()
     connection.execute("CREATE TABLE IF NOT EXISTS schema_digest (digest VARCHAR NOT NULL)")
     if connection.execute("SELECT digest FROM schema_digest").fetchall() == [(digest,)]:
         return
     connection.begin()
     grown = [
         table for table, key in _keys(connection).items()
-        if table in _declared() and set(key) < set(_declared()[table].key)
+        if table in catalogue.tables() and set(key) < set(catalogue.table(table).key)
     ]  # fmt: skip
     for table in grown:
         connection.execute(f'CREATE TEMP TABLE "{table}_before" AS FROM "{table}"')
         connection.execute(f'DROP TABLE "{table}"')
-    connection.execute(_ddl())
+    connection.execute(catalogue.duckdb_ddl())
     for table in grown:
         connection.execute(f'INSERT INTO "{table}" BY NAME FROM "{table}_before"')
         connection.execute(f'DROP TABLE "{table}_before"')
     existing = _existing(connection)
-    for table, declared in _declared().items():
-        for column, kind in declared.columns.items():
+    for table in catalogue.tables():
+        for column, kind in _declared(table).items():
             found = existing[table].get(column, "missing")
             if found == "missing" and not kind.endswith("NOT NULL"):
                 connection.execute(f'ALTER TABLE "{table}" ADD COLUMN "{column}" {kind}')

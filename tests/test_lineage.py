@@ -25,6 +25,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import GRID, range_tags
 from benchmark_assets.translation.imports import import_outputs
+from resources import catalogue
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 from tests.support import MODELS, PASSAGES, SPARSE, TABLES, LetterEmbedder, edit_segment, run, write_outputs
@@ -288,7 +289,7 @@ def test_a_passage_that_leaves_the_files_leaves_every_table(
     for file in corpus.parent.rglob("doc2_*.json"):
         file.unlink()
     runs.look(built, instance)
-    for table, columns in warehouse.tables().items():
+    for table, columns in ((name, each.content) for name, each in catalogue.tables().items()):
         if "passage" in columns:
             assert PASSAGES[2] not in warehouse.read(table)["passage"].to_list(), table
     assert PASSAGES[2] not in instance.get_dynamic_partitions("passage")

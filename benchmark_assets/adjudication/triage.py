@@ -12,13 +12,11 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.corpus.description import Audit
+from resources.catalogue import schema
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
-BANDED = pl.Schema({
-    "model": pl.String(), "passage": pl.String(), "drift": pl.Float64(), "band": pl.String(),
-    "queued": pl.Boolean(), "sampled": pl.Boolean(),
-})  # fmt: skip
+BANDED = schema("triage", "item")
 
 
 def audits(warehouse: Warehouse) -> dict[str, Audit]:

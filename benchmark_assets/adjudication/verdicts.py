@@ -17,16 +17,14 @@ from benchmark_assets.adjudication.labels import (
     UNSURE,
     VALID,
 )
+from resources.catalogue import schema
 
 KEY = ["model", "passage"]
 
 COUNTED = {"major": MAJOR, "minor": MINOR, "valid": VALID, "reference": REFERENCE, "unsure": UNSURE}
 """Columns of the table `verdict` that count votes, and the label that each counts."""
 
-VERDICT = pl.Schema({
-    "model": pl.String(), "passage": pl.String(), "label": pl.String(), "error_category": pl.String(),
-    "judges": pl.Int32(), **dict.fromkeys(COUNTED, pl.Int32()), "abstained": pl.Int32(), "split": pl.Boolean(),
-})  # fmt: skip
+VERDICT = schema("verdict")
 
 
 def verdicts(votes: pl.DataFrame) -> pl.DataFrame:

@@ -15,6 +15,7 @@ from benchmark_assets.alignment.asking import Extracted
 from benchmark_assets.alignment.likeness import Embed
 from benchmark_assets.alignment.monotone import Aligned, align
 from benchmark_assets.alignment.verification import verify
+from resources.catalogue import schema
 
 CONFIDENT = 0.13
 """Least confidence of a document: of 60 suttas aligned to the text of another of the same collection none reached it,
@@ -30,16 +31,8 @@ UNSURE = 0.35
 WHOLE = 0.75
 """Share of its expected length from which a passage is taken to be in the translation as a whole."""
 
-ALIGNMENT = pl.Schema({
-    "passage": pl.String(), "translator": pl.String(), "segments": pl.List(pl.String), "starts": pl.List(pl.Int32),
-    "ends": pl.List(pl.Int32), "likeness": pl.List(pl.Float64), "methods": pl.List(pl.String),
-    "confidence": pl.Float64(), "doubt": pl.String(),
-})  # fmt: skip
-VERIFICATION = pl.Schema({
-    "passage": pl.String(), "translator": pl.String(), "segment_id": pl.String(), "stage": pl.String(),
-    "start_at": pl.Int32(), "end_at": pl.Int32(), "similarity": pl.Float64(), "in_order": pl.Boolean(),
-    "evidence": pl.String(),
-})  # fmt: skip
+ALIGNMENT = schema("alignment")
+VERIFICATION = schema("verification")
 
 
 class Place(NamedTuple):

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, SUBSTANTIVE, UNCERTAIN, VALID
 from benchmark_assets.adjudication.verdicts import KEY, verdicts
 from benchmark_assets.audit.overlap import LEVELS
-from benchmark_assets.audit.rated import BOUNDS, PANEL, PEOPLE, WILSON, with_rate
+from benchmark_assets.audit.rated import PANEL, PEOPLE, WILSON, with_rate
 from benchmark_assets.metrics.intervals import SIGNATURE, bounded, sample_and_resamples, wilson
 from benchmark_assets.metrics.measures import Floats, ratio
+from resources.catalogue import schema
 from resources.keys import CORPUS
 
 ABSTAINED = "ABSTAINED"
@@ -24,30 +25,11 @@ ABSTAINED = "ABSTAINED"
 
 SHARES = ("precision", "recall", "f1")
 
-CALIBRATION = pl.Schema({
-    "corpus": pl.String(), "judge": pl.String(), "outputs": pl.Int32(),
-    **{f"{name}{bound}": pl.Float64()
-       for name in ("exact", *(f"{level}_{share}" for level in LEVELS for share in SHARES),
-                    "kappa", "kappa_major", "kappa_any") for bound in BOUNDS},
-    "signature": pl.String(),
-})  # fmt: skip
-CONFUSION = pl.Schema({
-    "corpus": pl.String(), "judge": pl.String(), "people": pl.String(), "judged": pl.String(), "outputs": pl.Int32(),
-})  # fmt: skip
-RELIABILITY = pl.Schema({
-    "corpus": pl.String(), "judge": pl.String(), "confidence": pl.String(), "outputs": pl.Int32(),
-    **{f"agreement{bound}": pl.Float64() for bound in BOUNDS}, "signature": pl.String(),
-})  # fmt: skip
-AGREEMENT = pl.Schema({
-    "corpus": pl.String(), "scope": pl.String(), "kind": pl.String(), "first": pl.String(), "second": pl.String(),
-    "outputs": pl.Int32(),
-    **{f"{name}{bound}": pl.Float64() for name in ("exact", "kappa") for bound in BOUNDS}, "signature": pl.String(),
-})  # fmt: skip
-WITHOUT = pl.Schema({
-    "corpus": pl.String(), "judge": pl.String(),
-    **dict.fromkeys(("outputs", "changed", "valid", "minor", "major", "uncertain"), pl.Int32()),
-    **{f"major_rate{bound}": pl.Float64() for bound in BOUNDS}, "signature": pl.String(),
-})  # fmt: skip
+CALIBRATION = schema("judge_calibration")
+CONFUSION = schema("judge_confusion")
+RELIABILITY = schema("judge_reliability")
+AGREEMENT = schema("rater_agreement")
+WITHOUT = schema("panel_without")
 
 
 def calibration(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:

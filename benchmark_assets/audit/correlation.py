@@ -10,18 +10,16 @@ from numpy.typing import NDArray
 
 from benchmark_assets.adjudication.labels import UNCERTAIN
 from benchmark_assets.audit.overlap import LEVELS
-from benchmark_assets.audit.rated import BOUNDS, PANEL
+from benchmark_assets.audit.rated import PANEL
 from benchmark_assets.metrics.intervals import SIGNATURE, bounded, sample_and_resamples
 from benchmark_assets.metrics.measures import Floats, ratio
+from resources.catalogue import schema
 
 METRICS = (
     "drift", "sim_best", "sim_centroid", "comet_avg", "comet_best", "bleu", "chrf", "length_ratio", "human_spread",
 )  # fmt: skip
 
-CORRELATION = pl.Schema({
-    "corpus": pl.String(), "level": pl.String(), "metric": pl.String(), "outputs": pl.Int32(),
-    **{f"correlation{bound}": pl.Float64() for bound in BOUNDS}, "signature": pl.String(),
-})  # fmt: skip
+CORRELATION = schema("error_correlation")
 
 
 def correlations(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:

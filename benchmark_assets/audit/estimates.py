@@ -9,15 +9,12 @@ from benchmark_assets.adjudication.labels import MAJOR, MINOR, SUBSTANTIVE
 from benchmark_assets.audit.rated import BOUNDS, PEOPLE, with_totals
 from benchmark_assets.metrics.intervals import wilson
 from benchmark_assets.metrics.measures import Floats
+from resources.catalogue import schema
 from resources.keys import CORPUS
 
 RATES = ("minor", "major", "any")
 
-ESTIMATE = pl.Schema({
-    "corpus": pl.String(), "model": pl.String(), "region": pl.String(), "outputs": pl.Int32(), "labelled": pl.Int32(),
-    "covered": pl.Float64(), **{f"{name}_rate{bound}": pl.Float64() for name in RATES for bound in BOUNDS},
-    "signature": pl.String(),
-})  # fmt: skip
+ESTIMATE = schema("error_estimate")
 
 SIGNATURE = (
     "rates: post-stratified by model and band; 95 % intervals: Wilson with the effective sample size (Korn and "

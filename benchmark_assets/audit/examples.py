@@ -9,12 +9,10 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import ERRORS, MAJOR, VALID
 from benchmark_assets.adjudication.verdicts import KEY, verdicts
+from resources.catalogue import schema
 from resources.keys import CORPUS
 
-EXAMPLE = pl.Schema({
-    "corpus": pl.String(), "rule": pl.String(), "place": pl.Int32(), "model": pl.String(), "passage": pl.String(),
-    "why": pl.String(),
-})  # fmt: skip
+EXAMPLE = schema("worked_example")
 
 MOST = 5
 """Examples of each rule."""

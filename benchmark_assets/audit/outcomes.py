@@ -6,7 +6,8 @@ Here: counts and shares of what was labelled. Not here: what they say of outputs
 import polars as pl
 
 from benchmark_assets.adjudication.labels import CATEGORIES, MAJOR, MINOR, UNCERTAIN, VALID
-from benchmark_assets.audit.rated import BOUNDS, PANEL, WILSON, with_rate, with_totals
+from benchmark_assets.audit.rated import PANEL, WILSON, with_rate, with_totals
+from resources.catalogue import schema
 from resources.keys import CORPUS
 
 RATES = ("valid_rate", "minor_rate", "major_rate", "any_rate")
@@ -15,19 +16,8 @@ FOUND = ("minor_found", "major_found", "any_found")
 LABELS = {"valid": VALID, "minor": MINOR, "major": MAJOR, "uncertain": UNCERTAIN}
 """Columns that count outputs by label."""
 
-OUTCOME = pl.Schema({
-    "corpus": pl.String(), "raters": pl.String(), "model": pl.String(), "band": pl.String(),
-    **dict.fromkeys(("outputs", "asked", "judged", "valid", "minor", "major", "uncertain", "splits"), pl.Int32()),
-    **{f"{name}{bound}": pl.Float64() for name in (*RATES, *FOUND) for bound in BOUNDS},
-    "signature": pl.String(),
-})  # fmt: skip
-CATEGORY = pl.Schema({
-    "corpus": pl.String(), "raters": pl.String(), "model": pl.String(), "error_category": pl.String(),
-    "minor": pl.Int32(), "major": pl.Int32(),
-    **{f"{name}_share{bound}": pl.Float64() for name in ("minor", "major") for bound in BOUNDS},
-    **{f"{name}_rate_without": pl.Float64() for name in ("minor", "major", "any")},
-    "signature": pl.String(),
-})  # fmt: skip
+OUTCOME = schema("audit_outcome")
+CATEGORY = schema("error_category")
 
 
 def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:

@@ -6,21 +6,15 @@ Here: passages with errors, over the queue. Not here: examples to read (examples
 import polars as pl
 
 from benchmark_assets.adjudication.labels import ERRORS, MAJOR, MINOR, UNCERTAIN, VALID
-from benchmark_assets.audit.rated import BOUNDS, PANEL, WILSON, with_rate
+from benchmark_assets.audit.rated import PANEL, WILSON, with_rate
+from resources.catalogue import schema
 from resources.keys import CORPUS
 
 LEVELS = {"major": (MAJOR,), "any": ERRORS}
 """Which labels count as an error: only major ones, or all."""
 
-OVERLAP = pl.Schema({
-    "corpus": pl.String(), "level": pl.String(), "models": pl.Int32(), "passages": pl.Int32(),
-    **{f"share{bound}": pl.Float64() for bound in BOUNDS},
-    "judged": pl.Int32(), "possible": pl.Int32(), "signature": pl.String(),
-})  # fmt: skip
-FAILING = pl.Schema({
-    "corpus": pl.String(), "passage": pl.String(), "place": pl.Int32(), "major": pl.Int32(), "minor": pl.Int32(),
-    "valid": pl.Int32(), "uncertain": pl.Int32(), "unjudged": pl.Int32(),
-})  # fmt: skip
+OVERLAP = schema("failure_overlap")
+FAILING = schema("failing_passage")
 
 
 def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:

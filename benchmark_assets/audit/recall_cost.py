@@ -12,10 +12,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmark_assets.adjudication.labels import MAJOR, SUBSTANTIVE
-from benchmark_assets.audit.rated import BOUNDS, PEOPLE
+from benchmark_assets.audit.rated import PEOPLE
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.intervals import SEED, SIGNATURE, bounded, sample_and_resamples
 from benchmark_assets.metrics.measures import Floats, ratio
+from resources.catalogue import schema
 from resources.keys import CORPUS
 
 RECALLS = (0.5, 0.8, 0.9, 0.95, 1.0)
@@ -24,11 +25,7 @@ FEWEST = 5
 
 FOLDS = 5
 
-COST = pl.Schema({
-    "corpus": pl.String(), "ranking": pl.String(), "recall": pl.Float64(), "threshold": pl.Float64(),
-    **{f"share{bound}": pl.Float64() for bound in BOUNDS}, "outputs": pl.Int32(),
-    **{f"precision{bound}": pl.Float64() for bound in BOUNDS}, "signature": pl.String(),
-})  # fmt: skip
+COST = schema("recall_cost")
 
 FEATURES = {
     "drift": pl.col("drift"),

@@ -5,7 +5,7 @@ Every asset with a table of its name is checked for what its table and its parti
 (lineage.refresh). The others warn. Here: which check reads what. Not here: the rules (automation.findings).
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from benchmark_assets.automation import findings
 from benchmark_assets.lineage.events import SOUND, last_evaluation
 from benchmark_assets.lineage.refresh import further_tables
 from benchmark_assets.partitions import dimensions
+from resources import catalogue
 from resources.provider import ledger
 from resources.provider.provider import Provider
 from resources.tables import markdown
@@ -46,12 +47,8 @@ class Verdict(NamedTuple):
 Check = Callable[[Subject], Verdict]
 
 
-KEYED = ("model", "passage", "translator", "corpus", "system", "task", "baseline", "sample")
-"""Columns that say in examples which row it is."""
-
-
-def checks(assets: Iterable[dg.AssetsDefinition], tables: Collection[str]) -> list[dg.AssetChecksDefinition]:
-    """The checks of all assets that have one of the tables."""
+def checks(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetChecksDefinition]:
+    """The checks of all assets that have a table."""
     every = list(assets)
     partitions = {key: each.specs_by_key[key].partitions_def for each in every for key in each.keys}
     found = []
@@ -63,7 +60,7 @@ def checks(assets: Iterable[dg.AssetsDefinition], tables: Collection[str]) -> li
                 for parent in asset.keys_by_input_name.values()
                 if dimensions(partitions[parent]) == dims
             ]
-            if key.to_user_string() in tables:
+            if key.to_user_string() in catalogue.tables():
                 found.append(_definition(key, further_tables(asset, key), dims, upstream))
     return found
 
@@ -122,39 +119,41 @@ def _words(problems: pl.DataFrame) -> str:
 
 
 def sound(subject: Subject) -> Verdict:
-    """Its tables are as declared, their numbers are finite, in range and null only where they may be, and each row
-    belongs to a partition that was made from what the row says."""
+    """Tables are as the catalogue declares them, values are among those declared, scores are null only where a passage
+    lacks references, and each row belongs to a partition that was made from what the row says."""
     warehouse, name = subject.warehouse, subject.name
+    imported = [each.name for each in catalogue.tables().values() if each.checked_with == name]
+    beside = [*subject.also, *imported]
     differences = [warehouse.differences(name)]
-    for table in subject.also:
+    for table in beside:
         differences.append(warehouse.differences(table).with_columns(column=table + "." + pl.col("column")))
     if len(unlike := pl.concat(differences)):
         return Verdict(unlike)
     rows = warehouse.read(name)
-    others = {table: warehouse.read(table) for table in subject.also}
     states = warehouse.read("materialization", pl.DataFrame({"asset": [name, "reference"]}))
-    references = warehouse.read("reference", columns=["passage", "complete"]).filter("complete")
-    own = states.filter(asset=name)
-    keys = _keys(rows)
-    problems = [findings.out_of_range(rows, keys), findings.unaccounted(rows, own, subject.dims)]
-    for table, beside in others.items():
-        wrong = [findings.out_of_range(beside, _keys(beside)), findings.stray(beside, own, subject.dims)]
+    own, declared = states.filter(asset=name), catalogue.table(name)
+    problems = [findings.out_of_range(rows, declared), findings.unaccounted(rows, own, subject.dims)]
+    for table in beside:
+        further = warehouse.read(table)
+        wrong = [findings.out_of_range(further, catalogue.table(table))]
+        if table in subject.also:
+            wrong.append(findings.stray(further, own, subject.dims))
         problems.append(pl.concat(wrong).with_columns(where=table + "." + pl.col("where")))
     if "passage" in subject.dims:
-        # Of the references that a row was made from: those of others may have changed since.
-        latest = states.filter(asset="reference").select("passage", latest="reference:" + pl.col("version").str.head(8))
-        current = own.join(latest, on="passage").filter(
-            pl.col("made_from").str.contains(pl.col("latest"), literal=True)
-        )
-        scored_against = pl.len() - ("translator" in keys)  # a translator is scored against the others
-        counts = references.group_by("passage").agg(count=scored_against)
-        made = rows.join(current, on=subject.dims, how="semi")
-        problems.append(findings.unexplained_nulls(made, counts, keys))
+        problems.append(_unexplained(subject, rows, states))
     return Verdict(pl.concat(problems))
 
 
-def _keys(rows: pl.DataFrame) -> list[str]:
-    return [each for each in rows.columns if each in KEYED]
+def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> pl.DataFrame:
+    """Scores that are null although their passage has references."""
+    # Of the references that a row was made from: those of others may have changed since.
+    latest = states.filter(asset="reference").select("passage", latest="reference:" + pl.col("version").str.head(8))
+    own, keys = states.filter(asset=subject.name), list(catalogue.table(subject.name).key)
+    current = own.join(latest, on="passage").filter(pl.col("made_from").str.contains(pl.col("latest"), literal=True))
+    references = subject.warehouse.read("reference", columns=["passage", "complete"]).filter("complete")
+    scored_against = pl.len() - ("translator" in keys)  # a translator is scored against the others
+    counts = references.group_by("passage").agg(count=scored_against)
+    return findings.unexplained_nulls(rows.join(current, on=subject.dims, how="semi"), counts, keys)
 
 
 def coverage(subject: Subject) -> Verdict:

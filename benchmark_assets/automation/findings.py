@@ -1,6 +1,6 @@
 """What can be wrong with tables: functions from rows to findings, which asset checks report (automation.checks).
 
-Here: the rules. A rule on a column holds in every table that has a column of that name. Not here: Dagster.
+Here: the rules. Ranges and sets of values are declared in the catalogue. Not here: Dagster.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,34 +8,10 @@ from typing import Any
 
 import polars as pl
 
+from resources import catalogue
 from resources.keys import CORPUS
 
 FINDINGS = pl.Schema({"where": pl.String(), "problem": pl.String(), "rows": pl.Int64(), "example": pl.String()})
-
-POOLED = ("type", "partial", "strict", "exact")
-
-RANGES: Mapping[str, tuple[float, float]] = {
-    **dict.fromkeys(["sim_best", "sim_centroid", "similarity", "mean_similarity", "least_similarity"], (-1, 1)),
-    "confidence": (-1, 1),
-    **dict.fromkeys(["human_spread", "euclidean_spread", "outlier_rate"], (0, 1)),
-    **dict.fromkeys(["share", "p_bootstrap", "p_randomization", "p_holm"], (0, 1)),
-    **dict.fromkeys(["valid_rate", "minor_rate", "major_rate", "any_rate", "covered"], (0, 1)),
-    **dict.fromkeys(["minor_found", "major_found", "any_found", "minor_share", "major_share"], (0, 1)),
-    **dict.fromkeys(["minor_rate_without", "major_rate_without", "any_rate_without"], (0, 1)),
-    **dict.fromkeys(["exact", "agreement", "precision", "recall"], (0, 1)),
-    **{f"{level}_{name}": (0, 1) for level in ("major", "any") for name in ("precision", "recall", "f1")},
-    **dict.fromkeys(["win_rate", "first_rate", "useful", "perfect", "flagged"], (0, 1)),
-    **dict.fromkeys(["lt", "lt_fixed", "en"], (0, 10)),
-    **dict.fromkeys(["adherence", "human_adherence", "coverage", "accuracy", "expected", "points"], (0, 1)),
-    "balance": (-1, 1),
-    **dict.fromkeys(["f1", "near", "contained"], (0, 1)),
-    **dict.fromkeys(["macro", "far_score", *(f"pooled_{mode}" for mode in POOLED)], (0, 100)),
-    **dict.fromkeys(["kappa", "kappa_major", "kappa_any", "correlation"], (-1, 1)),
-    **dict.fromkeys(["bleu", "chrf", "bleu_mean", "chrf_mean"], (0, 100)),
-    "drift": (0, 200),  # (1 - cos) / (spread + 0.01)
-    **dict.fromkeys(["drift_euclidean", "length_ratio", "length_offset", "length_error"], (0, float("inf"))),
-}
-"""Least and greatest value of a column, and of its interval's bounds."""
 
 ROUNDING = 1e-4
 """How far rounding may carry a value out of its range: 1e-6 of a similarity, a hundred times that of a drift."""
@@ -56,27 +32,32 @@ REFUSED = 0.05
 """Share of refusals above which a model's averages rest on the passages that it liked."""
 
 
-def out_of_range(rows: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Numbers that are not finite or out of range, bounds in the wrong order, and nulls without their companions.
+def out_of_range(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:
+    """Values that the declaration of their column excludes, intervals upside down, and nulls without their companions.
 
     Parameters
     ----------
     rows
-        Any table.
-    keys
-        Its key, named in the examples.
+        Of the table.
     """
-    found = []
-    for name, kind in rows.schema.items():
-        if not kind.is_float():
-            continue
-        least, most = RANGES.get(name.removesuffix("_low").removesuffix("_high"), (float("-inf"), float("inf")))
-        value = pl.col(name)
-        outside = ~value.is_finite() | ~value.is_between(least - ROUNDING, most + ROUNDING)
-        found.append(_finding(rows.filter(outside), keys, name, f"is no number from {least:g} to {most:g}"))
-        if f"{name}_low" in rows.columns:
-            crossed = rows.filter(pl.col(f"{name}_low") > pl.col(f"{name}_high"))
-            found.append(_finding(crossed, keys, name, "its interval ends before it begins"))
+    keys, found = list(table.key), []
+    for column in table.columns.values():
+        value = rows.with_columns(value=column.name)
+        while isinstance(value.schema["value"], pl.List):
+            value = value.explode("value", empty_as_null=False, keep_nulls=False)
+        if column.numeric:
+            least, most = (
+                bound if bound is not None else end
+                for bound, end in ((column.least, float("-inf")), (column.most, float("inf")))
+            )
+            outside = ~pl.col("value").is_finite() | ~pl.col("value").is_between(least - ROUNDING, most + ROUNDING)
+            found.append(_finding(value.filter(outside), keys, column.name, f"is no number from {least:g} to {most:g}"))
+        elif column.values:
+            unknown = value.filter(~pl.col("value").is_in(column.values))
+            found.append(_finding(unknown, keys, column.name, f"is none of {', '.join(map(repr, column.values))}"))
+        if column.interval:
+            crossed = rows.filter(pl.col(f"{column.name}_low") > pl.col(f"{column.name}_high"))
+            found.append(_finding(crossed, keys, column.name, "its interval ends before it begins"))
     for group in TOGETHER:
         if present := [name for name in group if name in rows.columns]:
             nulls = pl.sum_horizontal(pl.col(name).is_null() for name in present)

@@ -9,6 +9,7 @@ import polars as pl
 from benchmark_assets.lineage.removal import ROWS, remove
 from benchmark_assets.pairwise.base_sets import TABLES
 from benchmark_assets.translation.systems import Systems
+from resources import catalogue
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 
@@ -41,7 +42,9 @@ def corpus(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, nam
         raise BadInput(name, "", "is no corpus of this warehouse", "`variorum status` lists those that are")
     passages = [key for key in context.instance.get_dynamic_partitions("passage") if key.startswith(f"{name}/")]
     tables = [
-        table for table, columns in warehouse.tables().items() if "corpus" in columns and "passage" not in columns
+        name
+        for name, table in catalogue.tables().items()
+        if "corpus" in table.columns and "passage" not in table.columns
     ]
     counts = [(table, len(warehouse.read(table, own, ["corpus"]))) for table in tables]
     also = [Replacement(table, warehouse.empty(table), own) for table in tables]

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmark_assets.corpus.trigrams import trigrams
+from resources.catalogue import schema
 
 WORDS = 32
 """64-bit words of a signature: 2,048 bits tell texts of up to some 5,000 distinct trigrams apart. Longer ones are
@@ -28,7 +29,7 @@ BLOCK = 1024
 
 SLACK = 1e-9  # so that no rounding leaves out what the exact comparison would let in
 
-PAIR = pl.Schema({"passage": pl.String(), "kept": pl.String(), "similarity": pl.Float64()})
+PAIR = schema("near_duplicate", "corpus")
 
 
 class _Sets(NamedTuple):

@@ -14,30 +14,15 @@ from benchmark_assets.corpus.corrections import Corrections, check, load
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, joined
 from benchmark_assets.corpus.readers import read
+from resources.catalogue import schema
 from resources.digest import digest
 from resources.errors import BadInput
 
 VERSIONED = ["source_text", "segmented_reference", "continuous_reference"]
-SOURCE = pl.Schema({
-    "passage": pl.String(), "corpus": pl.String(), "passage_id": pl.String(), "document": pl.String(),
-    "position": pl.Int32(), "language": pl.String(), "segment_ids": pl.List(pl.String), "segments": pl.List(pl.String),
-    "text": pl.String(), "previous": pl.String(), "following": pl.String(),
-})  # fmt: skip
-REFERENCE = pl.Schema({
-    "passage": pl.String(), "translator": pl.String(), "segments": pl.List(pl.String), "flag": pl.String(),
-})  # fmt: skip
-CONTINUOUS = pl.Schema({
-    "passage": pl.String(), "translator": pl.String(), "corpus": pl.String(), "document": pl.String(),
-    "whole": pl.String(), "corrections": pl.String(),
-})  # fmt: skip
-PROSE = pl.Schema({
-    "corpus": pl.String(), "document": pl.String(), "translator": pl.String(), "text": pl.String(),
-    "fingerprint": pl.String(),
-})  # fmt: skip
-ASIDE = pl.Schema({
-    "corpus": pl.String(), "document": pl.String(), "translator": pl.String(), "position": pl.Int32(),
-    "kind": pl.String(), "place": pl.Int32(), "text": pl.String(), "fingerprint": pl.String(),
-})  # fmt: skip
+SOURCE = schema("source_text")
+REFERENCE = schema("segmented_reference")
+CONTINUOUS = schema("continuous_reference")
+PROSE, ASIDE = (pl.Schema({**schema(name), "fingerprint": pl.String()}) for name in ("prose", "prose_aside"))
 
 
 class Scan(NamedTuple):

@@ -10,6 +10,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.lineage.events import RETRACTED, report
+from resources import catalogue
 from resources.keys import KEYS
 from resources.warehouse import Replacement, Warehouse
 
@@ -44,7 +45,7 @@ def remove(
         return pl.DataFrame(schema=ROWS)
     (dim,) = gone.columns
     states = warehouse.read("materialization", gone)
-    tables = [table for table, columns in warehouse.tables().items() if dim in columns and table not in KEPT]
+    tables = [name for name, table in catalogue.tables().items() if dim in table.columns and name not in KEPT]
     counts = [(table, len(warehouse.read(table, gone, [dim]))) for table in tables]
     for (asset,), own in states.group_by(["asset"], maintain_order=True):
         dims = [name for name in KEYS if own[name].ne("").any()]

@@ -24,6 +24,7 @@ from benchmark_assets.adjudication.outputs import texts
 from benchmark_assets.metrics import intervals
 from benchmark_assets.metrics.intervals import bounded, sample_and_resamples
 from benchmark_assets.references.glossary import GENDERS, found
+from resources.catalogue import schema
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
@@ -43,16 +44,8 @@ SIGNATURE = (
     f"{intervals.SIGNATURE}"
 )
 
-ADHERENCE = pl.Schema({
-    **dict.fromkeys(["model", "passage", "term", "translation", "gender"], pl.String()),
-    **dict.fromkeys(["in_human", "present"], pl.Boolean()), **dict.fromkeys(["agreeing", "conflicting"], pl.Int32()),
-})  # fmt: skip
-SUMMARY = pl.Schema({
-    **dict.fromkeys(["model", "corpus"], pl.String()), **dict.fromkeys(["terms", "present"], pl.Int32()),
-    **dict.fromkeys(["adherence", "adherence_low", "adherence_high"], pl.Float64()),
-    "human_present": pl.Int32(), "human_adherence": pl.Float64(),
-    **dict.fromkeys(["agreeing", "conflicting"], pl.Int32()), "agreement": pl.Float64(), "signature": pl.String(),
-})  # fmt: skip
+ADHERENCE = schema("term_adherence")
+SUMMARY = schema("adherence_summary")
 
 # Where a sentence ends: at its stop with what closes after it, unless the stop is that of an address; at a line's end.
 _END = re.compile(r"""(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?…]+["”’'»)\]]*\s+|\n+""")

@@ -19,6 +19,7 @@ from benchmark_assets.corpus.description import Literary, Seat
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, balances, cast_by, seat_votes, winners
 from benchmark_assets.metrics.intervals import RESAMPLES, SEED, mean_interval, resampling_weights, wilson
 from benchmark_assets.metrics.measures import Floats
+from resources.catalogue import schema
 from resources.digest import digest
 
 FOLDS = 5
@@ -34,12 +35,7 @@ SIGNATURE = (
 )
 
 _BOUNDS = ("", "_low", "_high")
-CALIBRATION = pl.Schema({
-    **dict.fromkeys(["corpus", "kind", "judge", "aspect"], pl.String()), "weight": pl.Float64(),
-    **dict.fromkeys(["pairs", "decided", "right_ones"], pl.Int32()),
-    **{f"{name}{bound}": pl.Float64() for name in ("coverage", "accuracy", "expected") for bound in _BOUNDS},
-    "signature": pl.String(),
-})  # fmt: skip
+CALIBRATION = schema("ensemble_calibration")
 
 
 class Judged(NamedTuple):

@@ -24,6 +24,7 @@ from benchmark_assets.pairwise.matches import SIDES
 from benchmark_assets.references import glossary
 from benchmark_assets.translation.systems import Systems
 from resources import prompts
+from resources.catalogue import schema
 from resources.digest import digest
 from resources.errors import BadInput
 from resources.keys import CORPUS
@@ -44,10 +45,7 @@ DECIMALS = 9
 _KEY = [*OUTPUT, *SEAT, "shown"]
 _FOUND = dict.fromkeys(["better", "justification", "abstention"], pl.String)
 
-VERDICT = pl.Schema({
-    "model": pl.String(), "passage": pl.String(), "verdict": pl.String(), "points": pl.Float64(),
-    "balance": pl.Float64(), "seats": pl.Int32(), "abstained": pl.Int32(),
-})  # fmt: skip
+VERDICT = schema("head_to_head")
 
 
 class Bench(NamedTuple):

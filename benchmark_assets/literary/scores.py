@@ -15,6 +15,7 @@ from benchmark_assets.corpus.description import ASPECTS, Literary
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, VERDICT, verdicts
 from benchmark_assets.metrics.intervals import LEVEL, RESAMPLES, SEED, percentile_interval, wilson
 from benchmark_assets.metrics.measures import Floats
+from resources.catalogue import schema
 from resources.keys import CORPUS
 
 PARITY = 50.0
@@ -36,12 +37,7 @@ WORK = pl.when(_NAME == "").then("document").otherwise(_NAME).alias("work")
 """The work of a chunk: its document's id up to the number at its end, as `lu-xun` of `lu-xun-01`, all of an id that is
 nothing else. So documents of one work are named alike but for this number, and those of different works are not."""
 
-SCORE = pl.Schema({
-    **dict.fromkeys(["model", "corpus", "aspect"], pl.String()),
-    **dict.fromkeys(["chunks", "works", MACHINE, UNSURE, HUMAN], pl.Int32()),
-    **dict.fromkeys(["score", "score_low", "score_high"], pl.Float64()),
-    **dict.fromkeys(["interval_of", "signature"], pl.String()),
-})  # fmt: skip
+SCORE = schema("literary_score")
 
 PLACE = pl.Schema({
     "model": pl.String(), "corpus": pl.String(), "votes": pl.Int64(),

@@ -17,11 +17,9 @@ from sacrebleu.metrics.chrf import CHRF
 
 from benchmark_assets.metrics.ngrams import Layout, matched_ngrams
 from benchmark_assets.metrics.tokens import Vocabulary, bleu_tokens, bleu_words, characters, chrf_words
+from resources.catalogue import schema
 
-LEXICAL = pl.Schema({
-    "length_ratio": pl.Float64(), "bleu": pl.Float64(), "chrf": pl.Float64(),
-    "bleu_statistics": pl.List(pl.Int64), "chrf_statistics": pl.List(pl.Int64),
-})  # fmt: skip
+LEXICAL = schema("lexical_score", "model", "passage")
 
 BLEU_ORDER = 4
 CHRF_CHARACTERS, CHRF_WORDS = 6, 2

@@ -7,15 +7,12 @@ from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.intervals import SIGNATURE, sample_and_resamples
 from benchmark_assets.metrics.lexical import signatures
 from benchmark_assets.metrics.measures import MEASURES, OUTLIER, Floats
+from resources.catalogue import schema
 
 DRIFT = "drift: (1 - cos) / (spread + 0.01)"
 """What drift is, as signatures say it."""
 
-SUMMARY = pl.Schema({
-    "passages": pl.Int32(), "with_envelope": pl.Int32(), "mean_references": pl.Float64(), "outliers": pl.Int32(),
-    **{f"{measure.name}{bound}": pl.Float64() for measure in MEASURES for bound in ("", "_low", "_high")},
-    **{name: pl.Int32() for name in DIAGNOSES},
-})  # fmt: skip
+SUMMARY = schema("model_summary", "model", "corpus", "signature")
 
 
 def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:

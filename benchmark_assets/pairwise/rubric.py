@@ -19,6 +19,7 @@ from benchmark_assets.metrics.intervals import SIGNATURE, mean_interval, resampl
 from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.translation.systems import Systems, language_name
 from resources import prompts
+from resources.catalogue import schema
 from resources.digest import digest
 from resources.errors import BadInput
 from resources.keys import CORPUS
@@ -50,13 +51,7 @@ _FOUND = {"mark": pl.Int32, "perfect": pl.Boolean, "justification": pl.String, "
 _COUNTS = ("ones", "twos", "threes", "fours", "fives")
 _BOUNDS = ("", "_low", "_high")
 
-SUMMARY = pl.Schema({
-    **dict.fromkeys(["model", "corpus", "judge"], pl.String()), "outputs": pl.Int32(), "abstained": pl.Int32(),
-    **{f"mean{bound}": pl.Float64() for bound in _BOUNDS}, "median": pl.Float64(),
-    **dict.fromkeys(_COUNTS, pl.Int32()),
-    **{f"{share}{bound}": pl.Float64() for share in ("useful", "perfect", "flagged") for bound in _BOUNDS},
-    "signature": pl.String(),
-})  # fmt: skip
+SUMMARY = schema("rubric_summary")
 
 
 class Mark(NamedTuple):

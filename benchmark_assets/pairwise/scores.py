@@ -15,6 +15,7 @@ from benchmark_assets.metrics.intervals import LEVEL, RESAMPLES, SEED, bounded, 
 from benchmark_assets.metrics.measures import Floats, ratio
 from benchmark_assets.pairwise.base_sets import Judged
 from benchmark_assets.pairwise.bradley_terry import PENALTY, en, fit, fit_fixed, lt, obstacle, on_scale
+from resources.catalogue import schema
 
 AGGREGATION = 1
 """Raised whenever the same judgments give other scores than before."""
@@ -35,15 +36,9 @@ _WORDS = {"problem": pl.String(), "contract": pl.String(), "signature": pl.Strin
 _OWN = ("win_rate", "strength", "lt", "en")
 _CANDIDATES = (*_OWN, "lt_fixed", "first_rate")
 
-ANCHOR_SCORE = pl.Schema({
-    "base_set": pl.String(), "slice": pl.String(), "anchor": pl.String(), **_COUNTS,
-    **{name + bound: pl.Float64() for name in _OWN for bound in _BOUNDS}, **_WORDS,
-})  # fmt: skip
+ANCHOR_SCORE = schema("anchor_score")
 
-PAIRWISE_SCORE = pl.Schema({
-    "model": pl.String(), "base_set": pl.String(), "slice": pl.String(), **_COUNTS,
-    **{name + bound: pl.Float64() for name in _CANDIDATES for bound in _BOUNDS}, **_WORDS,
-})  # fmt: skip
+PAIRWISE_SCORE = schema("pairwise_score")
 
 
 class Slice(NamedTuple):

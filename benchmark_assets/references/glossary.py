@@ -13,6 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from benchmark_assets.corpus.description import Literary
+from resources.catalogue import schema
 from resources.warehouse import Warehouse
 
 GENDERS = ("feminine", "masculine", "neuter")
@@ -20,10 +21,7 @@ GENDERS = ("feminine", "masculine", "neuter")
 FILE, MODEL = "file", "model"
 """Where terms come from: a person wrote or checked them, or a model was asked."""
 
-GLOSSARY = pl.Schema({
-    **dict.fromkeys(["passage", "term", "translation", "gender", "origin"], pl.String()),
-    "in_source": pl.Boolean(), "in_human": pl.Boolean(),
-})  # fmt: skip
+GLOSSARY = schema("glossary")
 
 # Letters of scripts that put no spaces between words, or (hangul) write particles onto them: Thai to Lao, Myanmar,
 # hangul, Khmer, kana, Han. Beside them nobody sees where a word ends.

@@ -4,16 +4,11 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.references.envelope import envelope
+from resources.catalogue import schema
 
-ENVELOPE = pl.Schema({
-    "passage": pl.String(), "reference_count": pl.Int32(), "human_spread": pl.Float64(),
-    "euclidean_spread": pl.Float64(), "mean_similarity": pl.Float64(), "least_similarity": pl.Float64(),
-    "centroid": pl.List(pl.Float32), "cut_references": pl.Int32(),
-})  # fmt: skip
+ENVELOPE = schema("reference_envelope", "embedder")
 _AT_ONCE = 256  # passages; in double precision, all references of a corpus would fill the memory
-SIMILARITY = pl.Schema(
-    {"passage": pl.String(), "translator": pl.String(), "other": pl.String(), "similarity": pl.Float64()}
-)
+SIMILARITY = schema("reference_similarity")
 
 
 def envelope_rows(passages: pl.DataFrame, references: pl.DataFrame) -> dict[str, pl.DataFrame]:

@@ -6,13 +6,10 @@ Not here: translators as systems (leaderboard).
 import polars as pl
 
 from benchmark_assets.metrics.intervals import SIGNATURE, mean_interval, resampling_weights
+from resources.catalogue import schema
 from resources.keys import CORPUS
 
-AGREEMENT = pl.Schema({
-    "corpus": pl.String(), "measure": pl.String(), "translator": pl.String(), "other": pl.String(),
-    "passages": pl.Int32(), "value": pl.Float64(), "value_low": pl.Float64(), "value_high": pl.Float64(),
-    "sd": pl.Float64(),
-})  # fmt: skip
+AGREEMENT = schema("translator_agreement", "signature")
 
 
 def agreement(similarities: pl.DataFrame, envelopes: pl.DataFrame) -> pl.DataFrame:

@@ -3,12 +3,9 @@
 import polars as pl
 
 from benchmark_assets.metrics.intervals import wilson
+from resources.catalogue import schema
 
-CLOSEST = pl.Schema({
-    "corpus": pl.String(), "kind": pl.String(), "system": pl.String(), "mean_references": pl.Float64(),
-    "translator": pl.String(), "passages": pl.Int32(), "closest": pl.Int32(), "share": pl.Float64(),
-    "share_low": pl.Float64(), "share_high": pl.Float64(),
-})  # fmt: skip
+CLOSEST = schema("closest_share", "signature")
 SIGNATURE = (
     "share: of the passages in which there is this reference and at least one other, those in which it is the most "
     "similar, equal ones going to the first by name; 95 % intervals: Wilson"

@@ -15,27 +15,11 @@ from benchmark_assets.metrics import concordance, significance
 from benchmark_assets.metrics.intervals import bounded, sample_and_resamples
 from benchmark_assets.metrics.measures import MEAN_RANK, RANKED, Floats, Measure, Panel, panel, summed
 from benchmark_assets.metrics.scores import signed
+from resources.catalogue import schema
 
-COMPARISON = pl.Schema({
-    "corpus": pl.String(), "measure": pl.String(),
-    "kind": pl.String(), "system": pl.String(), "mean_references": pl.Float64(),
-    "other_kind": pl.String(), "other": pl.String(), "other_references": pl.Float64(),
-    "passages": pl.Int32(),
-    "difference": pl.Float64(), "difference_low": pl.Float64(), "difference_high": pl.Float64(),
-    "p_bootstrap": pl.Float64(), "p_randomization": pl.Float64(), "p_holm": pl.Float64(),
-    "signature": pl.String(),
-})  # fmt: skip
-RANK = pl.Schema({
-    "corpus": pl.String(), "kind": pl.String(), "system": pl.String(), "mean_references": pl.Float64(),
-    "measure": pl.String(), "value": pl.Float64(), "value_low": pl.Float64(), "value_high": pl.Float64(),
-    "rank": pl.Float64(), "rank_low": pl.Float64(), "rank_high": pl.Float64(), "cluster": pl.Int32(),
-    "signature": pl.String(),
-})  # fmt: skip
-CONCORDANCE = pl.Schema({
-    "corpus": pl.String(), "statistic": pl.String(), "measure": pl.String(), "other": pl.String(),
-    "models": pl.Int32(), "value": pl.Float64(), "value_low": pl.Float64(), "value_high": pl.Float64(),
-    "signature": pl.String(),
-})  # fmt: skip
+COMPARISON = schema("system_comparison")
+RANK = schema("metric_rank")
+CONCORDANCE = schema("metric_concordance")
 
 
 def compare(scores: pl.DataFrame) -> pl.DataFrame:
@@ -128,7 +112,7 @@ def _ranks(
         for at in np.flatnonzero(~np.isnan(good[0])).tolist():
             scores = measure.better * good[:, at]
             value = scores[0], *measure.interval(sums[at], scores[1:])
-            yield *names[at], measure.name, *value, *bounded(rank[:, at]), cluster.get(at)
+            yield *names[at][:2], measure.name, *names[at][2:], *value, *bounded(rank[:, at]), cluster.get(at)
     known = ~np.isnan(ranked)
     counts = known.sum(axis=0)
     means = np.divide(
@@ -136,7 +120,7 @@ def _ranks(
     )
     placed = concordance.ranks(-means, models)
     for at in np.flatnonzero(counts[0]).tolist():
-        yield *names[at], MEAN_RANK, *bounded(means[:, at]), *bounded(placed[:, at]), None
+        yield *names[at][:2], MEAN_RANK, *names[at][2:], *bounded(means[:, at]), *bounded(placed[:, at]), None
 
 
 def _clusters(

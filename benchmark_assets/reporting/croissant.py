@@ -30,7 +30,7 @@ IDENTIFIER = re.compile(r"(CC0-1\.0|CC-BY(-NC)?(-SA|-ND)?-[1-4]\.0|Apache-2\.0|M
 TO_BE_ANNOUNCED = ":tba"
 TYPES = {
     "VARCHAR": "sc:Text", "DOUBLE": "sc:Float", "FLOAT": "sc:Float", "BOOLEAN": "sc:Boolean", "INTEGER": "sc:Integer",
-    "BIGINT": "sc:Integer", "TIMESTAMP": "sc:DateTime",
+    "BIGINT": "sc:Integer", "TIMESTAMP": "sc:DateTime", "DATE": "sc:Date",
 }  # fmt: skip
 FORMATS = {
     ".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonlines", ".md": "text/markdown",

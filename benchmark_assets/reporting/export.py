@@ -7,7 +7,7 @@ packages (differences).
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -20,19 +20,7 @@ from benchmark_assets.audit.rated import anonymous, without_names
 from benchmark_assets.corpus.renderings import renderings
 from benchmark_assets.corpus.rights import Disclosure, disclosure, named
 from benchmark_assets.reporting import croissant, dictionary
-from benchmark_assets.reporting.contents import (
-    BY_BASE_SET,
-    BY_CORPUS,
-    BY_PASSAGE,
-    CHECKSUMS,
-    FILES,
-    LEXICAL,
-    MEASURES,
-    SEMANTIC,
-    VERIFICATION,
-    as_csv,
-    as_parquet,
-)
+from benchmark_assets.reporting.contents import CHECKSUMS, as_csv, as_parquet, files, public
 from resources import prompts
 from resources.errors import BadInput
 from resources.folders import PRIVATE, README, Kind, check_replaceable, put
@@ -42,6 +30,27 @@ from resources.warehouse import Warehouse
 from resources.whole_files import sha256
 
 EXPORT = Kind("export", "# Variorum export, public: ", "# Variorum export, private, do not pass on: ")
+
+FILES = f"""\
+| file | content |
+|---|---|
+| `source.jsonl`, `references.jsonl` | Texts by segment (null: untranslated), with licence and SHA-256; of a \
+restricted text only characters and SHA-256. |
+| `prose.jsonl` | Continuous translations, to whose characters `verification.csv` points, and their notes. |
+| `outputs/` | Outputs, a file for each model, whose name is percent-encoded; `variorum import outputs FILE --corpus \
+CORPUS --model MODEL` reads it. |
+| `parquet/` | Each table again, with types and lists. |
+| `dictionary.csv`, `dictionary.md` | Type, unit and meaning of each column of each table. |
+| `croissant.json`, `datacite.json` | Records for catalogues of data sets. Before you deposit the package, add its \
+address, and replace `:tba` by publisher and DOI. |
+| `prompts/` | Prompts of the project at the time of the export. |
+| `LICENCES.md` | Terms of each text. |
+| `{CHECKSUMS}` | `sha256sum -c {CHECKSUMS}` checks all other files. |
+"""
+NOTES = """\
+Lists in CSV are JSON. An output that repeats the whole restricted text of its passage is withheld. Annotators are
+numbered. Terms of glossaries are words of a translation, and in no package.
+"""
 
 REBUILD = """\
 Get the texts from their sources under their licences, describe them in a YAML file, and import it with `variorum import
@@ -107,7 +116,7 @@ def _content(warehouse: Warehouse, corpus: str) -> Content:
     sources = warehouse.read("source_text", key, columns).with_columns(translator=pl.lit(""))
     passages = sources.select("passage")
     references, prose = _references(warehouse, passages), _prose(warehouse, key)
-    verification = warehouse.read("verification", passages, [*VERIFICATION, "evidence"])
+    verification = warehouse.read("verification", passages, [*public("verification"), "evidence"])
     translators = [*references["translator"], *prose["translator"], *verification["translator"]]
     shown = disclosure(warehouse, corpus, translators, passages, private=False)
     rights = shown.rights
@@ -161,17 +170,20 @@ def _outputs(warehouse: Warehouse, passages: pl.DataFrame, shown: Disclosure) ->
 
 def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Tables without any text, by file; and what is known of each passage, by table."""
-    tables = {file: warehouse.read(table, passages, columns) for file, (table, columns) in BY_PASSAGE.items()}
-    tables |= {file: warehouse.read(table, key, columns) for file, (table, columns) in BY_CORPUS.items()}
     sets = warehouse.read("base_set_item", passages, ["base_set"]).unique()
-    tables |= {file: warehouse.read(table, sets, columns) for file, (table, columns) in BY_BASE_SET.items()}
+    tables = {
+        file: warehouse.read(source.table, keys, source.columns)
+        for keys, found in (
+            (passages, files("passage", without="corpus")), (key, files("corpus")),
+            (sets, files("base_set", without="passage")),
+        )
+        for file, source in found.items()
+    }  # fmt: skip
     tables["leaderboard.csv"] = tables["leaderboard.csv"].sort("rank")
-    semantic = warehouse.read("drift_score", passages, ["model", "passage", *SEMANTIC])
-    lexical = warehouse.read("lexical_score", passages, ["model", "passage", *LEXICAL])
+    semantic, lexical = (warehouse.read(each, passages, public(each)) for each in ("drift_score", "lexical_score"))
     both = semantic.join(lexical, on=["model", "passage"], how="full", coalesce=True)
     tables["scores.csv"] = both.sort("model", "passage")
-    tables["selection"] = warehouse.read("selection", passages, ["passage", "selected", "reasons", "kept"])
-    tables["passage_filter"] = warehouse.read("passage_filter", passages, ["passage", *MEASURES])
+    tables |= {each: warehouse.read(each, passages, public(each)) for each in ("selection", "passage_filter")}
     tables |= _numbered(tables["human_labels.csv"], tables["rater_agreement.csv"])
     tables["corpus"] = warehouse.read("corpus", key, ["source_language", "target_language", "filters", "aligners"])
     return tables
@@ -191,34 +203,33 @@ def _package(content: Content, private: bool, published: date) -> dict[str, byte
     """The package's files by their paths in it."""
     outputs = _short(content.outputs, content.corpus)
     tables = _as_written(content, outputs)
-    files = {file: as_csv(rows) for file, rows in tables.items()}
-    files |= {parquet(file): as_parquet(rows) for file, rows in tables.items()}
-    files |= _output_files(outputs)
+    written = {file: as_csv(rows) for file, rows in tables.items()}
+    written |= {parquet(file): as_parquet(rows) for file, rows in tables.items()}
+    written |= _output_files(outputs)
     texts = {"source.jsonl": content.sources, "references.jsonl": content.references, "prose.jsonl": content.prose}
     for file, rows in texts.items():
-        files[file] = _lines(_record(row, whole=not row["restricted"]) for row in rows.iter_rows(named=True))
+        written[file] = _lines(_record(row, whole=not row["restricted"]) for row in rows.iter_rows(named=True))
     if private:
-        files |= {f"{PRIVATE}/{file}": whole for file, whole in _restricted(content, texts, outputs).items()}
+        written |= {f"{PRIVATE}/{file}": whole for file, whole in _restricted(content, texts, outputs).items()}
     for path in sorted((PROJECT / "prompts").glob("*.yaml")):
-        files[f"prompts/{path.name}"] = path.read_bytes()
-    files["LICENCES.md"] = _licences(content, private).encode()
-    files[README] = _readme(content, private).encode()
+        written[f"prompts/{path.name}"] = path.read_bytes()
+    written["LICENCES.md"] = _licences(content, private).encode()
+    written[README] = _readme(content, private, list(tables)).encode()
     meanings = dictionary.entries(tables)
-    files["dictionary.csv"] = as_csv(dictionary.frame(meanings))
-    files["dictionary.md"] = dictionary.page(meanings).encode()
+    written["dictionary.csv"] = as_csv(dictionary.frame(meanings))
+    written["dictionary.md"] = dictionary.page(meanings).encode()
     open_ones = content.rights.filter(~pl.col("restricted"))["licence"].unique().sort().to_list()
     about = croissant.About(content.corpus, published, open_ones, _languages(content), private)
-    passed_on = {path: whole for path, whole in files.items() if not path.startswith(f"{PRIVATE}/")}
+    passed_on = {path: whole for path, whole in written.items() if not path.startswith(f"{PRIVATE}/")}
     typed = {parquet(file): file for file in tables}
-    files["croissant.json"] = _json(croissant.croissant(about, passed_on, typed, meanings))
-    files["datacite.json"] = _json(croissant.datacite(about, passed_on))
-    return files | {CHECKSUMS: checksums(files)}
+    written["croissant.json"] = _json(croissant.croissant(about, passed_on, typed, meanings))
+    written["datacite.json"] = _json(croissant.datacite(about, passed_on))
+    return written | {CHECKSUMS: checksums(written)}
 
 
 def _as_written(content: Content, outputs: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """The tables of the package by the names of their files in CSV."""
-    names = [*BY_PASSAGE, *BY_CORPUS, *BY_BASE_SET, "scores.csv"]
-    tables = {file: _short(content.tables[file], content.corpus) for file in names}
+    tables = {file: _short(rows, content.corpus) for file, rows in content.tables.items() if file.endswith(".csv")}
     found = content.verification.drop("licence").with_columns(evidence=pl.when(~pl.col("restricted")).then("evidence"))
     return tables | {
         "passages.csv": _passages(content),
@@ -317,14 +328,15 @@ def _licences(content: Content, private: bool) -> str:
     return f"# Licences\n\n{markdown(rows, most=len(rows))}\n"
 
 
-def _readme(content: Content, private: bool) -> str:
+def _readme(content: Content, private: bool, tables: Sequence[str]) -> str:
     title = EXPORT.private if private else EXPORT.public
     warning = f"`{PRIVATE}` holds texts that may not be passed on. Private: do not pass on.\n\n" if private else ""
     selected = int(content.tables["selection"]["selected"].sum())
     models = content.outputs["model"].n_unique()
     return (
         f"{title}{content.corpus}\n\n{warning}{len(content.sources)} passages, {selected} of them in the benchmark; "
-        f"{len(_translators(content))} human translations; outputs of {models} models.\n\n{FILES}\n"
+        f"{len(_translators(content))} human translations; outputs of {models} models.\n\n"
+        f"{FILES}{dictionary.files_of(tables)}\n\n{NOTES}\n"
         f"## Made from\n\n{_made_from(content)}\n## To rebuild it\n\n{REBUILD}"
     )
 

@@ -7,16 +7,12 @@ import polars as pl
 
 from benchmark_assets.corpus.duplicates import near_duplicates
 from benchmark_assets.corpus.filters import REASONS, Filters
+from resources.catalogue import schema
 from resources.keys import CORPUS
 
 DUPLICATE = "duplicate"
-NEAR_DUPLICATE = pl.Schema(
-    {"passage": pl.String(), "corpus": pl.String(), "kept": pl.String(), "similarity": pl.Float64()}
-)
-FUNNEL = pl.Schema({
-    "corpus": pl.String(), "step": pl.Int32(), "reason": pl.String(), "affected": pl.Int32(), "alone": pl.Int32(),
-    "remaining": pl.Int32(),
-})  # fmt: skip
+NEAR_DUPLICATE = schema("near_duplicate")
+FUNNEL = schema("funnel")
 
 
 def duplicates(measured: pl.DataFrame, sources: pl.DataFrame, filters: Mapping[str, Filters]) -> pl.DataFrame:

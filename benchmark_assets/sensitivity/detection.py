@@ -15,6 +15,7 @@ from benchmark_assets.metrics.measures import OUTLIER, Floats, ratio
 from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, STRETCHES
 from benchmark_assets.sensitivity.languages import rules
 from benchmark_assets.sensitivity.sample import SOUND
+from resources.catalogue import schema
 
 ALL = "all"
 """Kind of the rows that take all kinds together; severity 0 takes all severities together."""
@@ -34,17 +35,8 @@ RECALLS = (0.5, 0.8, 0.9, 0.95)
 THRESHOLDS = (1.5, OUTLIER)
 """Drift that leads to adjudication (From Outliers to Errors, section 3.3), and that makes an outlier (PaliBench)."""
 
-DETECTION = pl.Schema({
-    "metric": pl.String(), "kind": pl.String(), "severity": pl.Int32(), "texts": pl.Int32(), "passages": pl.Int32(),
-    "extent": pl.Float64(),
-    **{f"{name}{bound}": pl.Float64() for name in ("auc", "win_rate") for bound in ("", "_low", "_high")},
-    "note": pl.String(),
-})  # fmt: skip
-THRESHOLD = pl.Schema({
-    "kind": pl.String(), "severity": pl.Int32(), "rule": pl.String(), "texts": pl.Int32(),
-    **{f"{name}{bound}": pl.Float64()
-       for name in ("threshold", "recall", "false_alarms") for bound in ("", "_low", "_high")},
-})  # fmt: skip
+DETECTION = schema("sensitivity", "corpus", "signature")
+THRESHOLD = schema("sensitivity_threshold", "corpus", "signature")
 
 _AT_ONCE = 8_000_000  # numbers of a resampling in memory
 

@@ -11,14 +11,12 @@ import polars as pl
 
 from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, Material, damage, foreign_terms, terms
 from benchmark_assets.sensitivity.languages import rules
+from resources.catalogue import schema
 
 SOUND = "none"
 """The kind of a text that is as its translator wrote it; its severity is 0."""
 
-VARIANT = pl.Schema({
-    "passage": pl.String(), "translator": pl.String(), "kind": pl.String(), "severity": pl.Int32(),
-    "text": pl.String(), "extent": pl.Float64(),
-})  # fmt: skip
+VARIANT = schema("damaged_text")
 
 
 def chosen(passages: Sequence[str], count: int | None, seed: int) -> list[str]:

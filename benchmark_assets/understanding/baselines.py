@@ -17,6 +17,7 @@ from benchmark_assets.understanding import linear, overlap, scansion, tagger
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.scansion import RULES
 from benchmark_assets.understanding.tasks import readable
+from resources.catalogue import schema
 from resources.digest import digest
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
@@ -30,11 +31,8 @@ SEED = 1
 """Of baselines in which there is no chance, or one seed is fixed."""
 
 _OF_SAMPLE = {"task": pl.String(), "baseline": pl.String(), "seed": pl.Int32(), "sample": pl.String()}
-BASELINE_ANSWER = pl.Schema({**_OF_SAMPLE, "label": pl.String(), "signature": pl.String()})
-BASELINE_SPAN = pl.Schema({
-    **_OF_SAMPLE, "number": pl.Int32(), "type": pl.String(), "text": pl.String(), "first": pl.Int32(),
-    "last": pl.Int32(),
-})  # fmt: skip
+BASELINE_ANSWER = schema("baseline_answer")
+BASELINE_SPAN = schema("baseline_span")
 
 
 class Split(NamedTuple):

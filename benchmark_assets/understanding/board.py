@@ -19,6 +19,7 @@ from benchmark_assets.metrics import significance
 from benchmark_assets.metrics.intervals import RESAMPLES, SEED, percentile_interval, resampling_weights
 from benchmark_assets.metrics.measures import Floats, Measure
 from benchmark_assets.understanding.scores import INTERVALS
+from resources.catalogue import schema
 
 MODEL, TRAINED, RULE, BASELINE = "model", "trained", "rule", "baseline"
 
@@ -40,16 +41,8 @@ ALL_MARKS = pl.Schema({
     "kind": pl.String(), "system": pl.String(), "task": pl.String(), "seed": pl.Int32(), "position": pl.Int32(),
     "score": pl.Float64(),
 })  # fmt: skip
-BOARD = pl.Schema({
-    "system": pl.String(), "kind": pl.String(), "benchmark": pl.String(), "language": pl.String(), "task": pl.String(),
-    "tasks": pl.Int32(), "score": pl.Float64(), "score_low": pl.Float64(), "score_high": pl.Float64(),
-    "score_sd": pl.Float64(), "near": pl.Float64(), "missing": pl.String(), "signature": pl.String(),
-})  # fmt: skip
-COMPARISON = pl.Schema({
-    "benchmark": pl.String(), "language": pl.String(), "task": pl.String(), "model": pl.String(), "other": pl.String(),
-    "difference": pl.Float64(), "difference_low": pl.Float64(), "difference_high": pl.Float64(),
-    "p_randomization": pl.Float64(), "p_holm": pl.Float64(), "signature": pl.String(),
-})  # fmt: skip
+BOARD = schema("understanding_board")
+COMPARISON = schema("understanding_comparison")
 
 
 class Group(NamedTuple):

@@ -6,10 +6,9 @@ Here: rows of `task_chance`. Not here: baselines that are trained or follow a ru
 import polars as pl
 
 from benchmark_assets.understanding.scores import Gold, marked
+from resources.catalogue import schema
 
-CHANCE = pl.Schema({
-    "task": pl.String(), "baseline": pl.String(), "score": pl.Float64(), "signature": pl.String(),
-})  # fmt: skip
+CHANCE = schema("task_chance")
 
 
 def chances(own: Gold, train: pl.DataFrame) -> pl.DataFrame:

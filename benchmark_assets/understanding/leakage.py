@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
 from benchmark_assets.understanding.linear import Grams, ngrams
+from resources.catalogue import schema
 
 LENGTH = 8
 """Code points of an n-gram: some two syllables of Tibetan or three of Sanskrit, so that two texts share few of them by
@@ -26,10 +27,7 @@ COPY = 0.99
 
 SIGNATURE = f"Jaccard similarity of the sets of character {LENGTH}-grams, blanks as one"
 
-LEAKAGE = pl.Schema({
-    "task": pl.String(), "sample": pl.String(), "nearest": pl.String(), "similarity": pl.Float64(),
-    "contained": pl.Float64(), "same_source": pl.Boolean(), "nearest_label": pl.Boolean(),
-})  # fmt: skip
+LEAKAGE = schema("task_leakage")
 
 
 def leakage(samples: pl.DataFrame) -> pl.DataFrame:

@@ -14,21 +14,12 @@ import polars as pl
 from benchmark_assets.corpus.readers.strict_json import parse
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.spans import locate
+from resources.catalogue import schema
 from resources.digest import digest
 from resources.errors import BadInput
 
-SAMPLE = pl.Schema(
-    {
-        "task": pl.String(), "split": pl.String(), "sample": pl.String(), "position": pl.Int32(), "texts": pl.String(),
-        "label": pl.String(), "source": pl.String(),
-    }
-)  # fmt: skip
-SPAN = pl.Schema(
-    {
-        "task": pl.String(), "split": pl.String(), "sample": pl.String(), "number": pl.Int32(), "type": pl.String(),
-        "text": pl.String(), "first": pl.Int32(), "last": pl.Int32(), "located": pl.String(),
-    }
-)  # fmt: skip
+SAMPLE = schema("task_sample")
+SPAN = schema("task_span")
 
 
 MOST_SHOWN = 40

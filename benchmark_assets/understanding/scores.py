@@ -18,6 +18,7 @@ from benchmark_assets.understanding import leakage, muc
 from benchmark_assets.understanding.baselines import UNTRAINED
 from benchmark_assets.understanding.classes import class_scores, confusion, macro_f1, rates
 from benchmark_assets.understanding.description import TaskDescription
+from resources.catalogue import schema
 
 INTERVALS = f"{LEVEL:.0%} intervals: {RESAMPLES} bootstrap resamples of the samples, percentiles, seed {SEED}"
 SIGNATURE = f"0 to 100; mean over seeds, sd with n - 1; {INTERVALS}, the same for all systems of a task"
@@ -27,24 +28,10 @@ MARKS = pl.Schema({
     "system": pl.String(), "seed": pl.Int32(), "sample": pl.String(), "position": pl.Int32(), "usable": pl.Boolean(),
     "gold": pl.String(), "predicted": pl.String(), "score": pl.Float64(),
 })  # fmt: skip
-SCORE = pl.Schema({
-    "model": pl.String(), "task": pl.String(), "seeds": pl.Int32(), "samples": pl.Int32(), "unusable": pl.Int32(),
-    "spans": pl.Int32(), "hallucinated": pl.Int32(),
-    "score": pl.Float64(), "score_low": pl.Float64(), "score_high": pl.Float64(), "score_sd": pl.Float64(),
-    "macro": pl.Float64(), **dict.fromkeys(muc.MODES, pl.Float64()), "signature": pl.String(),
-})  # fmt: skip
-CLASS_SCORE = pl.Schema({
-    "model": pl.String(), "task": pl.String(), "class": pl.String(), "gold": pl.Int32(), "predicted": pl.Int32(),
-    "correct": pl.Int32(), "precision": pl.Float64(), "recall": pl.Float64(), "f1": pl.Float64(),
-})  # fmt: skip
-CONFUSION = pl.Schema({
-    "model": pl.String(), "task": pl.String(), "gold": pl.String(), "predicted": pl.String(), "samples": pl.Int32(),
-})  # fmt: skip
-BASELINE_SCORE = pl.Schema({
-    "task": pl.String(), "baseline": pl.String(), "seeds": pl.Int32(), "samples": pl.Int32(),
-    "score": pl.Float64(), "score_low": pl.Float64(), "score_high": pl.Float64(), "score_sd": pl.Float64(),
-    "macro": pl.Float64(), "near": pl.Float64(), "far_score": pl.Float64(), "signature": pl.String(),
-})  # fmt: skip
+SCORE = schema("task_score")
+CLASS_SCORE = schema("class_score")
+CONFUSION = schema("confusion")
+BASELINE_SCORE = schema("baseline_score")
 
 
 NO_CLASS = "(none)"

@@ -14,6 +14,7 @@ from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.asking import Output
 from benchmark_assets.translation.systems import System
+from resources import catalogue
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 from tests.support import MODELS, PASSAGES, SPARSE, LetterEmbedder, run
@@ -102,7 +103,7 @@ def latest(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[st
 
 def stored(warehouse: Warehouse, table: str) -> pl.DataFrame:
     """Rows as they were computed, without the run that did and its time."""
-    return warehouse.read(table, columns=warehouse.tables()[table])
+    return warehouse.read(table, columns=[*catalogue.table(table).content])
 
 
 def test_every_asset_is_checked_for_soundness_and_that_alone_blocks(ruled: dg.Definitions) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,7 +24,9 @@ from benchmark_assets.automation.findings import (
 from benchmark_assets.metrics.drift import semantic_scores
 from benchmark_assets.references.rows import envelope_rows
 from benchmark_assets.reporting.leaderboard import summaries
+from resources import catalogue
 from tests.metrics.scores import scores
+from tests.rows import rows_of
 from tests.vectors import Vector, candidates, references
 
 INF, NAN = math.inf, math.nan
@@ -49,66 +52,71 @@ def grid(*keys: str, **columns: object) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("column", "possible", "impossible"),
+    ("table", "column", "possible", "impossible"),
     [
-        ("sim_best", [-1.0, 0.0, 1.0, 1 + 2e-7], [1.001, -1.001]),  # a cosine, of vectors in float32
-        ("similarity", [-1.0, 1.0], [2.0]),
-        ("human_spread", [0.0, 1.0], [-0.01, 1.01]),
-        ("outlier_rate", [0.0, 1.0], [-0.01, 1.01]),
-        ("chrf", [0.0, 100.0], [-1.0, 101.0]),
-        ("bleu", [0.0, 100.0], [-1.0, 101.0]),
-        ("length_ratio", [0.0, 1e6], [-0.1]),
-        ("drift", [0.0, 2 / 0.01], [-0.1, 201.0]),  # at most: opposite to references that coincide
-        ("chrf_low", [0.0, 100.0], [-1.0, 101.0]),
-        ("sim_best_high", [-1.0, 1.0], [1.1]),
-        ("any other", [-1e300, 1e300], []),
+        # a cosine, of vectors in float32
+        ("drift_score", "sim_best", [-1.0, 0.0, 1.0, 1 + 2e-7], [1.001, -1.001]),
+        ("reference_similarity", "similarity", [-1.0, 1.0], [2.0]),
+        ("reference_envelope", "human_spread", [0.0, 1.0], [-0.01, 1.01]),
+        ("leaderboard", "outlier_rate", [0.0, 1.0], [-0.01, 1.01]),
+        ("lexical_score", "chrf", [0.0, 100.0], [-1.0, 101.0]),
+        ("lexical_score", "bleu", [0.0, 100.0], [-1.0, 101.0]),
+        ("lexical_score", "length_ratio", [0.0, 1e6], [-0.1]),
+        ("drift_score", "drift", [0.0, 2 / 0.01], [-0.1, 201.0]),  # at most: opposite to references that coincide
+        ("leaderboard", "chrf_low", [0.0, 100.0], [-1.0, 101.0]),
+        ("leaderboard", "sim_best_high", [0.9, 1.0], [1.1]),
+        ("literary_score", "score", [0.0, 100.0], [640.0]),
+        ("sensitivity", "auc", [0.0, 1.0], [1.2]),
+        ("pairwise_score", "strength", [-1e9, 1e9], []),
+        ("alignment", "likeness", [[0.5, -0.5, None]], [[0.5, 1.5]]),
+        ("leaderboard", "outliers", [0], [-3]),
     ],
 )
 def test_a_number_that_its_column_cannot_hold_is_found(
-    column: str, possible: list[float], impossible: list[float]
+    table: str, column: str, possible: list[Any], impossible: list[Any]
 ) -> None:
-    keys = [f"x/{i}" for i in range(1 + len(possible))]
-    fine = pl.DataFrame({"passage": keys, column: [None, *possible]}, schema_overrides={column: pl.Float64})
-    assert out_of_range(fine, ["passage"]).is_empty()
-    for value in (*impossible, NAN, INF, -INF):
-        bad = pl.DataFrame({"passage": ["bad"], column: [value]})
-        found = out_of_range(pl.concat([fine, bad]), ["passage"])
-        assert found.select("where", "rows", "example").rows() == [(column, 1, "bad")], value
+    declared = catalogue.table(table)
+    fine = rows_of(table, len(possible), **{column: possible})
+    assert column not in set(out_of_range(fine, declared).filter(~pl.col("problem").str.contains("interval"))["where"])
+    not_finite = [NAN, INF, -INF] if declared.columns[column].polars.is_float() else []
+    for value in (*impossible, *not_finite):
+        found = out_of_range(rows_of(table, 2, **{column: [possible[0], value]}), declared).filter(where=column)
+        assert found.filter(pl.col("problem").str.starts_with("is no number"))["rows"].to_list() == [1], value
 
 
 def test_a_finding_counts_its_rows_and_names_the_first() -> None:
-    rows = grid("m|x/1", "m|x/2", "n|x/2").with_columns(pl.Series("drift", [1.0, -1.0, 999.0]))
-    assert out_of_range(rows, ["model", "passage"]).select("where", "rows", "example").rows() == [("drift", 2, "m|x/2")]
-    assert out_of_range(rows, [])["example"].to_list() == [""]
+    rows = rows_of("drift_score", 3, model=["m", "m", "n"], passage=["x/1", "x/2", "x/2"], drift=[1.0, -1.0, 999.0])
+    found = out_of_range(rows, catalogue.table("drift_score"))
+    assert found.select("where", "rows", "example").rows() == [("drift", 2, "m|x/2")]
 
 
 @given(st.tuples(*[st.floats(0, 100)] * 3))
 def test_an_interval_ends_after_it_begins(numbers: tuple[float, float, float]) -> None:
     value, low, high = numbers
-    found = out_of_range(pl.DataFrame({"chrf": [value], "chrf_low": [low], "chrf_high": [high]}), [])
-    assert where(found) == (["chrf"] if low > high else [])
+    rows = rows_of("leaderboard", chrf=[value], chrf_low=[low], chrf_high=[high])
+    assert where(out_of_range(rows, catalogue.table("leaderboard"))) == (["chrf"] if low > high else [])
 
 
 @pytest.mark.parametrize(
-    "columns",
+    ("table", "columns"),
     [
-        ["sim_centroid", "drift"],
-        ["bleu", "chrf", "length_ratio"],
-        ["human_spread", "euclidean_spread", "mean_similarity", "least_similarity"],
+        ("human_baseline", ["sim_centroid", "drift"]),
+        ("lexical_score", ["bleu", "chrf", "length_ratio"]),
+        ("reference_envelope", ["human_spread", "euclidean_spread", "mean_similarity", "least_similarity", "centroid"]),
     ],
 )
-def test_columns_that_rest_on_the_same_are_null_together(columns: list[str]) -> None:
-    schema = dict.fromkeys(columns, pl.Float64)
+def test_columns_that_rest_on_the_same_are_null_together(table: str, columns: list[str]) -> None:
     for nulls in range(2 ** len(columns)):
-        row = tuple(None if nulls >> i & 1 else 0.5 for i in range(len(columns)))
-        found = out_of_range(pl.DataFrame([row], schema=schema, orient="row"), [])
-        assert where(found) == ([", ".join(columns)] if len(set(row)) > 1 else []), row
-    assert out_of_range(pl.DataFrame({columns[0]: [None, 0.5]}), []).is_empty()  # a table without the others
+        empty = [name for at, name in enumerate(columns) if nulls >> at & 1]
+        found = out_of_range(rows_of(table, 1, **{name: [None] for name in empty}), catalogue.table(table))
+        assert where(found) == ([", ".join(columns)] if 0 < len(empty) < len(columns) else []), empty
 
 
-def test_words_and_counts_have_no_range() -> None:
-    rows = pl.DataFrame({"drift": ["far"], "outliers": [-3], "centroid": [[7.0, NAN]]})
-    assert out_of_range(rows, []).is_empty()
+def test_a_word_that_is_not_on_the_list_of_its_column_is_found() -> None:
+    rows = rows_of("verdict", 2, label=["MINOR_ERROR", "FINE"])
+    found = out_of_range(rows, catalogue.table("verdict"))
+    assert found.select("where", "rows").rows() == [("label", 1)]
+    assert "MAJOR_ERROR" in found["problem"][0]
 
 
 def scored(*own: Vector) -> pl.DataFrame:
@@ -131,13 +139,16 @@ def scored(*own: Vector) -> pl.DataFrame:
     ],
 )
 def test_scores_as_the_metrics_compute_them_are_sound(own: list[Vector]) -> None:
-    assert out_of_range(scored(*own), ["model"]).rows() == []
+    found = scored(*own)
+    rows = rows_of("drift_score", len(found), **{name: found[name].to_list() for name in found.columns})
+    assert out_of_range(rows, catalogue.table("drift_score")).rows() == []
 
 
 def test_drift_is_sound_where_rounding_makes_vectors_longer_than_one() -> None:
     found = scored(*[[math.sqrt(1 / 6)] * 6] * 3).select("model", "drift")
     assert found["drift"].min() == pytest.approx(0, abs=1e-5)
-    assert out_of_range(found, ["model"]).rows() == []
+    rows = rows_of("drift_score", len(found), drift=found["drift"].to_list(), model=found["model"].to_list())
+    assert out_of_range(rows, catalogue.table("drift_score")).rows() == []
 
 
 # Nulls

@@ -21,6 +21,7 @@ from benchmark_assets.reporting import latex, shared_task
 from benchmark_assets.reporting.contents import CHECKSUMS, as_csv, as_parquet
 from benchmark_assets.reporting.export import export
 from benchmark_assets.translation.imports import import_outputs
+from resources import catalogue
 from resources.errors import BadInput
 from resources.folders import PRIVATE
 from resources.warehouse import Replacement, Warehouse
@@ -250,7 +251,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
     }  # fmt: skip
     texts = {
         (table, column)
-        for table in warehouse.tables()
+        for table in catalogue.tables()
         for column, kind in warehouse.empty(table).schema.items()
         if kind in (pl.String, pl.List(pl.String)) and column not in names
     }
@@ -332,7 +333,7 @@ def test_an_output_that_repeats_a_restricted_text_is_withheld(stored: Warehouse,
 def test_the_same_warehouse_gives_the_same_bytes(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
     restrict(corpus, "dora")
     export(stored, tmp_path / "one", "tiny", private=True)
-    for table in stored.tables():
+    for table in catalogue.tables():
         rows = stored.read(table).drop("run_id", "updated_at").reverse()
         stored.write([Replacement(table, rows, None)], run_id="another")
     export(stored, tmp_path / "other", "tiny", private=True)

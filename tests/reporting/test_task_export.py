@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from benchmark_assets.reporting.contents import OF_NONE, as_csv
+from benchmark_assets.reporting.contents import as_csv, files
 from benchmark_assets.reporting.differences import compare, read
 from benchmark_assets.reporting.task_export import export_tasks
 from resources.errors import BadInput
@@ -32,7 +32,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
 def test_it_has_every_table_twice_with_meanings_and_without_a_text(warehouse: Warehouse, tmp_path: Path) -> None:
     assert export_tasks(warehouse, tmp_path / "out") == ["T1"]
     tables = {file.stem: pl.read_parquet(file) for file in (tmp_path / "out/parquet").iterdir()}
-    assert {f"{name}.csv" for name in tables} == {*OF_NONE, "costs.csv"}
+    assert {f"{name}.csv" for name in tables} == {*files("task"), "costs.csv"}
     for name, rows in tables.items():
         assert as_csv(rows) == (tmp_path / f"out/{name}.csv").read_bytes()
     assert not any(SECRET.encode() in file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file())

@@ -16,6 +16,7 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, order
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
+from resources import catalogue
 from resources.warehouse import Warehouse
 from tests.corpus.support import edit
 from tests.processes import here
@@ -136,7 +137,7 @@ class Stage:
     def holds(self, passage: str) -> set[str]:
         """Tables that have rows of a passage, of those that only selected ones are in."""
         key = pl.DataFrame({"passage": [passage]})
-        tables = [each for each, columns in self.warehouse.tables().items() if "passage" in columns]
+        tables = [name for name, each in catalogue.tables().items() if "passage" in each.columns]
         return {each for each in tables if each not in BEFORE | {"materialization", "near_duplicate"}
                 and len(self.warehouse.read(each, key))}  # fmt: skip
 
@@ -291,7 +292,7 @@ def test_a_corpus_that_is_removed_leaves_no_row_and_the_other_as_it_is(stage: St
 
 
 def check_removed(warehouse: Warehouse, corpus: str) -> None:
-    for table, columns in warehouse.tables().items():
+    for table, columns in ((name, each.content) for name, each in catalogue.tables().items()):
         rows = warehouse.read(table)
         for column in {"corpus", "passage", "kept"} & set(columns):
             own = rows.filter(pl.col(column).fill_null("").str.contains(rf"^{corpus}(/|$)"))

@@ -1,0 +1,147 @@
+"""The table catalogue: complete, the same in every database, and what checks and writes go by."""
+
+import math
+from pathlib import Path
+
+import dagster as dg
+import duckdb
+import polars as pl
+import pytest
+
+from benchmark_assets.automation.checks import Subject, sound
+from benchmark_assets.definitions import build_definitions
+from benchmark_assets.lineage.refresh import further_tables
+from benchmark_assets.partitions import dimensions
+from resources import catalogue
+from resources.catalogue import Column
+from resources.errors import BadInput
+from resources.provider.provider import Provider
+from resources.provider.registry import default_path
+from resources.warehouse import Replacement, Warehouse
+from tests.rows import outside, rows_of
+
+STORED = sorted(catalogue.tables())
+
+
+def test_every_column_has_a_unit_a_meaning_and_a_range_or_a_reason_for_none() -> None:
+    assert list(catalogue.faults(catalogue.declared())) == []
+
+
+def test_duckdb_reads_the_types_that_frames_have() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(catalogue.duckdb_ddl())
+        for table in catalogue.tables().values():
+            found = connection.sql(f'SELECT * FROM "{table.name}"').pl().schema
+            assert dict(found) == {name: column.polars for name, column in table.columns.items()}
+
+
+def test_the_statements_for_postgresql_declare_the_same_tables() -> None:
+    def columns(ddl: str) -> list[tuple[str, ...]]:
+        with duckdb.connect() as connection:  # it knows PostgreSQL's names of types
+            connection.execute(ddl)
+            query = "SELECT table_name, column_name, data_type, is_nullable, column_default FROM duckdb_columns()"
+            return connection.sql(f"{query} WHERE NOT internal ORDER BY ALL").fetchall()
+
+    assert columns(catalogue.postgres_ddl()) == columns(catalogue.duckdb_ddl())
+    assert not {"DOUBLE,", "VARCHAR", "FLOAT["} & set(catalogue.postgres_ddl().split())
+
+
+def test_bounds_of_an_interval_are_columns_beside_their_number() -> None:
+    columns = catalogue.table("leaderboard").columns
+    low = columns["drift_low"]
+    assert (low.between, low.unit, low.nullable) == ("drift", "drift", columns["drift"].nullable)
+    assert low.meaning == "Lower bound of the 95 % interval of `drift`."
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("t: {meaning: A., key: [a], colums: [a]}", "t.colums: extra inputs"),
+        ("t: {meaning: A., key: [a], columns: [{a: {unit: cosines, meaning: A.}}]}", "unit 'cosines' is unknown"),
+        ("t: {meaning: A., key: [a], columns: [{a: {unit: name, meening: A.}}]}", "meening"),
+        ("t: {meaning: A., key: [never_declared]}", "t.never_declared: has no unit"),
+        ("t: {meaning: A., key: [a]}\nt: {meaning: B., key: [b]}", "'t' occurs twice"),
+    ],
+    ids=["unknown key", "unknown unit", "unknown key of a column", "undeclared column", "table twice"],
+)
+def test_a_fault_in_a_declaration_names_file_and_key(tmp_path: Path, text: str, problem: str) -> None:
+    for name in (catalogue.UNITS, catalogue.SHARED):
+        (tmp_path / name).write_bytes((catalogue.FOLDER / name).read_bytes())
+    (tmp_path / "room.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput, match=problem) as fault:
+        catalogue.read(tmp_path)
+    assert "room.yaml" in str(fault.value)
+
+
+def test_what_a_declaration_lacks_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / catalogue.UNITS).write_text("number: {type: DOUBLE, meaning: Any.}\nword: {type: VARCHAR, meaning: A.}")
+    (tmp_path / catalogue.SHARED).write_text("fingerprint: &one {unit: word, meaning: A., open: any}\n"
+                                             "run_id: *one\nupdated_at: *one\n")  # fmt: skip
+    (tmp_path / "room.yaml").write_text("t: {key: [a], columns: [{a: {unit: word}}, {b: {unit: number, meaning: B.}}]}")
+    assert list(catalogue.faults(catalogue.read(tmp_path))) == [
+        "t: no meaning", "t.a: no meaning", "t.a: no values, and no reason (`open`)",
+        "t.b: no range, and no reason (`open`)",
+    ]  # fmt: skip
+
+
+# What goes by it
+
+
+def numeric(table: str) -> list[Column]:
+    return [column for column in catalogue.table(table).columns.values() if column.numeric]
+
+
+def checked() -> dict[str, tuple[list[str], list[str]]]:
+    """Further tables and dimensions of each asset that has a table."""
+    assets = [each for each in build_definitions().assets or () if isinstance(each, dg.AssetsDefinition)]
+    return {
+        key.to_user_string(): (further_tables(each, key), dimensions(each.specs_by_key[key].partitions_def))
+        for each in assets for key in each.keys if key.to_user_string() in STORED
+    }  # fmt: skip
+
+
+def test_a_number_outside_its_unit_is_found_in_every_column_of_every_table(warehouse: Warehouse, ledger: Path) -> None:
+    warehouse.read("corpus")  # makes the file
+    with duckdb.connect(warehouse.path) as connection:  # as nobody who writes through the warehouse could
+        for table in STORED:
+            rows = rows_of(table, len(numeric(table)))
+            for number, column in enumerate(numeric(table)):
+                row = rows[number].with_columns(pl.lit(outside(column), column.polars).alias(column.name))
+                connection.from_arrow(row.to_arrow()).insert_into(table)
+    found = set()
+    for asset, (further, dims) in checked().items():
+        problems = sound(subject(asset, further, dims, warehouse, ledger)).problems
+        outsiders = problems.filter(pl.col("problem").str.starts_with("is no number"), rows=1)
+        found |= {where if "." in where else f"{asset}.{where}" for where in outsiders["where"]}
+    assert found == {f"{table}.{column.name}" for table in STORED for column in numeric(table)}
+
+
+def subject(asset: str, further: list[str], dims: list[str], warehouse: Warehouse, ledger: Path) -> Subject:
+    provider = Provider(registry_path=str(default_path()), ledger_path=str(ledger))
+    return Subject(asset, further, dims, [], warehouse, provider, dict)
+
+
+def test_a_word_that_is_not_on_the_list_is_found(warehouse: Warehouse, ledger: Path) -> None:
+    warehouse.read("corpus")
+    with duckdb.connect(warehouse.path) as connection:
+        connection.from_arrow(rows_of("verdict", label=["FINE"]).to_arrow()).insert_into("verdict")
+    problems = sound(subject("verdict", [], ["model", "passage"], warehouse, ledger)).problems
+    assert "label" in set(problems["where"])
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_no_number_is_written_that_is_not_finite(warehouse: Warehouse, number: float) -> None:
+    for table in STORED:
+        rows = rows_of(table).select(list(catalogue.table(table).content))
+        for column in numeric(table):
+            if catalogue.POLARS[column.type.removesuffix("[]")].is_float():
+                bad = pl.lit([number] if column.type.endswith("[]") else number, column.polars)
+                with pytest.raises(BadInput, match=f"{column.name}: has a number that is NaN or infinite"):
+                    warehouse.write([Replacement(table, rows.with_columns(bad.alias(column.name)), None)], "test")
+
+
+def test_every_row_that_its_declaration_allows_is_written(warehouse: Warehouse) -> None:
+    rows = {table: rows_of(table).select(list(catalogue.table(table).content)) for table in STORED}
+    warehouse.write([Replacement(table, own, None) for table, own in rows.items()], run_id="test")
+    with warehouse.at_once():
+        assert {len(warehouse.read(table)) for table in STORED} == {1}
