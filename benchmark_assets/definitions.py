@@ -23,6 +23,7 @@ from benchmark_assets.sensitivity import assets as sensitivity
 from benchmark_assets.translation import assets as translation
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import assets as understanding
+from resources import catalogue
 from resources.downloads.downloads import Downloads
 from resources.home import home
 from resources.notifications import Notifications
@@ -76,7 +77,7 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
         make(lambda: location) for make in (jobs.evaluate_job, jobs.update_job, jobs.remove_job)
     )
     location = dg.Definitions(
-        assets=dg.map_asset_specs(lambda spec: spec.replace_attributes(owners=OWNERS), assets),
+        assets=dg.map_asset_specs(_described, assets),
         asset_checks=checks.checks(assets),
         jobs=[corpus.download_job, corpus.scan_job, evaluate, update, remove],
         sensors=[
@@ -91,6 +92,19 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
         executor=dg.in_process_executor,
     )
     return location
+
+
+def _described(spec: dg.AssetSpec) -> dg.AssetSpec:
+    """An asset with its owners, and the columns of its table as the catalogue declares them."""
+    spec = spec.replace_attributes(owners=OWNERS)
+    table = catalogue.tables().get(spec.key.to_user_string())
+    if not table:
+        return spec
+    columns = [
+        dg.TableColumn(each.name, each.type, each.meaning, dg.TableColumnConstraints(nullable=each.nullable))
+        for each in table.columns.values()
+    ]
+    return spec.merge_attributes(metadata={"dagster/column_schema": dg.TableSchema(columns)})
 
 
 @dg.definitions

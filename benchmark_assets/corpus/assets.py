@@ -141,13 +141,13 @@ def _store(
         )  # fmt: skip
         asset_key = pl.DataFrame({"asset": [asset]})
         stored = warehouse.read("materialization", asset_key, [*KEYS, "version", "fingerprint"])
+        counts = getattr(seen, frame).group_by("passage").agg(row_count=pl.len().cast(pl.Int32))
+        counted = pl.col("row_count").fill_null(0)
+        versions = versions.join(counts, on="passage", how="left", maintain_order="left").with_columns(counted)
         stale = versions.join(stored, on=stored.columns, how="anti")
         if len(stale):
             rows = getattr(seen, frame).join(stale.select("passage", "fingerprint"), on="passage")
-            counts = rows.group_by("passage").agg(row_count=pl.len().cast(pl.Int32))
-            states = stale.join(counts, on="passage", how="left").with_columns(
-                pl.lit(asset).alias("asset"), pl.col("row_count").fill_null(0)
-            )
+            states = stale.with_columns(pl.lit(asset).alias("asset"))
             keys = states.select("asset", *KEYS)
             warehouse.write(
                 [Replacement(asset, rows, stale.select("passage")), Replacement("materialization", states, keys)],

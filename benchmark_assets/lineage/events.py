@@ -63,7 +63,8 @@ def report(
     Parameters
     ----------
     rows
-        Columns `version` and those of `KEYS`, '' where the asset lacks the dimension.
+        Columns `version`, `row_count` (of the table that is named like the asset), and those of `KEYS`, '' where the
+        asset lacks the dimension.
     metadata
         Of every row.
     of_last
@@ -90,7 +91,8 @@ def report(
         if len(dims) > 1:
             tags |= {MULTIDIMENSIONAL_PARTITION_PREFIX + dim: row[dim] for dim in dims}
         partition = "|".join(row[dim] for dim in dims) or None
-        own = {**(of_last or {}), **(metadata or {})} if position == len(rows) else metadata
+        own = {**(of_last or {}), **(metadata or {})} if position == len(rows) else {**(metadata or {})}
+        own["dagster/row_count"] = dg.MetadataValue.int(row["row_count"])
         materialization = dg.AssetMaterialization(asset, partition=partition, tags=tags, metadata=own)
         DagsterEvent.asset_materialization(
             step, materialization, DagsterEventBatchMetadata(batch, position == len(rows))

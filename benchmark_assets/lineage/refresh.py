@@ -119,7 +119,7 @@ def refresh(
         with warehouse.at_once():  # some may have come back meanwhile
             gone = done.gone.join(look().gone, on=KEYS, how="semi")
             warehouse.write(_removals(warehouse, tables, gone, dims), context.run.run_id)
-        good = pl.concat([good, gone.select(*KEYS, version=pl.lit(RETRACTED))])
+        good = pl.concat([good, gone.select(*KEYS, version=pl.lit(RETRACTED), row_count=pl.lit(0, pl.Int32))])
     code_version = definition.code_versions_by_key[context.asset_key] or ""
     plots = _metadata(draw(warehouse, name)) if len(good) else None
     report(context, context.asset_key, good, done.inputs, code_version, dims, _metadata(describe()), plots)
@@ -208,10 +208,19 @@ def _store(
         done = asked.join(without, on=work.dims, how="anti") if work.dims else asked.clear()
     if len(done):
         done = done.join(_versions(computed.tables, done, work.dims), on=KEYS, maintain_order="left")
+        done = _counted(computed.tables.get(work.name, pl.DataFrame()), done, work.dims)
         tables = {**computed.tables, **computed.notes}
         work.warehouse.write(_replacements(tables, done, without, work.dims, work.name), work.run_id)
-        return done.select(*KEYS, "version")
-    return pl.DataFrame(schema=dict.fromkeys([*KEYS, "version"], pl.String))
+        return done.select(*KEYS, "version", "row_count")
+    return asked.clear().select(*KEYS, version=pl.lit(""), row_count=pl.lit(0, pl.Int32))
+
+
+def _counted(rows: pl.DataFrame, done: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
+    """Partitions with the number of their rows in the table that is named like the asset."""
+    if not dims:
+        return done.with_columns(row_count=pl.lit(len(rows), pl.Int32))
+    counts = (rows if rows.width else done.select(dims).clear()).group_by(dims).agg(row_count=pl.len().cast(pl.Int32))
+    return done.join(counts, on=dims, how="left", maintain_order="left").with_columns(pl.col("row_count").fill_null(0))
 
 
 def _removals(warehouse: Warehouse, tables: Sequence[str], gone: pl.DataFrame, dims: list[str]) -> list[Replacement]:
@@ -249,20 +258,14 @@ def _replacements(
     tables: Mapping[str, pl.DataFrame], done: pl.DataFrame, without: pl.DataFrame, dims: list[str], name: str
 ) -> list[Replacement]:
     """What to write for `done`: rows of the partitions in `without` are left out, those of any other are refused."""
-    own = tables.get(name, pl.DataFrame())
     if not dims:
         fingerprint = pl.lit(done["fingerprint"][0]).alias("fingerprint")
         replacements = [Replacement(table, rows.with_columns(fingerprint), None) for table, rows in tables.items()]
-        done = done.with_columns(row_count=pl.lit(len(own), pl.Int32))
     else:
         stamps, partitions = done.select(*dims, "fingerprint"), done.select(dims)
         kept = {t: rows.join(without, on=dims, how="anti") if len(without) else rows for t, rows in tables.items()}
         replacements = [
             Replacement(table, rows.join(stamps, on=dims, how="left"), partitions) for table, rows in kept.items()
         ]
-        counts = (own if own.width else partitions.clear()).group_by(dims).agg(row_count=pl.len().cast(pl.Int32))
-        done = done.join(counts, on=dims, how="left", maintain_order="left")
-    states = done.select(
-        pl.lit(name).alias("asset"), *KEYS, "version", "fingerprint", "made_from", pl.col("row_count").fill_null(0)
-    )
+    states = done.select(pl.lit(name).alias("asset"), *KEYS, "version", "fingerprint", "made_from", "row_count")
     return [*replacements, Replacement("materialization", states, states.select("asset", *KEYS))]

@@ -49,7 +49,7 @@ def remove(
     counts = [(table, len(warehouse.read(table, gone, [dim]))) for table in tables]
     for (asset,), own in states.group_by(["asset"], maintain_order=True):
         dims = [name for name in KEYS if own[name].ne("").any()]
-        rows = own.select(*KEYS, version=pl.lit(RETRACTED))
+        rows = own.select(*KEYS, version=pl.lit(RETRACTED), row_count=0)
         report(context, dg.AssetKey.from_user_string(str(asset)), rows, [], "", dims)
     going = [Replacement(table, warehouse.empty(table), gone) for table in tables]
     warehouse.write([*going, *also], context.run.run_id)

@@ -32,8 +32,8 @@ class Standing(NamedTuple):
     """Partitions in the columns of `KEYS`.
 
     `due` has `fingerprint` and `made_from` besides, and `before`, the `made_from` of the rows it has, null where it has
-    none. `good` has `version`. A partition that has rows but no longer applies, or lost an input, is `gone`; one that
-    cannot be computed and has no rows is nowhere.
+    none. `good` has `version` and `row_count`. A partition that has rows but no longer applies, or lost an input, is
+    `gone`; one that cannot be computed and has no rows is nowhere.
     """
 
     due: pl.DataFrame
@@ -70,13 +70,15 @@ def stand(
         due = nothing.with_columns(
             pl.lit(None, pl.String).alias(each) for each in ("fingerprint", "made_from", "before")
         )
-        return Standing(due, nothing.with_columns(version=pl.lit(None, pl.String)), nothing, [])
+        return Standing(
+            due, nothing.with_columns(version=pl.lit(None, pl.String), row_count=pl.lit(None, pl.Int32)), nothing, []
+        )
     # Before the rows: a version newer than its pointer makes Dagster look again, the reverse would hide a change.
     latest = {key: pointers(instance, key, partitions_def) for key, partitions_def in upstream.items()}
     names = [name, *(key.to_user_string() for key in upstream)]
     states = warehouse.read("materialization", pl.DataFrame({"asset": names}))
     inputs = [_input(key, latest[key], states, dims, partial) for key in sorted(latest)]
-    stored = states.filter(asset=name).select(*KEYS, "fingerprint", "version", before="made_from")
+    stored = states.filter(asset=name).select(*KEYS, "fingerprint", "version", "row_count", before="made_from")
     ready = _made_from(asked, inputs, chosen, definition.code_versions_by_key[definition.key] or "")
     ready = ready.join(stored, on=KEYS, how="left", suffix="_stored", maintain_order="left")
     same = (pl.col("fingerprint") == pl.col("fingerprint_stored")) & (pl.col("before") != UNKNOWN)
@@ -86,7 +88,7 @@ def stand(
         ready.filter(~current & pl.col("fingerprint").is_not_null()).select(
             *KEYS, "fingerprint", "made_from", "before"
         ),
-        ready.filter(current).select(*KEYS, "version"),
+        ready.filter(current).select(*KEYS, "version", "row_count"),
         asked.join(stored, on=KEYS, how="semi").join(ready, on=KEYS, how="anti"),
         inputs,
     )

@@ -15,6 +15,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from benchmark_assets.partitions import MODEL
 from benchmark_assets.reporting import drawings
+from resources import catalogue
 from resources.warehouse import Warehouse
 from tests.automation.dagster_ui import Ui, free_port, serving
 from tests.processes import variorum
@@ -136,3 +137,30 @@ def test_the_pages_of_the_demos_aggregates_show_their_plots(ui: Ui, page: Page) 
         sizes = image.evaluate_all("all => all.map(each => [each.naturalWidth, each.naturalHeight, each.width])")
         assert sizes, asset
         assert all(width > 100 and height > 50 and shown > 100 for width, height, shown in sizes), (asset, sizes)
+
+
+def test_every_asset_shows_the_columns_of_its_table_with_type_and_meaning(definitions: dg.Definitions) -> None:
+    graph = definitions.resolve_asset_graph()
+    for key in graph.get_all_asset_keys():
+        schema = graph.get(key).metadata["dagster/column_schema"]
+        assert isinstance(schema, dg.TableSchema)
+        declared = catalogue.table(key.to_user_string()).columns.values()
+        assert [(each.name, each.type, each.description) for each in schema.columns] == [
+            (column.name, column.type, column.meaning) for column in declared
+        ]
+
+
+@pytest.mark.parametrize("asset", ["source_text", "segmented_reference", "reference", "drift_score", "leaderboard"])
+def test_every_materialization_says_how_many_rows_it_has(
+    built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, asset: str
+) -> None:
+    records = instance.fetch_materializations(dg.AssetKey(asset), limit=1000).records
+    rows = warehouse.read(asset)
+    assert records
+    for record in records:
+        materialization = record.asset_materialization
+        assert materialization
+        dims = ["model", "passage"] if "model" in rows.columns else ["passage"]
+        keys = dict(zip(dims, (record.partition_key or "").split("|"), strict=True)) if record.partition_key else {}
+        own = rows.filter(**keys)
+        assert materialization.metadata["dagster/row_count"].value == len(own)
