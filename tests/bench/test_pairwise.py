@@ -1,12 +1,12 @@
 """How long the strengths of 20 anchors and a candidate take, and their intervals.
 
 Figures are printed beside their targets; only that all ways find the same is asserted, and the ratio to the same
-objective under scipy, which knows the sums of wins as we do. Where choix is installed, its time is printed too.
+objective under scipy, which knows the sums of wins as we do.
 """
 
-import importlib.util
 import time
 
+import choix
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -53,14 +53,11 @@ def test_one_fit(won: Floats) -> None:
         f"scipy on the same sums: {scipy * 1e3:.0f} ms"
     )
     assert_allclose(found, theirs, atol=1e-4)
-    if importlib.util.find_spec("choix"):
-        import choix  # type: ignore[import-not-found,unused-ignore]
-
-        matches = [(i, j) for i, j in np.argwhere(wins) for _ in range(int(wins[i, j]))]
-        begun = time.perf_counter()
-        theirs = choix.opt_pairwise(21, matches, alpha=PENALTY)
-        print(f"  choix, match by match: {time.perf_counter() - begun:.2f} s")
-        assert_allclose(found, theirs, atol=1e-3)
+    matches = [(i, j) for i, j in np.argwhere(wins) for _ in range(int(wins[i, j]))]
+    begun = time.perf_counter()
+    theirs = choix.opt_pairwise(21, matches, alpha=PENALTY)
+    print(f"  choix, match by match: {time.perf_counter() - begun:.2f} s")
+    assert_allclose(found, theirs, atol=1e-3)
 
 
 def test_a_thousand_resamples_of_items(won: Floats) -> None:

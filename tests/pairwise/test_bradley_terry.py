@@ -1,6 +1,6 @@
-import importlib.util
 import random
 
+import choix
 import numpy as np
 import pytest
 from hypothesis import given
@@ -48,10 +48,7 @@ def test_it_is_what_scipy_finds_for_twenty_anchors_and_a_candidate() -> None:
     assert_allclose(fit(wins), by_scipy(wins), atol=1e-4)
 
 
-@pytest.mark.skipif(not importlib.util.find_spec("choix"), reason="choix is not installed")
 def test_it_is_what_choix_finds() -> None:
-    import choix  # type: ignore[import-not-found,unused-ignore]
-
     wins = judged(np.array([2.0, 1.0, 0.0, -1.0, -2.0]), 0.5, np.random.default_rng(1), orders="one").sum(axis=0)
     matches = [(i, j) for i, j in np.argwhere(wins) for _ in range(int(wins[i, j]))]
     assert_allclose(fit(wins), choix.opt_pairwise(5, matches, alpha=PENALTY), atol=1e-4)
