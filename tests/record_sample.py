@@ -22,7 +22,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.adjudication.labels import CATEGORIES, ERRORS, MAJOR, MINOR, NO_CATEGORY, REFERENCE, UNSURE, VALID
-from benchmark_assets.adjudication.panel import Item, Panel, panel, votes
+from benchmark_assets.adjudication.panel import panel
 from benchmark_assets.alignment.asking import ModelAligner
 from benchmark_assets.alignment.documents import aligners, documents
 from benchmark_assets.automation import runs
@@ -34,7 +34,8 @@ from benchmark_assets.definitions import build_definitions
 from benchmark_assets.pairwise.base_sets import TRANSLATOR, Identity
 from benchmark_assets.pairwise.building import judge_pool, manifest, write_base_set
 from benchmark_assets.pairwise.comparing import judged_by
-from benchmark_assets.translation.systems import Systems
+from benchmark_assets.studies.study import Item, ask_about
+from benchmark_assets.translation.systems import Systems, language_names
 from resources.embedders import SentenceTransformerEmbedder
 from resources.home import PROJECT, prepare
 from resources.provider.provider import Provider
@@ -196,26 +197,31 @@ def aligner(warehouse: Warehouse, provider: Provider, server: Server) -> Iterato
     yield from record(provider.ledger, ALIGNER)
 
 
-def panel_work(provider: Provider) -> list[tuple[Panel, Item]]:
-    """All outputs of the sample, each with the panel of its judges."""
+def panel_work(provider: Provider) -> list[Item]:
+    """All outputs of the sample, once for each judge."""
     description = load_description(SAMPLE / "corpus.yaml")
     audit = description.audit.model_copy(update={"judges": tuple(SAYS)})
-    languages = description.source.language, str(description.target_language)
+    languages = language_names(description.source.language, str(description.target_language))
     panels = {model: panel(provider, "sample", audit, languages, model) for model in translations()}
     passages = [each for own in read(description) if isinstance(own, Document) for each in own.passages]
     return [
-        (panels[model], Item(model, f"sample/{passage.id}", source, references, texts[passage.id]))
+        item
         for model, texts in translations().items()
         for passage in passages
         for source in [joined([segment.text for segment in passage.segments])]
         for references in [{each.translator: joined(each.segments) for each in passage.references}]
+        for item in panels[model].items(model, f"sample/{passage.id}", source, references, texts[passage.id])
     ]
 
 
 def panelists(provider: Provider, server: Server) -> Iterator[str]:
     """Replies of the judges to all outputs of the sample: where a drift comes out different, others are judged."""
     work = panel_work(provider)
-    candidates = {(item.model, item.passage.removeprefix("sample/")): item.candidate for _, item in work}
+    candidates = {
+        (model, passage.removeprefix("sample/")): item.content["candidate"]
+        for item in work
+        for model, passage in [item.partition]
+    }
     truth = _defects()
     server.configure(
         answer="judge",
@@ -230,7 +236,7 @@ def panelists(provider: Provider, server: Server) -> Iterator[str]:
             if form == "refusal"
         },
     )
-    assert not [vote for own in votes(provider, work, "recording") for vote in own if vote.error]
+    assert not [vote for _, vote in ask_about(provider, "panel", work, "recording") if vote.error]
     yield from sorted(bare(line) for judge in SAYS for line in record(provider.ledger, judge))
 
 

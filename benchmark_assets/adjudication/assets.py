@@ -3,16 +3,15 @@
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.adjudication.seats import cost_of, judge_outputs, settings
+from benchmark_assets.adjudication.panel import JudgeVotes
 from benchmark_assets.adjudication.triage import audits, banded, item_key
 from benchmark_assets.adjudication.verdicts import verdicts
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE, drift_score
 from benchmark_assets.partitions import GRID, SINGLE_RUN
-from benchmark_assets.translation.assets import PAYER, model_output
-from benchmark_assets.translation.systems import Systems
-from resources.provider.estimate import Estimate
+from benchmark_assets.studies.assets import study_asset
+from benchmark_assets.translation.assets import model_output
 from resources.warehouse import Warehouse
 
 
@@ -43,30 +42,7 @@ def triage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Wareho
     return refresh(context, warehouse, compute, settings)
 
 
-@dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="adjudication", code_version="1",
-    metadata={"tables": ["judge_call"]}, kinds={"duckdb"},
-    deps=[triage, model_output, REFERENCE, SOURCE],
-)  # fmt: skip
-def judge_vote(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
-) -> dg.Output[None]:
-    """What each judge of the corpus's panel says of an output that is queued or drawn for people.
-
-    A judge is asked again only where the output, its source or references, or the panel changed.
-    """
-
-    def compute(due: pl.DataFrame) -> Computed:
-        payer = context.run.tags.get(PAYER, context.run.run_id)
-        return judge_outputs(warehouse, systems.provider, due, payer)
-
-    def cost(due: pl.DataFrame) -> Estimate | None:
-        return cost_of(warehouse, systems.provider, due)
-
-    return refresh(
-        context, warehouse, compute, lambda asked: settings(warehouse, systems, asked), cost=cost,
-        sparse=True,
-    )  # fmt: skip
+judge_vote = study_asset(JudgeVotes, GRID, "adjudication", [triage, model_output, REFERENCE, SOURCE])
 
 
 @dg.asset(

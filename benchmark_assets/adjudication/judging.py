@@ -5,7 +5,7 @@ judges and in which order references are shown (panel), the words of a judgement
 (resources.provider.asking).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from benchmark_assets.adjudication.labels import (
@@ -19,8 +19,8 @@ from benchmark_assets.adjudication.labels import (
     Judgement,
     read_judgement,
 )
-from resources.prompts import Prompt
-from resources.provider.asking import Ask, Task, insist
+from resources import prompts
+from resources.provider.asking import Template, fields
 from resources.provider.reading import storable
 from resources.provider.registry import Model
 
@@ -54,16 +54,7 @@ class Scores(NamedTuple):
     similarity: float
 
 
-class Case(NamedTuple):
-    """What a judge is shown: the references in this order, and the scores where there are any."""
-
-    source: str
-    references: tuple[str, ...]
-    candidate: str
-    scores: Scores | None = None
-
-
-class Words(NamedTuple):
+class Remarks(NamedTuple):
     """What a judge adds to its label; '' where it says nothing."""
 
     cause: str
@@ -72,40 +63,32 @@ class Words(NamedTuple):
     correction: str
 
 
-class Vote(NamedTuple):
-    """What came of one case: a judgement with its words, the reason of an abstention, or the error in place of either.
+class Opinion(NamedTuple):
+    """What a judge says of a candidate."""
 
-    `call` is the last question in the ledger, `asked` how many there were, `parsing` how the judgement was got out of
-    the reply: 'strict', 'repaired' or 'prefix'.
-    """
-
-    call: str
-    asked: int
-    judgement: Judgement | None = None
-    words: Words | None = None
-    parsing: str | None = None
-    abstention: str | None = None
-    error: str | None = None
+    judgement: Judgement
+    remarks: Remarks
 
 
-def judging(judge: Model, prompt: Prompt, source_language: str, target_language: str) -> Task:
-    """What all questions to a judge have in common; the languages are names."""
-    return Task(judge, prompt, source_language, target_language, PURPOSE, ANSWER)
+def judging(judge: Model, languages: Mapping[str, str]) -> Template[Opinion]:
+    """How a judge is asked; the languages are names, as the prompt has them."""
+    return Template(judge, prompts.load("judge"), languages, PURPOSE, ANSWER, fields(FIELDS, read_answer))
 
 
-def shown(case: Case) -> dict[str, Any]:
-    """A case as the judge sees it. It names neither passage nor model nor translator."""
-    references = {f"Reference {number}": text for number, text in enumerate(case.references, start=1)}
-    item = {"source": case.source, "references": references, "candidate": case.candidate}
-    if case.scores:
+def shown(source: str, references: Sequence[str], candidate: str, scores: Scores | None = None) -> dict[str, Any]:
+    """A candidate as the judge sees it, beside references in this order. Neither passage, model nor translator has a
+    name."""
+    numbered = {f"Reference {number}": text for number, text in enumerate(references, start=1)}
+    item = {"source": source, "references": numbered, "candidate": candidate}
+    if scores:
         item["scores"] = {
-            "distance from the centre of the references, whose own mean distance is 1": case.scores.drift,
-            "similarity to the nearest reference, at most 1": case.scores.similarity,
+            "distance from the centre of the references, whose own mean distance is 1": scores.drift,
+            "similarity to the nearest reference, at most 1": scores.similarity,
         }
     return item
 
 
-def read_answer(values: Mapping[str, Any]) -> tuple[Judgement, Words]:
+def read_answer(values: Mapping[str, Any]) -> Opinion:
     """Read the fields that a reply holds.
 
     Needed are label, severity and confidence, and the category of an error. What only repeats the label may be missing;
@@ -123,11 +106,4 @@ def read_answer(values: Mapping[str, Any]) -> tuple[Judgement, Words]:
         if said is not None and said is not (judgement.label == label):
             raise ValueError(f"{name} {said!r} does not go with label {judgement.label}")
     texts = (values.get(name) for name in WORDS)
-    return judgement, Words(*(storable(text.strip()) if isinstance(text, str) else "" for text in texts))
-
-
-async def judge(ask: Ask, task: Task, case: Case) -> Vote:
-    """Have one judge judge one candidate, or abstain: see resources.provider.asking.insist."""
-    told = await insist(ask, task, shown(case), read_answer)
-    judgement, words = told.value or (None, None)
-    return Vote(told.call, told.asked, judgement, words, told.parsing, told.abstention, told.error)
+    return Opinion(judgement, Remarks(*(storable(text.strip()) if isinstance(text, str) else "" for text in texts)))

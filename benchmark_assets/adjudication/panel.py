@@ -1,66 +1,56 @@
-"""The panel of a corpus: which judges sit on it, what each of them is shown, and asking all of them about everything.
+"""The panel of a corpus: which judges sit on it, what each of them is shown, and what comes of their votes.
 
-Here: the order of references, what determines a vote, the calls of a run. Not here: who may judge whom (impartial),
-what one judge is asked and what its answer must be (judging), what the votes amount to (verdicts), which outputs are
-judged (triage).
+Here: the order of references, what determines a vote, votes as rows. Not here: who may judge whom (impartial), what
+one judge is asked and what its answer must be (judging), what the votes amount to (verdicts), which outputs are judged
+(triage).
 """
 
-import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+
+import polars as pl
 
 from benchmark_assets.adjudication.impartial import impartial
-from benchmark_assets.adjudication.judging import Case, Scores, Vote, judge, judging, shown
-from benchmark_assets.adjudication.outputs import ask_all
+from benchmark_assets.adjudication.judging import Opinion, Scores, judging, shown
+from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
+from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.corpus.description import Audit
-from benchmark_assets.translation.systems import language_name
-from resources import prompts
+from benchmark_assets.references.texts import complete_texts
+from benchmark_assets.studies.study import Group, Item
 from resources.digest import digest
 from resources.errors import BadInput
-from resources.provider.asking import Ask, Task, estimate_asking
-from resources.provider.estimate import Estimate
+from resources.keys import CORPUS
+from resources.provider.asking import Template, Verdict
 from resources.provider.provider import Provider
 
-logger = logging.getLogger("variorum.adjudication")
-
-
-class Item(NamedTuple):
-    """An output that is to be judged; references are by translator."""
-
-    model: str
-    passage: str
-    source: str
-    references: Mapping[str, str]
-    candidate: str
-    scores: Scores | None = None
+DECIMALS = 3
+"""Of the scores that judges are shown: the last digits of an embedding differ between machines."""
 
 
 @dataclass(frozen=True)
-class Panel:
-    """Judges who may judge one model's outputs of one corpus: what each of them is asked with, in order of its name."""
+class JudgePanel:
+    """Judges who may judge one model's outputs of one corpus: what each is asked with, in order of their names."""
 
-    tasks: tuple[Task, ...]
+    templates: tuple[Template[Opinion], ...]
     audit: Audit
 
     @property
     def fingerprint(self) -> str:
         """Hash of what determines the votes besides the items: judges with their settings and versions, prompt with
         its languages, seed, whether scores are shown."""
-        judges = [(task.model.name, *task.determinants) for task in self.tasks]
+        judges = [(template.model.name, *template.determinants) for template in self.templates]
         return digest(self.audit.seed, self.audit.show_scores, *judges)
 
-    def cases(self, item: Item) -> Iterator[tuple[Task, Case]]:
-        """The item as each judge is shown it."""
-        scores = item.scores if self.audit.show_scores else None
-        for task in self.tasks:
-            order = shuffled(item.references, self.audit.seed, task.model.name, item.model, item.passage)
-            references = tuple(item.references[translator] for translator in order)
-            yield task, Case(item.source, references, item.candidate, scores)
-
-
-Work = Sequence[tuple[Panel, Item]]
-"""Items, each with the panel that judges it."""
+    def items(
+        self, model: str, passage: str, source: str, references: Mapping[str, str], candidate: str,
+        scores: Scores | None = None,
+    ) -> Iterator[Item]:  # fmt: skip
+        """An output as each judge is shown it; references are by translator."""
+        for template in self.templates:
+            order = shuffled(references, self.audit.seed, template.model.name, model, passage)
+            ordered = [references[translator] for translator in order]
+            content = shown(source, ordered, candidate, scores if self.audit.show_scores else None)
+            yield Item((model, passage), {"judge": template.model.name}, template, content)
 
 
 def shuffled(translators: Mapping[str, str], seed: int, judge: str, model: str, passage: str) -> list[str]:
@@ -71,13 +61,13 @@ def shuffled(translators: Mapping[str, str], seed: int, judge: str, model: str, 
     return sorted(translators, key=lambda translator: digest(seed, judge, model, passage, translator))
 
 
-def panel(provider: Provider, corpus: str, audit: Audit, languages: tuple[str, str], model: str) -> Panel:
+def panel(provider: Provider, corpus: str, audit: Audit, languages: Mapping[str, str], model: str) -> JudgePanel:
     """The panel for one model's outputs of one corpus.
 
     Parameters
     ----------
     languages
-        Tags of the source's and of the references' language.
+        Names of the source's and of the references' language, as the prompt has them.
     model
         The model on trial.
 
@@ -90,36 +80,57 @@ def panel(provider: Provider, corpus: str, audit: Audit, languages: tuple[str, s
         problem = f"are {len(audit.judges)}, so that votes may be equal"
         raise BadInput(f"corpus {corpus}", "audit.judges", problem, "name an odd number of judges")
     judges = impartial(provider, audit.judges, model, f"corpus {corpus}", "audit.judges")
-    prompt, (source, target) = prompts.load("judge"), map(language_name, languages)
-    return Panel(tuple(judging(judge, prompt, source, target) for judge in judges), audit)
+    return JudgePanel(tuple(judging(judge, languages) for judge in judges), audit)
 
 
-def estimate(provider: Provider, work: Work) -> Estimate:
-    """Calls and cost of judging items, taking every first answer to be one."""
-    return estimate_asking(provider.ledger, ((task, shown(case)) for task, case in _cases(work)))
+class JudgeVotes(OutputStudy[JudgePanel]):
+    """What each judge of the corpus's panel says of an output that is queued or drawn for people.
 
-
-def votes(provider: Provider, work: Work, run: str) -> list[list[Vote]]:
-    """Ask every judge about every item, after saying how many calls that is and about what it will cost. The run pays.
-
-    An item is put to all its judges before the next one is: so all of them are busy all the time, and where a budget
-    ends the asking, few items have the votes of some judges only.
-
-    Returns
-    -------
-    For each item the votes of its panel's judges, both in their order.
+    A judge is asked again only where the output, its source or references, or the panel changed.
     """
-    if not work:
-        return []
-    logger.info("panel: %s", estimate(provider, work))
 
-    async def one(ask: Ask, case: tuple[Task, Case]) -> Vote:
-        return await judge(ask, *case)
+    name = "judge_vote"
+    lost = "it lost a text: materialize triage first"
 
-    asked = ask_all(provider, "panel", one, _cases(work), lambda case: case[0], run)
-    in_order = iter(vote for _, vote in asked)
-    return [[next(in_order) for _ in seated.tasks] for seated, _ in work]
+    def groups(self, partitions: pl.DataFrame) -> Iterator[Group[JudgePanel]]:
+        """Outputs that are queued or sampled and whose corpus names judges."""
+        judged = {corpus: audit for corpus, audit in audits(self.warehouse).items() if audit.judges}
+        queued = self.warehouse.read("triage", partitions.select(OUTPUT), [*OUTPUT, "queued", "sampled"])
+        wanted = queued.filter(pl.col("queued") | pl.col("sampled"), CORPUS.is_in(list(judged)))
+        languages = self.languages()
 
+        def seated(model: str, corpus: str) -> tuple[JudgePanel, str]:
+            own = panel(self.provider, corpus, judged[corpus], languages[corpus], model)
+            return own, own.fingerprint
 
-def _cases(work: Work) -> list[tuple[Task, Case]]:
-    return [pair for seated, item in work for pair in seated.cases(item)]
+        for group in self.by_corpus(wanted, seated):
+            if isinstance(group.how, JudgePanel) and group.how.audit.show_scores:
+                scores, seats = self._scores(group.partitions), group.how.fingerprint
+                hashes = [digest(seats, scores.get(output)) for output in group.partitions.iter_rows()]
+                yield group._replace(fingerprint=pl.Series(hashes, dtype=pl.String))
+            else:
+                yield group
+
+    def items(self, partitions: pl.DataFrame, how: JudgePanel) -> Iterator[Item]:
+        """Each output once for each judge."""
+        sources = self.texts("source_text", partitions.select("passage"))
+        references = complete_texts(self.warehouse, partitions.select("passage"))
+        scores = self._scores(partitions) if how.audit.show_scores else {}
+        outputs = self.warehouse.read("model_output", partitions, [*OUTPUT, "text"])
+        for model, passage, text in outputs.iter_rows():
+            if passage in sources and passage in references:
+                shown_scores = scores.get((model, passage))
+                yield from how.items(model, passage, sources[passage], references[passage], text, shown_scores)
+
+    def rows_of(self, item: Item, verdict: Verdict[Opinion]) -> Iterable[Mapping[str, object]]:
+        """The judge's vote."""
+        said = (each._asdict() for each in verdict.value or ())
+        yield {name: value for own in said for name, value in own.items()} | {"abstention": verdict.abstention}
+
+    def _scores(self, outputs: pl.DataFrame) -> dict[tuple[str, ...], Scores]:
+        """Scores by model and passage, as judges are shown them."""
+        rows = self.warehouse.read("drift_score", outputs, [*OUTPUT, "drift", "sim_best"]).drop_nulls()
+        return {
+            (model, passage): Scores(round(drift, DECIMALS), round(similarity, DECIMALS))
+            for model, passage, drift, similarity in rows.iter_rows()
+        }

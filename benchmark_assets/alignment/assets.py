@@ -13,7 +13,7 @@ from benchmark_assets.alignment.rows import VERIFICATION, verified_rows
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
-from benchmark_assets.translation.assets import PAYER
+from benchmark_assets.studies.assets import payer
 from resources.embedders import Embedder
 from resources.embedding_cache import embed_unique
 from resources.provider.estimate import Estimate
@@ -39,9 +39,8 @@ def alignment(
         return pl.DataFrame({"text": texts}).join(vectors, on="text", maintain_order="left")["vector"].to_numpy()
 
     def compute(due: pl.DataFrame) -> Computed:
-        payer = context.run.tags.get(PAYER, context.run.run_id)
         found = list(documents(warehouse, due))
-        both = align_documents(found, aligners(warehouse), embed, provider, payer)
+        both = align_documents(found, aligners(warehouse), embed, provider, payer(context))
         rows, failures = (each.join(due, on="passage", how="semi") for each in both)
         return Computed({"alignment": rows}, failures)
 

@@ -16,8 +16,9 @@ import polars as pl
 from benchmark_assets.accounts.costs import against_caps
 from benchmark_assets.automation import findings
 from benchmark_assets.lineage.events import SOUND, last_evaluation
-from benchmark_assets.lineage.refresh import further_tables
+from benchmark_assets.lineage.refresh import further_tables, owned
 from benchmark_assets.partitions import dimensions
+from benchmark_assets.studies.study import CALLS
 from resources import catalogue
 from resources.provider import ledger
 from resources.provider.provider import Provider
@@ -134,7 +135,7 @@ def sound(subject: Subject) -> Verdict:
     own, declared = states.filter(asset=name), catalogue.table(name)
     problems = [findings.out_of_range(rows, declared), findings.unaccounted(rows, own, subject.dims)]
     for table in beside:
-        further = warehouse.read(table)
+        further = warehouse.read(table, owned(warehouse.empty(table), name))
         wrong = [findings.out_of_range(further, catalogue.table(table))]
         if table in subject.also:
             wrong.append(findings.stray(further, own, subject.dims))
@@ -181,7 +182,7 @@ def refusals(subject: Subject) -> Verdict:
 
 def one_version(subject: Subject) -> Verdict:
     """All outputs of a model come from one version of it, as far as replies say which one answered."""
-    asked = subject.warehouse.read("translation_call", columns=["model", "call"])
+    asked = subject.warehouse.read(CALLS, pl.DataFrame({"study": [subject.name]}), ["model", "call"])
     calls = ledger.attempts(subject.provider.ledger).select("served_model", call="key")
     return Verdict(findings.mixed_versions(asked, calls))
 

@@ -21,7 +21,7 @@ from benchmark_assets.corpus.assets import BY_SCAN
 from benchmark_assets.lineage.events import unsound
 from benchmark_assets.lineage.standing import UNKNOWN
 from benchmark_assets.partitions import dimensions, range_tags
-from benchmark_assets.translation.assets import PAYER
+from benchmark_assets.studies.assets import PAYER
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import answers
 from resources.errors import BadInput

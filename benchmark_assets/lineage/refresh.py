@@ -29,6 +29,9 @@ logger = logging.getLogger("variorum.lineage")
 ATTEMPTS = 3
 """How often what was computed is computed again because an input changed meanwhile."""
 
+OWNER = "study"
+"""Column of a table that several assets fill: the asset that a row belongs to."""
+
 NO_FAILURES = pl.DataFrame(schema={"error": pl.String})
 
 
@@ -42,6 +45,15 @@ Plots = dg.ResourceParam[Callable[[Warehouse, str], Mapping[str, str]]]
 def further_tables(definition: dg.AssetsDefinition, key: dg.AssetKey) -> list[str]:
     """Tables that an asset fills besides the one of its name: `tables` in its metadata."""
     return list(definition.metadata_by_key[key].get("tables", []))
+
+
+def owned(rows: pl.DataFrame, asset: str, partitions: pl.DataFrame | None = None) -> pl.DataFrame | None:
+    """What identifies the rows of an asset in a table with the columns of `rows`: the partitions and, where several
+    assets fill the table, the asset; None for the whole table."""
+    if OWNER not in rows.columns:
+        return partitions
+    own = pl.lit(asset).alias(OWNER)
+    return pl.select(own) if partitions is None else partitions.with_columns(own)
 
 
 def refresh(
@@ -227,8 +239,9 @@ def _removals(warehouse: Warehouse, tables: Sequence[str], gone: pl.DataFrame, d
     """What to write so that partitions, one a row of `gone`, leave an asset's tables, its own first, and states."""
     states = gone.select(pl.lit(tables[0]).alias("asset"), *KEYS)
     partitions = gone.select(dims) if dims else None
+    empty = {table: warehouse.empty(table) for table in tables}
     return [
-        *(Replacement(table, warehouse.empty(table), partitions) for table in tables),
+        *(Replacement(table, rows, owned(rows, tables[0], partitions)) for table, rows in empty.items()),
         Replacement("materialization", warehouse.empty("materialization"), states),
     ]
 
@@ -260,12 +273,15 @@ def _replacements(
     """What to write for `done`: rows of the partitions in `without` are left out, those of any other are refused."""
     if not dims:
         fingerprint = pl.lit(done["fingerprint"][0]).alias("fingerprint")
-        replacements = [Replacement(table, rows.with_columns(fingerprint), None) for table, rows in tables.items()]
+        replacements = [
+            Replacement(table, rows.with_columns(fingerprint), owned(rows, name)) for table, rows in tables.items()
+        ]
     else:
         stamps, partitions = done.select(*dims, "fingerprint"), done.select(dims)
         kept = {t: rows.join(without, on=dims, how="anti") if len(without) else rows for t, rows in tables.items()}
         replacements = [
-            Replacement(table, rows.join(stamps, on=dims, how="left"), partitions) for table, rows in kept.items()
+            Replacement(table, rows.join(stamps, on=dims, how="left"), owned(rows, name, partitions))
+            for table, rows in kept.items()
         ]
     states = done.select(pl.lit(name).alias("asset"), *KEYS, "version", "fingerprint", "made_from", "row_count")
     return [*replacements, Replacement("materialization", states, states.select("asset", *KEYS))]

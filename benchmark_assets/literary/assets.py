@@ -5,50 +5,27 @@ import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
-from benchmark_assets.literary import adherence, ensemble, extraction, readings
+from benchmark_assets.literary import adherence, ensemble, readings
 from benchmark_assets.literary.calibration import SIGNATURE as INTERVALS
 from benchmark_assets.literary.calibration import calibration
+from benchmark_assets.literary.extraction import Glossary
 from benchmark_assets.literary.pairs import applicable
 from benchmark_assets.literary.scores import SIGNATURE, WORK, scores
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.partitions import BY_MODEL, BY_PASSAGE, GRID, MODEL, PASSAGE, SINGLE_RUN
 from benchmark_assets.references.glossary import literary
-from benchmark_assets.translation.assets import PAYER, model_output
+from benchmark_assets.studies.assets import study_asset
+from benchmark_assets.translation.assets import model_output
 from benchmark_assets.translation.systems import Systems
 from resources.digest import digest
 from resources.keys import CORPUS
-from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
 ENGLISH = "en"
 
 
-@dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1",
-    metadata={"tables": ["glossary_call"]}, kinds={"duckdb"},
-    deps=["source_text", "segmented_reference", "alignment"],
-)  # fmt: skip
-def glossary(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
-) -> dg.Output[None]:
-    """Terms of a chunk with translation and gender, from a person's file or extracted from the human translation.
-
-    A model is asked again only where a text, what the file says of the chunk, or the model changed. None in a corpus
-    that is not literary.
-    """
-
-    def compute(due: pl.DataFrame) -> Computed:
-        payer = context.run.tags.get(PAYER, context.run.run_id)
-        return extraction.glossaries(warehouse, provider, due, payer)
-
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        return extraction.settings(warehouse, provider, asked)
-
-    def cost(due: pl.DataFrame) -> Estimate | None:
-        return extraction.cost_of(warehouse, provider, due)
-
-    return refresh(context, warehouse, compute, settings, cost=cost)
+glossary = study_asset(Glossary, PASSAGE, "literary", ["source_text", "segmented_reference", "alignment"])
 
 
 @dg.asset(
@@ -95,31 +72,10 @@ def adherence_summary(
     )  # fmt: skip
 
 
-@dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1",
-    metadata={"tables": ["aspect_vote_call"]}, kinds={"duckdb"},
-    deps=[model_output, REFERENCE, SOURCE, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
+aspect_vote = study_asset(
+    ensemble.AspectVotes, GRID, "literary",
+    [model_output, REFERENCE, SOURCE, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
 )  # fmt: skip
-def aspect_vote(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
-) -> dg.Output[None]:
-    """What each seat of the corpus's ensemble, a judge with an aspect, says of an output beside the human translation.
-
-    A judge is asked again only where the output, its source, context or glossary, the human translation or the judge
-    changed.
-    """
-
-    def compute(due: pl.DataFrame) -> Computed:
-        payer = context.run.tags.get(PAYER, context.run.run_id)
-        return ensemble.ask_ensemble(warehouse, systems.provider, due, payer)
-
-    def cost(due: pl.DataFrame) -> Estimate | None:
-        return ensemble.cost_of(warehouse, systems.provider, due)
-
-    return refresh(
-        context, warehouse, compute, lambda asked: ensemble.settings(warehouse, systems, asked),
-        cost=cost, sparse=True,
-    )  # fmt: skip
 
 
 @dg.asset(

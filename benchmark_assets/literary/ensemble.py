@@ -5,35 +5,26 @@ Not here: what one judge is asked about one pair (versus), scores of models (sco
 (calibration).
 """
 
-import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
-from benchmark_assets.adjudication.outputs import OUTPUT, Output, Said
+from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.corpus.description import Literary, Seat
-from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.literary.versus import PROMPT, Pair, Preference, prefer, shown, versus
+from benchmark_assets.literary.versus import PROMPT, Preference, shown, versus
 from benchmark_assets.metrics.measures import Floats
-from benchmark_assets.pairwise.comparing import Side
-from benchmark_assets.pairwise.matches import SIDES
+from benchmark_assets.pairwise.comparing import SIDES, Side
 from benchmark_assets.references import glossary
-from benchmark_assets.translation.systems import Systems
+from benchmark_assets.studies.study import Group, Item
 from resources import prompts
 from resources.catalogue import schema
 from resources.digest import digest
-from resources.errors import BadInput
 from resources.keys import CORPUS
-from resources.provider.asking import Ask, Task, Told
-from resources.provider.estimate import Estimate
+from resources.provider.asking import Template, Verdict
 from resources.provider.provider import Provider
-from resources.warehouse import Warehouse
-
-logger = logging.getLogger("variorum.literary")
 
 MACHINE, HUMAN, UNSURE = "machine", "human", "unsure"
 BETTER = (MACHINE, HUMAN, UNSURE)
@@ -42,54 +33,7 @@ SEAT = ["judge", "aspect"]
 DECIMALS = 9
 """Of a balance: beyond them is the rounding of weights such as 0.1, which must not decide anything."""
 
-_KEY = [*OUTPUT, *SEAT, "shown"]
-_FOUND = dict.fromkeys(["better", "justification", "abstention"], pl.String)
-
 VERDICT = schema("head_to_head")
-
-
-class Bench(NamedTuple):
-    """Outputs of one model and corpus (`model`, `passage`), the corpus's description, and what each judge of its
-    ensemble is asked with, by name, or why none is asked."""
-
-    outputs: pl.DataFrame
-    literary: Literary
-    tasks: Mapping[str, Task] | BadInput
-
-    @property
-    def fingerprint(self) -> str:
-        """Hash of what determines the votes besides the texts; of a fault, its words.
-
-        Weights and margin are no part of it: they only say what votes amount to.
-        """
-        if isinstance(self.tasks, BadInput):
-            return str(self.tasks)
-        how = sorted((name, task.determinants) for name, task in self.tasks.items())
-        seats = sorted((seat.judge, seat.aspect) for seat in self.literary.ensemble)
-        return digest(how, seats, self.literary.orders, self.literary.human)
-
-
-class Ballot(NamedTuple):
-    """One vote that is wanted: an output once beside the human translation. `shown` says where the output stands."""
-
-    model: str
-    passage: str
-    judge: str
-    aspect: str
-    shown: Side
-    task: Task
-    pair: Pair
-
-    @property
-    def key(self) -> tuple[str, str, str, str, str]:
-        """The row that it fills."""
-        return self.model, self.passage, self.judge, self.aspect, self.shown
-
-    def better(self, preference: Preference) -> str:
-        """Whose text a judge prefers."""
-        if preference.better == "unsure":
-            return UNSURE
-        return MACHINE if preference.better == self.shown else HUMAN
 
 
 def contract(literary: Literary, provider: Provider) -> str | None:
@@ -120,111 +64,91 @@ def alike(text: str, other: str) -> bool:
     return text.split() == other.split()
 
 
-def settled(ballot: Ballot) -> Preference | None:
-    """What comes of a pair that needs no judge: an output without a text loses, one that is the human translation is
-    as good as it."""
-    own, human = (ballot.pair.a, ballot.pair.b)[:: 1 if ballot.shown == "A" else -1]
-    if not own.strip():
-        return Preference("B" if ballot.shown == "A" else "A", "the output is empty")
-    if alike(own, human):
-        return Preference("unsure", "the texts are the same")
+def settled(machine: str, human: str, side: Side) -> Verdict[Preference] | None:
+    """The verdict on a pair that needs no judge: an output without a text loses, one that is the human translation is
+    as good as it. `side` says where the output stands."""
+    if not machine.strip():
+        return Verdict(value=Preference("B" if side == "A" else "A", "the output is empty"))
+    if alike(machine, human):
+        return Verdict(value=Preference("unsure", "the texts are the same"))
     return None
 
 
-def benches(warehouse: Warehouse, provider: Provider, outputs: pl.DataFrame) -> Iterator[Bench]:
-    """The benches of those outputs whose corpus names an ensemble and whose human translation is complete."""
-    named = {corpus: own for corpus, own in glossary.literary(warehouse).items() if own.ensemble}
-    wanted = outputs.select(OUTPUT).filter(CORPUS.is_in(list(named)))
-    if wanted.is_empty():
-        return
-    humans = pl.DataFrame({"corpus": list(named), "translator": [own.human for own in named.values()]})
-    whole = warehouse.read("reference", wanted.select("passage"), ["passage", "translator", "complete"])
-    whole = whole.filter("complete").with_columns(CORPUS).join(humans, on=["corpus", "translator"], how="semi")
-    wanted = wanted.join(whole, on="passage", how="semi", maintain_order="left")
-    languages = on_trial.languages(warehouse)
-    for (model, corpus), own in wanted.group_by("model", CORPUS, maintain_order=True):
-        name = str(corpus)
-        judges = sorted({seat.judge for seat in named[name].ensemble})
-        try:
-            seated = impartial(provider, judges, str(model), f"corpus {name}", "literary.ensemble")
-            tasks = {judge.name: versus(judge, languages[name]) for judge in seated}
-            yield Bench(own, named[name], tasks)
-        except BadInput as fault:
-            yield Bench(own, named[name], fault)
+Bench = tuple[Literary, Mapping[str, Template[Preference]]]
+"""The description of a corpus, and what each judge of its ensemble is asked with, by name."""
 
 
-def settings(warehouse: Warehouse, systems: Systems, asked: pl.DataFrame) -> pl.DataFrame:
-    """What determines the votes on each output besides its texts: see adjudication.outputs.settings.
+class AspectVotes(OutputStudy[Bench]):
+    """What each seat of the corpus's ensemble, a judge with an aspect, says of an output beside the human translation.
 
-    Outputs that nobody votes on are left out.
+    A judge is asked again only where the output, its source, context or glossary, the human translation or the judge
+    changed.
     """
-    every = benches(warehouse, systems.provider, asked)
-    return on_trial.settings(systems, asked, ((bench.outputs, bench.fingerprint) for bench in every))
 
+    name = "aspect_vote"
 
-def cost_of(warehouse: Warehouse, provider: Provider, due: pl.DataFrame) -> Estimate | None:
-    """What the votes would ask of judges; None where they are asked nothing."""
-    wanted, _ = ballots(warehouse, benches(warehouse, provider, due))
-    return on_trial.cost(provider, _questions(wanted))
+    def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Bench]]:
+        """Outputs whose corpus names an ensemble and whose human translation is complete.
 
+        Weights and margin are no part of the fingerprint: they only say what votes amount to.
+        """
+        named = {corpus: own for corpus, own in glossary.literary(self.warehouse).items() if own.ensemble}
+        wanted = partitions.select(OUTPUT).filter(CORPUS.is_in(list(named)))
+        humans = pl.DataFrame(
+            [(corpus, own.human) for corpus, own in named.items()],
+            schema=dict.fromkeys(["corpus", "translator"], pl.String), orient="row",
+        )  # fmt: skip
+        whole = self.warehouse.read("reference", wanted.select("passage"), ["passage", "translator", "complete"])
+        whole = whole.filter("complete").with_columns(CORPUS).join(humans, on=["corpus", "translator"], how="semi")
+        wanted = wanted.join(whole, on="passage", how="semi", maintain_order="left")
+        languages = self.languages()
 
-def ask_ensemble(warehouse: Warehouse, provider: Provider, due: pl.DataFrame, run: str) -> Computed:
-    """Have the ensembles of their corpora vote on outputs. The run pays.
+        def seated(model: str, corpus: str) -> tuple[Bench, str]:
+            own = named[corpus]
+            judges = sorted({seat.judge for seat in own.ensemble})
+            panel = impartial(self.provider, judges, model, f"corpus {corpus}", "literary.ensemble")
+            templates = {judge.name: versus(judge, languages[corpus]) for judge in panel}
+            how = sorted((name, template.determinants) for name, template in templates.items())
+            seats = sorted((seat.judge, seat.aspect) for seat in own.ensemble)
+            return (own, templates), digest(how, seats, own.orders, own.human)
 
-    An output has failed where a judge may not judge it, where it lost a text, or where a call failed. It has no votes
-    then; what was answered is in the ledger.
-    """
-    wanted, failures = ballots(warehouse, benches(warehouse, provider, due))
-    if expected := on_trial.cost(provider, _questions(wanted)):
-        logger.info("ensemble: %s", expected)
-    told = on_trial.ask_all(provider, "ensemble", vote, wanted, lambda ballot: ballot.task, run)
-    return on_trial.tabulate("aspect_vote", _KEY, _FOUND, [_said(*each) for each in told], failures)
+        return self.by_corpus(wanted, seated)
 
-
-async def vote(ask: Ask, ballot: Ballot) -> Told[Preference]:
-    """What comes of one ballot; `call` is '' where nobody was asked."""
-    if found := settled(ballot):
-        return Told("", 0, found)
-    return await prefer(ask, ballot.task, ballot.pair, ballot.aspect)
-
-
-def ballots(warehouse: Warehouse, seated: Iterable[Bench]) -> tuple[list[Ballot], dict[Output, str]]:
-    """All votes that benches are to give, output by output; and by model and passage, why some outputs get none."""
-    wanted: list[Ballot] = []
-    failures: dict[Output, str] = {}
-    for bench in seated:
-        if isinstance(bench.tasks, BadInput):
-            failures |= dict.fromkeys(bench.outputs.rows(), str(bench.tasks))
-            continue
-        passages = bench.outputs.select("passage")
+    def items(self, partitions: pl.DataFrame, how: Bench) -> Iterator[Item]:
+        """Each output for each seat beside the human translation, on one side or on either."""
+        described, templates = how
+        passages = partitions.select("passage")
         columns = ["passage", "text", "previous", "following"]
-        sources = {row[0]: row[1:] for row in warehouse.read("source_text", passages, columns).iter_rows()}
-        human = passages.with_columns(translator=pl.lit(bench.literary.human), complete=True)
-        humans = dict(warehouse.read("reference", human, ["passage", "text"]).iter_rows())
-        terms, own = glossary.entries(warehouse, passages), on_trial.texts(warehouse, bench.outputs)
-        kept, lost = on_trial.whole(bench.outputs, own, sources, humans)
-        failures |= lost
-        for model, passage in kept:
+        sources = {row[0]: row[1:] for row in self.warehouse.read("source_text", passages, columns).iter_rows()}
+        humans = self.texts("reference", passages.with_columns(translator=pl.lit(described.human), complete=True))
+        terms, own = glossary.entries(self.warehouse, passages), on_trial.texts(self.warehouse, partitions)
+        for output in partitions.select(OUTPUT).iter_rows():
+            model, passage = output
+            if output not in own or passage not in sources or passage not in humans:
+                continue
             source, previous, following = sources[passage]
-            context = source, previous or "", following or "", tuple(terms.get(passage, ()))
-            for side in sides(bench.literary, model, passage):
-                shown_texts = (own[model, passage], humans[passage])[:: 1 if side == "A" else -1]
-                pair = Pair(*context, *shown_texts)
-                for seat in bench.literary.ensemble:
-                    task = bench.tasks[seat.judge]
-                    wanted.append(Ballot(model, passage, seat.judge, seat.aspect, side, task, pair))
-    return wanted, failures
+            context = {
+                "previous": previous or "", "source": source, "next": following or "",
+                "glossary": list(terms.get(passage, ())),
+            }  # fmt: skip
+            for side in sides(described, model, passage):
+                first, second = (own[output], humans[passage])[:: 1 if side == "A" else -1]
+                decided = settled(own[output], humans[passage], side)
+                for judge, aspect in ((seat.judge, seat.aspect) for seat in described.ensemble):
+                    key = {"judge": judge, "aspect": aspect, "shown": side}
+                    yield Item(output, key, templates[judge], shown(context, first, second, aspect), decided)
 
+    def rows_of(self, item: Item, verdict: Verdict[Preference]) -> Iterable[Mapping[str, object]]:
+        """The seat's vote."""
+        row: dict[str, object] = {"abstention": verdict.abstention}
+        if verdict.value:
+            better, row["justification"] = verdict.value
+            row["better"] = UNSURE if better == UNSURE else MACHINE if better == item.key["shown"] else HUMAN
+        yield row
 
-def _said(ballot: Ballot, told: Told[Preference]) -> Said:
-    row = (ballot.better(told.value), told.value.justification) if told.value else (None, None)
-    error = told.error and f"{ballot.judge} on {ballot.aspect}: {told.error}"
-    return Said(ballot.key, (*row, told.abstention), told.call, error)
-
-
-def _questions(wanted: Iterable[Ballot]) -> Iterator[tuple[Task, Mapping[str, Any]]]:
-    """What judges are asked about those ballots that need one."""
-    return ((ballot.task, shown(ballot.pair, ballot.aspect)) for ballot in wanted if settled(ballot) is None)
+    def fault(self, item: Item, verdict: Verdict[Preference]) -> str:
+        """The seat of a call that failed."""
+        return f"{item.key['judge']} on {item.key['aspect']}: {verdict.error}" if verdict.error else ""
 
 
 def seat_votes(given: pl.DataFrame) -> pl.DataFrame:

@@ -16,6 +16,7 @@ import polars as pl
 from benchmark_assets.adjudication.annotation import sheet, unguarded
 from benchmark_assets.corpus.readers.characters import check_letters, decode
 from benchmark_assets.references.glossary import GENDERS, Term, literary
+from benchmark_assets.studies.study import CALLS
 from resources import whole_files
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
@@ -112,7 +113,7 @@ def write(warehouse: Warehouse, path: Path, corpus: str) -> tuple[int, int]:
         )
     passages = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage"])
     terms = warehouse.read("glossary", passages).select(*COLUMNS, *CHECKS)
-    asked = warehouse.read("glossary_call", passages, ["passage"])["passage"]
+    asked = warehouse.read(CALLS, passages.with_columns(study=pl.lit("glossary")), ["passage"])["passage"]
     said = read(described.glossary, corpus) if described.glossary else {}
     looked = warehouse.read("materialization", passages.select(pl.lit("glossary").alias("asset"), "passage"))
     without = looked.filter((pl.col("row_count") == 0) & pl.col("passage").is_in([*asked, *said]))["passage"]

@@ -20,8 +20,7 @@ from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, alike
 from benchmark_assets.pairwise.base_sets import text_hash
-from benchmark_assets.pairwise.comparing import Side
-from benchmark_assets.pairwise.matches import SIDES
+from benchmark_assets.pairwise.comparing import SIDES, Side
 from benchmark_assets.references import glossary
 from resources import whole_files
 from resources.digest import digest

@@ -7,9 +7,8 @@ asking again (resources.provider.asking).
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from benchmark_assets.translation.systems import language_name
 from resources import prompts
-from resources.provider.asking import Ask, Task, Told, insist
+from resources.provider.asking import Template, fields
 from resources.provider.reading import storable
 from resources.provider.registry import Model
 
@@ -29,21 +28,6 @@ ANSWER: Mapping[str, Any] = {
 """JSON schema of an answer."""
 
 
-class Pair(NamedTuple):
-    """Two translations of a chunk, in the order in which the judge sees them, and what it needs to understand them.
-
-    `previous` and `following` are the context in the source, '' where there is none; `glossary` has objects of `term`,
-    `translation` and, where it is known, `gender`.
-    """
-
-    source: str
-    previous: str
-    following: str
-    glossary: tuple[Mapping[str, str], ...]
-    a: str
-    b: str
-
-
 class Preference(NamedTuple):
     """What a judge says of a pair, and why in its words."""
 
@@ -51,18 +35,21 @@ class Preference(NamedTuple):
     justification: str
 
 
-def versus(judge: Model, languages: tuple[str, str]) -> Task:
-    """The task of comparing a pair; the languages, of the source and of the translations, are tags."""
-    source, target = map(language_name, languages)
-    return Task(judge, prompts.load(PROMPT), source, target, PROMPT, ANSWER)
+def versus(judge: Model, languages: Mapping[str, str]) -> Template[Preference]:
+    """How a judge compares a pair; the languages, of the source and of the translations, are names."""
+    return Template(judge, prompts.load(PROMPT), languages, PROMPT, ANSWER, fields(ANSWER["required"], read_preference))
 
 
-def shown(pair: Pair, aspect: str) -> dict[str, Any]:
-    """A pair as the judge sees it, which learns neither whose a text is nor which of them a person wrote."""
-    return {
-        "previous": pair.previous, "source": pair.source, "next": pair.following, "glossary": list(pair.glossary),
-        "translation_a": pair.a, "translation_b": pair.b, "aspect": aspect,
-    }  # fmt: skip
+def shown(context: Mapping[str, Any], a: str, b: str, aspect: str) -> dict[str, Any]:
+    """A pair as the judge sees it, which learns neither whose a text is nor which of them a person wrote.
+
+    Parameters
+    ----------
+    context
+        `previous` and `next` (the context in the source, '' where there is none), `source` between them, and
+        `glossary` (objects of `term`, `translation` and, where it is known, `gender`).
+    """
+    return {**context, "translation_a": a, "translation_b": b, "aspect": aspect}
 
 
 def read_preference(values: Mapping[str, Any]) -> Preference:
@@ -77,8 +64,3 @@ def read_preference(values: Mapping[str, Any]) -> Preference:
     if better not in ("A", "B", "unsure"):
         raise ValueError(f"better {better!r} is none of A, B and unsure")
     return Preference(better, storable(why.strip()) if isinstance(why, str) else "")
-
-
-async def prefer(ask: Ask, task: Task, pair: Pair, aspect: str) -> Told[Preference]:
-    """Have one judge compare a pair in one respect, or abstain: see resources.provider.asking.insist."""
-    return await insist(ask, task, shown(pair, aspect), read_preference)

@@ -9,41 +9,18 @@ from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
-from benchmark_assets.pairwise import matches, readings, rubric, scores
+from benchmark_assets.pairwise import readings, rubric, scores
 from benchmark_assets.pairwise.comparing import judged_by
+from benchmark_assets.pairwise.matches import Comparisons
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
-from benchmark_assets.translation.assets import PAYER, model_output
+from benchmark_assets.studies.assets import study_asset
+from benchmark_assets.translation.assets import model_output
 from benchmark_assets.translation.systems import Systems
 from resources.digest import digest
-from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
-
-@dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1",
-    metadata={"tables": ["comparison_call"]}, kinds={"duckdb"},
-    deps=[model_output, SOURCE],
-)  # fmt: skip
-def comparison(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
-) -> dg.Output[None]:
-    """What the judge of a base set says of an output beside each anchor's, where the passage is an item of the set.
-
-    A judge is asked again only where the output, its source, the base set or the judge changed.
-    """
-
-    def compute(due: pl.DataFrame) -> Computed:
-        payer = context.run.tags.get(PAYER, context.run.run_id)
-        return matches.compare_outputs(warehouse, systems.provider, due, payer)
-
-    def cost(due: pl.DataFrame) -> Estimate | None:
-        return matches.cost_of(warehouse, systems.provider, due)
-
-    return refresh(
-        context, warehouse, compute, lambda asked: matches.settings(warehouse, systems, asked),
-        cost=cost, sparse=True,
-    )  # fmt: skip
+comparison = study_asset(Comparisons, GRID, "pairwise", [model_output, SOURCE])
 
 
 @dg.asset(group_name="pairwise", code_version="1", kinds={"duckdb", "numpy"})
@@ -113,30 +90,7 @@ def pairwise_score(
     )  # fmt: skip
 
 
-@dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1",
-    metadata={"tables": ["rubric_vote_call"]}, kinds={"duckdb"},
-    deps=[model_output, REFERENCE, SOURCE],
-)  # fmt: skip
-def rubric_vote(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
-) -> dg.Output[None]:
-    """The mark that each judge of the corpus's rubric gives an output, beside one of its references.
-
-    A judge is asked again only where the output, its source, that reference or the judge changed.
-    """
-
-    def compute(due: pl.DataFrame) -> Computed:
-        payer = context.run.tags.get(PAYER, context.run.run_id)
-        return rubric.mark_outputs(warehouse, systems.provider, due, payer)
-
-    def cost(due: pl.DataFrame) -> Estimate | None:
-        return rubric.cost_of(warehouse, systems.provider, due)
-
-    return refresh(
-        context, warehouse, compute, lambda asked: rubric.settings(warehouse, systems, asked),
-        cost=cost, sparse=True,
-    )  # fmt: skip
+rubric_vote = study_asset(rubric.RubricVotes, GRID, "pairwise", [model_output, REFERENCE, SOURCE])
 
 
 @dg.asset(

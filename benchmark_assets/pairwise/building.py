@@ -34,9 +34,10 @@ from benchmark_assets.pairwise.base_sets import (
     sealed,
     text_hash,
 )
-from benchmark_assets.pairwise.comparing import Pair, comparing, judged_by
-from benchmark_assets.pairwise.matches import Match, outcomes
+from benchmark_assets.pairwise.comparing import SIDES, Contenders, comparing, judged_by
+from benchmark_assets.pairwise.matches import match
 from benchmark_assets.pairwise.scores import OVERALL, anchor_scores, contract, tallies
+from benchmark_assets.studies.study import ask_about
 from resources.errors import BadInput
 from resources.folders import check_vacant, put
 from resources.keys import CORPUS
@@ -209,17 +210,18 @@ def judge_pool(provider: Provider, judge: str, items: pl.DataFrame, outputs: pl.
     ordered = list(permutations(outputs["system"].unique().sort(), 2))
     work = []
     for passage, source, *languages in items.select("passage", "source", *LANGUAGES).iter_rows():
-        task = comparing(model, (languages[0], languages[1]))
+        template = comparing(model, (languages[0], languages[1]))
         for first, second in ordered:
-            pair = Pair(source, texts[first, passage], texts[second, passage])
-            work.append(Match(first, passage, "", second, "A", task, pair))
-    found = outcomes(provider, work, run)
-    if errors := [outcome.error for outcome in found if outcome.error]:
+            pair = Contenders(source, texts[first, passage], texts[second, passage])
+            work.append(match((first, passage), "", second, "A", template, pair))
+    found = ask_about(provider, "base set", work, run)
+    if errors := [verdict.error for _, verdict in found if verdict.error]:
         problem = f"failed in {len(errors)} of {len(work)} comparisons, first: {errors[0]}"
         raise BadInput(judge, "", problem, "run it again: what was answered is kept")
     rows = [
-        (match.passage, match.model, match.anchor, {"A": match.model, "B": match.anchor}.get(outcome.winner or ""))
-        for match, outcome in zip(work, found, strict=True)
+        (item.partition[1], *who, verdict.value and who[SIDES.index(verdict.value)])
+        for item, verdict in found
+        for who in [(item.partition[0], item.key["anchor"])]
     ]
     return pl.DataFrame(rows, schema=dict.fromkeys(JUDGMENT, pl.String), orient="row").sort(JUDGMENT[:3])
 

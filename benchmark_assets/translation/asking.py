@@ -5,29 +5,23 @@ same keys back; and how long a single text is asked for. Not here: retries of a 
 form of a reply (structured), chunks and lines (translation.requests).
 """
 
-import json
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 from benchmark_assets.translation.batches import halves
 from resources.prompts import Prompt
-from resources.provider.client import CallFailed, Reply
-from resources.provider.question import Question
-from resources.provider.reading import Outcome, storable
+from resources.provider.asking import Ask, Template, Verdict, fields, insist
+from resources.provider.client import CallFailed
+from resources.provider.reading import storable
 from resources.provider.registry import Model
-from resources.provider.structured import parse, schema_of
+from resources.provider.structured import REFUSED, parse, schema_of
 
 PURPOSE = "translate"
 
 TRIES = 3
 """How often a single text is asked for when its replies hold no translation of it."""
 
-TRIES_OF_LENGTH = 2
-"""The same once a reply reaches the limit of tokens: such replies cost the most, and rarely end otherwise."""
-
-Ask = Callable[[Question], Awaitable[Reply]]
 TEXT: Mapping[str, Any] = {"type": "string"}
 
 
@@ -47,25 +41,42 @@ class Output(NamedTuple):
     parsing: str | None = None
 
 
-@dataclass(frozen=True)
-class Task:
-    """What all batches of a translation have in common."""
-
-    model: Model
-    prompt: Prompt
-    source_language: str
-    target_language: str
-
-    def question(self, passages: Mapping[str, str], replicate: int = 0) -> Question:
-        """The request for these passages, texts by key."""
-        messages = self.prompt.render(
-            source_language=self.source_language, target_language=self.target_language,
-            passages=json.dumps(passages, ensure_ascii=False, indent=1),
-        )  # fmt: skip
-        return Question(self.model, tuple(messages), PURPOSE, schema_of(passages, TEXT), replicate)
+Passages = Callable[[Iterable[str]], Template[str]]
+"""How passages of these keys are asked for; what is read from a reply is the translation of the first."""
 
 
-async def translate(ask: Ask, task: Task, passages: Mapping[str, str]) -> list[Output]:
+def translating(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> Passages:
+    """How a model is asked for passages; the languages are names, as the prompt has them."""
+
+    def template(keys: Iterable[str]) -> Template[str]:
+        names = list(keys)
+        read = fields(names, partial(text_under, names[0]))
+        return Template(model, prompt, languages, PURPOSE, schema_of(names, TEXT), read, "passages", TRIES)
+
+    return template
+
+
+def text_under(key: str, values: Mapping[str, Any]) -> str:
+    """The translation under a key, as it is stored.
+
+    Raises
+    ------
+    ValueError
+        Where there is none.
+    """
+    if text := _text(values.get(key)):
+        return text
+    raise ValueError("the translation is empty or no text")
+
+
+def output_of(passage: str, batch: str, verdict: Verdict[str]) -> Output:
+    """What came of a passage that was asked for alone."""
+    refusal = (verdict.abstention or "").removeprefix(REFUSED) if verdict.refused else None
+    error = verdict.error or (None if verdict.refused else verdict.abstention)
+    return Output(passage, verdict.value, refusal, error, batch, verdict.call, verdict.parsing)
+
+
+async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -> list[Output]:
     """Translate one batch, passage by passage where it has to be.
 
     Of a reply, every passage that it translates is taken, and only the others are asked for again. A batch of which
@@ -85,12 +96,12 @@ async def translate(ask: Ask, task: Task, passages: Mapping[str, str]) -> list[O
     waiting = [passages]
     while waiting:
         part = waiting.pop()
+        own = template(part)
         if len(part) == 1:
             (key,) = part
-            output = await insist(ask, partial(task.question, part), key)
-            outputs.append(output._replace(batch=batch))
+            outputs.append(output_of(key, batch, await insist(ask, own, part)))
             continue
-        question = task.question(part)
+        question = own.question(part)
         try:
             reply = await ask(question)
         except CallFailed as failure:
@@ -106,35 +117,6 @@ async def translate(ask: Ask, task: Task, passages: Mapping[str, str]) -> list[O
         if rest:
             waiting += [rest] if texts else halves(part)
     return outputs
-
-
-async def insist(ask: Ask, question: Callable[[int], Question], key: str) -> Output:
-    """Ask for one text until a reply has it: under `key`, which the output is for.
-
-    A refusal is a result at once. A reply that holds no translation is asked for again, `TRIES` times in all, or
-    `TRIES_OF_LENGTH` where it reached the limit of tokens.
-
-    Parameters
-    ----------
-    question
-        The request by its replicate, from 0.
-    """
-    problem, call = "", ""
-    for replicate in range(TRIES):
-        asked = question(replicate)
-        try:
-            reply = await ask(asked)
-        except CallFailed as failure:
-            return Output(key, error=str(failure), batch=key, call=asked.key)
-        call, answer = reply.key, parse(reply.reading, [key])
-        if text := _text(answer.values.get(key)):
-            return Output(key, text, batch=key, call=call, parsing=answer.how)
-        if reply.reading.outcome is Outcome.REFUSED:
-            return Output(key, refusal=reply.reading.detail, batch=key, call=call)
-        problem = answer.problem or "the translation is empty or no text"
-        if reply.reading.outcome is Outcome.LENGTH and replicate + 1 >= TRIES_OF_LENGTH:
-            break
-    return Output(key, error=problem, batch=key, call=call)
 
 
 def _text(value: object) -> str:

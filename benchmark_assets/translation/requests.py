@@ -9,10 +9,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from benchmark_assets.translation import asking
-from benchmark_assets.translation.asking import PURPOSE, TEXT, Ask, Output, Task
+from benchmark_assets.translation.asking import (
+    PURPOSE,
+    TEXT,
+    TRIES,
+    Output,
+    Passages,
+    output_of,
+    text_under,
+    translate,
+)
 from resources.prompts import Prompt
-from resources.provider.asking import Task as ItemTask
+from resources.provider.asking import Ask, Template, fields, insist
 from resources.provider.question import Question
 from resources.provider.registry import Model
 from resources.provider.structured import schema_of
@@ -35,58 +43,57 @@ class Request(Protocol):
 
 
 @dataclass(frozen=True)
-class Batch:
+class BatchRequest:
     """Independent passages: source texts by the ids that the model sees, and all keys of passages by their id."""
 
-    task: Task
+    template: Passages
     texts: Mapping[str, str]
     passages: Mapping[str, str]
 
     def questions(self) -> list[Question]:
         """One, for all passages."""
-        return [self.task.question(self.texts)]
+        return [self.template(self.texts).question(self.texts)]
 
     async def outputs(self, ask: Ask) -> list[Output]:
         """Ask for the batch."""
         return [
             output._replace(passage=self.passages[output.passage], batch=self.passages[str(output.batch)])
-            for output in await asking.translate(ask, self.task, self.texts)
+            for output in await translate(ask, self.template, self.texts)
         ]
 
 
 @dataclass(frozen=True)
-class Chunk:
+class ChunkRequest:
     """A chunk with its contexts and its glossary, as `chunk_item` has them."""
 
-    task: ItemTask
+    template: Template[str]
     passage: str
     item: Mapping[str, Any]
 
     def questions(self) -> list[Question]:
         """One."""
-        return [self.task.question(self.item)]
+        return [self.template.question(self.item)]
 
     async def outputs(self, ask: Ask) -> list[Output]:
         """Ask for the chunk."""
-        output = await asking.insist(ask, partial(self.task.question, self.item), ANSWER)
-        return [output._replace(passage=self.passage, batch=self.passage)]
+        return [output_of(self.passage, self.passage, await insist(ask, self.template, self.item))]
 
 
 @dataclass(frozen=True)
-class Lines:
+class LinesRequest:
     """A chunk of which every line is asked for on its own, by the id that the model sees and the line's number.
 
     `text` has a line at least that is not empty.
     """
 
-    task: Task
+    template: Passages
     passage: str
     id: str
     text: str
 
     def questions(self) -> list[Question]:
         """One for each line that is not empty."""
-        return [self.task.question(line) for line in self._lines().values()]
+        return [self.template(line).question(line) for line in self._lines().values()]
 
     async def outputs(self, ask: Ask) -> list[Output]:
         """Ask line by line, until one has no translation: the chunk has what came of that line, else all of them.
@@ -96,7 +103,7 @@ class Lines:
         lines = [""] * len(self.text.split("\n"))
         asked: list[Output] = []
         for number, line in self._lines().items():
-            (output,) = await asking.translate(ask, self.task, line)
+            (output,) = await translate(ask, self.template, line)
             if output.text is None:
                 return [output._replace(passage=self.passage, batch=self.passage)]
             # A line stays one, or those of the chunk could not be told apart.
@@ -111,9 +118,10 @@ class Lines:
         return {number: {f"{self.id}.{number + 1}": line.strip()} for number, line in lines if line.strip()}
 
 
-def chunk_task(model: Model, prompt: Prompt, source: str, target: str) -> ItemTask:
-    """How chunks are asked for, between languages by their names."""
-    return ItemTask(model, prompt, source, target, PURPOSE, schema_of([ANSWER], TEXT))
+def chunk_template(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> Template[str]:
+    """How chunks are asked for; the languages are names, as the prompt has them."""
+    read = fields([ANSWER], partial(text_under, ANSWER))
+    return Template(model, prompt, languages, PURPOSE, schema_of([ANSWER], TEXT), read, tries=TRIES)
 
 
 def chunk_item(text: str, previous: str | None, following: str | None, glossary: Sequence[Mapping[str, str]]) -> Any:

@@ -13,14 +13,20 @@ from babel import Locale
 from pydantic import BaseModel, ConfigDict
 
 from benchmark_assets.references import glossary
-from benchmark_assets.translation.asking import Output, Task
+from benchmark_assets.translation.asking import Output, translating
 from benchmark_assets.translation.batches import batches
-from benchmark_assets.translation.requests import Batch, Chunk, Lines, Request, chunk_item, chunk_task
+from benchmark_assets.translation.requests import (
+    BatchRequest,
+    ChunkRequest,
+    LinesRequest,
+    Request,
+    chunk_item,
+    chunk_template,
+)
 from resources import prompts
 from resources.digest import digest
 from resources.errors import BadInput
-from resources.provider.asking import at_once
-from resources.provider.client import complete
+from resources.provider.asking import ask_all, one_round
 from resources.provider.estimate import Estimate, estimate
 from resources.provider.provider import Provider
 from resources.provider.registry import Model
@@ -90,7 +96,7 @@ class CalledSystem:
         covered = self._passages(passages).select("passage", "language", "target_language", "literary")
         kinds = covered.drop("passage")
         for source, target, literary in kinds.unique().iter_rows():
-            names = {"source_language": language_name(source), "target_language": language_name(target)}
+            names = language_names(source, target)
             prompt = self._chunk_prompt if literary and not self._lines else self._prompt
             how = ["lines"] if literary and self._lines else []
             hashes[source, target, literary] = digest(prompt.digest(**names), *self._model.determinants, *how)
@@ -101,15 +107,11 @@ class CalledSystem:
         requests = self._requests(sources)
         logger.info("%s: %s", self._model.name, self._estimate(requests))
 
-        async def ask_all() -> list[list[Output]]:
-            async with self._provider.opened(run) as client:
-
-                async def one(request: Request) -> list[Output]:
-                    return await request.outputs(client.ask)
-
-                return await at_once(client, one, requests, [self._model], f"{self._model.name}, requests")
-
-        for outputs in complete(ask_all()):
+        name = f"{self._model.name}, requests"
+        asked = ask_all(
+            self._provider, name, lambda ask, request: request.outputs(ask), [self._model], run, one_round(requests)
+        )
+        for _, outputs in asked:
             yield from outputs
 
     def estimate(self, sources: Mapping[str, str]) -> Estimate:
@@ -126,26 +128,28 @@ class CalledSystem:
         requests: list[Request] = []
         by = ["corpus", "language", "target_language", "literary"]
         for (_, source, target, literary), own in rows.group_by(by, maintain_order=True):
-            languages = language_name(str(source)), language_name(str(target))
-            task = Task(self._model, self._prompt, *languages)
+            languages = language_names(str(source), str(target))
+            template = translating(self._model, self._prompt, languages)
             keys = dict(own.select("passage_id", "passage").iter_rows())
             if literary and self._lines:
-                requests += [Lines(task, key, identity, sources[key]) for identity, key in keys.items()]
+                requests += [LinesRequest(template, key, identity, sources[key]) for identity, key in keys.items()]
             elif literary:
                 requests += self._chunks(own, sources, languages)
             else:
                 texts = {identity: sources[key] for identity, key in keys.items()}
                 requests += [
-                    Batch(task, {identity: texts[identity] for identity in batch}, keys)
+                    BatchRequest(template, {identity: texts[identity] for identity in batch}, keys)
                     for batch in self._batches(texts)
                 ]
         return requests
 
-    def _chunks(self, rows: pl.DataFrame, sources: Mapping[str, str], languages: tuple[str, str]) -> list[Chunk]:
-        task = chunk_task(self._model, self._chunk_prompt, *languages)
+    def _chunks(
+        self, rows: pl.DataFrame, sources: Mapping[str, str], languages: Mapping[str, str]
+    ) -> list[ChunkRequest]:
+        template = chunk_template(self._model, self._chunk_prompt, languages)
         glossaries = glossary.entries(self._warehouse, rows.select("passage"))
         return [
-            Chunk(task, key, chunk_item(sources[key], previous, following, glossaries.get(key, [])))
+            ChunkRequest(template, key, chunk_item(sources[key], previous, following, glossaries.get(key, [])))
             for key, previous, following in rows.select("passage", "previous", "following").iter_rows()
         ]
 
@@ -254,3 +258,8 @@ class Systems(BaseModel):
 def language_name(tag: str) -> str:
     """English name of a language by its BCP 47 or ISO 639 tag (CLDR's); a tag without a name stands for itself."""
     return str(Locale.parse("en").languages.get(tag, tag))
+
+
+def language_names(source: str, target: str) -> dict[str, str]:
+    """Names of a source's and a translation's language by their tags, as prompts have them."""
+    return {"source_language": language_name(source), "target_language": language_name(target)}

@@ -5,46 +5,33 @@ Here: models of the registry and imported answers behind the same rows, and the 
 """
 
 import json
-import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.studies.study import Answered, Group, Item, ItemStudy
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import tasks
-from benchmark_assets.understanding.asking import Drawn, Form, determinants, draw, said
+from benchmark_assets.understanding.asking import Form, determinants, parsed, said
 from benchmark_assets.understanding.description import TaskDescription
-from benchmark_assets.understanding.parsing import Parsed, parse_label, parse_spans, words
-from benchmark_assets.understanding.shots import examples, showable
+from benchmark_assets.understanding.parsing import Parsed, words
+from benchmark_assets.understanding.shots import Example, examples, showable
 from benchmark_assets.understanding.spans import locate
+from resources.catalogue import schema
 from resources.digest import digest
 from resources.errors import BadInput
-from resources.provider.asking import at_once
-from resources.provider.client import RETRIES, complete
-from resources.provider.estimate import Estimate, estimate, total
+from resources.provider.asking import Verdict
+from resources.provider.client import RETRIES
 from resources.provider.ledger import ended
-from resources.provider.question import Question
 from resources.provider.reading import Outcome, Reading
+from resources.provider.registry import Model
 from resources.warehouse import Warehouse
-
-logger = logging.getLogger("variorum.understanding")
-
-_PARTITION = dict.fromkeys(["model", "task"], pl.String)
-_OF_SAMPLE = {**_PARTITION, "seed": pl.Int32, "sample": pl.String}
-ANSWER = {
-    **_OF_SAMPLE, "label": pl.String, "usable": pl.Boolean, "problem": pl.String, "steps": pl.String,
-    "agreement": pl.Float64, "how": pl.String,
-}  # fmt: skip
-ANSWER_SPAN = {
-    **_OF_SAMPLE, "number": pl.Int32, "type": pl.String, "text": pl.String, "first": pl.Int32, "last": pl.Int32,
-    "located": pl.String,
-}  # fmt: skip
-ANSWER_CALL = {**_OF_SAMPLE, "draw": pl.Int32, "call": pl.String}
 
 IMPORTED_SEED = 1
 """The seed under which imported answers stand, of which nobody says one."""
@@ -62,7 +49,7 @@ class Located(NamedTuple):
     located: str
 
 
-class Answer(NamedTuple):
+class SampleAnswer(NamedTuple):
     """What comes of all draws on a sample. `problem` is why it is unusable, None where it is not; `agreement` the share
     of the draws that gave this very answer, None where there was one."""
 
@@ -73,73 +60,160 @@ class Answer(NamedTuple):
     agreement: float | None
 
 
-class Called(NamedTuple):
-    """A model of the registry on a task: a form for each seed."""
+class TaskSamples:
+    """The samples of a task, read when they are first needed, for all models that answer it."""
 
-    forms: tuple[Form, ...]
+    def __init__(self, warehouse: Warehouse, description: TaskDescription) -> None:
+        self.description, self._warehouse = description, warehouse
+        self._key = pl.DataFrame({"task": [description.task]})
 
-    def questions(self, texts: Sequence[str]) -> Iterator[Question]:
-        """All questions about samples, by their texts."""
-        for form, draws in self.asked():
-            yield from (form.question(each, number) for each in texts for number in draws)
+    @cached_property
+    def _all(self) -> pl.DataFrame:
+        return self._warehouse.read("task_sample", self._key)
 
-    def asked(self) -> Iterator[tuple[Form, range]]:
-        """The draws of each seed."""
-        for form in self.forms:
-            yield form, range(form.model.settings.answering.draws)
+    @cached_property
+    def _spans(self) -> pl.DataFrame:
+        return self._warehouse.read("task_span", self._key)
+
+    @cached_property
+    def test(self) -> list[tuple[str, str]]:
+        """Sample and texts (JSON) of the test split, in order."""
+        return self._all.filter(split="test").sort("position").select("sample", "texts").rows()
+
+    @cached_property
+    def _showable(self) -> pl.DataFrame:
+        return showable(self._all)
+
+    def examples(self, shots: int, seed: int) -> tuple[Example, ...]:
+        """Examples of the train split that a model is shown; raises BadInput where there are fewer."""
+        train = self._showable if shots else self._all.clear()
+        return tuple(examples(self.description, train, self._spans, shots, seed))
 
 
-class Stored(NamedTuple):
-    """Imported answers of a model to a task: by sample, and the name of the file that they came in."""
+class Facts(NamedTuple):
+    """What rows of an answer need besides the reply: the task, the sample's texts (JSON), how the answer was had."""
 
-    answers: Mapping[str, str]
-    file: str
-
-
-class Work(NamedTuple):
-    """A model and a task, with the samples of the test split (`sample`, `texts`) in order; and how it is asked, or its
-    imported answers."""
-
-    model: str
     description: TaskDescription
-    samples: Sequence[tuple[str, str]]
-    source: Called | Stored
-
-    @property
-    def how(self) -> str:
-        """How the answers are had, in a line."""
-        if isinstance(self.source, Stored):
-            return f"imported from {self.source.file}"
-        return said(self.source.forms[0].model, self.description)
+    texts: str
+    how: str
 
 
-# Who answers what.
+Answering = tuple[TaskSamples, Model | None]
+"""The samples of a task, and the model that is asked; None where its answers were imported."""
 
 
-def settings(warehouse: Warehouse, systems: Systems, asked: pl.DataFrame) -> pl.DataFrame:
-    """What determines the answers of each model to each task besides the samples: columns `model`, `task`, `settings`.
+class Answers(ItemStudy[Answering]):
+    """What a model answers to the samples of a task's test split.
 
-    Models of the registry answer the tasks that their `corpora` allow, others those for which answers were imported.
-    Of models that are known no more, and of tasks whose description cannot be read, `settings` is null.
+    A sample is asked about again only where it, the task or the model changed. Answers of a model that was removed from
+    the registry stay as they are.
     """
-    registry, imported = systems.provider.registry(), _imported(warehouse)
-    with_answers = {model for model, _ in imported}
-    known = systems.known(asked["model"].unique())
-    described = tasks.readable(warehouse, asked["task"].unique().to_list())
-    rows: list[tuple[str, str, str | None]] = []
-    for model, task in asked.select("model", "task").iter_rows():
-        description = described.get(task)
-        own = registry.models.get(model)
-        if model not in known or description is None:
-            rows.append((model, task, None))
-        elif own and model in with_answers:
-            rows.append((model, task, str(_both(model))))
-        elif own and (own.corpora is None or task in own.corpora):
-            rows.append((model, task, determinants(systems.provider.model(model), description)))
-        elif (model, task) in imported:
-            how = description.classes, description.labels, description.negative, description.types, description.marked
-            rows.append((model, task, digest(imported[model, task], *how)))
-    return pl.DataFrame(rows, schema={**_PARTITION, "settings": pl.String}, orient="row")
+
+    name = "answer"
+    tables = ("answer_span",)
+    dims = ("model", "task")
+
+    def settings(self, asked: pl.DataFrame) -> pl.DataFrame:
+        """One row for each model and each task that it answers. It is null for models that are no longer registered,
+        and for tasks whose description cannot be read."""
+        kept = ~pl.col("model").is_in(list(self.systems.known(asked["model"].unique())))
+        kept |= ~pl.col("task").is_in(list(self._described(asked)))
+        found = super().settings(asked.filter(~kept))
+        return pl.concat([asked.filter(kept).select(*self.dims, settings=pl.lit(None, pl.String)), found])
+
+    def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Answering]]:
+        """Each model with each task that it answers: a model of the registry those that its `corpora` allow, others
+        those for which answers were imported. Task by task, so that a budget that ends leaves whole tasks."""
+        models, imported = self.provider.registry().models, _imported(self.warehouse)
+        with_answers = {model for model, _ in imported}
+        described = self._described(partitions)
+        samples = {task: TaskSamples(self.warehouse, description) for task, description in described.items()}
+        for model, task in partitions.sort("task", "model").select(self.dims).iter_rows():
+            own = pl.DataFrame({"model": [model], "task": [task]})
+            if task not in described:
+                continue
+            description, entry = described[task], models.get(model)
+            if entry and model in with_answers:
+                problem = "is in the registry, and answers were imported under its name"
+                fault = BadInput(model, "", problem, "rename it in the registry")
+                yield Group(own, fault, str(fault))
+            elif entry and (entry.corpora is None or task in entry.corpora):
+                called = self.provider.model(model)
+                yield Group(own, (samples[task], called), determinants(called, description))
+            elif not entry and (model, task) in imported:
+                how = description.classes, description.labels, description.negative, description.types
+                fingerprint = digest(imported[model, task], *how, description.marked)
+                yield Group(own, (samples[task], None), fingerprint)
+
+    def items(self, partitions: pl.DataFrame, how: Answering) -> Iterator[Item]:
+        """Each sample of the test split as often as there are draws, for each seed; imported answers are settled."""
+        (partition,) = partitions.select(self.dims).rows()
+        samples, model = how
+        return self._imported_items(partition, samples) if model is None else self._asked(partition, samples, model)
+
+    def rows(self, judged: Sequence[Answered]) -> Mapping[str, pl.DataFrame]:
+        """Answers and their spans, from all draws on a sample."""
+        rows: list[Mapping[str, object]] = []
+        spans: list[Mapping[str, object]] = []
+        for key, draws in groupby(
+            judged, lambda each: (*each[0].partition, each[0].key["seed"], each[0].key["sample"])
+        ):
+            own = list(draws)
+            description, texts, how = own[0][0].facts
+            found = settled(description, texts, [verdict.value for _, verdict in own if verdict.value])
+            of_sample = dict(zip(("model", "task", "seed", "sample"), key, strict=True))
+            label, located, problem, steps, agreement = found
+            rows.append({
+                **of_sample, "label": label, "usable": problem is None, "problem": problem, "steps": steps,
+                "agreement": agreement, "how": how,
+            })  # fmt: skip
+            spans += [{**of_sample, "number": number, **span._asdict()} for number, span in enumerate(located)]
+        tables = {"answer": rows, "answer_span": spans}
+        return {table: pl.DataFrame(own, schema=schema(table)) for table, own in tables.items()}
+
+    def fault(self, item: Item, verdict: Verdict[Parsed]) -> str:
+        """The error of a call."""
+        return verdict.error or ""
+
+    def failure(self, faults: Sequence[str], items: int) -> str:
+        """How many calls failed, and why."""
+        return f"{len(faults)} of {items} questions have no reply: {'; '.join(dict.fromkeys(faults))}"
+
+    def _described(self, partitions: pl.DataFrame) -> Mapping[str, TaskDescription]:
+        found = tasks.readable(self.warehouse, partitions["task"].unique().to_list())
+        return {task: description for task, description in found.items() if description}
+
+    def _asked(self, partition: tuple[str, ...], samples: TaskSamples, model: Model) -> Iterator[Item]:
+        own, description = model.settings.answering, samples.description
+        how = said(model, description)
+        items: list[Item] = []
+        for seed in own.seeds:
+            form = Form(model, description, samples.examples(own.shots, seed), seed)
+            templates = [form.template(draw) for draw in range(own.draws)]
+            for sample, texts in samples.test:
+                content, facts = json.loads(texts), Facts(description, texts, how)
+                for draw, template in enumerate(templates):
+                    key: dict[str, str | int] = {"seed": seed, "sample": sample, "draw": draw}
+                    items.append(Item(partition, key, template, content, None, form.number(draw), facts))
+        # An empty reply as often as one is asked again, in whatever runs: these are paid for no more.
+        calls = [item.question.key for item in items if item.question]
+        silent = ended(self.provider.ledger, calls, Outcome.EMPTY, RETRIES + 1)
+        empty = parsed(description, Reading(Outcome.EMPTY))
+        for call, item in zip(calls, items, strict=True):
+            yield replace(item, settled=Verdict(call, 1, empty)) if call in silent else item
+
+    def _imported_items(self, partition: tuple[str, ...], samples: TaskSamples) -> Iterator[Item]:
+        key = pl.DataFrame([partition], schema=dict.fromkeys(self.dims, pl.String), orient="row")
+        imported = self.warehouse.read("imported_answer", key)
+        answers = dict(imported.select("sample", "answer").iter_rows())
+        how = f"imported from {Path(imported['file'][0]).name}"
+        for sample, texts in samples.test:
+            given = answers.get(sample)
+            reading = Reading(Outcome.ANSWERED, given or "", finish="stop")
+            found = NOT_IMPORTED if given is None else parsed(samples.description, reading)
+            of_sample: dict[str, str | int] = {"seed": IMPORTED_SEED, "sample": sample, "draw": 0}
+            facts = Facts(samples.description, texts, how)
+            yield Item(partition, of_sample, None, None, Verdict(value=found), facts=facts)
 
 
 def covered(warehouse: Warehouse, systems: Systems, models: Sequence[str], codes: Sequence[str]) -> set[str]:
@@ -147,90 +221,7 @@ def covered(warehouse: Warehouse, systems: Systems, models: Sequence[str], codes
     grid = pl.DataFrame({"model": models}, schema={"model": pl.String}).join(
         pl.DataFrame({"task": codes}, schema={"task": pl.String}), how="cross"
     )
-    return set(settings(warehouse, systems, grid).drop_nulls()["task"])
-
-
-def cost_of(warehouse: Warehouse, systems: Systems, due: pl.DataFrame) -> Estimate | None:
-    """What answers would ask of models; None where these are asked nothing."""
-    work, _ = _work(warehouse, systems, due)
-    return _estimate(systems, work) if any(isinstance(each.source, Called) for each in work) else None
-
-
-def answer_samples(warehouse: Warehouse, systems: Systems, due: pl.DataFrame, run: str) -> Computed:
-    """Have the test split of tasks answered, or take what was imported. The run pays.
-
-    A task has failed for a model where a call did, after all others were made; what was answered is in the ledger. An
-    empty reply, as often as one is asked for, and a sample too long for the model are unusable answers, no failures.
-    """
-    work, failures = _work(warehouse, systems, due)
-    drawn = _drawn(systems, work, run)
-    rows: list[tuple[object, ...]] = []
-    spans: list[tuple[object, ...]] = []
-    calls: list[tuple[object, ...]] = []
-    for each, of_seeds in zip(work, drawn, strict=True):
-        if errors := [one.error for own in of_seeds.values() for one in own if one.error]:
-            total_asked = sum(map(len, of_seeds.values()))
-            few = f"{len(errors)} of {total_asked} questions have no reply: {'; '.join(dict.fromkeys(errors))}"
-            failures[each.model, each.description.task] = few
-            continue
-        key, how = (each.model, each.description.task), each.how
-        for seed, sample, answer in _answers(each, of_seeds):
-            usable = answer.problem is None
-            rows.append((*key, seed, sample, answer.label, usable, answer.problem, answer.steps, answer.agreement, how))
-            spans += [(*key, seed, sample, number, *span) for number, span in enumerate(answer.spans)]
-        for seed, own in of_seeds.items():
-            draws = len(own) // len(each.samples)
-            calls += [
-                (*key, seed, each.samples[place // draws][0], place % draws, one.call) for place, one in enumerate(own)
-            ]
-    failed = [(*key, error) for key, error in failures.items()]
-    return Computed(
-        {
-            "answer": pl.DataFrame(rows, schema=ANSWER, orient="row"),
-            "answer_span": pl.DataFrame(spans, schema=ANSWER_SPAN, orient="row"),
-        },
-        pl.DataFrame(failed, schema={**_PARTITION, "error": pl.String}, orient="row"),
-        {"answer_call": pl.DataFrame(calls, schema=ANSWER_CALL, orient="row")},
-    )
-
-
-def _work(warehouse: Warehouse, systems: Systems, due: pl.DataFrame) -> tuple[list[Work], dict[tuple[str, str], str]]:
-    """What there is to answer, by task, so that a budget that ends leaves whole tasks; and what has a fault."""
-    registry = systems.provider.registry()
-    with_answers = {model for model, _ in _imported(warehouse)}
-    work: list[Work] = []
-    failures: dict[tuple[str, str], str] = {}
-    for task, own in groupby(due.sort("task", "model").select("task", "model").iter_rows(), lambda row: row[0]):
-        key = pl.DataFrame({"task": [task]})
-        samples, spans = warehouse.read("task_sample", key), warehouse.read("task_span", key)
-        test = samples.filter(split="test").sort("position").select("sample", "texts").rows()
-        models = [model for _, model in own]
-        shots = any(registry.models[model].answering.shots for model in models if model in registry.models)
-        train = showable(samples) if shots else samples.clear()
-        for model in models:
-            try:
-                description = tasks.tasks(warehouse, [task])[task]
-                if model not in registry.models:
-                    work.append(Work(model, description, test, _stored(warehouse, model, task)))
-                    continue
-                if model in with_answers:
-                    raise _both(model)
-                called = systems.provider.model(model)
-                how = called.settings.answering
-                forms = [
-                    Form(called, description, tuple(examples(description, train, spans, how.shots, seed)), seed)
-                    for seed in how.seeds
-                ]
-                work.append(Work(model, description, test, Called(tuple(forms))))
-            except BadInput as fault:
-                failures[model, task] = str(fault)
-    return work, failures
-
-
-def _both(model: str) -> BadInput:
-    return BadInput(
-        model, "", "is in the registry, and answers were imported under its name", "rename it in the registry"
-    )
+    return set(Answers(warehouse, systems).settings(grid).drop_nulls()["task"])
 
 
 def _imported(warehouse: Warehouse) -> dict[tuple[str, str], str]:
@@ -240,80 +231,10 @@ def _imported(warehouse: Warehouse) -> dict[tuple[str, str], str]:
     return {key: digest(*((sample, own) for _, _, sample, own in answers)) for key, answers in grouped}
 
 
-def _stored(warehouse: Warehouse, model: str, task: str) -> Stored:
-    rows = warehouse.read("imported_answer", pl.DataFrame({"model": [model], "task": [task]}))
-    return Stored(dict(rows.select("sample", "answer").iter_rows()), Path(rows["file"][0]).name)
+# From draws to an answer.
 
 
-# Asking.
-
-
-def _estimate(systems: Systems, work: Sequence[Work]) -> Estimate:
-    by_model: dict[str, list[Question]] = {}
-    for each in work:
-        if isinstance(each.source, Called):
-            own = by_model.setdefault(each.model, [])
-            own += each.source.questions([texts for _, texts in each.samples])
-    return total(estimate(questions, systems.provider.ledger) for questions in by_model.values())
-
-
-def _drawn(systems: Systems, work: Sequence[Work], run: str) -> list[dict[int, list[Drawn]]]:
-    """For each piece of work what came of its questions, by seed: sample by sample, draw by draw."""
-    asked = [
-        (place, form, texts, number)
-        for place, each in enumerate(work) if isinstance(each.source, Called)
-        for form, draws in each.source.asked() for _, texts in each.samples for number in draws
-    ]  # fmt: skip
-    found: list[dict[int, list[Drawn]]] = [{} for _ in work]
-    if not asked:
-        return found
-    logger.info("tasks: %s", _estimate(systems, work))
-    questions = [form.question(texts, number) for _, form, texts, number in asked]
-    # An empty reply as often as one is asked again, in whatever runs: these are paid for no more.
-    silent = ended(systems.provider.ledger, [each.key for each in questions], Outcome.EMPTY, RETRIES + 1)
-
-    async def ask_all() -> list[Drawn]:
-        async with systems.provider.opened(run) as client:
-
-            async def one(question: Question) -> Drawn:
-                if question.key in silent:
-                    return Drawn(question.key, Reading(Outcome.EMPTY))
-                return await draw(client.ask, question)
-
-            return await at_once(client, one, questions, (form.model for _, form, _, _ in asked), "tasks")
-
-    for (place, form, _, _), drawn in zip(asked, complete(ask_all()), strict=True):
-        found[place].setdefault(form.seed, []).append(drawn)
-    return found
-
-
-# From replies to answers.
-
-
-def _answers(work: Work, drawn: Mapping[int, Sequence[Drawn]]) -> Iterator[tuple[int, str, Answer]]:
-    """The answer to each sample, by seed."""
-    if not isinstance(work.source, Called):
-        for sample, texts in work.samples:
-            stored = work.source.answers.get(sample)
-            reading = Reading(Outcome.ANSWERED, stored or "", finish="stop")
-            parsed = NOT_IMPORTED if stored is None else _parsed(work.description, reading)
-            yield IMPORTED_SEED, sample, settled(work.description, texts, [parsed])
-        return
-    for seed, own in drawn.items():
-        draws = len(own) // len(work.samples)
-        for place, (sample, texts) in enumerate(work.samples):
-            readings = [one.reading for one in own[place * draws : (place + 1) * draws]]
-            parsed_draws = [_parsed(work.description, reading) for reading in readings if reading]
-            yield seed, sample, settled(work.description, texts, parsed_draws)
-
-
-def _parsed(description: TaskDescription, reading: Reading) -> Parsed:
-    if description.kind == "classes":
-        return parse_label(reading, list(description.classes), description.labels)
-    return parse_spans(reading, list(description.types))
-
-
-def settled(description: TaskDescription, texts: str, draws: Sequence[Parsed]) -> Answer:
+def settled(description: TaskDescription, texts: str, draws: Sequence[Parsed]) -> SampleAnswer:
     """The answer that comes of the draws on a sample, of which unusable ones have no voice.
 
     Of classes the most frequent, the one drawn first where several are. Where no draw is usable the answer is none: the
@@ -328,7 +249,7 @@ def settled(description: TaskDescription, texts: str, draws: Sequence[Parsed]) -
     if not usable:
         label = description.negative or None
         shares = 0.0 if len(draws) > 1 else None
-        return Answer(label, (), draws[0].problem, words(draws[0].steps), shares)
+        return SampleAnswer(label, (), draws[0].problem, words(draws[0].steps), shares)
     if description.kind == "classes":
         counts = Counter(each.label for each in usable)
         label = max(counts, key=counts.__getitem__)  # the first of equals, as they were drawn
@@ -341,7 +262,7 @@ def settled(description: TaskDescription, texts: str, draws: Sequence[Parsed]) -
         same = [each for each, own in zip(usable, places, strict=True) if set(own) == set(spans)]
     behind = same if description.kind == "classes" else usable
     steps = words(step for each in behind for step in each.steps)
-    return Answer(label, spans, None, steps, len(same) / len(draws) if len(draws) > 1 else None)
+    return SampleAnswer(label, spans, None, steps, len(same) / len(draws) if len(draws) > 1 else None)
 
 
 def agreed(draws: Sequence[Sequence[Located]]) -> tuple[Located, ...]:

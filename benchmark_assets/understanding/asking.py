@@ -5,21 +5,27 @@ which tasks and what comes of their draws (answers), retries of a call (resource
 """
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from benchmark_assets.translation.systems import language_name
 from benchmark_assets.understanding.description import TaskDescription
-from benchmark_assets.understanding.parsing import LABEL, NOTHING, PREDICTION, SPAN, TYPE
+from benchmark_assets.understanding.parsing import (
+    LABEL,
+    NOTHING,
+    PREDICTION,
+    SPAN,
+    TYPE,
+    Parsed,
+    parse_label,
+    parse_spans,
+)
 from benchmark_assets.understanding.shots import Example
 from resources import prompts
 from resources.digest import digest
-from resources.errors import BadInput
 from resources.prompts import Prompt
-from resources.provider.client import CallFailed, Reply
-from resources.provider.question import Question
+from resources.provider.asking import Template
 from resources.provider.reading import Reading
 from resources.provider.registry import MOST_DRAWS, Model
 from resources.provider.structured import schema_of
@@ -29,44 +35,42 @@ PURPOSE = "understand"
 SEEDED = ("llama.cpp", "openai", "openrouter", "vllm")
 """Dialects of which a request may have a `seed`."""
 
-Ask = Callable[[Question], Awaitable[Reply]]
-
-
-class Drawn(NamedTuple):
-    """What came of one question: its key in the ledger, and the reply, or the error in place of it."""
-
-    call: str
-    reading: Reading | None = None
-    error: str = ""
-
 
 @dataclass(frozen=True)
 class Form:
-    """What all questions about samples of a task have in common, of one model and one seed."""
+    """How a model is asked about the samples of a task with one seed, and shown these examples."""
 
     model: Model
     description: TaskDescription
     shown: tuple[Example, ...]
     seed: int
 
-    def question(self, texts: str, draw: int) -> Question:
-        """The question about a sample, by its texts as JSON.
+    def number(self, draw: int) -> int:
+        """The replicate of a draw: draws and seeds are different questions, whatever is sent."""
+        return self.seed * MOST_DRAWS + draw
 
-        Draws and seeds are different questions, whatever is sent: where a request can have a seed it is sent one, too.
+    def template(self, draw: int) -> Template[Parsed]:
+        """What all questions of a draw have in common. Where a request can have a seed, the draw has its own.
+
+        A model that has nothing to say, as often as it is asked, or cannot take the question in, has answered so.
         """
-        number = self.seed * MOST_DRAWS + draw
-        prompt, values = self._prompted
-        messages = tuple(prompt.render(**values, item=_indented(texts)))
-        return Question(_seeded(self.model, number), messages, PURPOSE, self._schema, number)
-
-    @cached_property
-    def _prompted(self) -> tuple[Prompt, Mapping[str, str]]:
         prompt, values = prompted(self.description)
-        return prompt, values | {"examples": _examples(self.description, self.shown)}
+        shown = values | {"examples": _examples(self.description, self.shown)}
 
-    @cached_property
-    def _schema(self) -> Mapping[str, Any]:
-        return answer_schema(self.description)
+        def read(reading: Reading) -> tuple[Parsed, None]:
+            return parsed(self.description, reading), None
+
+        return Template(
+            _seeded(self.model, self.number(draw)), prompt, shown, PURPOSE, answer_schema(self.description), read,
+            tries=1, final=tuple(NOTHING),
+        )  # fmt: skip
+
+
+def parsed(description: TaskDescription, reading: Reading) -> Parsed:
+    """What a reply says about a sample of a task."""
+    if description.kind == "classes":
+        return parse_label(reading, list(description.classes), description.labels)
+    return parse_spans(reading, list(description.types))
 
 
 def determinants(model: Model, description: TaskDescription) -> str:
@@ -110,22 +114,6 @@ def answer_schema(description: TaskDescription) -> dict[str, Any]:
     span = schema_of([TYPE, SPAN], {"type": "string"})
     span["properties"][TYPE]["enum"] = list(description.types)
     return schema_of([PREDICTION], {"type": "array", "items": span})
-
-
-async def draw(ask: Ask, question: Question) -> Drawn:
-    """Ask one question; a call that fails is an error, for asked later it may well be answered.
-
-    Where the model has nothing to say, as often as it is asked, or cannot take the question in, that is what came.
-    """
-    try:
-        reply = await ask(question)
-    except CallFailed as failure:
-        if failure.reading and failure.reading.outcome in NOTHING:
-            return Drawn(question.key, failure.reading)
-        return Drawn(question.key, error=str(failure))
-    except BadInput as fault:
-        return Drawn(question.key, error=str(fault))
-    return Drawn(reply.key, reply.reading)
 
 
 def _seeded(model: Model, number: int) -> Model:

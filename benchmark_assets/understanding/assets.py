@@ -6,8 +6,7 @@ import polars as pl
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.partitions import BY_TASK, SINGLE_RUN, TASK, TASK_GRID
-from benchmark_assets.translation.assets import PAYER
-from benchmark_assets.translation.systems import Systems
+from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.understanding import (
     answers,
     baselines,
@@ -21,7 +20,6 @@ from benchmark_assets.understanding import (
     tasks,
 )
 from benchmark_assets.understanding.encoder import Encoder
-from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
@@ -40,31 +38,10 @@ def task_sample(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
     return refresh(context, warehouse, compute, lambda asked: tasks.versions(warehouse, asked))
 
 
-@dg.asset(
-    partitions_def=TASK_GRID, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
-    metadata={"tables": ["answer_span", "answer_call"]},
-    kinds={"duckdb"}, deps=[dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
+answer = study_asset(
+    answers.Answers, TASK_GRID, "understanding", [dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
+    readings.of_answers,
 )  # fmt: skip
-def answer(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
-) -> dg.Output[None]:
-    """What a model answers to the samples of a task's test split.
-
-    A sample is asked about again only where it, the task or the model changed. Answers of a model that was removed from
-    the registry stay as they are.
-    """
-
-    def compute(due: pl.DataFrame) -> Computed:
-        payer = context.run.tags.get(PAYER, context.run.run_id)
-        return answers.answer_samples(warehouse, systems, due, payer)
-
-    def cost(due: pl.DataFrame) -> Estimate | None:
-        return answers.cost_of(warehouse, systems, due)
-
-    return refresh(
-        context, warehouse, compute, lambda asked: answers.settings(warehouse, systems, asked),
-        lambda: readings.of_answers(warehouse), cost=cost, sparse=True,
-    )  # fmt: skip
 
 
 @dg.asset(

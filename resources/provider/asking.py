@@ -1,23 +1,23 @@
-"""Asking judges: one kind of item put to one judge, again until the answer is one, and many items at a time.
+"""Asking models about items: one item until there is a verdict, and many items at a time.
 
-Here: what all protocols of judging have in common. Not here: retries of a call (client), the form of a reply
-(structured), what is asked and what its answer must be (the rooms).
+Here: the question about an item, and what all studies share in asking it. Not here: retries of a call (client), the
+JSON in a reply (structured), which items there are (benchmark_assets.studies), what a reply must say (the rooms).
 """
 
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from resources.errors import BadInput
 from resources.prompts import Prompt
-from resources.provider.client import CallFailed, Client, Reply, each
+from resources.provider.client import CallFailed, Client, Reply, complete, each
 from resources.provider.estimate import Estimate, estimate, total
+from resources.provider.provider import Provider
 from resources.provider.question import Question
-from resources.provider.reading import Outcome
+from resources.provider.reading import Outcome, Reading
 from resources.provider.registry import Model
 from resources.provider.structured import parse
 
@@ -33,116 +33,185 @@ SECONDS_BETWEEN_WORDS = 5.0
 """How often progress is reported."""
 
 Ask = Callable[[Question], Awaitable[Reply]]
-Item = TypeVar("Item")
+Thing = TypeVar("Thing")
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
-class Task:
-    """What all questions of one kind to one judge have in common.
-
-    `prompt` has the variables `source_language`, `target_language` (names) and `item`; `answer` is the JSON schema of
-    an answer, `purpose` for the accounts.
-    """
-
-    model: Model
-    prompt: Prompt
-    source_language: str
-    target_language: str
-    purpose: str
-    answer: Mapping[str, Any]
-
-    @property
-    def determinants(self) -> tuple[object, ...]:
-        """What determines an answer besides the item."""
-        languages = {"source_language": self.source_language, "target_language": self.target_language}
-        return self.prompt.digest(**languages), *self.model.determinants
-
-    def question(self, item: Mapping[str, Any], replicate: int = 0) -> Question:
-        """The request about one item, which the judge sees as JSON."""
-        messages = self.prompt.render(
-            source_language=self.source_language, target_language=self.target_language,
-            item=json.dumps(item, ensure_ascii=False, indent=1),
-        )  # fmt: skip
-        return Question(self.model, tuple(messages), self.purpose, self.answer, replicate)
+class Unusable(ValueError):  # noqa: N818 - an outcome of a reply, not an error of the program
+    """Why a reply gives no value, in words."""
 
 
-def estimate_asking(ledger: Path, asked: Iterable[tuple[Task, Mapping[str, Any]]]) -> Estimate:
-    """Calls and cost of asking tasks about items, taking every first answer to be one."""
-    by_judge: dict[str, list[Question]] = {}
-    for task, item in asked:
-        by_judge.setdefault(task.model.name, []).append(task.question(item))
-    return total(estimate(questions, ledger) for questions in by_judge.values())
+Read = Callable[[Reading], tuple[Value, str | None]]
+"""The value of a reply, and how it was found in the reply; raises Unusable where there is none."""
 
 
-class Told(NamedTuple, Generic[Value]):
-    """What came of one item: a value, the reason why the judge gave none, or the error in place of either.
-
-    `call` is the last question in the ledger, `asked` how many there were, `parsing` how the value was got out of the
-    reply: 'strict', 'repaired' or 'prefix'.
-    """
-
-    call: str
-    asked: int
-    value: Value | None = None
-    parsing: str | None = None
-    abstention: str | None = None
-    error: str | None = None
-
-
-async def insist(
-    ask: Ask, task: Task, item: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Value]
-) -> Told[Value]:
-    """Ask about one item until the answer is one.
-
-    An answer that is none is asked for again, five times at most; then the judge abstains. A reply that was cut off
-    counts if what `read` needs was complete before the cut; after two that reached the limit of tokens without it, the
-    judge abstains. A refusal, by the judge or by a filter, is an abstention at once: it is a paid reply that would come
-    again. A repaired reply has to have all fields and no other (see resources.provider.structured).
-
-    A call that fails is an error, no abstention: asked later, the judge may well answer.
+def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -> Read[Value]:
+    """Read a reply that should be a JSON object with these fields (see resources.provider.structured).
 
     Parameters
     ----------
     read
-        The value of the fields that a reply holds; raises ValueError, in words, where they are none.
+        The value of the fields that a reply has; raises ValueError, in words, where they give none.
     """
-    problem, call, lengths, fields = "", "", 0, task.answer["required"]
-    for replicate in range(TRIES):
-        question = task.question(item, replicate)
+
+    def from_reply(reading: Reading) -> tuple[Value, str | None]:
+        answer = parse(reading, names)
         try:
-            reply = await ask(question)
-        except (CallFailed, BadInput) as failure:
-            return Told(question.key, replicate + 1, error=str(failure))
-        call, answer = reply.key, parse(reply.reading, fields)
-        try:
-            return Told(call, replicate + 1, read(answer.values), answer.how)
+            return read(answer.values), answer.how
         except ValueError as fault:
-            problem = str(fault) if answer.values and answer.how != "prefix" else answer.problem
-        lengths += reply.reading.outcome is Outcome.LENGTH
-        if reply.reading.outcome is Outcome.REFUSED or lengths == TRIES_OF_LENGTH:
-            break
-    return Told(call, replicate + 1, abstention=problem)
+            raise Unusable(str(fault) if answer.values and answer.how != "prefix" else answer.problem) from fault
+
+    return from_reply
 
 
-async def at_once(
-    client: Client, one: Callable[[Item], Awaitable[Value]], items: Sequence[Item], models: Iterable[Model], name: str
-) -> list[Value]:
-    """What `one` makes of each item, in their order, as many at a time as the models' lanes take.
+@dataclass(frozen=True)
+class Template(Generic[Value]):
+    """What all questions of one kind to one model have in common.
 
-    Items are begun in their order, so that where a budget ends the asking, those at the end are left. Every few
-    seconds, and at the end, a line under `name` says how many are done.
+    `values` fill those variables of `prompt` that are the same for all items; `variable` is the one that holds the
+    item, as JSON. `answer` is the JSON schema of a reply, `read` takes the value from one, `purpose` is for the
+    accounts. An item is asked about `tries` times at most. A call that ends in one of the outcomes `final` brought no
+    reply, but is read like one: to ask again would change nothing.
     """
+
+    model: Model
+    prompt: Prompt
+    values: Mapping[str, str]
+    purpose: str
+    answer: Mapping[str, Any]
+    read: Read[Value]
+    variable: str = "item"
+    tries: int = TRIES
+    final: Collection[Outcome] = ()
+
+    @property
+    def determinants(self) -> tuple[object, ...]:
+        """What determines a verdict besides the item."""
+        return self.prompt.digest(**self.values), *self.model.determinants
+
+    def question(self, item: Any, replicate: int = 0) -> Question:
+        """The request about one item."""
+        shown = json.dumps(item, ensure_ascii=False, indent=1)
+        messages = self.prompt.render(**self.values, **{self.variable: shown})
+        return Question(self.model, tuple(messages), self.purpose, self.answer, replicate)
+
+
+class Verdict(NamedTuple, Generic[Value]):
+    """What came of an item: a value, the reason why there is none, or the error in place of either.
+
+    `call` is the last question in the ledger, '' where nobody was asked; `asked` is how many questions there were.
+    `parsing` says how the value was found in the reply. `refused`: the reason is a refusal, by the model or by a
+    filter.
+    """
+
+    call: str = ""
+    asked: int = 0
+    value: Value | None = None
+    parsing: str | None = None
+    abstention: str | None = None
+    error: str | None = None
+    refused: bool = False
+
+
+async def insist(ask: Ask, template: Template[Value], item: Any, replicate: int = 0) -> Verdict[Value]:
+    """Ask about one item until a reply can be read.
+
+    An unusable reply is asked for again, `template.tries` times in all; then the model abstains. A reply that was cut
+    off counts if what is read from it was complete before the cut. After two replies that reached the limit of tokens
+    without that, the model abstains. A refusal is an abstention at once: it is a paid reply that would come again.
+
+    A call that fails is an error, no abstention: asked later, the model may well answer.
+
+    Parameters
+    ----------
+    replicate
+        Number of the first question.
+    """
+    problem, call, lengths = "", "", 0
+    for number in range(replicate, replicate + template.tries):
+        question = template.question(item, number)
+        call, asked = question.key, number - replicate + 1
+        try:
+            reading = (await ask(question)).reading
+        except CallFailed as failure:
+            if failure.reading is None or failure.reading.outcome not in template.final:
+                return Verdict(call, asked, error=str(failure))
+            reading = failure.reading
+        except BadInput as fault:
+            return Verdict(call, asked, error=str(fault))
+        try:
+            value, parsing = template.read(reading)
+            return Verdict(call, asked, value, parsing)
+        except Unusable as reason:
+            problem = str(reason)
+        lengths += reading.outcome is Outcome.LENGTH
+        if reading.outcome is Outcome.REFUSED or lengths == TRIES_OF_LENGTH:
+            break
+    return Verdict(call, asked, abstention=problem, refused=reading.outcome is Outcome.REFUSED)
+
+
+def estimate_all(provider: Provider, questions: Iterable[Question]) -> Estimate | None:
+    """Calls and cost of questions to any models, each taken to be answered at once; None where there are none."""
+    by_model: dict[str, list[Question]] = {}
+    for question in questions:
+        by_model.setdefault(question.model.name, []).append(question)
+    return total(estimate(own, provider.ledger) for own in by_model.values()) if by_model else None
+
+
+def ask_all(
+    provider: Provider,
+    name: str,
+    one: Callable[[Ask, Thing], Awaitable[Value]],
+    models: Iterable[Model],
+    run: str,
+    following: Callable[[Sequence[tuple[Thing, Value]]], Sequence[Thing]],
+) -> list[tuple[Thing, Value]]:
+    """What `one` makes of each thing, in their order, as many at a time as the models' lanes take. The run pays.
+
+    Things are begun in their order, so that where a budget ends the asking, those at the end are left. Every few
+    seconds, and at the end of a round, a line under `name` says how many are done.
+
+    Parameters
+    ----------
+    models
+        Those that are asked.
+    following
+        The things of the next round, from all that came so far; none ends the asking.
+    """
+    given: list[tuple[Thing, Value]] = []
+    first = following(given)
+    if not first:
+        return given
+
+    async def asked() -> None:
+        async with provider.opened(run) as client:
+            width = sum(client.width(model) for model in {model.name: model for model in models}.values())
+            things = first
+            while things:
+                given.extend(zip(things, await _at_once(client, name, one, things, width), strict=True))
+                things = following(given)
+
+    complete(asked())
+    return given
+
+
+def one_round(things: Sequence[Thing]) -> Callable[[Sequence[tuple[Thing, Value]]], Sequence[Thing]]:
+    """All things in one round, for `ask_all`."""
+    return lambda given: () if given else things
+
+
+async def _at_once(
+    client: Client, name: str, one: Callable[[Ask, Thing], Awaitable[Value]], things: Sequence[Thing], width: int
+) -> list[Value]:
     done: dict[int, Value] = {}
     said = time.monotonic()
 
     async def numbered(number: int) -> None:
-        done[number] = await one(items[number])
+        done[number] = await one(client.ask, things[number])
 
-    width = sum(client.width(model) for model in {model.name: model for model in models}.values())
-    async for _ in each(numbered, range(len(items)), width):
+    async for _ in each(numbered, range(len(things)), width):
         if time.monotonic() > said + SECONDS_BETWEEN_WORDS:
-            logger.info("%s: %d of %d", name, len(done), len(items))
+            logger.info("%s: %d of %d", name, len(done), len(things))
             said = time.monotonic()
-    logger.info("%s: %d of %d", name, len(done), len(items))
-    return [done[number] for number in range(len(items))]
+    logger.info("%s: %d of %d", name, len(done), len(things))
+    return [done[number] for number in range(len(things))]

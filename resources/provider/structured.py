@@ -14,6 +14,9 @@ import json_repair
 
 from resources.provider.reading import Outcome, Reading
 
+REFUSED = "refused: "
+"""How the problem of a refusal begins."""
+
 
 class Answer(NamedTuple):
     """The values of the keys asked for that a reply holds.
@@ -42,7 +45,7 @@ def parse(reading: Reading, keys: Collection[str]) -> Answer:
     Values are not judged here; a key that occurs twice counts as missing, for nobody knows which value was meant.
     """
     if reading.outcome is Outcome.REFUSED:
-        return Answer({}, "strict", f"refused: {reading.detail}")
+        return Answer({}, "strict", f"{REFUSED}{reading.detail}")
     text = reading.text.strip()
     if reading.outcome is not Outcome.ANSWERED:
         pairs = _without_doubles(list(_complete_pairs(text)))

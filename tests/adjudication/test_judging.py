@@ -14,10 +14,8 @@ from benchmark_assets.adjudication.judging import (
     ANSWER,
     FIELDS,
     WORDS,
-    Case,
+    Opinion,
     Scores,
-    Vote,
-    judge,
     judging,
     read_answer,
     shown,
@@ -33,15 +31,16 @@ from benchmark_assets.adjudication.labels import (
     VALID,
     Judgement,
 )
-from resources import prompts
-from resources.provider.asking import TRIES, TRIES_OF_LENGTH, Task
+from benchmark_assets.translation.systems import language_names
+from resources.provider.asking import TRIES, TRIES_OF_LENGTH, Template, Verdict, insist
 from resources.provider.client import opened
 from resources.provider.ledger import Ledger, attempts
 from tests.provider.server import VALID as SAID
 from tests.provider.server import Server, dumps
 from tests.provider.support import NO_BUDGET, model
 
-CASE = Case("Mus currit.", ("A mouse runs.", "The mouse is running."), "A mouse walks.")
+REFERENCES = ("A mouse runs.", "The mouse is running.")
+ITEM = shown("Mus currit.", REFERENCES, "A mouse walks.")
 ERROR: dict[str, Any] = {
     "label": "MINOR_ERROR", "error_category": "OTHER", "severity": "low", "confidence": "medium",
     "is_major_error": False, "is_valid_variation": False, "cause_summary": "It is slower.", "evidence": "“currit”",
@@ -50,19 +49,27 @@ ERROR: dict[str, Any] = {
 JUDGED = Judgement(MINOR, "OTHER", "low", "medium")
 
 
-def task(url: str, **endpoint: Any) -> Task:
-    return judging(model(url, endpoint), prompts.load("judge"), "Latin", "English")
+def template(url: str, **endpoint: Any) -> Template[Opinion]:
+    return judging(model(url, endpoint), language_names("la", "en"))
 
 
-def judged(server: Server, ledger: Path, case: Case = CASE) -> Vote:
-    async def ask() -> Vote:
+def judged(server: Server, ledger: Path, item: Mapping[str, Any] = ITEM) -> Verdict[Opinion]:
+    async def ask() -> Verdict[Opinion]:
         async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
-            return await judge(client.ask, task(server.url), case)
+            return await insist(client.ask, template(server.url), item)
 
     vote = asyncio.run(ask())
-    assert sum(each is not None for each in (vote.judgement, vote.abstention, vote.error)) == 1
-    assert (vote.judgement is None) == (vote.words is None) == (vote.parsing is None)
+    assert sum(each is not None for each in (vote.value, vote.abstention, vote.error)) == 1
+    assert (vote.value is None) == (vote.parsing is None)
     return vote
+
+
+def judgement(vote: Verdict[Opinion]) -> Judgement | None:
+    return vote.value and vote.value.judgement
+
+
+def words(vote: Verdict[Opinion]) -> tuple[str, ...] | None:
+    return vote.value and vote.value.remarks
 
 
 def says(server: Server, *contents: str | Mapping[str, Any], **settings: Any) -> None:
@@ -74,8 +81,8 @@ def says(server: Server, *contents: str | Mapping[str, Any], **settings: Any) ->
 def test_a_good_answer_is_taken_as_it_stands(server: Server, ledger: Path) -> None:
     says(server, ERROR)
     vote = judged(server, ledger)
-    assert vote.judgement == JUDGED
-    assert vote.words == ("It is slower.", "“currit”", "walks", "runs")
+    assert judgement(vote) == JUDGED
+    assert words(vote) == ("It is slower.", "“currit”", "walks", "runs")
     assert (vote.asked, vote.parsing) == (1, "strict")
     assert attempts(ledger)["key"].to_list() == [vote.call]
 
@@ -90,7 +97,7 @@ def test_a_good_answer_is_asked_for_once_in_all_runs(server: Server, ledger: Pat
 def test_an_answer_in_markdown_or_with_a_slip_is_repaired_and_marked(server: Server, ledger: Path, fault: str) -> None:
     says(server, ERROR, script=[fault])
     vote = judged(server, ledger)
-    assert (vote.judgement, vote.asked, vote.parsing) == (JUDGED, 1, "repaired")
+    assert (judgement(vote), vote.asked, vote.parsing) == (JUDGED, 1, "repaired")
 
 
 @pytest.mark.parametrize(
@@ -108,19 +115,19 @@ def test_case_blanks_and_what_nobody_asked_for_do_not_matter(
 ) -> None:
     says(server, ERROR | changes)
     vote = judged(server, ledger)
-    assert (vote.judgement, vote.asked) == (JUDGED, 1)
+    assert (judgement(vote), vote.asked) == (JUDGED, 1)
 
 
 def test_words_may_be_missing_or_no_text(server: Server, ledger: Path) -> None:
     said = {key: value for key, value in ERROR.items() if key not in WORDS[:2]}
     says(server, said | {"problem_phrase": ["walks"], "suggested_correction": "runs \ud800"})
     vote = judged(server, ledger)
-    assert (vote.judgement, vote.words, vote.asked) == (JUDGED, ("", "", "", "runs ?"), 1)
+    assert (judgement(vote), words(vote), vote.asked) == (JUDGED, ("", "", "", "runs ?"), 1)
 
 
 def test_flags_may_be_missing(server: Server, ledger: Path) -> None:
     says(server, {key: value for key, value in ERROR.items() if not key.startswith("is_")})
-    assert judged(server, ledger).judgement == JUDGED
+    assert judgement(judged(server, ledger)) == JUDGED
 
 
 UNUSABLE: dict[str, tuple[str | dict[str, Any], str]] = {
@@ -145,7 +152,7 @@ UNUSABLE: dict[str, tuple[str | dict[str, Any], str]] = {
 def test_an_answer_that_is_none_is_asked_for_again(server: Server, ledger: Path, name: str) -> None:
     says(server, UNUSABLE[name][0], ERROR)
     vote = judged(server, ledger)
-    assert (vote.judgement, vote.asked, vote.parsing) == (JUDGED, 2, "strict")
+    assert (judgement(vote), vote.asked, vote.parsing) == (JUDGED, 2, "strict")
     assert attempts(ledger)["key"].to_list()[-1] == vote.call
 
 
@@ -164,7 +171,7 @@ def test_a_judge_that_never_answers_abstains_with_the_last_reason(server: Server
 def test_a_judge_that_answers_at_last_has_voted(server: Server, ledger: Path) -> None:
     says(server, *["no"] * (TRIES - 1), ERROR)
     vote = judged(server, ledger)
-    assert (vote.judgement, vote.asked) == (JUDGED, TRIES)
+    assert (judgement(vote), vote.asked) == (JUDGED, TRIES)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +189,7 @@ def test_a_judge_that_reaches_the_limit_of_tokens_is_not_paid_for_more_than_twic
     says(server, ERROR, script=["prose", "length", "ok", "length"], cut_at=0.02)
     assert judged(server, ledger).asked == 3
     says(server, ERROR, rates={"length": 1.0}, cut_at=0.02)
-    vote = judged(server, ledger, CASE._replace(candidate="A mouse."))
+    vote = judged(server, ledger, shown("Mus currit.", REFERENCES, "A mouse."))
     assert (vote.abstention, vote.asked) == ("the reply was cut off (length)", TRIES_OF_LENGTH)
 
 
@@ -190,7 +197,7 @@ def test_a_judge_that_reaches_the_limit_of_tokens_is_not_paid_for_more_than_twic
 def test_a_judgement_that_was_complete_before_the_cut_counts(server: Server, ledger: Path, fault: str) -> None:
     says(server, ERROR | {"suggested_correction": "runs " * 200}, script=[fault], cut_at=0.8)
     vote = judged(server, ledger)
-    assert (vote.judgement, vote.words, vote.asked) == (JUDGED, ("It is slower.", "“currit”", "walks", ""), 1)
+    assert (judgement(vote), words(vote), vote.asked) == (JUDGED, ("It is slower.", "“currit”", "walks", ""), 1)
     assert vote.parsing == "prefix"
 
 
@@ -198,16 +205,16 @@ def test_a_call_that_fails_is_an_error_and_asked_again_later(server: Server, led
     says(server, ERROR, script=["bad_request"])
     vote = judged(server, ledger)
     assert "rejected" in str(vote.error)
-    assert judged(server, ledger).judgement == JUDGED
+    assert judgement(judged(server, ledger)) == JUDGED
 
 
 def test_a_recording_that_lacks_the_question_is_the_error_of_the_case(ledger: Path) -> None:
     recording = ledger.with_name("recording.jsonl")
     recording.write_text("", encoding="utf-8")
 
-    async def ask() -> Vote:
+    async def ask() -> Verdict[Opinion]:
         async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
-            return await judge(client.ask, task("", recording=recording), CASE)
+            return await insist(client.ask, template("", recording=recording), ITEM)
 
     assert "holds no reply" in str(asyncio.run(ask()).error)
 
@@ -223,7 +230,7 @@ ALLOWED: dict[str, st.SearchStrategy[Any]] = {
 @given(st.fixed_dictionaries({}, optional={name: own | JUNK for name, own in ALLOWED.items()}))
 def test_whatever_is_read_is_a_judgement_that_agrees_with_itself(values: dict[str, Any]) -> None:
     try:
-        judgement, words = read_answer(values)
+        judgement, remarks = read_answer(values)
     except ValueError:
         return
     assert judgement.label in LABELS
@@ -232,7 +239,7 @@ def test_whatever_is_read_is_a_judgement_that_agrees_with_itself(values: dict[st
     assert judgement.confidence in CONFIDENCES
     assert values.get("is_major_error") in (None, judgement.label == MAJOR)
     assert values.get("is_valid_variation") in (None, judgement.label == VALID)
-    assert all(isinstance(each, str) for each in words)
+    assert all(isinstance(each, str) for each in remarks)
 
 
 @given(st.fixed_dictionaries(ALLOWED))
@@ -246,28 +253,29 @@ def test_every_answer_as_the_schema_wants_it_is_read_if_it_agrees_with_itself(va
 
 
 def test_the_prompt_names_all_words_of_an_answer() -> None:
-    system = task("http://localhost/v1").question(shown(CASE)).messages[0]["content"]
+    system = template("http://localhost/v1").question(ITEM).messages[0]["content"]
     for word in (*LABELS, *CATEGORIES, "NONE", *SEVERITIES, *CONFIDENCES, *FIELDS, "Latin", "English"):
         assert word in system
 
 
 def test_a_judge_sees_source_references_and_candidate_and_scores_only_where_they_are_given() -> None:
-    def seen(case: Case) -> dict[str, Any]:
-        system, user = task("http://localhost/v1").question(shown(case)).messages
+    def seen(scores: Scores | None = None) -> dict[str, Any]:
+        content = shown("Mus currit.", REFERENCES, "A mouse walks.", scores)
+        system, user = template("http://localhost/v1").question(content).messages
         assert "drift" not in system["content"]
         assert "similarity" not in system["content"]
         item: dict[str, Any] = json.loads(user["content"])
         return item
 
-    assert seen(CASE) == {
+    assert seen() == {
         "source": "Mus currit.",
         "references": {"Reference 1": "A mouse runs.", "Reference 2": "The mouse is running."},
         "candidate": "A mouse walks.",
     }
-    assert list(seen(CASE._replace(scores=Scores(1.625, 0.9)))["scores"].values()) == [1.625, 0.9]
+    assert list(seen(Scores(1.625, 0.9))["scores"].values()) == [1.625, 0.9]
 
 
 def test_an_endpoint_that_keeps_to_a_schema_is_sent_it() -> None:
-    body = task("http://localhost/v1", structured="schema").question(shown(CASE)).body
+    body = template("http://localhost/v1", structured="schema").question(ITEM).body
     assert body["response_format"]["json_schema"]["schema"] == ANSWER
     assert ANSWER["required"] == list(FIELDS)

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import permutations
@@ -18,18 +18,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.judging import Case, Scores
-from benchmark_assets.adjudication.panel import Item, Panel, estimate, panel, shuffled, votes
+from benchmark_assets.adjudication.judging import Scores
+from benchmark_assets.adjudication.panel import JudgePanel, panel, shuffled
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.description import Audit
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import range_tags
+from benchmark_assets.studies.study import CALLS, Item, ask_about, expected
 from benchmark_assets.translation.imports import import_outputs
+from benchmark_assets.translation.systems import language_names
 from resources.errors import BadInput
 from resources.home import PROJECT
-from resources.provider.asking import TRIES
+from resources.provider.asking import TRIES, Verdict
 from resources.provider.provider import Provider
 from resources.warehouse import Replacement, Warehouse
 from tests.provider.server import VALID, Server, dumps
@@ -80,12 +82,22 @@ def provider(registry: Path, ledger: Path, server: Server) -> Provider:
     return Provider(registry_path=str(registry), ledger_path=str(ledger))
 
 
-def seated(provider: Provider, audit: Audit = AUDIT, model: str = "ours", language: str = "la") -> Panel:
-    return panel(provider, "tiny", audit, (language, "en"), model)
+def seated(provider: Provider, audit: Audit = AUDIT, model: str = "ours", language: str = "la") -> JudgePanel:
+    return panel(provider, "tiny", audit, language_names(language, "en"), model)
 
 
-def item(number: int, candidate: str) -> Item:
-    return Item("ours", f"tiny/doc:{number}", f"Mus {number} currit.", REFERENCES, candidate, Scores(1.75, 0.5))
+def items(seats: JudgePanel, number: int, candidate: str) -> list[Item]:
+    """An output, once for each judge."""
+    scores = Scores(1.75, 0.5)
+    return list(seats.items("ours", f"tiny/doc:{number}", f"Mus {number} currit.", REFERENCES, candidate, scores))
+
+
+def votes(provider: Provider, work: Sequence[Item], run: str) -> list[list[Verdict[Any]]]:
+    """Verdicts of all judges, by output."""
+    given: dict[tuple[str, ...], list[Verdict[Any]]] = {}
+    for item, verdict in ask_about(provider, "panel", work, run):
+        given.setdefault(item.partition, []).append(verdict)
+    return list(given.values())
 
 
 # Who sees what.
@@ -118,16 +130,17 @@ def test_a_further_reference_leaves_the_order_of_the_others() -> None:
 def test_judges_see_the_same_references_in_orders_of_their_own(provider: Provider) -> None:
     orders: set[tuple[str, ...]] = set()
     for number in range(9):
-        cases = [case for _, case in seated(provider).cases(item(number, "A dog runs."))]
-        assert all(sorted(case.references) == sorted(REFERENCES.values()) for case in cases)
-        assert {case._replace(references=()) for case in cases} == {Case(f"Mus {number} currit.", (), "A dog runs.")}
-        orders.add(tuple(case.references[0] for case in cases))
+        shown = [item.content for item in items(seated(provider), number, "A dog runs.")]
+        assert all(sorted(each["references"].values()) == sorted(REFERENCES.values()) for each in shown)
+        assert all(set(each) == {"source", "references", "candidate"} for each in shown)
+        assert {(each["source"], each["candidate"]) for each in shown} == {(f"Mus {number} currit.", "A dog runs.")}
+        orders.add(tuple(each["references"]["Reference 1"] for each in shown))
     assert len(orders) > 5
 
 
 def test_scores_are_shown_only_where_the_corpus_says_so(provider: Provider) -> None:
-    (_, case), *_ = seated(provider, AUDIT.model_copy(update={"show_scores": True})).cases(item(1, "A dog runs."))
-    assert case.scores == Scores(1.75, 0.5)
+    item, *_ = items(seated(provider, AUDIT.model_copy(update={"show_scores": True})), 1, "A dog runs.")
+    assert list(item.content["scores"].values()) == [1.75, 0.5]
 
 
 # Who may judge whom.
@@ -158,7 +171,7 @@ def test_a_panel_that_cannot_be_is_refused_in_words(provider: Provider, registry
 
 def test_what_determines_the_votes_is_in_the_fingerprint_and_nothing_else(provider: Provider, registry: Path) -> None:
     first = seated(provider)
-    url = first.tasks[0].model.endpoint.url
+    url = first.templates[0].model.endpoint.url
     changed = [
         replace(first, audit=AUDIT.model_copy(update={"seed": 2})),
         replace(first, audit=AUDIT.model_copy(update={"show_scores": True})),
@@ -187,9 +200,10 @@ def test_judges_of_every_kind_vote_and_nothing_is_asked_twice(provider: Provider
     }  # fmt: skip
     faults = {"mild|A mouse.": "refusal", "fair|A mouse.": "content_filter"}
     server.configure(answer="judge", judgements=judgements, by_key=faults, keep_bodies=True)
-    work = [(seated(provider), item(i, text)) for i, text in enumerate(["A dog runs.", "Dogs!", "A mouse.", "Mice."])]
+    texts = ["A dog runs.", "Dogs!", "A mouse.", "Mice."]
+    work = [item for i, text in enumerate(texts) for item in items(seated(provider), i, text)]
     given = votes(provider, work, "run")
-    labels = [[vote.judgement.label if vote.judgement else vote.abstention for vote in own] for own in given]
+    labels = [[vote.value.judgement.label if vote.value else vote.abstention for vote in own] for own in given]
     assert labels == [
         ["VALID_VARIATION", "MAJOR_ERROR", "MINOR_ERROR"],
         ["MAJOR_ERROR", "MAJOR_ERROR", labels[1][2]],
@@ -206,16 +220,18 @@ def test_judges_of_every_kind_vote_and_nothing_is_asked_twice(provider: Provider
         assert not any(word in shown for word in ("ours", "tiny", "doc:", "harrow", "lindqvist", "okafor", "1.75"))
 
     server.clear()
-    assert estimate(provider, work).recorded == 12
+    cost = expected(provider, work)
+    assert cost is not None
+    assert cost.recorded == 12
     assert votes(provider, work, "another run") == given
     assert server.log() == []
-    assert len(votes(provider, [*work[:3], (work[3][0], item(3, "Rats."))], "another run")) == 4
+    assert len(votes(provider, [*work[:9], *items(seated(provider), 3, "Rats.")], "another run")) == 4
     assert sorted(seen.keys[0] for seen in server.log()) == [f"{name}|Rats." for name in JUDGES]
 
 
 def test_a_call_that_fails_is_the_error_of_its_vote_alone(provider: Provider, server: Server) -> None:
     server.configure(answer="judge", by_key={"mild|Dogs!": "bad_request"})
-    work = [(seated(provider), item(i, text)) for i, text in enumerate(["A dog runs.", "Dogs!"])]
+    work = [item for i, text in enumerate(["A dog runs.", "Dogs!"]) for item in items(seated(provider), i, text)]
     errors = [[bool(vote.error) for vote in own] for own in votes(provider, work, "run")]
     assert errors == [[False] * 3, [False, False, True]]
 
@@ -231,7 +247,7 @@ def test_the_recording_of_the_sample_answers_whatever_the_panel_may_ask_there(re
     write_judges(registry, "", endpoints=endpoint, judges=judges, families=families)
     provider = Provider(registry_path=str(registry), ledger_path=str(ledger))
     work = panel_work(provider)
-    assert len(work) == 240
+    assert len(work) == 720
     given = [vote for own in votes(provider, work, "run") for vote in own]
     assert [vote.error for vote in given if vote.error] == []
     assert {vote.abstention for vote in given} == {None, "refused: I cannot help with that."}
@@ -335,7 +351,7 @@ def test_votes_are_stored_found_again_for_nothing_and_asked_for_anew_of_a_change
     assert rows.filter(judge="harsh")["cause"].unique().to_list() == ["The wrong animal runs."]
     assert rows.filter(pl.col("label").is_null())["cause"].null_count() == 2
     assert rows.filter(pl.col("label").is_null() == pl.col("abstention").is_null()).is_empty()
-    calls = court.warehouse.read("judge_call")
+    calls = court.warehouse.read(CALLS, pl.DataFrame({"study": ["judge_vote"]}))
     assert dict(calls.group_by("asked").len().iter_rows()) == {1: 8, TRIES: 1}
     assert calls["parsing"].null_count() == 2
 

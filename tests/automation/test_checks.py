@@ -206,7 +206,7 @@ def test_a_passage_that_was_not_translated_or_not_scored_is_a_warning(
     edit(
         warehouse,
         *(f"DELETE FROM {table} WHERE {scored}" for table in ("drift_score", "output_similarity")),
-        *(f"DELETE FROM {table} WHERE {translated}" for table in ("model_output", "translation_call")),
+        *(f"DELETE FROM {table} WHERE {translated}" for table in ("model_output", "study_call")),
         f"DELETE FROM materialization WHERE asset = 'drift_score' AND {scored}",
         f"DELETE FROM materialization WHERE asset = 'model_output' AND {translated}",
     )

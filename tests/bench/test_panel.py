@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmark_assets.adjudication.panel import Item, panel, votes
+from benchmark_assets.adjudication.panel import panel
 from benchmark_assets.corpus.description import Audit
+from benchmark_assets.studies.study import ask_about
+from benchmark_assets.translation.systems import language_names
 from resources.provider.provider import Provider
 from tests.adjudication.test_panel import JUDGES, write_judges
 from tests.provider.server import serve
@@ -25,27 +27,28 @@ def test_three_judges_take_little_longer_than_their_calls(tmp_path: Path) -> Non
         registry = tmp_path / "models.yaml"
         write_judges(registry, server.url, endpoints={"server": {"url": server.url, "in_flight": IN_FLIGHT}})
         provider = Provider(registry_path=str(registry), ledger_path=str(tmp_path / "ledger.sqlite"))
-        seated = panel(provider, "tiny", Audit(judges=JUDGES), ("la", "en"), "ours")
+        seated = panel(provider, "tiny", Audit(judges=JUDGES), language_names("la", "en"), "ours")
         references = {name: f"{name} {FILLER}" for name in ("harrow", "lindqvist", "okafor")}
         work = [
-            (seated, Item("ours", f"tiny/d:{number}", FILLER, references, f"Candidate {number}. {FILLER}"))
+            item
             for number in range(ITEMS)
+            for item in seated.items("ours", f"tiny/d:{number}", FILLER, references, f"Candidate {number}. {FILLER}")
         ]
         ideal = ITEMS * len(JUDGES) * LATENCY / IN_FLIGHT
         begun = time.perf_counter()
-        given = votes(provider, work, "run")
+        given = ask_about(provider, "panel", work, "run")
         seconds = time.perf_counter() - begun
         assert len(server.log()) == ITEMS * len(JUDGES)
-        assert all(vote.judgement for own in given for vote in own)
+        assert all(vote.value for _, vote in given)
 
         server.clear()
         begun = time.perf_counter()
-        assert votes(provider, work, "again") == given
+        assert ask_about(provider, "panel", work, "again") == given
         again = time.perf_counter() - begun
         assert server.log() == []
 
-        changed = work[600][1]._replace(candidate=f"Another candidate. {FILLER}")
-        votes(provider, [*work[:600], (seated, changed), *work[601:]], "again")
+        changed = seated.items("ours", "tiny/d:600", FILLER, references, f"Another candidate. {FILLER}")
+        ask_about(provider, "panel", [*work[:1800], *changed, *work[1803:]], "again")
         assert sorted(seen.model for seen in server.log()) == sorted(JUDGES)
     print(
         f"\n{ITEMS} outputs, {len(JUDGES)} judges, {IN_FLIGHT} in flight, {LATENCY:g} s: {seconds:.1f} s, "

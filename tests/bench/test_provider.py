@@ -14,7 +14,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from benchmark_assets.translation.asking import Output, Task, translate
+from benchmark_assets.translation.asking import Output, Passages, translate, translating
+from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.provider.client import each, opened
 from resources.provider.ledger import Ledger, attempts
@@ -95,18 +96,18 @@ def test_in_a_storm_everything_completes_and_under_1_percent_of_what_was_paid_is
     outputs: list[Output] = []
     paid = requests = timeouts = 0
 
-    async def ask_all(task: Task, batches: list[dict[str, str]]) -> None:
+    async def ask_all(template: Passages, batches: list[dict[str, str]]) -> None:
         async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
-            async for some in each(lambda batch: translate(client.ask, task, batch), batches, 2 * IN_FLIGHT):
+            async for some in each(lambda batch: translate(client.ask, template, batch), batches, 2 * IN_FLIGHT):
                 outputs.extend(some)
 
     begun = time.perf_counter()
     with serve() as server:
-        task = Task(model(server.url, {"timeout": 1}), prompts.load("translate"), "Latin", "English")
+        template = translating(model(server.url, {"timeout": 1}), prompts.load("translate"), language_names("la", "en"))
         for turn in range(10):
             rates = {"rate_limited": 0.3, "server_error": 0.1, "timeout": 0.05, "cut": 0.025, "length": 0.025}
             server.configure(seed=turn, latency=0.05, rates=rates, cut_at=(turn + 0.5) / 10)
-            asyncio.run(ask_all(task, [passages[f"d{number}"] for number in range(100 * turn, 100 * turn + 100)]))
+            asyncio.run(ask_all(template, [passages[f"d{number}"] for number in range(100 * turn, 100 * turn + 100)]))
         for seen in server.log():
             requests, paid, timeouts = requests + 1, paid + seen.paid, timeouts + (seen.fault == "timeout")
     used = {output.call for output in outputs}

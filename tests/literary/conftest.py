@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from benchmark_assets.corpus.registry import register
-from benchmark_assets.pairwise.matches import SIDES
+from benchmark_assets.pairwise.comparing import SIDES
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.systems import Systems
 from resources.provider.provider import Provider

@@ -11,10 +11,11 @@ import pytest
 
 from benchmark_assets.corpus.registry import register, registered
 from benchmark_assets.corpus.scan import scan
-from benchmark_assets.translation.asking import TRIES, TRIES_OF_LENGTH, Output, Task
-from benchmark_assets.translation.requests import Chunk, Lines, Request, chunk_item, chunk_task
-from benchmark_assets.translation.systems import CalledSystem, Systems
+from benchmark_assets.translation.asking import TRIES, Output, translating
+from benchmark_assets.translation.requests import ChunkRequest, LinesRequest, Request, chunk_item, chunk_template
+from benchmark_assets.translation.systems import CalledSystem, Systems, language_names
 from resources import prompts
+from resources.provider.asking import TRIES_OF_LENGTH
 from resources.provider.client import opened
 from resources.provider.ledger import Ledger
 from resources.provider.provider import Provider
@@ -45,15 +46,14 @@ def output(ledger: Path, request: Request) -> Output:
     return found
 
 
-def chunk(server: Server, previous: str = "昔、", **endpoint: Any) -> Chunk:
-    task = chunk_task(model(server.url, endpoint), prompts.load("chunk"), "Japanese", "English")
-    return Chunk(task, "story/cat:1", chunk_item(TEXT, previous, "次に", GLOSSARY))
+def chunk(server: Server, previous: str = "昔、", **endpoint: Any) -> ChunkRequest:
+    template = chunk_template(model(server.url, endpoint), prompts.load("chunk"), language_names("ja", "en"))
+    return ChunkRequest(template, "story/cat:1", chunk_item(TEXT, previous, "次に", GLOSSARY))
 
 
-def lines(server: Server) -> Lines:
-    return Lines(
-        Task(model(server.url), prompts.load("translate"), "Japanese", "English"), "story/cat:1", "cat:1", TEXT
-    )
+def lines(server: Server) -> LinesRequest:
+    template = translating(model(server.url), prompts.load("translate"), language_names("ja", "en"))
+    return LinesRequest(template, "story/cat:1", "cat:1", TEXT)
 
 
 def judged(server: Server, *contents: Mapping[str, Any] | str, **settings: Any) -> None:
@@ -223,7 +223,7 @@ def test_the_form_of_asking_is_part_of_what_determines_an_output(deployment: Dep
 
 
 def test_a_context_and_a_glossary_are_part_of_the_question(server: Server) -> None:
-    def question(request: Chunk) -> Question:
+    def question(request: ChunkRequest) -> Question:
         return request.questions()[0]
 
     assert question(chunk(server)).key == question(chunk(server)).key

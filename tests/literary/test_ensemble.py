@@ -19,18 +19,17 @@ from benchmark_assets.corpus.description import Literary, Seat
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.literary.ensemble import (
+    AspectVotes,
     alike,
-    ask_ensemble,
     balances,
-    cost_of,
     seat_votes,
-    settings,
     sides,
     verdicts,
     winners,
 )
 from benchmark_assets.literary.pairs import export_pairs, import_pairs
 from benchmark_assets.literary.readings import of_scores
+from benchmark_assets.studies.study import CALLS
 from benchmark_assets.translation.imports import import_outputs
 from resources.provider.asking import TRIES
 from resources.warehouse import Warehouse
@@ -44,7 +43,7 @@ VERSUS = ("aspect_vote", "head_to_head")
 
 
 def voted(salon: Salon, outputs: pl.DataFrame = MINE) -> Computed:
-    return ask_ensemble(salon.warehouse, salon.provider, outputs, "run")
+    return AspectVotes(salon.warehouse, salon.systems).compute(outputs, "run")
 
 
 def rows(computed: Computed, *columns: str) -> list[tuple[Any, ...]]:
@@ -52,7 +51,7 @@ def rows(computed: Computed, *columns: str) -> list[tuple[Any, ...]]:
 
 
 def fingerprints(salon: Salon) -> list[str | None]:
-    return settings(salon.warehouse, salon.systems, MINE)["settings"].to_list()
+    return AspectVotes(salon.warehouse, salon.systems).settings(MINE)["settings"].to_list()
 
 
 def errors(computed: Computed) -> dict[str, str]:
@@ -112,7 +111,7 @@ def test_each_seat_votes_in_both_orders_and_names_the_machine_or_the_human(salon
     assert [found["novels/botchan:2", "stylist", "prose", side] for side in "AB"] == [None, "unsure"]
     refusals = computed.tables["aspect_vote"].drop_nulls("abstention")
     assert refusals["abstention"].to_list() == ["refused: I cannot help with that."]
-    assert len(computed.notes["aspect_vote_call"]) == 12
+    assert len(computed.notes[CALLS]) == 12
     items = {
         json.loads(seen.body["messages"][-1]["content"])["source"]: seen.body for seen in server.log() if seen.body
     }
@@ -136,14 +135,14 @@ def test_in_one_order_all_seats_see_the_output_on_the_same_side(salon: Salon, se
 def test_texts_that_need_no_judge_are_not_shown_to_one(salon: Salon, server: Server) -> None:
     """Two judgements are left: those of the one output with words of its own."""
     salon.outputs("ours", OURS | {"botchan:1": " \n", "botchan:2": f" {HUMAN['botchan:2']}\n".replace(" ", "  ")})
-    said = cost_of(salon.warehouse, salon.provider, MINE)
+    said = AspectVotes(salon.warehouse, salon.systems).cost(MINE)
     assert said is not None
     assert said.calls == 4
     computed = voted(salon)
     decided = {(row[0], row[1]) for row in rows(computed, "passage", "better")}
     assert decided >= {("novels/botchan:1", "human"), ("novels/botchan:2", "unsure")}
     assert len(decided) == 3
-    assert len(server.log()) == len(computed.notes["aspect_vote_call"]) == 4
+    assert len(server.log()) == len(computed.notes[CALLS]) == 4
 
 
 def test_a_refusal_to_translate_loses(salon: Salon, server: Server) -> None:
@@ -193,10 +192,10 @@ def test_nobody_votes_without_an_ensemble_or_a_complete_human_translation(salon:
     cut = {"passage": PASSAGES[0], "translator": "morri", "text": "Because", "complete": False}
     other = {"passage": PASSAGES[0], "translator": "other", "text": "Because", "complete": True}
     salon.store("reference", [cut, other], "passage", "translator")
-    assert settings(salon.warehouse, salon.systems, MINE)["passage"].to_list() == PASSAGES[1:]
+    assert AspectVotes(salon.warehouse, salon.systems).settings(MINE)["passage"].to_list() == PASSAGES[1:]
     salon.describe(ensemble=[])
-    assert settings(salon.warehouse, salon.systems, MINE).is_empty()
-    assert cost_of(salon.warehouse, salon.provider, MINE) is None
+    assert AspectVotes(salon.warehouse, salon.systems).settings(MINE).is_empty()
+    assert AspectVotes(salon.warehouse, salon.systems).cost(MINE) is None
 
 
 def test_what_determines_votes(salon: Salon) -> None:
@@ -214,7 +213,7 @@ def test_what_determines_votes(salon: Salon) -> None:
     assert len(seen) == 4
     assert None not in seen
     gone = MINE.with_columns(model=pl.lit("gone"))
-    assert settings(salon.warehouse, salon.systems, gone)["settings"].to_list() == [None] * 3
+    assert AspectVotes(salon.warehouse, salon.systems).settings(gone)["settings"].to_list() == [None] * 3
 
 
 # From the outputs to the score.

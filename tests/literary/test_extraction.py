@@ -7,16 +7,21 @@ from typing import Any
 import polars as pl
 import pytest
 
-from benchmark_assets.literary import extraction
-from benchmark_assets.literary.extraction import cost_of, glossaries, read_terms
+from benchmark_assets.literary.extraction import Glossary, read_terms
 from benchmark_assets.literary.glossary_file import read, write
 from benchmark_assets.references.glossary import GLOSSARY, Term, entries
+from benchmark_assets.studies.study import CALLS
+from benchmark_assets.translation.systems import Systems
 from resources.errors import BadInput
 from tests.literary.glossaries import FIRST, PASSAGES, SECOND, THIRD, Shelf, made_shelf
 from tests.provider.server import Server, dumps
 from tests.support import restored_home
 
 ALL = pl.DataFrame({"passage": ["tiny/doc1:1", *PASSAGES]})
+
+
+def study(shelf: Shelf) -> Glossary:
+    return Glossary(shelf.warehouse, Systems(warehouse=shelf.warehouse, provider=shelf.provider))
 
 
 def answer(*terms: tuple[str, str, str]) -> str:
@@ -95,7 +100,7 @@ def test_each_chunk_with_a_human_translation_is_asked_about_once(shelf: Shelf, s
         {"source": "清は笑った。坊っちゃんと云った。", "human_translation": 'Kiyo laughed. "Botchan," she said.'},
     ]
     assert all("Japanese" in body["messages"][0]["content"] for body in bodies)
-    assert shelf.warehouse.read("glossary_call")["passage"].to_list() == [FIRST, SECOND]
+    assert shelf.warehouse.read(CALLS, pl.DataFrame({"study": ["glossary"]}))["passage"].to_list() == [FIRST, SECOND]
 
     server.clear()
     shelf.describe(extractor="reader", margin=0.2)  # has nothing to do with terms
@@ -118,13 +123,13 @@ def test_nothing_is_asked_without_an_extractor_or_a_literary_corpus(shelf: Shelf
     assert shelf.glossary().is_empty()
     looked = shelf.warehouse.read("materialization", pl.DataFrame({"asset": ["glossary"]}))
     assert set(looked["passage"]) > {"tiny/doc2:1", *PASSAGES}  # empty is a state, on which outputs may depend
-    assert cost_of(shelf.warehouse, shelf.provider, ALL) is None
+    assert study(shelf).cost(ALL) is None
     assert server.log() == []
     shelf.describe(extractor="reader")
     others = pl.DataFrame({"passage": ["tiny/doc1:1", "tiny/doc2:1"]})
-    assert extraction.settings(shelf.warehouse, shelf.provider, others)["settings"].to_list() == ["", ""]
-    assert cost_of(shelf.warehouse, shelf.provider, others) is None
-    estimate = cost_of(shelf.warehouse, shelf.provider, ALL)
+    assert study(shelf).settings(others)["settings"].to_list() == ["", ""]
+    assert study(shelf).cost(others) is None
+    estimate = study(shelf).cost(ALL)
     assert estimate is not None
     assert estimate.calls == 2
 
@@ -132,7 +137,7 @@ def test_nothing_is_asked_without_an_extractor_or_a_literary_corpus(shelf: Shelf
 def test_what_fails_is_the_failure_of_its_chunk_alone(shelf: Shelf, server: Server) -> None:
     shelf.describe(extractor="reader")
     server.configure(answer="judge", script=["refusal", "ok"], judgements={"reader": [LAUGHED]})
-    computed = glossaries(shelf.warehouse, shelf.provider, ALL, "run")
+    computed = study(shelf).compute(ALL, "run")
     assert computed.failures is not None
     ((passage, why),) = computed.failures.rows()
     assert passage == FIRST
@@ -141,7 +146,7 @@ def test_what_fails_is_the_failure_of_its_chunk_alone(shelf: Shelf, server: Serv
 
     shelf.file.write_text(f"passage,term,translation,gender\n{FIRST},雨村,Yü-ts'un,masculine\n", encoding="utf-8")
     shelf.describe(extractor="reader", glossary=str(shelf.file))  # the way out that the failure names
-    computed = glossaries(shelf.warehouse, shelf.provider, ALL, "run")
+    computed = study(shelf).compute(ALL, "run")
     assert computed.failures is not None
     assert computed.failures.is_empty()
     assert set(computed.tables["glossary"]["passage"]) == {FIRST, SECOND}
@@ -150,14 +155,14 @@ def test_what_fails_is_the_failure_of_its_chunk_alone(shelf: Shelf, server: Serv
 def test_an_answer_that_is_none_is_asked_for_again(shelf: Shelf, server: Server) -> None:
     shelf.describe(extractor="reader")
     server.configure(answer="judge", judgements={"reader": ['{"terms": "雨村"}', MET, LAUGHED]})
-    computed = glossaries(shelf.warehouse, shelf.provider, ALL, "run")
+    computed = study(shelf).compute(ALL, "run")
     assert set(computed.tables["glossary"]["passage"]) == {FIRST, SECOND}
     assert len(server.log()) == 3
 
 
 def test_an_extractor_that_is_no_judge_fails_what_it_is_named_for(shelf: Shelf) -> None:
     shelf.describe(extractor="nobody")
-    computed = glossaries(shelf.warehouse, shelf.provider, ALL, "run")
+    computed = study(shelf).compute(ALL, "run")
     assert computed.failures is not None
     assert computed.failures["passage"].to_list() == PASSAGES
     assert "judges.nobody: is missing, but corpus novel names it as its extractor" in computed.failures["error"][0]
@@ -176,12 +181,12 @@ def test_chunks_of_the_file_have_its_terms_and_nobody_else_is_asked_about_them(s
     ]
     assert server.log() == []
 
-    before = extraction.settings(shelf.warehouse, shelf.provider, ALL)
+    before = study(shelf).settings(ALL)
     server.configure(answer="judge", judgements={"reader": [LAUGHED]})
     shelf.file.write_text(text, encoding="utf-8")
-    changed = before.filter(before["settings"] != extraction.settings(shelf.warehouse, shelf.provider, ALL)["settings"])
+    changed = before.filter(before["settings"] != study(shelf).settings(ALL)["settings"])
     assert changed["passage"].to_list() == [SECOND]
-    computed = glossaries(shelf.warehouse, shelf.provider, ALL, "run")
+    computed = study(shelf).compute(ALL, "run")
     assert set(computed.tables["glossary"].filter(origin="model")["passage"]) == {SECOND}
     assert len(server.log()) == 1
 
@@ -189,7 +194,7 @@ def test_chunks_of_the_file_have_its_terms_and_nobody_else_is_asked_about_them(s
 def test_a_fault_of_the_file_fails_the_corpus_and_nobody_is_asked(shelf: Shelf, server: Server) -> None:
     shelf.file.write_text(f"passage,term,translation,gender\n{FIRST},雨村,,\n", encoding="utf-8")
     shelf.describe(glossary=str(shelf.file), extractor="reader")
-    computed = glossaries(shelf.warehouse, shelf.provider, ALL, "run")
+    computed = study(shelf).compute(ALL, "run")
     assert computed.failures is not None
     assert computed.failures["passage"].to_list() == PASSAGES
     assert "line 2 novel/ch1:1 translation: is empty" in computed.failures["error"][0]

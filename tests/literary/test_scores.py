@@ -17,7 +17,7 @@ from benchmark_assets.literary.readings import parity
 from benchmark_assets.literary.scores import CHUNKS, ENOUGH_WORKS, WORK, WORKS, interval, places, resampled, scores
 from benchmark_assets.metrics.intervals import RESAMPLES
 from benchmark_assets.metrics.measures import Floats
-from benchmark_assets.pairwise.matches import SIDES
+from benchmark_assets.pairwise.comparing import SIDES
 
 ENSEMBLE = Literary(
     human="morri", ensemble=(Seat(judge="exact", aspect="meaning"), Seat(judge="stylist", aspect="prose", weight=0.5))

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.description import ASPECTS
-from benchmark_assets.literary.versus import Pair, Preference, prefer, read_preference, versus
+from benchmark_assets.literary.versus import Preference, read_preference, shown, versus
+from benchmark_assets.translation.systems import language_names
 from resources import prompts
-from resources.provider.asking import TRIES, Told
+from resources.provider.asking import TRIES, Verdict, insist
 from resources.provider.client import opened
 from resources.provider.ledger import Ledger
 from tests.literary.conftest import prefers
@@ -20,14 +21,15 @@ from tests.provider.server import Server
 from tests.provider.support import NO_BUDGET, model
 
 TERM = {"term": "清", "translation": "Kiyo", "gender": "feminine"}
-PAIR = Pair("清は泣いた。", "前", "後", (TERM,), "Kiyo cried.", "Kiyo wept.")
+CONTEXT = {"previous": "前", "source": "清は泣いた。", "next": "後", "glossary": [TERM]}
 
 
-def preferred(server: Server, ledger: Path, *aspects: str) -> list[Told[Preference]]:
-    async def ask() -> list[Told[Preference]]:
+def preferred(server: Server, ledger: Path, *aspects: str) -> list[Verdict[Preference]]:
+    async def ask() -> list[Verdict[Preference]]:
         async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
-            task = versus(model(server.url), ("ja", "en"))
-            return [await prefer(client.ask, task, PAIR, aspect) for aspect in aspects]
+            template = versus(model(server.url), language_names("ja", "en"))
+            items = [shown(CONTEXT, "Kiyo cried.", "Kiyo wept.", aspect) for aspect in aspects]
+            return [await insist(client.ask, template, item) for item in items]
 
     return asyncio.run(ask())
 

@@ -9,26 +9,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.pairwise.comparing import Outcome, Pair, compare, comparing, read_answer, settled
+from benchmark_assets.pairwise.comparing import Contenders, Side, comparing, read_answer, settled
+from benchmark_assets.pairwise.matches import match
 from resources import prompts
-from resources.provider.asking import TRIES, TRIES_OF_LENGTH
+from resources.provider.asking import TRIES, TRIES_OF_LENGTH, Verdict
 from resources.provider.client import opened
 from resources.provider.ledger import Ledger, attempts
 from tests.provider.server import Server
 from tests.provider.support import NO_BUDGET, model
 
-PAIR = Pair("Mus currit.", "A mouse runs.", "The mouse is running.")
+PAIR = Contenders("Mus currit.", "A mouse runs.", "The mouse is running.")
 SAID = {"analysis": "B has the aspect.", "summary": "B is closer.", "answer": "B"}
 BLANKS = st.text(st.sampled_from(" \t\n\u3000\u00a0"))
 
 
-def compared(server: Server, ledger: Path, pair: Pair = PAIR) -> Outcome:
-    async def ask() -> Outcome:
+def compared(server: Server, ledger: Path, pair: Contenders = PAIR) -> Verdict[Side]:
+    async def ask() -> Verdict[Side]:
         async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
-            return await compare(client.ask, comparing(model(server.url), ("la", "en")), pair)
+            template = comparing(model(server.url), ("la", "en"))
+            return await match(("m", "p"), "set", "anchor", "A", template, pair).verdict(client.ask)
 
     outcome = asyncio.run(ask())
-    assert sum(each is not None for each in (outcome.winner, outcome.excluded, outcome.error)) == 1
+    assert sum(each is not None for each in (outcome.value, outcome.abstention, outcome.error)) == 1
     return outcome
 
 
@@ -41,7 +43,7 @@ def says(server: Server, *contents: str | dict[str, Any], **settings: Any) -> No
 def test_the_letter_is_the_winner_and_the_call_is_in_the_ledger(server: Server, ledger: Path) -> None:
     says(server, SAID)
     outcome = compared(server, ledger)
-    assert (outcome.winner, outcome.asked) == ("B", 1)
+    assert (outcome.value, outcome.asked) == ("B", 1)
     assert attempts(ledger)["key"].to_list() == [outcome.call]
     assert compared(server, ledger) == outcome
     assert len(server.log()) == 1
@@ -50,10 +52,10 @@ def test_the_letter_is_the_winner_and_the_call_is_in_the_ledger(server: Server, 
 def test_the_judge_sees_source_and_texts_in_their_order_and_languages_by_name(server: Server, ledger: Path) -> None:
     server.configure(answer="judge", keep_bodies=True)
     compared(server, ledger)
-    compared(server, ledger, Pair(PAIR.source, PAIR.b, PAIR.a))
+    compared(server, ledger, Contenders(PAIR.source, PAIR.translation_b, PAIR.translation_a))
     items = [json.loads(seen.body["messages"][-1]["content"]) for seen in server.log() if seen.body]
-    there = {"source": PAIR.source, "translation_a": PAIR.a, "translation_b": PAIR.b}
-    assert items == [there, there | {"translation_a": PAIR.b, "translation_b": PAIR.a}]
+    there = {"source": PAIR.source, "translation_a": PAIR.translation_a, "translation_b": PAIR.translation_b}
+    assert items == [there, there | {"translation_a": PAIR.translation_b, "translation_b": PAIR.translation_a}]
     body = server.log()[0].body
     assert body is not None
     assert "from Latin into English" in body["messages"][0]["content"]
@@ -63,14 +65,14 @@ def test_the_judge_sees_source_and_texts_in_their_order_and_languages_by_name(se
 def test_an_answer_in_markdown_or_with_a_slip_counts(server: Server, ledger: Path, fault: str) -> None:
     says(server, SAID, script=[fault])
     outcome = compared(server, ledger)
-    assert (outcome.winner, outcome.asked) == ("B", 1)
+    assert (outcome.value, outcome.asked) == ("B", 1)
 
 
 @pytest.mark.parametrize("answer", ["b", " B", "B.", "A or B", None])
 def test_anything_but_the_letter_is_asked_for_again(server: Server, ledger: Path, answer: Any) -> None:
     says(server, SAID | {"answer": answer}, SAID)
     outcome = compared(server, ledger)
-    assert (outcome.winner, outcome.asked) == ("B", 2)
+    assert (outcome.value, outcome.asked) == ("B", 2)
 
 
 @pytest.mark.parametrize("content", ["B", json.dumps(SAID)[:-2], json.dumps(SAID) * 2])
@@ -82,40 +84,40 @@ def test_what_is_no_object_is_asked_for_again(server: Server, ledger: Path, cont
 def test_an_answer_that_never_comes_excludes_the_pair_in_words(server: Server, ledger: Path) -> None:
     says(server, SAID | {"answer": "both"})
     outcome = compared(server, ledger)
-    assert (outcome.excluded, outcome.asked) == ("answer 'both' is neither A nor B", TRIES)
+    assert (outcome.abstention, outcome.asked) == ("answer 'both' is neither A nor B", TRIES)
 
 
 @pytest.mark.parametrize("fault", ["refusal", "content_filter"])
 def test_a_refusal_excludes_the_pair_at_once(server: Server, ledger: Path, fault: str) -> None:
     says(server, SAID, script=[fault])
     outcome = compared(server, ledger)
-    assert str(outcome.excluded).startswith("refused: ")
+    assert str(outcome.abstention).startswith("refused: ")
     assert outcome.asked == 1
 
 
 def test_replies_at_the_limit_of_tokens_exclude_the_pair_before_they_cost_more(server: Server, ledger: Path) -> None:
     says(server, SAID, rates={"length": 1.0})
     outcome = compared(server, ledger)
-    assert (outcome.excluded, outcome.asked) == ("the reply was cut off (length)", TRIES_OF_LENGTH)
+    assert (outcome.abstention, outcome.asked) == ("the reply was cut off (length)", TRIES_OF_LENGTH)
 
 
 def test_a_call_that_fails_is_an_error_and_leaves_the_pair_open(server: Server, ledger: Path) -> None:
     says(server, SAID, script=["bad_request"])
     assert str(compared(server, ledger).error).startswith("rejected: ")
-    assert compared(server, ledger).winner == "B"
+    assert compared(server, ledger).value == "B"
 
 
 @given(BLANKS, BLANKS, st.text().filter(str.strip))
 def test_an_empty_text_loses_on_either_side_and_two_are_no_match(blank: str, other: str, text: str) -> None:
-    assert settled(Pair("s", blank, text)) == Outcome(0, winner="B")
-    assert settled(Pair("s", text, blank)) == Outcome(0, winner="A")
-    assert settled(Pair("s", blank, other)) == Outcome(0, excluded="both texts are empty")
-    assert settled(Pair("s", text, text)) is None
+    assert settled(Contenders("s", blank, text)) == Verdict(value="B")
+    assert settled(Contenders("s", text, blank)) == Verdict(value="A")
+    assert settled(Contenders("s", blank, other)) == Verdict(abstention="both texts are empty")
+    assert settled(Contenders("s", text, text)) is None
 
 
 def test_an_empty_text_loses_without_a_call(server: Server, ledger: Path) -> None:
-    assert compared(server, ledger, PAIR._replace(a=" \n")) == Outcome(0, winner="B")
-    assert compared(server, ledger, PAIR._replace(a="", b="\u3000")).excluded
+    assert compared(server, ledger, PAIR._replace(translation_a=" \n")) == Verdict(value="B")
+    assert compared(server, ledger, PAIR._replace(translation_a="", translation_b="\u3000")).abstention
     assert server.log() == []
 
 

@@ -15,8 +15,10 @@ from benchmark_assets.automation.due import due
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.pairwise.base_sets import TABLES, Judging, Ranks, Within
 from benchmark_assets.pairwise.comparing import judged_by
-from benchmark_assets.pairwise.matches import compare_outputs, contests, cost_of, orders, settings
+from benchmark_assets.pairwise.matches import Comparisons, orders
 from benchmark_assets.pairwise.rounds import BATCH
+from benchmark_assets.pairwise.rubric import RubricVotes
+from benchmark_assets.studies.study import CALLS
 from resources.digest import digest
 from resources.provider.asking import TRIES
 from resources.warehouse import Replacement
@@ -42,7 +44,7 @@ def by_taste(*texts: str) -> dict[str, list[str]]:
 
 
 def compared(arena: Arena, outputs: pl.DataFrame = MINE) -> Computed:
-    return compare_outputs(arena.warehouse, arena.provider, outputs, "run")
+    return Comparisons(arena.warehouse, arena.systems).compute(outputs, "run")
 
 
 def winners(computed: Computed) -> dict[tuple[str, str, str], str | None]:
@@ -98,9 +100,11 @@ def test_only_items_are_compared_and_an_anchor_is_not(arena: Arena, server: Serv
     arena.base_set(items=["doc1:2"])
     assert {item for item, _, _ in winners(compared(arena))} == {"doc1:2"}
     server.clear()
-    assert list(contests(arena.warehouse, arena.provider, THEIRS)) == []
+    assert list(Comparisons(arena.warehouse, arena.systems).groups(THEIRS)) == []
     assert winners(compared(arena, THEIRS)) == {}
-    assert settings(arena.warehouse, arena.systems, pl.concat([MINE, THEIRS]))["model"].unique().to_list() == ["ours"]
+    assert Comparisons(arena.warehouse, arena.systems).settings(pl.concat([MINE, THEIRS]))[
+        "model"
+    ].unique().to_list() == ["ours"]
     assert server.log() == []
 
 
@@ -163,7 +167,7 @@ def test_empty_texts_and_declined_passages_lose_without_a_call(arena: Arena, ser
     assert both.select("winner", "excluded").unique().rows() == [(None, "both texts are empty")]
     assert len(rows) == 12
     assert set(rows.join(both, on=rows.columns[:5], how="anti")["winner"]) == {"anchor"}
-    assert len(computed.notes["comparison_call"]) == len(server.log()) == 6
+    assert len(computed.notes[CALLS]) == len(server.log()) == 6
 
 
 def test_a_call_that_fails_is_the_failure_of_its_output_alone(arena: Arena, server: Server) -> None:
@@ -172,13 +176,13 @@ def test_a_call_that_fails_is_the_failure_of_its_output_alone(arena: Arena, serv
     assert list(errors(computed)) == ["tiny/doc2:1"]
     assert errors(computed)["tiny/doc2:1"].startswith(f"{SET} low: rejected")
     assert {item for item, _, _ in winners(computed)} == {"doc1:1", "doc1:2"}
-    assert set(computed.notes["comparison_call"]["passage"]) == {"tiny/doc1:1", "tiny/doc1:2"}
+    assert set(computed.notes[CALLS]["passage"]) == {"tiny/doc1:1", "tiny/doc1:2"}
 
 
 def test_an_item_with_another_source_than_the_anchors_had_is_left_out(arena: Arena, server: Server) -> None:
     arena.base_set(sources={"doc1:2": "Sol occidit."})
     asked = pl.DataFrame({"model": "ours", "passage": PASSAGES})
-    applies = settings(arena.warehouse, arena.systems, asked)
+    applies = Comparisons(arena.warehouse, arena.systems).settings(asked)
     assert set(applies["passage"]) == {"tiny/doc1:1", "tiny/doc2:1"}
     computed = compared(arena, applies.drop("settings"))
     assert {item for item, _, _ in winners(computed)} == {"doc1:1", "doc2:1"}
@@ -203,7 +207,7 @@ def test_a_judge_that_may_not_judge_is_the_fault_of_the_outputs(arena: Arena, se
     assert len(errors(computed)) == 3
     assert all(words in error for error in errors(computed).values())
     assert server.log() == []
-    assert cost_of(arena.warehouse, arena.provider, MINE) is None
+    assert Comparisons(arena.warehouse, arena.systems).cost(MINE) is None
 
 
 def test_a_judge_that_may_not_judge_bars_its_own_base_set_only(
@@ -221,7 +225,7 @@ def test_a_judge_that_may_not_judge_bars_its_own_base_set_only(
     assert all(words in error for error in errors(computed).values())
     assert [words in record.message for record in caplog.records if record.levelname == "WARNING"] == [True]
     assert len(server.log()) == 6
-    said = cost_of(arena.warehouse, arena.provider, MINE)
+    said = Comparisons(arena.warehouse, arena.systems).cost(MINE)
     assert said is not None
     assert (said.calls, said.recorded) == (6, 6)
 
@@ -259,7 +263,7 @@ def test_another_judge_than_the_anchors_had_is_not_asked(
     assert set(errors(found)) == set(PASSAGES)
     assert all(f"judged the anchors as {judged}" in error and words in error for error in errors(found).values())
     assert server.log() == []
-    assert cost_of(arena.warehouse, arena.provider, MINE) is None
+    assert Comparisons(arena.warehouse, arena.systems).cost(MINE) is None
 
     arena.base_set(judged=judged.model_copy(update={"prompt": "compare 0 (d1ce)"}))
     write_judges(arena.registry, arena.url)
@@ -333,7 +337,7 @@ def test_a_base_set_that_is_removed_leaves_all_tables_and_others_stay(arena: Are
 
 def test_what_determines_comparisons_is_in_the_settings_and_nothing_else(arena: Arena) -> None:
     def now() -> str:
-        found = settings(arena.warehouse, arena.systems, MINE)
+        found = Comparisons(arena.warehouse, arena.systems).settings(MINE)
         assert found["settings"].n_unique() == 1
         return str(found["settings"][0])
 
@@ -358,12 +362,21 @@ def test_what_determines_comparisons_is_in_the_settings_and_nothing_else(arena: 
     assert now() == seen[0]
 
 
+def test_fingerprints_are_those_of_earlier_versions(arena: Arena) -> None:
+    """Those of commit 309f719: a home made then has nothing stale."""
+    write_judges(arena.registry, "http://127.0.0.1:1/v1")
+    arena.describe(["comparer", "marker"])
+    found = [study(arena.warehouse, arena.systems).settings(MINE) for study in (Comparisons, RubricVotes)]
+    assert found[0]["settings"].to_list() == ["40e2ee7621face489c04655ef6caf0ca"] * 3
+    assert found[1]["settings"].to_list() == ["7cc2acbb186e5acb342ed7b395e6361d"] * 3
+
+
 def test_the_cost_is_said_and_counts_only_what_a_judge_is_asked(arena: Arena, server: Server) -> None:
-    said = cost_of(arena.warehouse, arena.provider, MINE)
+    said = Comparisons(arena.warehouse, arena.systems).cost(MINE)
     assert said is not None
     assert (said.calls, said.recorded) == (18, 0)
     compared(arena, MINE.head(1))
-    said = cost_of(arena.warehouse, arena.provider, MINE)
+    said = Comparisons(arena.warehouse, arena.systems).cost(MINE)
     assert said is not None
     assert (said.calls, said.recorded) == (18, 6)
     assert said.about is not None
@@ -464,7 +477,7 @@ def stored(arena: Arena) -> set[tuple[str, str]]:
 def test_a_second_run_asks_nothing_and_a_changed_output_its_own_pairs_alone(arena: Arena, server: Server) -> None:
     arena.row("comparison")
     rows = arena.warehouse.read("comparison").drop("run_id", "updated_at")
-    assert len(rows) == len(arena.warehouse.read("comparison_call")) == 18
+    assert len(rows) == len(arena.warehouse.read(CALLS)) == 18
     assert set(rows["asked"]) == {1}
     server.clear()
     arena.row("comparison")
@@ -495,7 +508,7 @@ def test_of_a_model_that_nobody_knows_any_more_nothing_is_decided(arena: Arena) 
     gone = pl.DataFrame({"model": ["ours"], "corpus": ["tiny"]})
     arena.warehouse.write([Replacement("imported_file", arena.warehouse.empty("imported_file"), gone)], run_id="test")
     write_judges(arena.registry, arena.url, families={})
-    assert settings(arena.warehouse, arena.systems, MINE)["settings"].to_list() == [None] * 3
+    assert Comparisons(arena.warehouse, arena.systems).settings(MINE)["settings"].to_list() == [None] * 3
 
 
 def test_what_comparing_would_cost_is_said_before(arena: Arena) -> None:

@@ -10,15 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.lineage.computed import Computed
-from benchmark_assets.pairwise.rubric import (
-    SUMMARY,
-    cost_of,
-    mark_outputs,
-    read_mark,
-    reference_of,
-    settings,
-    summarize,
-)
+from benchmark_assets.pairwise.rubric import SUMMARY, RubricVotes, read_mark, reference_of, summarize
+from benchmark_assets.studies.study import CALLS
 from resources.provider.asking import TRIES
 from resources.provider.ledger import attempts
 from resources.warehouse import Replacement
@@ -36,7 +29,7 @@ def mark(value: Any, perfect: Any = False, justification: Any = "So it is.") -> 
 
 
 def marked(arena: Arena, outputs: pl.DataFrame = MINE) -> Computed:
-    return mark_outputs(arena.warehouse, arena.provider, outputs, "run")
+    return RubricVotes(arena.warehouse, arena.systems).compute(outputs, "run")
 
 
 # What counts as a mark.
@@ -137,7 +130,7 @@ def test_an_empty_text_gets_the_lowest_mark_without_a_call(arena: Arena, server:
     blank = pl.DataFrame({"model": ["ours"], "passage": ["tiny/doc1:2"]})
     text = blank.with_columns(text=pl.lit(" \n"), fingerprint=pl.lit("test"))
     arena.warehouse.write([Replacement("model_output", text, blank)], run_id="test")
-    said = cost_of(arena.warehouse, arena.provider, MINE)
+    said = RubricVotes(arena.warehouse, arena.systems).cost(MINE)
     assert said is not None
     assert said.calls == 2
     rows = marked(arena).tables["rubric_vote"].filter(passage="tiny/doc1:2")
@@ -149,10 +142,10 @@ def test_nothing_is_said_to_cost_where_all_texts_are_empty(arena: Arena) -> None
     arena.describe(["marker"])
     texts = MINE.with_columns(text=pl.lit(" "), fingerprint=pl.lit("test"))
     arena.warehouse.write([Replacement("model_output", texts, MINE)], run_id="test")
-    assert cost_of(arena.warehouse, arena.provider, MINE) is None
+    assert RubricVotes(arena.warehouse, arena.systems).cost(MINE) is None
     computed = marked(arena)
     assert computed.tables["rubric_vote"]["mark"].to_list() == [1, 1, 1]
-    assert computed.notes["rubric_vote_call"].is_empty()
+    assert computed.notes[CALLS].is_empty()
 
 
 def test_a_judge_of_the_family_on_trial_is_the_fault_of_the_outputs(arena: Arena, server: Server) -> None:
@@ -166,14 +159,14 @@ def test_a_judge_of_the_family_on_trial_is_the_fault_of_the_outputs(arena: Arena
 
 
 def test_nothing_is_marked_where_nobody_is_named_or_no_reference_is_whole(arena: Arena) -> None:
-    assert settings(arena.warehouse, arena.systems, MINE).is_empty()
-    assert cost_of(arena.warehouse, arena.provider, MINE) is None
+    assert RubricVotes(arena.warehouse, arena.systems).settings(MINE).is_empty()
+    assert RubricVotes(arena.warehouse, arena.systems).cost(MINE) is None
     arena.describe(JUDGES)
-    assert len(settings(arena.warehouse, arena.systems, MINE)) == 3
+    assert len(RubricVotes(arena.warehouse, arena.systems).settings(MINE)) == 3
     passage = pl.DataFrame({"passage": PASSAGES[:1]})
     cut = arena.warehouse.read("reference", passage).drop("run_id", "updated_at").with_columns(complete=False)
     arena.warehouse.write([Replacement("reference", cut, passage)], run_id="test")
-    assert settings(arena.warehouse, arena.systems, MINE)["passage"].to_list() == PASSAGES[1:]
+    assert RubricVotes(arena.warehouse, arena.systems).settings(MINE)["passage"].to_list() == PASSAGES[1:]
 
 
 # What they amount to.
@@ -252,10 +245,10 @@ def test_marks_are_stored_and_summed_and_nothing_is_where_nobody_is_named(arena:
     rows = arena.warehouse.read("rubric_summary", columns=["model", "corpus", "judge", "fours", "useful"])
     assert rows.rows() == [("ours", "tiny", judge, 3, 1.0) for judge in JUDGES]
     assert len(server.log()) == 6
-    calls = arena.warehouse.read("rubric_vote_call")
-    assert calls.select("passage", "judge").rows() == [(passage, judge) for passage in PASSAGES for judge in JUDGES]
+    calls = arena.warehouse.read(CALLS)
+    assert calls.select("passage", "item").rows() == [(passage, judge) for passage in PASSAGES for judge in JUDGES]
     assert set(calls["call"]) == set(attempts(arena.provider.ledger)["key"])
     arena.describe()
     arena.row("rubric_vote")
     assert arena.warehouse.read("rubric_vote").is_empty()
-    assert arena.warehouse.read("rubric_vote_call").is_empty()
+    assert arena.warehouse.read(CALLS).is_empty()

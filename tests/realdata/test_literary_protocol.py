@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import polars as pl
 import pytest
 
 from benchmark_assets.automation import runs
@@ -156,4 +157,5 @@ def test_the_protocol_with_recorded_judges(
     write_registry(registry, {"recording": recording})
     assert compare(location(tmp_path / "another.sqlite")) == scores
     assert len(server.log()) == asked
-    assert {row[0] for row in warehouse.read("aspect_vote_call", columns=["judge"]).iter_rows()} == set(SEATS)
+    study = pl.DataFrame({"study": ["aspect_vote"]})
+    assert {item.split("|")[0] for item in warehouse.read("study_call", study, ["item"])["item"]} == set(SEATS)

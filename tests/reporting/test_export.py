@@ -51,7 +51,7 @@ NEVER = {
     "imported_file": ["file", "settings", "usage"],
     "refusal": ["words"],
     "model_call": ["run", "place", "detail"],
-    "translation_call": ["batch", "call"],
+    "study_call": ["item", "call"],
     "materialization": ["made_from"],
     "damaged_text": ["text"],
     "output_diagnostic": ["evidence"],
@@ -139,7 +139,8 @@ def stored(built: dg.Definitions, warehouse: Warehouse, corpus: Path) -> Warehou
     put(warehouse, "imported_file",
         {"model": "alpha", "corpus": "tiny", "file": "f", "outputs": 1, "settings": "{}", "usage": "{}"})  # fmt: skip
     put(warehouse, "imported_output", {"model": "alpha", "passage": PASSAGES[0], "text": "t", "file": "f"})
-    put(warehouse, "translation_call", {"model": "alpha", "passage": PASSAGES[0], "batch": "b", "call": "c"})
+    put(warehouse, "study_call",
+        {"study": "s", "model": "alpha", "passage": PASSAGES[0], "task": "", "item": "b", "call": "c"})  # fmt: skip
     output = {"model": "alpha", "passage": PASSAGES[0]}
     judgement = {"label": "MINOR_ERROR", "error_category": "OTHER", "severity": "low", "confidence": "high"}
     words = dict.fromkeys(["cause", "evidence", "problem_phrase", "correction", "abstention"], "w")
@@ -247,7 +248,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "second", "winner", "shown", "problem", "contract",
         "task", "split", "sample", "type", "located", "class", "gold", "predicted", "baseline", "partner", "steps",
         "nearest", "missing", "source", "literary", "gender",
-        "benchmark", "origin", "aspect", "better", "verdict", "interval_of", "machine_hash", "human_hash",
+        "benchmark", "origin", "aspect", "better", "verdict", "interval_of", "machine_hash", "human_hash", "study",
     }  # fmt: skip
     texts = {
         (table, column)

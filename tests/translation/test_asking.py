@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmark_assets.translation.asking import TRIES, TRIES_OF_LENGTH, Output, Task, translate
+from benchmark_assets.translation.asking import TRIES, Output, translate, translating
+from benchmark_assets.translation.systems import language_names
 from resources import prompts
+from resources.provider.asking import TRIES_OF_LENGTH
 from resources.provider.client import opened
 from resources.provider.ledger import Ledger, attempts
 from tests.provider.server import Server
@@ -30,11 +32,11 @@ RIGHT = {key: f"EN: {text}" for key, text in PASSAGES.items()}
 
 def translated(server: Server, ledger: Path, passages: Mapping[str, str] = PASSAGES) -> dict[str, Output]:
     """Outputs of one batch, by passage; there is exactly one for each."""
-    task = Task(model(server.url), prompts.load("translate"), "Latin", "English")
+    template = translating(model(server.url), prompts.load("translate"), language_names("la", "en"))
 
     async def ask() -> list[Output]:
         async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
-            return await translate(client.ask, task, passages)
+            return await translate(client.ask, template, passages)
 
     outputs = asyncio.run(ask())
     assert sorted(output.passage for output in outputs) == sorted(passages)
@@ -127,20 +129,20 @@ def test_a_reply_that_ends_early_behind_a_brace_is_not_taken_for_whole(
 
 def test_a_key_that_occurs_twice_counts_as_missing_in_a_fenced_reply_too(ledger: Path) -> None:
     recording = ledger.with_name("recording.jsonl")
-    task = Task(model("", {"recording": recording}), prompts.load("translate"), "Latin", "English")
+    template = translating(model("", {"recording": recording}), prompts.load("translate"), language_names("la", "en"))
     passages = {"mn1:1": "Arma"}
     lines = []
     for replicate, content in enumerate(
         ['```json\n{"mn1:1": "Arms", "mn1:1": "Weapons"}\n```', '{"mn1:1": "Of arms"}']
     ):
         choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
-        key = task.question(passages, replicate).recording_key
+        key = template(passages).question(passages, replicate).recording_key
         lines.append(json.dumps({"key": key, "status": 200, "body": json.dumps({"choices": [choice]})}))
     recording.write_text("\n".join(lines), encoding="utf-8")
 
     async def ask() -> list[Output]:
         async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
-            return await translate(client.ask, task, passages)
+            return await translate(client.ask, template, passages)
 
     assert [output.text for output in asyncio.run(ask())] == ["Of arms"]
 

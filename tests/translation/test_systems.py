@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import polars as pl
 import pytest
 
 from benchmark_assets.automation import runs
@@ -110,7 +111,8 @@ def test_a_model_is_translated_scored_and_never_paid_twice(deployment: Deploymen
     assert board.filter(system="ours")["passages"].to_list() == [2]
     # A refusal is a result: stored, not scored, not asked for again.
     assert deployment.warehouse.read("refusal")["passage"].to_list() == [PASSAGES[0]]
-    manifest, calls = deployment.warehouse.read("translation_call"), deployment.warehouse.read("model_call")
+    study = pl.DataFrame({"study": ["model_output"]})
+    manifest, calls = deployment.warehouse.read("study_call", study), deployment.warehouse.read("model_call")
     assert set(manifest["call"]) == set(calls["call"])
     assert manifest["parsing"].to_list() == [None, "strict", "strict"]
     assert (calls["cost"] > 0).all()

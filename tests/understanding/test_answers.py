@@ -20,12 +20,10 @@ from benchmark_assets.automation.due import due
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding.answers import (
+    Answers,
     Located,
     agreed,
-    answer_samples,
-    cost_of,
     covered,
-    settings,
     settled,
 )
 from benchmark_assets.understanding.asking import Form
@@ -85,8 +83,8 @@ class Room:
 
     def answered(self) -> pl.DataFrame:
         """Store what the model answers now; return what failed."""
-        asked = settings(self.warehouse, self.systems, grid())
-        computed = answer_samples(self.warehouse, self.systems, asked.select("model", "task"), "run")
+        asked = Answers(self.warehouse, self.systems).settings(grid())
+        computed = Answers(self.warehouse, self.systems).compute(asked.select("model", "task"), "run")
         self.store({**computed.tables, **computed.notes})
         assert computed.failures is not None
         return computed.failures
@@ -167,9 +165,9 @@ def test_every_sample_of_the_test_split_is_asked_about_once_and_its_answer_store
         ("a", 3, "SAID", "abi", None, None, "absent"),
         ("b", 0, "SAID", "est, nemo", 4, 14, "normalized"),
     ]
-    calls = room.rows("answer_call", "sample", "draw", "call")
-    assert {(sample, draw) for sample, draw, _ in calls} == {("1", 0), ("2", 0), ("a", 0), ("b", 0)}
-    assert {call for _, _, call in calls} == set(attempts(room.folder / "ledger.sqlite")["key"])
+    calls = room.rows("study_call", "item", "call")
+    assert {item for item, _ in calls} == {"1|1|0", "1|2|0", "1|a|0", "1|b|0"}
+    assert {call for _, call in calls} == set(attempts(room.folder / "ledger.sqlite")["key"])
     assert all(", 0 shots, 1 draws, temperature 0.3, id m" in how for (how,) in room.rows("answer", "how"))
     room.answered()
     assert len(server.log()) == 4
@@ -224,7 +222,8 @@ def test_what_was_silent_often_enough_is_an_unusable_answer_and_paid_for_no_more
     server.configure(answer="sample", judgements=LABELS)
     room.model(corpora=["FORM"])
     ledger, asked_about = room.folder / "ledger.sqlite", room.systems.provider.model("m")
-    sun, evening = (Form(asked_about, FORM, (), 1).question(dumps({"text": text}), 0) for text in (SUN, EVENING))
+    form = Form(asked_about, FORM, (), 1)
+    sun, evening = (form.template(0).question({"text": text}, form.number(0)) for text in (SUN, EVENING))
 
     async def empty(question: Question, times: int) -> None:
         with Ledger(ledger, "before", Budget()) as session:
@@ -262,7 +261,7 @@ def test_draws_and_seeds_are_asked_apart_and_further_ones_ask_only_for_themselve
         (2, "1", "PROSE", True, 1 / 3),
         (2, "2", "VERSE", True, 1.0),
     ]
-    assert len({call for (call,) in room.rows("answer_call", "call")}) == 12
+    assert len({call for (call,) in room.rows("study_call", "call")}) == 12
 
 
 CHOICES = st.lists(st.sampled_from([Parsed("VERSE"), Parsed("PROSE", steps=("case",)), Parsed(problem="none")]),
@@ -331,15 +330,15 @@ def test_of_spans_the_unusable_draws_have_no_voice() -> None:
 
 def test_models_answer_the_tasks_that_their_corpora_allow(room: Room, server: Server) -> None:
     room.model(models=["m", "n"], corpora=["SPEECH", "tiny"])
-    found = settings(room.warehouse, room.systems, grid(["m", "n"]))
+    found = Answers(room.warehouse, room.systems).settings(grid(["m", "n"]))
     assert found.select("model", "task").rows() == [("m", "SPEECH"), ("n", "SPEECH")]
     assert found["settings"].null_count() == 0
     assert covered(room.warehouse, room.systems, ["m"], ["FORM", "SPEECH"]) == {"SPEECH"}
-    said = cost_of(room.warehouse, room.systems, found)
+    said = Answers(room.warehouse, room.systems).cost(found)
     assert said is not None
     assert (said.calls, said.recorded) == (4, 0)
     room.model(models=["m", "n"], corpora=["tiny"])
-    assert settings(room.warehouse, room.systems, grid(["m", "n"])).is_empty()
+    assert Answers(room.warehouse, room.systems).settings(grid(["m", "n"])).is_empty()
 
 
 # On the grid.
@@ -367,7 +366,7 @@ def test_one_changed_sample_asks_one_question_and_answers_of_a_model_that_left_s
     room.model(models=["n"])
     assert location.answers()
     assert room.warehouse.read("answer").equals(before)
-    assert settings(room.warehouse, room.systems, grid())["settings"].to_list() == [None, None]
+    assert Answers(room.warehouse, room.systems).settings(grid())["settings"].to_list() == [None, None]
 
 
 def test_a_call_that_fails_fails_its_task_when_all_others_were_made_and_only_it_is_asked_again(
@@ -395,13 +394,13 @@ import sys
 from pathlib import Path
 import polars as pl
 from benchmark_assets.translation.systems import Systems
-from benchmark_assets.understanding.answers import answer_samples
+from benchmark_assets.understanding.answers import Answers
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 warehouse, folder = Warehouse(path=sys.argv[1]), Path(sys.argv[2])
 provider = Provider(registry_path=str(folder / "models.yaml"), ledger_path=str(folder / "ledger.sqlite"))
 due = pl.DataFrame({"model": ["m"], "task": ["FORM"]})
-answer_samples(warehouse, Systems(warehouse=warehouse, provider=provider), due, "killed")
+Answers(warehouse, Systems(warehouse=warehouse, provider=provider)).compute(due, "killed")
 """
 
 
@@ -421,7 +420,7 @@ def test_replies_survive_a_kill_and_only_what_was_in_flight_is_asked_again(
         process.wait()
         sent = len(server.log())
         assert 12 <= sent < 40
-        computed = answer_samples(warehouse, room.systems, grid(codes=["FORM"]), "again")
+        computed = Answers(warehouse, room.systems).compute(grid(codes=["FORM"]), "again")
         assert len(computed.tables["answer"]) == 40
         assert 40 <= len(server.log()) <= 40 + 4
         texts = [seen.keys[2] for seen in server.log()]

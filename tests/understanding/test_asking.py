@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from benchmark_assets.understanding.asking import Drawn, Form, answer_schema, determinants, draw, said
+from benchmark_assets.understanding.asking import Form, answer_schema, determinants, said
 from benchmark_assets.understanding.description import TaskDescription
+from benchmark_assets.understanding.parsing import Parsed
 from benchmark_assets.understanding.shots import Example
 from resources.errors import BadInput
+from resources.provider.asking import Verdict, insist
 from resources.provider.client import CallFailed, Reply
 from resources.provider.question import Question
 from resources.provider.reading import Outcome, Reading
@@ -29,32 +31,36 @@ def form(description: TaskDescription = FORM, *shown: Example, seed: int = 1, **
     return Form(model(URL, endpoint), description, shown, seed)
 
 
+def question(asked: Form, texts: str, draw: int) -> Question:
+    return asked.template(draw).question(json.loads(texts), asked.number(draw))
+
+
 @pytest.mark.parametrize(("description", "shown"), [(FORM, VERSE), (WORDS, SAID)])
 def test_the_system_message_is_the_same_for_all_samples_and_the_item_stands_in_the_other(
     description: TaskDescription, shown: Example
 ) -> None:
     texts = [{name: f"{name} {number} $item" for name in description.texts} for number in range(3)]
-    asked = [form(description, shown).question(json.dumps(each), 0).messages for each in texts]
+    asked = [question(form(description, shown), json.dumps(each), 0).messages for each in texts]
     assert [[each["role"] for each in messages] for messages in asked] == [["system", "user"]] * 3
     assert len({messages[0]["content"] for messages in asked}) == 1
     assert [json.loads(messages[1]["content"]) for messages in asked] == texts
 
 
 def test_the_system_message_says_what_is_asked_and_shows_examples_in_the_form_of_the_answer() -> None:
-    system = form(FORM, VERSE).question('{"text": "x"}', 0).messages[0]["content"]
+    system = question(form(FORM, VERSE), '{"text": "x"}', 0).messages[0]["content"]
     for part in ("Latin", FORM.instructions, "1. VERSE: it is metrical\n2. PROSE: it is not", "`text`", "luna lucet"):
         assert part in system
     assert '{"label": "VERSE"}' in system
-    system = form(WORDS, SAID).question('{"head": "", "text": "x"}', 0).messages[0]["content"]
+    system = question(form(WORDS, SAID), '{"head": "", "text": "x"}', 0).messages[0]["content"]
     for part in ("- SAID: words that are said\n- WHO: who says them", "`head` and `text`", "look for spans in `text`"):
         assert part in system
     answer = {"prediction": [{"LABEL": "WHO", "SPAN": "canis"}, {"LABEL": "SAID", "SPAN": '"vae"'}]}
     assert json.dumps(answer) in system
-    assert "(none)" in form(WORDS).question('{"head": "", "text": "x"}', 0).messages[0]["content"]
+    assert "(none)" in question(form(WORDS), '{"head": "", "text": "x"}', 0).messages[0]["content"]
 
 
 def test_an_endpoint_gets_the_schema_as_far_as_it_can_promise_one() -> None:
-    asked = {mode: form(structured=mode).question('{"text": "x"}', 0).body for mode in ("schema", "json", "text")}
+    asked = {mode: question(form(structured=mode), '{"text": "x"}', 0).body for mode in ("schema", "json", "text")}
     schema = asked["schema"]["response_format"]["json_schema"]["schema"]
     assert schema["properties"] == {"label": {"type": "string", "enum": ["VERSE", "PROSE"]}}
     assert asked["json"]["response_format"] == {"type": "json_object"}
@@ -66,41 +72,41 @@ def test_an_endpoint_gets_the_schema_as_far_as_it_can_promise_one() -> None:
 
 @pytest.mark.parametrize("dialect", ["plain", "openai", "openrouter", "vllm", "llama.cpp"])
 def test_draws_and_seeds_are_different_questions_with_a_seed_where_the_dialect_has_one(dialect: str) -> None:
-    asked = [form(seed=seed, dialect=dialect).question('{"text": "x"}', draw) for seed in (0, 1, 2) for draw in (0, 1)]
+    asked = [question(form(seed=seed, dialect=dialect), '{"text": "x"}', draw) for seed in (0, 1, 2) for draw in (0, 1)]
     assert len({each.key for each in asked}) == 6
     seeds = [each.body.get("seed") for each in asked]
     assert seeds == ([None] * 6 if dialect == "plain" else [0, 1, 1000, 1001, 2000, 2001])
-    again = form(seed=2, dialect=dialect).question('{"text": "x"}', 1)
+    again = question(form(seed=2, dialect=dialect), '{"text": "x"}', 1)
     assert again.key == asked[-1].key
 
 
 def test_a_seed_is_sent_where_the_registry_gives_one_and_not_to_a_pinned_provider() -> None:
-    given = Form(model(URL, seed=7), FORM, (), 1).question('{"text": "x"}', 2)
+    given = question(Form(model(URL, seed=7), FORM, (), 1), '{"text": "x"}', 2)
     assert given.body["seed"] == 7 + 1002
-    other = Form(model(URL, seed=8), FORM, (), 1).question('{"text": "x"}', 2)
+    other = question(Form(model(URL, seed=8), FORM, (), 1), '{"text": "x"}', 2)
     assert other.key != given.key  # as what determines answers says
-    pinned = Form(model(URL, {"dialect": "openrouter"}, pin=["anthropic"]), FORM, (), 1).question('{"text": "x"}', 2)
+    pinned = question(Form(model(URL, {"dialect": "openrouter"}, pin=["anthropic"]), FORM, (), 1), '{"text": "x"}', 2)
     assert "seed" not in pinned.body
 
 
-def replied(failure: Exception) -> Drawn:
+def replied(failure: Exception) -> Verdict[Parsed]:
     """What comes of a question that fails."""
 
     async def ask(question: Question) -> Reply:
         raise failure
 
-    return asyncio.run(draw(ask, form().question('{"text": "x"}', 0)))
+    return asyncio.run(insist(ask, form().template(0), {"text": "x"}))
 
 
 @pytest.mark.parametrize("outcome", Outcome)
 def test_only_silence_and_a_question_too_long_are_what_came_of_a_call_that_failed(outcome: Outcome) -> None:
     drawn = replied(CallFailed(f"{outcome}: …", Reading(outcome)))
-    assert (drawn.reading is not None) == (outcome in (Outcome.EMPTY, Outcome.TOO_LONG)) == (drawn.error == "")
+    assert (drawn.value is not None) == (outcome in (Outcome.EMPTY, Outcome.TOO_LONG)) == (drawn.error is None)
 
 
 def test_a_stop_and_a_fault_are_errors() -> None:
     for failure in (CallFailed("stopped: over budget"), BadInput("m", "", "has no key", "give one")):
-        assert replied(failure)[1:] == (None, str(failure))
+        assert replied(failure)[2:6] == (None, None, None, str(failure))
 
 
 def test_how_a_model_is_asked_is_said_in_a_line() -> None:

@@ -1,0 +1,59 @@
+"""The Dagster asset of a study. Not here: what a study is (studies.study), single studies (the rooms)."""
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.lineage.refresh import Description, refresh
+from benchmark_assets.partitions import SINGLE_RUN
+from benchmark_assets.studies.study import CALLS, Study
+from resources.warehouse import Warehouse
+
+PAYER = "variorum/payer"
+"""Tag of runs that share one budget, by default the run's own: several corpora make several runs of one evaluation."""
+
+
+def payer(context: dg.AssetExecutionContext) -> str:
+    """The run that pays for what a run asks of models."""
+    return context.run.tags.get(PAYER, context.run.run_id)
+
+
+def study_asset(
+    study: type[Study],
+    partitions_def: dg.PartitionsDefinition[Any],
+    group_name: str,
+    deps: Iterable[Any],
+    describe: Callable[[Warehouse], Description] = lambda _: {},
+) -> dg.AssetsDefinition:
+    """The asset that keeps a study up to date.
+
+    Parameters
+    ----------
+    deps
+        Assets that the study reads.
+    describe
+        Metadata for Dagster's UI, see `refresh`.
+    """
+
+    @dg.asset(
+        name=study.name, description=inspect.getdoc(study), partitions_def=partitions_def,
+        backfill_policy=SINGLE_RUN, group_name=group_name, code_version="1",
+        metadata={"tables": [*study.tables, CALLS]}, kinds={"duckdb"}, deps=deps,
+    )  # fmt: skip
+    def asset(
+        context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Any]
+    ) -> dg.Output[None]:
+        own = study(warehouse, systems)
+
+        def compute(stale: pl.DataFrame) -> Computed:
+            return own.compute(stale, payer(context))
+
+        return refresh(
+            context, warehouse, compute, own.settings, lambda: describe(warehouse), own.cost, sparse=own.sparse
+        )
+
+    return asset

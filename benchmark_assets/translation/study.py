@@ -1,0 +1,74 @@
+"""Translation as a study: which outputs are wanted, and outputs as rows of the translation tables.
+
+Here: what stands between the warehouse and the systems. Not here: where outputs come from (translation.systems), what a
+model is asked (translation.asking).
+"""
+
+from collections.abc import Iterator, Mapping
+
+import polars as pl
+
+from benchmark_assets.lineage.computed import Computed
+from benchmark_assets.selection.candidates import selected
+from benchmark_assets.studies.study import CALLS, Study
+from benchmark_assets.translation.asking import Output
+from benchmark_assets.translation.systems import Systems
+from resources.provider.estimate import Estimate, total
+
+_COLUMNS = dict.fromkeys(["model", *Output._fields], pl.String)
+
+
+class Translation(Study):
+    """What a system made of a passage that is in the benchmark.
+
+    An output is asked for again only when its source or the system changed, or its glossary where the corpus is
+    literary.
+
+    Outputs of a model that was removed from the registry stay as they are.
+    """
+
+    name = "model_output"
+    tables = ("refusal",)
+    sparse = False
+    systems: Systems
+
+    def settings(self, asked: pl.DataFrame) -> pl.DataFrame:
+        """One row for each selected passage that a system covers; null for models that are no longer registered."""
+        chosen = selected(self.warehouse, asked)["passage"].to_list()
+        return self.systems.settings(asked).filter(pl.col("passage").is_in(chosen) | pl.col("settings").is_null())
+
+    def cost(self, stale: pl.DataFrame) -> Estimate | None:
+        """Calls and cost of the first requests; None where all systems were imported."""
+        estimates = [self.systems.estimate(model, own) for model, own in self._sources(stale)]
+        return total(each for each in estimates if each) if any(estimates) else None
+
+    def compute(self, stale: pl.DataFrame, run: str) -> Computed:
+        """Texts, refusals, and by which request each was had; a passage without either has failed."""
+        rows = [
+            (model, *output)
+            for model, own in self._sources(stale) for output in self.systems.translate(model, own, run)
+        ]  # fmt: skip
+        outputs = pl.DataFrame(rows, schema=_COLUMNS, orient="row")
+        texts, refusals, asked = (outputs.filter(pl.col(name).is_not_null()) for name in ("text", "refusal", "call"))
+        failed = outputs.filter(pl.col("text").is_null() & pl.col("refusal").is_null())
+        silent = stale.join(outputs, on=self.dims, how="anti")
+        nothing = silent.select(*self.dims, error=pl.lit("the system returned nothing"))
+        calls = asked.filter(pl.col("error").is_null()).select(
+            *self.dims, "call", "parsing", study=pl.lit(self.name), task=pl.lit(""), item="batch",
+            asked=pl.lit(None, pl.Int32),
+        )  # fmt: skip
+        return Computed(
+            {
+                "model_output": texts.select(*self.dims, "text"),
+                "refusal": refusals.select(*self.dims, words="refusal"),
+            },
+            pl.concat([failed.select(*self.dims, "error"), nothing]),
+            {CALLS: calls},
+        )
+
+    def _sources(self, stale: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, str]]]:
+        """Source texts by passage, for each model."""
+        rows = self.warehouse.read("source_text", stale.select("passage"), ["passage", "text"])
+        texts = dict(rows.iter_rows())
+        for (model,), own in stale.group_by(["model"], maintain_order=True):
+            yield str(model), {key: texts[key] for key in own["passage"]}
