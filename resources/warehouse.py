@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict
 
 from resources import catalogue
 from resources.errors import BadInput
+from resources.migration import migrate
 
 UNWRITTEN = "nothing was written"
 
@@ -376,9 +377,9 @@ def _digest() -> str:
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
-    """Bring a file to the declared schema: new tables and new nullable columns are added, nothing is dropped.
+    """Bring a file to the declared schema: add new tables and new nullable columns, and move rows of former tables.
 
-    A table whose primary key has grown is written anew, where its new columns have a default.
+    A table whose primary key has grown is written again, where its new columns have a default.
     """
     digest = _digest()
     connection.execute("CREATE TABLE IF NOT EXISTS schema_digest (digest VARCHAR NOT NULL)")
@@ -396,6 +397,7 @@ def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
     for table in grown:
         connection.execute(f'INSERT INTO "{table}" BY NAME FROM "{table}_before"')
         connection.execute(f'DROP TABLE "{table}_before"')
+    migrate(connection)
     existing = _existing(connection)
     for table in catalogue.tables():
         for column, kind in _declared(table).items():
@@ -404,7 +406,7 @@ def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
                 connection.execute(f'ALTER TABLE "{table}" ADD COLUMN "{column}" {kind}')
             elif found != kind:
                 raise BadInput(
-                    path, f"{table}.{column}", f"is {found}, the schema says {kind}",
+                    path, f"{table}.{column}", f"is {found}, the catalogue declares {kind}",
                     "move the file away and import again",
                 )  # fmt: skip
     connection.execute("DELETE FROM schema_digest")

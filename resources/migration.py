@@ -1,0 +1,42 @@
+"""Steps that move the rows of an older home to where the catalogue declares them.
+
+Here: tables that were merged or renamed, each as the query that gives the new rows. Not here: new tables, new nullable
+columns and grown keys, which follow from the catalogue (warehouse).
+"""
+
+import duckdb
+
+_STAMPS = "fingerprint, run_id, updated_at"
+_NO_TASK = "'' AS task, call"
+
+MERGED = {
+    "translation_call": ("study_call", f"""
+        SELECT 'model_output' AS study, model, passage, {_NO_TASK}, batch AS item, parsing, {_STAMPS}"""),
+    "judge_call": ("study_call", f"""
+        SELECT 'judge_vote' AS study, model, passage, {_NO_TASK}, judge AS item, asked, parsing, {_STAMPS}"""),
+    "comparison_call": ("study_call", f"""
+        SELECT 'comparison' AS study, model, passage, {_NO_TASK}, concat_ws('|', base_set, anchor, shown) AS item,
+            {_STAMPS}"""),
+    "rubric_vote_call": ("study_call", f"""
+        SELECT 'rubric_vote' AS study, model, passage, {_NO_TASK}, judge AS item, {_STAMPS}"""),
+    "aspect_vote_call": ("study_call", f"""
+        SELECT 'aspect_vote' AS study, model, passage, {_NO_TASK}, concat_ws('|', judge, aspect, shown) AS item,
+            {_STAMPS}"""),
+    "glossary_call": ("study_call", f"""
+        SELECT 'glossary' AS study, '' AS model, passage, {_NO_TASK}, '' AS item, {_STAMPS}"""),
+    "answer_call": ("study_call", f"""
+        SELECT 'answer' AS study, model, '' AS passage, task, call, concat_ws('|', seed, sample, draw) AS item,
+            {_STAMPS}"""),
+}  # fmt: skip
+"""Former tables: the table that has their rows now, and the query for these rows."""
+
+
+def migrate(connection: duckdb.DuckDBPyConnection) -> None:
+    """Move the rows of former tables, and drop these. The new tables exist; the caller commits."""
+    existing = {name for (name,) in connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+    ).fetchall()}  # fmt: skip
+    for former, (table, query) in MERGED.items():
+        if former in existing:
+            connection.execute(f'INSERT INTO "{table}" BY NAME {query} FROM "{former}"')
+            connection.execute(f'DROP TABLE "{former}"')
