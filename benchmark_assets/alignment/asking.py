@@ -3,7 +3,7 @@ reply, what is asked for again.
 
 Here: the protocol of PaliBench (section 3.2, appendix B): the whole translation with each batch of segments, a JSON
 object whose keys come back. Not here: whether an answer stands in the translation (verification), retries of a call
-(resources.provider.client), the form of a reply (structured).
+(resources.provider.client), the form of a reply (replies).
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from resources.provider.provider import Provider
 from resources.provider.question import Question
 from resources.provider.reading import Outcome, storable
 from resources.provider.registry import Model
-from resources.provider.structured import parse, schema_of
+from resources.provider.replies import parse, schema_of
 
 logger = logging.getLogger("variorum.alignment")
 

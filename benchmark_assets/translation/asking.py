@@ -2,7 +2,7 @@
 
 Here: the protocol of PaliBench (appendix A) and of the audit (section 3.2), independent passages as a JSON object, the
 same keys back; and how long a single text is asked for. Not here: retries of a call (resources.provider.client), the
-form of a reply (structured), chunks and lines (translation.requests).
+form of a reply (replies), chunks and lines (translation.requests).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +15,7 @@ from resources.provider.asking import Ask, Template, Verdict, fields, insist
 from resources.provider.client import CallFailed
 from resources.provider.reading import storable
 from resources.provider.registry import Model
-from resources.provider.structured import REFUSED, parse, schema_of
+from resources.provider.replies import REFUSED, parse, schema_of
 
 PURPOSE = "translate"
 

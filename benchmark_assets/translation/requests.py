@@ -23,7 +23,7 @@ from resources.prompts import Prompt
 from resources.provider.asking import Ask, Template, fields, insist
 from resources.provider.question import Question
 from resources.provider.registry import Model
-from resources.provider.structured import schema_of
+from resources.provider.replies import schema_of
 
 ANSWER = "translation"
 """The key under which a model answers about a chunk."""

@@ -13,7 +13,6 @@ from benchmark_assets.translation.systems import language_name
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import (
     LABEL,
-    NOTHING,
     PREDICTION,
     SPAN,
     TYPE,
@@ -28,7 +27,7 @@ from resources.prompts import Prompt
 from resources.provider.asking import Template
 from resources.provider.reading import Reading
 from resources.provider.registry import MOST_DRAWS, Model
-from resources.provider.structured import schema_of
+from resources.provider.replies import NOTHING, schema_of
 
 PURPOSE = "understand"
 

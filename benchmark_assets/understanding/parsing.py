@@ -4,18 +4,15 @@ Whatever had to be done to a reply is recorded; one that needs more than these s
 words. Pure; never raises. Not here: what an unusable answer counts as (scores), where spans lie (spans).
 """
 
-import ast
 import json
 import re
 import unicodedata
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-import jiter
-
-from resources.provider.reading import Outcome, Reading, storable
+from resources.provider.reading import Reading, storable
+from resources.provider.replies import Found, Tolerance, Unusable, entry, find
 
 LABEL, PREDICTION, TYPE, SPAN = "label", "prediction", "LABEL", "SPAN"
 """Keys of an answer, and of a span in it (DharmaBench, section 4.1)."""
@@ -41,17 +38,6 @@ STEPS = {
 }
 """What can be done to a reply, one word each."""
 
-THINKING = re.compile(r"\s*<think>(?:.*?</think>)?", re.DOTALL)
-"""Thoughts that an endpoint did not take out of the text. Drafts of an answer stand in them, and are none."""
-
-NOTHING = {Outcome.EMPTY: "empty reply", Outcome.TOO_LONG: "too long for the model"}
-"""Why there is no text at all, although the question was asked."""
-
-FENCE = re.compile(r"^```[\w-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```$", re.DOTALL)
-BEGINS = re.compile(r"[{\[]\s*[\"'{\[(\]}]")
-"""What looks like the beginning of an object or a list, other than a remark in brackets."""
-
-FENCES = re.compile(r"```[\w-]*")
 DENIES = re.compile(r"\b(?:not|no|nor|neither|never|cannot|rather|instead|unlike|\w+n t)\b")
 """Words, as `normal` leaves them, after which a class may be named that is not meant."""
 
@@ -63,10 +49,6 @@ class Parsed(NamedTuple):
     spans: tuple[tuple[str, str], ...] = ()
     steps: tuple[str, ...] = ()
     problem: str = ""
-
-
-class _Unusable(Exception):  # noqa: N818 - no error: an outcome
-    """Why nothing can be taken from a reply, in words."""
 
 
 def parse_label(reading: Reading, classes: Sequence[str], values: Mapping[str, str]) -> Parsed:
@@ -82,7 +64,7 @@ def parse_label(reading: Reading, classes: Sequence[str], values: Mapping[str, s
     names = _Names(classes, values)
 
     def read(steps: list[str]) -> Parsed:
-        opened = _open(reading, LABEL, steps)
+        opened = find(reading, Tolerance([LABEL], spoken=True), steps)
         return Parsed(_label(opened, names, steps) if opened.found else _in_words(opened.text, names, steps))
 
     return _read(read)
@@ -96,9 +78,9 @@ def parse_spans(reading: Reading, types: Sequence[str]) -> Parsed:
     names = _Names(types, {})
 
     def read(steps: list[str]) -> Parsed:
-        opened = _open(reading, PREDICTION, steps)
+        opened = find(reading, Tolerance([PREDICTION], spoken=True), steps)
         if not opened.found:
-            raise _Unusable(f"no JSON with `{PREDICTION}`")
+            raise Unusable(f"no JSON with `{PREDICTION}`")
         return Parsed(spans=_spans(opened, names, steps))
 
     return _read(read)
@@ -108,175 +90,11 @@ def _read(read: Callable[[list[str]], Parsed]) -> Parsed:
     steps: list[str] = []
     try:
         parsed = read(steps)
-    except _Unusable as reason:
+    except Unusable as reason:
         parsed = Parsed(problem=str(reason))
     except RecursionError:
         parsed = Parsed(problem="lists or objects without end in each other")
     return parsed._replace(steps=tuple(step for step in STEPS if step in steps))
-
-
-# From a reply to the JSON in it.
-
-
-class _Opened(NamedTuple):
-    """The text of a reply without its fence, and the JSON value in it, if one was `found`; `begun` where the reply
-    broke off within that value."""
-
-    text: str
-    value: Any = None
-    found: bool = False
-    begun: bool = False
-
-
-def _open(reading: Reading, key: str, steps: list[str]) -> _Opened:
-    """Find the JSON with the key; where several values have it, they must be the same."""
-    if reading.outcome is Outcome.REFUSED:
-        raise _Unusable(f"refused: {reading.detail}")
-    if reading.outcome in NOTHING:
-        raise _Unusable(NOTHING[reading.outcome])
-    text, cut = reading.text.strip(), reading.outcome is not Outcome.ANSWERED
-    if cut:
-        steps.append("cut")
-    if thoughts := THINKING.match(text):
-        if not thoughts[0].endswith("</think>"):
-            raise _Unusable("cut off while thinking")
-        steps.append("thinking")
-        text = text[thoughts.end() :].strip()
-    if whole := _whole(text):
-        return whole
-    if fenced := FENCE.match(text):
-        steps.append("fence")
-        text = fenced[1].strip()
-        if whole := _whole(text):
-            return whole
-    values = list(_values(text, repairing=reading.finish == "stop" and not cut))
-    holding = [each for each in values if _holds(each.value, key)]
-    if chosen := holding or ([] if cut else values):
-        first = chosen[0]
-        if any(each.value != first.value for each in chosen):
-            raise _Unusable("several answers that differ")
-        if first.repaired:
-            steps.append("repaired")
-        _note_around(text[: first.start] + text[first.end :], steps)
-        return _Opened(text, first.value, found=True)
-    if cut:
-        return _begun(text, key, steps)
-    return _Opened(text)
-
-
-def _whole(text: str) -> _Opened | None:
-    try:
-        return _Opened(text, json.loads(text, object_pairs_hook=_single), found=True)
-    except ValueError:
-        return None
-
-
-def _note_around(rest: str, steps: list[str]) -> None:
-    """Record what stood around a value."""
-    unfenced = FENCES.sub("", rest)
-    if unfenced != rest:
-        steps.append("fence")
-    if unfenced.strip():
-        steps.append("around")
-
-
-class _Value(NamedTuple):
-    """A JSON value within a text."""
-
-    value: Any
-    start: int
-    end: int
-    repaired: bool = False
-
-
-def _values(text: str, repairing: bool) -> Iterator[_Value]:
-    """Objects and lists in a text, outermost ones only; `repairing` says whether a spoilt one may be mended."""
-    decoder, lenient = (
-        json.JSONDecoder(object_pairs_hook=_single),
-        json.JSONDecoder(object_pairs_hook=_single, strict=False),
-    )
-    position = 0
-    while found := BEGINS.search(text, position):
-        start = found.start()
-        for each in (decoder, lenient) if repairing else (decoder,):
-            try:
-                value, end = each.raw_decode(text, start)
-            except ValueError:
-                continue
-            yield _Value(value, start, end, repaired=each is lenient)
-            position = end
-            break
-        else:
-            # What is within a spoilt object must not be taken for the whole.
-            end = text.rfind("}" if text[start] == "{" else "]") + 1
-            if repairing and end > start:
-                yield _Value(_mended(text[start:end]), start, end, repaired=True)
-            return
-
-
-def _mended(text: str) -> Any:
-    """The value of a text with single quotes or trailing commas, by Python's grammar, which has both; it completes
-    nothing."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", SyntaxWarning)  # an escape that neither language has
-            tree = ast.parse(text, mode="eval")
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Dict):
-                _single([(ast.literal_eval(key), None) for key in node.keys if key is not None])
-        return ast.literal_eval(tree)
-    except (ValueError, SyntaxError, TypeError, MemoryError) as error:
-        raise _Unusable("no JSON, and it cannot be mended safely") from error
-
-
-def _begun(text: str, key: str, steps: list[str]) -> _Opened:
-    """The value that a text breaks off in, as far as it was complete."""
-    found = BEGINS.search(text)
-    if not found:
-        raise _Unusable("cut off before the answer")
-    rest = text[found.start() :]
-    try:
-        value = jiter.from_json(rest.encode(errors="replace"), partial_mode=True, catch_duplicate_keys=True)
-    except ValueError as error:
-        raise _Unusable("cut off, and what came is no JSON") from error
-    if not _holds(value, key):
-        raise _Unusable("cut off before the answer")
-    _note_around(text[: found.start()], steps)
-    return _Opened(text, value, found=True, begun=True)
-
-
-def _single(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
-    """An object; refused where a key occurs twice, for nobody knows which value is meant."""
-    content: dict[Any, Any] = {}
-    for key, value in pairs:
-        if key in content:
-            raise _Unusable(f"the key {key!r} occurs twice")
-        content[key] = value
-    return content
-
-
-def _holds(value: Any, key: str) -> bool:
-    try:
-        _entry(value, key, [])
-    except _Unusable:
-        return False
-    return True
-
-
-def _entry(content: Any, key: str, steps: list[str]) -> Any:
-    """What an object has under a key, in whatever case and number; a value that is no object stands for itself."""
-    if not isinstance(content, dict):
-        return content
-    alike = [each for each in content if isinstance(each, str) and each.strip().lower() in (key, f"{key}s")]
-    if not alike:
-        raise _Unusable(f"the JSON has no `{key}`")
-    if any(content[each] != content[alike[0]] for each in alike):
-        raise _Unusable(f"the JSON has {' and '.join(alike)}, which differ")
-    if key not in alike:
-        steps.append("key")
-    if len(content) > len(alike):
-        steps.append("extra")
-    return content[alike[0]]
 
 
 # From JSON or words to a class.
@@ -306,7 +124,7 @@ class _Names:
         if numbers and re.fullmatch(r"[0-9]{1,4}", word.strip()) and 0 < int(word) <= len(self.names):
             found.setdefault(self.names[int(word) - 1], "number")
         if len(found) > 1:
-            raise _Unusable(f"several classes: {', '.join(sorted(found))}")
+            raise Unusable(f"several classes: {', '.join(sorted(found))}")
         return next(iter(found.items()), None)
 
     def named(self, text: str) -> set[str]:
@@ -334,26 +152,26 @@ def normal(text: str, between: str = "") -> str:
     return re.sub(r" +", " ", "".join(letters)).strip().casefold()
 
 
-def _label(opened: _Opened, names: _Names, steps: list[str]) -> str:
+def _label(opened: Found, names: _Names, steps: list[str]) -> str:
     if not isinstance(opened.value, dict | list | tuple):
         steps.append("bare")
-    value = _entry(opened.value, LABEL, steps)
+    value = entry(opened.value, LABEL, steps)
     if opened.begun and not isinstance(value, str):
-        raise _Unusable("cut off before the answer")  # a number may have further digits, a list further classes
+        raise Unusable("cut off before the answer")  # a number may have further digits, a list further classes
     if isinstance(value, list | tuple):
         steps.append("list")
         if not value:
-            raise _Unusable("an empty list in place of a class")
-        labels = {_label_of(_entry(each, LABEL, steps), names, steps) for each in value}
+            raise Unusable("an empty list in place of a class")
+        labels = {_label_of(entry(each, LABEL, steps), names, steps) for each in value}
         if len(labels) > 1:
-            raise _Unusable(f"several classes: {', '.join(sorted(labels))}")
+            raise Unusable(f"several classes: {', '.join(sorted(labels))}")
         return labels.pop()
     return _label_of(value, names, steps)
 
 
 def _label_of(value: Any, names: _Names, steps: list[str]) -> str:
     if not isinstance(value, str | int):
-        raise _Unusable(f"{_short(value)} is no class")
+        raise Unusable(f"{_short(value)} is no class")
     word = value if isinstance(value, str) else json.dumps(value)
     if match := names.match(word, numbers=not isinstance(value, bool)):
         if match[1]:
@@ -375,8 +193,8 @@ def _sentence(text: str, names: _Names, steps: list[str]) -> str:
     if len(found) != 1 or "" in found:
         given = ", ".join(sorted(found - {""}))
         if not given:
-            raise _Unusable(f"{_short(text)} names no class")
-        raise _Unusable(f"it denies something, and names {given}" if "" in found else f"several classes: {given}")
+            raise Unusable(f"{_short(text)} names no class")
+        raise Unusable(f"it denies something, and names {given}" if "" in found else f"several classes: {given}")
     steps.append("sentence")
     return found.pop()
 
@@ -384,12 +202,12 @@ def _sentence(text: str, names: _Names, steps: list[str]) -> str:
 # From JSON to spans.
 
 
-def _spans(opened: _Opened, names: _Names, steps: list[str]) -> tuple[tuple[str, str], ...]:
+def _spans(opened: Found, names: _Names, steps: list[str]) -> tuple[tuple[str, str], ...]:
     if isinstance(opened.value, list | tuple):
         steps.append("list")
-    items = _entry(opened.value, PREDICTION, steps)
+    items = entry(opened.value, PREDICTION, steps)
     if not isinstance(items, list | tuple):
-        raise _Unusable(f"{_short(items)} is no list of spans")
+        raise Unusable(f"{_short(items)} is no list of spans")
     spans: list[tuple[str, str]] = []
     for number, item in enumerate(items, start=1):
         own: list[str] = []
@@ -400,16 +218,16 @@ def _spans(opened: _Opened, names: _Names, steps: list[str]) -> tuple[tuple[str,
             break  # the one in which the reply was cut off
         steps += own
     if not spans and opened.begun:
-        raise _Unusable("cut off before a first span was complete")
+        raise Unusable("cut off before a first span was complete")
     if not spans and "dropped" in steps:
-        raise _Unusable(f"nothing in the list is a span of a type asked for: {_short(items)}")
+        raise Unusable(f"nothing in the list is a span of a type asked for: {_short(items)}")
     return tuple(spans)
 
 
 def _span(item: Any, names: _Names, steps: list[str]) -> tuple[str, str] | None:
     """Type and text of an item, None where it is to be left out."""
     kind, text = None, None
-    with suppress(_Unusable):
+    with suppress(Unusable):
         if isinstance(item, dict):
             kind, text = _exactly(item, TYPE, steps), _exactly(item, SPAN, steps)
             steps += ["extra"] if len(item) > 2 else []
@@ -420,7 +238,7 @@ def _span(item: Any, names: _Names, steps: list[str]) -> tuple[str, str] | None:
         steps[:] = ["blank"]
         return None
     match = None
-    with suppress(_Unusable):
+    with suppress(Unusable):
         match = names.match(kind) if isinstance(kind, str) and isinstance(text, str) else None
     if match is None:
         steps[:] = ["dropped"]
@@ -433,7 +251,7 @@ def _span(item: Any, names: _Names, steps: list[str]) -> tuple[str, str] | None:
 def _exactly(item: Mapping[Any, Any], key: str, steps: list[str]) -> Any:
     alike = [each for each in item if isinstance(each, str) and each.strip().lower() == key.lower()]
     if len(alike) != 1:
-        raise _Unusable(f"no `{key}`, or two")
+        raise Unusable(f"no `{key}`, or two")
     if alike[0] != key:
         steps.append("key")
     return item[alike[0]]

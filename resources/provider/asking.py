@@ -1,7 +1,7 @@
 """Asking models about items: one item until there is a verdict, and many items at a time.
 
 Here: the question about an item, and what all studies share in asking it. Not here: retries of a call (client), the
-JSON in a reply (structured), which items there are (benchmark_assets.studies), what a reply must say (the rooms).
+JSON in a reply (replies), which items there are (benchmark_assets.studies), what a reply must say (the rooms).
 """
 
 import json
@@ -19,7 +19,7 @@ from resources.provider.provider import Provider
 from resources.provider.question import Question
 from resources.provider.reading import Outcome, Reading
 from resources.provider.registry import Model
-from resources.provider.structured import parse
+from resources.provider.replies import Unusable, parse
 
 logger = logging.getLogger("variorum.provider")
 
@@ -37,16 +37,12 @@ Thing = TypeVar("Thing")
 Value = TypeVar("Value")
 
 
-class Unusable(ValueError):  # noqa: N818 - an outcome of a reply, not an error of the program
-    """Why a reply gives no value, in words."""
-
-
 Read = Callable[[Reading], tuple[Value, str | None]]
 """The value of a reply, and how it was found in the reply; raises Unusable where there is none."""
 
 
 def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -> Read[Value]:
-    """Read a reply that should be a JSON object with these fields (see resources.provider.structured).
+    """Read a reply that should be a JSON object with these fields (see resources.provider.replies).
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The client: asks questions, many at a time, each paid once.
 
 Here: what follows from each outcome: waiting, asking again, stopping. Not here: the wire (transport), what a reply
-means (reading), storage and money (ledger), how many at a time (lane), what the text should look like (structured).
+means (reading), storage and money (ledger), how many at a time (lane), what the text should look like (replies).
 """
 
 import asyncio

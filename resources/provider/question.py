@@ -1,6 +1,6 @@
 """A question to a model: what is sent, and the key under which its reply is kept.
 
-Not here: sending (client), what came back (reading), what to make of the text (structured).
+Not here: sending (client), what came back (reading), what to make of the text (replies).
 """
 
 import json

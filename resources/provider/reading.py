@@ -1,7 +1,7 @@
 """Reading a raw reply: which of the named outcomes it is, what it says, what it used. Pure; never raises.
 
 Here: every way in which a call can end, and the policy for it. Not here: carrying the policy out (client), the form
-that an answer should have (structured).
+that an answer should have (replies).
 """
 
 import json

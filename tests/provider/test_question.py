@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from resources.provider.question import Messages, Question
 from resources.provider.registry import Endpoint, Price
-from resources.provider.structured import schema_of
+from resources.provider.replies import schema_of
 from tests.provider.support import model
 
 URL = "http://127.0.0.1:1/v1"

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from resources.provider.reading import Outcome, Reading
-from resources.provider.structured import Answer, parse, schema_of
+from resources.provider.replies import Fields, parse, schema_of
 
 # What JSON and its repair might stumble over, and letters outside the Basic Multilingual Plane.
 TEXTS = st.text(st.sampled_from("{}[]\"'`:,\\/\n\t u0d1aë學𝄞\u2028") | st.characters(codec="utf-8"))
@@ -30,7 +30,7 @@ def stopped(text: str, finish: str = "stop") -> Reading:
 @given(st.dictionaries(TEXTS, VALUES), st.sampled_from(["stop", "", "length"]), st.booleans())
 def test_a_whole_object_is_taken_as_it_stands(content: dict[str, Any], finish: str, escaped: bool) -> None:
     text = json.dumps(content, ensure_ascii=escaped)
-    assert parse(stopped(f"\n {text}\n", finish), content) == Answer(content, "strict", "")
+    assert parse(stopped(f"\n {text}\n", finish), content) == Fields(content, "strict", "")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_whole_object_is_taken_as_it_stands(content: dict[str, Any], finish: s
     ],
 )
 def test_a_repair_is_marked_and_needs_a_model_that_ended_by_itself(text: str, found: dict[str, str]) -> None:
-    assert parse(stopped(text), ["a", "b"]) == Answer(found, "repaired", "")
+    assert parse(stopped(text), ["a", "b"]) == Fields(found, "repaired", "")
     for finish in ("", "length", "content_filter", "tool_calls"):
         answer = parse(stopped(text, finish), ["a", "b"])
         assert not answer.values
