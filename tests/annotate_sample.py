@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from hashlib import blake2b
 
-from benchmark_assets.adjudication.annotation import ANSWERS, Item, in_order, sheet
+from benchmark_assets.adjudication.annotation import ANSWERS, SheetItem, in_order, sheet
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, UNSURE, VALID
 from benchmark_assets.adjudication.triage import item_key
 from tests.record_sample import SAMPLE, translations
@@ -42,7 +42,7 @@ def answers(annotator: str) -> bytes:
     for model, texts in translations().items():
         for passage, text in texts.items():
             item = item_key(model, f"sample/{passage}", text)
-            items.append(Item(item, passage, "", {}, text))
+            items.append(SheetItem(item, passage, "", {}, text))
             defects[item] = planted.get((model, passage), {"label": VALID})
     rows = [
         [each.item, annotator, *(answer[name] for name in ANSWERS)]
@@ -53,7 +53,7 @@ def answers(annotator: str) -> bytes:
     return sheet(["item", "annotator", *ANSWERS], rows)
 
 
-def _answer(annotator: str, item: Item, defect: Mapping[str, str]) -> dict[str, str]:
+def _answer(annotator: str, item: SheetItem, defect: Mapping[str, str]) -> dict[str, str]:
     """What the annotator says of an output that has this defect, or none."""
     label, left = defect["label"], _chance(annotator, item.item, "slip")
     for other, rate in SLIPS[annotator][defect["label"]].items():

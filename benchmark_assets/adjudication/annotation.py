@@ -90,7 +90,7 @@ JSON-MIN) and send the file back.
 """
 
 
-class Item(NamedTuple):
+class SheetItem(NamedTuple):
     """What a person sees of one output. `references` are texts by translator; `place` is the passage's id."""
 
     item: str
@@ -100,14 +100,14 @@ class Item(NamedTuple):
     candidate: str
 
 
-class Sent(NamedTuple):
+class SentItem(NamedTuple):
     """How many items a folder holds, and the restricted texts among them: translators, and 'source'."""
 
     items: int
     restricted: list[str]
 
 
-def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Sequence[str]) -> Sent:
+def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Sequence[str]) -> SentItem:
     """Write the sample of a corpus for these annotators; the same warehouse and names give the same bytes.
 
     Parameters
@@ -145,15 +145,15 @@ def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Se
         files[f"{room}tasks.{quote(name, safe='')}.json"] = tasks(own, translators, name)
         files[f"{room}items.{quote(name, safe='')}.csv"] = items_sheet(own, translators, name)
     put(files, folder)
-    return Sent(len(items), restricted)
+    return SentItem(len(items), restricted)
 
 
-def in_order(items: Iterable[Item], annotator: str, seed: int) -> list[Item]:
+def in_order(items: Iterable[SheetItem], annotator: str, seed: int) -> list[SheetItem]:
     """The items as an annotator gets them: by a hash, so that the order says nothing, and each has another."""
     return sorted(items, key=lambda each: item_key(str(seed), annotator, each.item))
 
 
-def tasks(items: Iterable[Item], translators: Sequence[str], annotator: str) -> bytes:
+def tasks(items: Iterable[SheetItem], translators: Sequence[str], annotator: str) -> bytes:
     """Items as Label Studio imports them; `made_for` names the annotator, for whom Label Studio may know by number."""
     content = [
         {
@@ -209,7 +209,7 @@ def labeling_config(translators: Sequence[str]) -> bytes:
     return f"{config}\n".encode()
 
 
-def items_sheet(items: Iterable[Item], translators: Sequence[str], annotator: str) -> bytes:
+def items_sheet(items: Iterable[SheetItem], translators: Sequence[str], annotator: str) -> bytes:
     """Items as a spreadsheet with empty columns for the answers; a reference that is missing is an empty cell."""
     columns = ["item", "annotator", "place", "source", *(f"reference {name}" for name in translators), "candidate"]
     rows = (
@@ -237,7 +237,7 @@ def unguarded(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _GUARDED.match(cell) else cell
 
 
-def drawn_items(warehouse: Warehouse, corpus: str) -> list[Item]:
+def drawn_items(warehouse: Warehouse, corpus: str) -> list[SheetItem]:
     """What is drawn of a corpus, with its texts.
 
     Raises
@@ -262,7 +262,7 @@ def drawn_items(warehouse: Warehouse, corpus: str) -> list[Item]:
         model, passage, candidate = row["model"], row["passage"], row["candidate"]
         if candidate is None or item_key(model, passage, candidate) != row["item"]:
             raise BadInput(corpus, f"{model}|{passage}", "has changed since it was drawn", "`variorum update` first")
-        items.append(Item(row["item"], row["passage_id"], row["text"], references.get(passage, {}), candidate))
+        items.append(SheetItem(row["item"], row["passage_id"], row["text"], references.get(passage, {}), candidate))
     return items
 
 

@@ -68,7 +68,7 @@ class Answers(NamedTuple):
     open: int
 
 
-class Counts(NamedTuple):
+class LabelCounts(NamedTuple):
     """What became of a file: labels `taken` for the first time, `unchanged` and `replaced`; rows that are still `open`,
     and those that do not fit."""
 
@@ -79,7 +79,7 @@ class Counts(NamedTuple):
     quarantined: int
 
 
-def import_labels(warehouse: Warehouse, paths: Sequence[Path], annotator: str | None = None) -> list[Counts]:
+def import_labels(warehouse: Warehouse, paths: Sequence[Path], annotator: str | None = None) -> list[LabelCounts]:
     """Take in the labels of files, one after the other: a label replaces what its annotator said of the item before.
 
     Parameters
@@ -202,7 +202,7 @@ def _read(path: Path, annotator: str | None) -> Answers:
     return Answers(given, waiting)
 
 
-def _store(warehouse: Warehouse, path: Path, answers: Answers, candidates: Mapping[str, str]) -> Counts:
+def _store(warehouse: Warehouse, path: Path, answers: Answers, candidates: Mapping[str, str]) -> LabelCounts:
     """Write what is new of a file: labels, and what is set aside."""
     file = str(path.resolve())
     good, faults = _judged(answers.given, candidates)
@@ -227,7 +227,7 @@ def _store(warehouse: Warehouse, path: Path, answers: Answers, candidates: Mappi
         replacements.append(Replacement("label_quarantine", aside, partitions))
     if replacements:
         warehouse.write(replacements, run_id="import")
-    return Counts(len(changed) - len(replaced), len(unchanged), len(replaced), answers.open, len(faults))
+    return LabelCounts(len(changed) - len(replaced), len(unchanged), len(replaced), answers.open, len(faults))
 
 
 def _judged(

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from benchmark_assets.alignment.asking import Extracted, ModelAligner, Work
-from benchmark_assets.alignment.documents import Aligner, Document
+from benchmark_assets.alignment.asking import AlignmentWork, Extracted, ModelAligner
+from benchmark_assets.alignment.documents import Aligner, ProseDocument
 from benchmark_assets.alignment.likeness import Embed
 from benchmark_assets.alignment.monotone import Aligned
 from benchmark_assets.alignment.rows import ALIGNMENT, aligned_rows, by_embeddings, unsure
@@ -20,7 +20,7 @@ FAILURES = pl.Schema({"passage": pl.String(), "error": pl.String()})
 
 
 def align_documents(
-    documents: Sequence[Document],
+    documents: Sequence[ProseDocument],
     aligners: Mapping[tuple[str, str], Aligner],
     embed: Embed,
     provider: Provider,
@@ -40,7 +40,7 @@ def align_documents(
     Rows of `alignment`, and columns `passage` and `error` of what failed.
     """
     offline: list[Aligned | None] = []
-    asked: dict[str, list[Work]] = {}
+    asked: dict[str, list[AlignmentWork]] = {}
     errors: dict[tuple[str, str], str] = {}
     for document in documents:
         aligner = aligners[document.corpus, document.translator]
@@ -74,10 +74,10 @@ def align_documents(
 
 
 def cost(
-    documents: Iterable[Document], aligners: Mapping[tuple[str, str], Aligner], provider: Provider
+    documents: Iterable[ProseDocument], aligners: Mapping[tuple[str, str], Aligner], provider: Provider
 ) -> Estimate | None:
     """What models would be asked, taking them to be asked for everything; None where they are asked for nothing."""
-    asked: dict[str, list[Work]] = {}
+    asked: dict[str, list[AlignmentWork]] = {}
     for document in documents:
         if model := aligners[document.corpus, document.translator].model:
             asked.setdefault(model, []).append(_work(document, None))
@@ -106,7 +106,7 @@ def model_aligner(provider: Provider, model: str) -> ModelAligner:
     return ModelAligner(provider, provider.model(model))
 
 
-def _work(document: Document, aligned: Aligned | None) -> Work:
+def _work(document: ProseDocument, aligned: Aligned | None) -> AlignmentWork:
     segments = document.segments
     return document.work(unsure(segments, aligned) if aligned else [each.id for each in segments])
 

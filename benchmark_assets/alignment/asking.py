@@ -84,7 +84,7 @@ class Task:
         return Question(self.model, tuple(messages), PURPOSE, schema_of(segments, EXTRACT), replicate)
 
 
-class Work(NamedTuple):
+class AlignmentWork(NamedTuple):
     """A translation of a document that is to be aligned.
 
     `source_language` and `target_language` are BCP 47 or ISO 639 tags. `segments` are all segments of the document, in
@@ -191,7 +191,7 @@ class _Batch(NamedTuple):
     segments: Mapping[str, Asked]
 
 
-def _has_source(work: Work, segment: str) -> bool:
+def _has_source(work: AlignmentWork, segment: str) -> bool:
     return bool(work.segments[segment].source.strip())
 
 
@@ -215,11 +215,11 @@ class ModelAligner:
         names = {"source_language": language_name(source_language), "target_language": language_name(target_language)}
         return digest(self._prompt.digest(**names), *self._model.determinants)
 
-    def estimate(self, works: Sequence[Work]) -> Estimate:
+    def estimate(self, works: Sequence[AlignmentWork]) -> Estimate:
         """Calls and cost of the batches, each taken to be answered at once and without help of a provider's cache."""
         return estimate([task.question(segments) for _, task, segments in self._batches(works)], self._provider.ledger)
 
-    def align(self, works: Sequence[Work], run: str) -> dict[tuple[str, str], list[Extracted]]:
+    def align(self, works: Sequence[AlignmentWork], run: str) -> dict[tuple[str, str], list[Extracted]]:
         """Align translations, after saying how many calls that is and about what it will cost. The run pays.
 
         The first batch of a translation is answered before the others are asked for, so that these find it in the
@@ -268,7 +268,7 @@ class ModelAligner:
             for work in works
         }
 
-    def _batches(self, works: Sequence[Work]) -> Iterator[_Batch]:
+    def _batches(self, works: Sequence[AlignmentWork]) -> Iterator[_Batch]:
         for work in works:
             names = language_name(work.source_language), language_name(work.target_language)
             task = Task(self._model, self._prompt, *names, work.prose)

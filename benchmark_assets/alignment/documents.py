@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.alignment.asking import Asked, Work
-from benchmark_assets.alignment.rows import Place, corrected, places
+from benchmark_assets.alignment.asking import AlignmentWork, Asked
+from benchmark_assets.alignment.rows import SegmentPlace, corrected, places
 from resources.warehouse import Warehouse
 
 
-class Document(NamedTuple):
+class ProseDocument(NamedTuple):
     """One continuous translation of one document. `corrections` are texts by segment; `language` is the source's."""
 
     corpus: str
@@ -22,7 +22,7 @@ class Document(NamedTuple):
     language: str
     target_language: str
     sources: pl.DataFrame
-    segments: list[Place]
+    segments: list[SegmentPlace]
     corrections: dict[str, str | None]
 
     @property
@@ -30,15 +30,15 @@ class Document(NamedTuple):
         """What tells it from others: corpus and document with a slash, and the translator."""
         return f"{self.corpus}/{self.id}", self.translator
 
-    def work(self, asked: list[str]) -> Work:
+    def work(self, asked: list[str]) -> AlignmentWork:
         """What a model is asked, for the segments named."""
         segments = {
             each.id: Asked(each.source, next((text for text in each.guides if text), None)) for each in self.segments
         }
-        return Work(*self.name, self.language, self.target_language, self.prose, segments, asked)
+        return AlignmentWork(*self.name, self.language, self.target_language, self.prose, segments, asked)
 
 
-def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[Document]:
+def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDocument]:
     """The documents that hold some of the passages, once for each translator who has to be aligned.
 
     Parameters
@@ -60,7 +60,7 @@ def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[Document
         these = sources.filter(corpus=corpus, document=document)
         segments = places(these, references.join(these, on="passage", how="semi"))
         hand = corrected(continuous.filter(corpus=corpus, document=document, translator=translator))
-        yield Document(corpus, document, translator, prose, *languages[corpus], these, segments, hand)
+        yield ProseDocument(corpus, document, translator, prose, *languages[corpus], these, segments, hand)
 
 
 class Aligner(NamedTuple):
@@ -74,7 +74,7 @@ class Aligner(NamedTuple):
     ask: str
 
 
-def all_prose(warehouse: Warehouse, documents: Sequence[Document]) -> dict[tuple[str, str], dict[str, str]]:
+def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[tuple[str, str], dict[str, str]]:
     """All that the translators of some documents wrote of the corpus: by corpus and translator, then by document."""
     translators = sorted({(document.corpus, document.translator) for document in documents})
     keys = pl.DataFrame(translators, schema={"corpus": pl.String, "translator": pl.String}, orient="row")

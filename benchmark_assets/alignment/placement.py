@@ -20,7 +20,7 @@ NEAR = 5
 _BREAK = re.compile(r"[.?!…;:]|\n\s*\n")
 
 
-class Place(NamedTuple):
+class ProsePlace(NamedTuple):
     """A stretch of the prose: words and characters, half-open, and whether it reads as the segment to the letter."""
 
     first: int
@@ -35,7 +35,7 @@ class Attestation(NamedTuple):
 
     text: str
     form: NormalForm
-    places: list[Place]
+    places: list[ProsePlace]
 
     @property
     def short(self) -> bool:
@@ -51,12 +51,12 @@ class Concordance:
         self._starts, self._ends = [start for start, _ in self.form.spans], [end for _, end in self.form.spans]
         self._words = [span for span, word in zip(self.form.spans, self.form.is_word, strict=True) if word]
 
-    def between(self, before: Place | None, after: Place | None) -> tuple[int, int]:
+    def between(self, before: ProsePlace | None, after: ProsePlace | None) -> tuple[int, int]:
         """The characters between the last word of a place and the first of another; None for the ends of the prose."""
         start = self._words[before.last - 1][1] if before else 0
         return start, self._words[after.first][0] if after else len(self.text)
 
-    def beside(self, place: Place) -> tuple[str, str]:
+    def beside(self, place: ProsePlace) -> tuple[str, str]:
         """The words directly before and after a place, in lower case; '' where its sentence begins or ends there."""
         return self._within_sentence(place.first - 1, place.first), self._within_sentence(place.last, place.last - 1)
 
@@ -73,7 +73,7 @@ class Concordance:
         found |= {(place.first, place.last): place for place in self._verbatim(text)}
         return Attestation(text, form, sorted(found.values()))
 
-    def _verbatim(self, text: str) -> Iterator[Place]:
+    def _verbatim(self, text: str) -> Iterator[ProsePlace]:
         at = self.text.find(text)
         while at >= 0:
             end = at + len(text)
@@ -81,17 +81,19 @@ class Concordance:
             cut = (first and self._ends[first - 1] > at) or (last < len(self._starts) and self._starts[last] < end)
             words = self.form.words_before
             if not cut and words[first] < words[last]:
-                yield Place(words[first], words[last], at, end, True)
+                yield ProsePlace(words[first], words[last], at, end, True)
             at = self.text.find(text, at + 1)
 
-    def _normalized(self, form: NormalForm) -> Iterator[Place]:
+    def _normalized(self, form: NormalForm) -> Iterator[ProsePlace]:
         words = self.form.words_before
         if form.words:
             for first, last in self.form.occurrences(form.core()):
-                yield Place(words[first], words[last], self.form.spans[first][0], self.form.spans[last - 1][1], False)
+                yield ProsePlace(
+                    words[first], words[last], self.form.spans[first][0], self.form.spans[last - 1][1], False
+                )
 
 
-def settle(segments: Sequence[Attestation | None], prose: Concordance) -> list[Place | None]:
+def settle(segments: Sequence[Attestation | None], prose: Concordance) -> list[ProsePlace | None]:
     """Give each segment of a document one of its places.
 
     Parameters
@@ -116,7 +118,11 @@ def settle(segments: Sequence[Attestation | None], prose: Concordance) -> list[P
 
 
 def _is_near(
-    at: int, place: Place, segments: Sequence[Attestation | None], settled: Sequence[Place | None], prose: Concordance
+    at: int,
+    place: ProsePlace,
+    segments: Sequence[Attestation | None],
+    settled: Sequence[ProsePlace | None],
+    prose: Concordance,
 ) -> bool:
     before, room_before = _neighbour(segments[:at][::-1], settled[:at][::-1])
     after, room_after = _neighbour(segments[at + 1 :], settled[at + 1 :])
@@ -124,7 +130,9 @@ def _is_near(
     return place.first - start <= room_before or end - place.last <= room_after
 
 
-def _neighbour(segments: Sequence[Attestation | None], settled: Sequence[Place | None]) -> tuple[Place | None, int]:
+def _neighbour(
+    segments: Sequence[Attestation | None], settled: Sequence[ProsePlace | None]
+) -> tuple[ProsePlace | None, int]:
     """The first place, and how many words may lie between."""
     room = NEAR
     for segment, place in zip(segments, settled, strict=True):
@@ -137,11 +145,11 @@ def _neighbour(segments: Sequence[Attestation | None], settled: Sequence[Place |
 class _Link(NamedTuple):
     total: int
     segment: int
-    place: Place
+    place: ProsePlace
     before: "_Link | None"
 
 
-def in_order(candidates: Sequence[Sequence[Place] | None], weights: Sequence[int]) -> list[Place | None]:
+def in_order(candidates: Sequence[Sequence[ProsePlace] | None], weights: Sequence[int]) -> list[ProsePlace | None]:
     """Choose places that follow each other without overlap, of the greatest weight together.
 
     Among choices of equal weight, one is taken in which the most segments follow directly on the one before them; then
@@ -159,7 +167,7 @@ def in_order(candidates: Sequence[Sequence[Place] | None], weights: Sequence[int
     -------
     The chosen place of each segment, None where it has none.
     """
-    root = _Link(0, -1, Place(0, 0, 0, 0, False), None)
+    root = _Link(0, -1, ProsePlace(0, 0, 0, 0, False), None)
     ends, chains, previous = [0], [root], {0: root}
     scale = len(candidates) + 1  # however many segments adjoin, it does not outweigh one character
     for segment, places in enumerate(candidates):
@@ -190,8 +198,8 @@ def _extend(ends: list[int], chains: list[_Link], link: _Link) -> None:
     chains[low:at] = [link]
 
 
-def _chosen(link: _Link | None, segments: int) -> list[Place | None]:
-    chosen: list[Place | None] = [None] * segments
+def _chosen(link: _Link | None, segments: int) -> list[ProsePlace | None]:
+    chosen: list[ProsePlace | None] = [None] * segments
     while link and link.before:
         chosen[link.segment] = link.place
         link = link.before

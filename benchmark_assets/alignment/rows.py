@@ -35,7 +35,7 @@ ALIGNMENT = schema("alignment")
 VERIFICATION = schema("verification")
 
 
-class Place(NamedTuple):
+class SegmentPlace(NamedTuple):
     """A segment of a document: its passage, id and source text, and its text in each segmented translation."""
 
     passage: str
@@ -54,7 +54,7 @@ class Piece(NamedTuple):
     method: str | None = None
 
 
-def places(sources: pl.DataFrame, references: pl.DataFrame) -> list[Place]:
+def places(sources: pl.DataFrame, references: pl.DataFrame) -> list[SegmentPlace]:
     """The segments of a document, in order.
 
     Parameters
@@ -67,14 +67,14 @@ def places(sources: pl.DataFrame, references: pl.DataFrame) -> list[Place]:
     translators = sorted(set(references["translator"]))
     texts = {(p, t): segments for p, t, segments in references.select("passage", "translator", "segments").iter_rows()}
     return [
-        Place(passage, ids[i], segments[i], tuple(row[i] if row else None for row in rendered))
+        SegmentPlace(passage, ids[i], segments[i], tuple(row[i] if row else None for row in rendered))
         for passage, ids, segments in sources.sort("position").select("passage", "segment_ids", "segments").iter_rows()
         for rendered in [[texts.get((passage, translator)) for translator in translators]]
         for i in range(len(ids))
     ]
 
 
-def by_embeddings(prose: str, segments: Sequence[Place], embed: Embed) -> Aligned:
+def by_embeddings(prose: str, segments: Sequence[SegmentPlace], embed: Embed) -> Aligned:
     """Align a document offline, with all its segmented translations as guides.
 
     Where there is none, the source itself is the guide. That takes an embedder of both languages; with another, the
@@ -90,7 +90,7 @@ def by_embeddings(prose: str, segments: Sequence[Place], embed: Embed) -> Aligne
     return align(prose, guides or [[each.source for each in segments]], [*ends, True], embed)
 
 
-def unsure(segments: Sequence[Place], aligned: Aligned) -> list[str]:
+def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:
     """Segments with a source that the offline aligner leaves without a text, or with one that is little like them."""
     doubt = _doubt(aligned)
     found: list[str] = []
@@ -109,7 +109,7 @@ def unsure(segments: Sequence[Place], aligned: Aligned) -> list[str]:
 def aligned_rows(
     translator: str,
     prose: str,
-    segments: Sequence[Place],
+    segments: Sequence[SegmentPlace],
     aligned: Aligned | None,
     extracted: Sequence[Extracted],
     corrections: Mapping[str, str | None],
@@ -182,7 +182,7 @@ def _doubt(aligned: Aligned | None) -> str | None:
     return f"is this a translation of the document? confidence {aligned.confidence:.2f}, below {CONFIDENT}"
 
 
-def _absence(places: Sequence[Place], likeness: Sequence[float | None]) -> str | None:
+def _absence(places: Sequence[SegmentPlace], likeness: Sequence[float | None]) -> str | None:
     """Why a passage is not taken to be in the translation; None where it is, or where nothing was found of it.
 
     `likeness` is that of each segment to its stretch, None without one.
@@ -201,13 +201,13 @@ def _offline(prose: str, aligned: Aligned | None, index: int) -> Piece:
     return Piece(prose[span[0] : span[1]], *span, aligned.likeness[index], "embedding")
 
 
-def _expected(place: Place) -> float:
+def _expected(place: SegmentPlace) -> float:
     """Characters of a segment, mean over the guides that have it."""
     lengths = [len(text) for text in place.guides if text]
     return sum(lengths) / len(lengths) if lengths else 0.0
 
 
-def _pace(segments: Sequence[Place], aligned: Aligned | None) -> float:
+def _pace(segments: Sequence[SegmentPlace], aligned: Aligned | None) -> float:
     """Length of the translation by the guides', over what was found."""
     if aligned is None:
         return 1.0
@@ -216,7 +216,7 @@ def _pace(segments: Sequence[Place], aligned: Aligned | None) -> float:
     return sum(end - start for _, (start, end) in found) / expected if expected else 1.0
 
 
-def _merged(places: Sequence[tuple[int, Place]], pieces: Sequence[Piece], pace: float) -> list[Piece]:
+def _merged(places: Sequence[tuple[int, SegmentPlace]], pieces: Sequence[Piece], pace: float) -> list[Piece]:
     """The pieces of a passage; '' for a segment without one where the passage is there as a whole without it.
 
     The aligner gives a short segment ('Yes, sir.') to its neighbour where the translation has both in one clause.
@@ -230,7 +230,7 @@ def _merged(places: Sequence[tuple[int, Place]], pieces: Sequence[Piece], pace: 
 
 
 def _settled(
-    place: Place, offline: Piece | None, answer: Extracted | None, corrections: Mapping[str, str | None]
+    place: SegmentPlace, offline: Piece | None, answer: Extracted | None, corrections: Mapping[str, str | None]
 ) -> Piece:
     """The piece that a segment is given in the end; '' where there is nothing to translate."""
     if place.id in corrections:

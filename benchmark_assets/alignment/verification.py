@@ -13,7 +13,7 @@ from benchmark_assets.alignment.cross_references import CrossReferences, Directi
 from benchmark_assets.alignment.expansion import Abbreviations, Expansion, is_negation
 from benchmark_assets.alignment.nearest import Nearest
 from benchmark_assets.alignment.normalization import NormalForm
-from benchmark_assets.alignment.placement import Attestation, Concordance, Place, settle
+from benchmark_assets.alignment.placement import Attestation, Concordance, ProsePlace, settle
 
 VERBATIM, NORMALIZED, EXPANDED, CROSS_REFERENCE = "verbatim", "normalized", "expanded", "cross-reference"
 SUSPICIOUS = "suspicious"
@@ -109,7 +109,7 @@ class _Judge:
         Other texts by id.
     """
 
-    def __init__(self, prose: Concordance, places: Sequence[Place | None], others: Mapping[str, str]) -> None:
+    def __init__(self, prose: Concordance, places: Sequence[ProsePlace | None], others: Mapping[str, str]) -> None:
         self._prose, self._places, self._others = prose, places, others
 
     @cached_property
@@ -137,11 +137,11 @@ class _Judge:
             return self._out_of_place(segment, gap, before), None
         return self._suspicious(segment.form, gap), None
 
-    def _neighbours(self, at: int) -> tuple[Place | None, Place | None]:
+    def _neighbours(self, at: int) -> tuple[ProsePlace | None, ProsePlace | None]:
         before = next((place for place in reversed(self._places[:at]) if place), None)
         return before, next((place for place in self._places[at + 1 :] if place), None)
 
-    def _in_place(self, at: int, place: Place) -> Finding:
+    def _in_place(self, at: int, place: ProsePlace) -> Finding:
         before, after = self._neighbours(at)
         left = "" if before and before.last == place.first else self._prose.beside(place)[0]
         right = "" if after and after.first == place.last else self._prose.beside(place)[1]
@@ -195,12 +195,12 @@ class _Judge:
         return Finding(SUSPICIOUS, start, end, likeness, gap[0] <= end and start <= gap[1], _cut(evidence))
 
 
-def _found(place: Place, in_order: bool, evidence: str) -> Finding:
+def _found(place: ProsePlace, in_order: bool, evidence: str) -> Finding:
     stage = VERBATIM if place.verbatim else NORMALIZED
     return Finding(stage, place.start, place.end, 1.0, in_order, evidence)
 
 
-def _overlap(one: Place, other: Place) -> bool:
+def _overlap(one: ProsePlace, other: ProsePlace) -> bool:
     return one.first < other.last and other.first < one.last
 
 

@@ -38,7 +38,7 @@ FEATURES = {
 """What is combined: scores that rise with damage, and diagnoses, false where it cannot be told."""
 
 
-class Labelled(NamedTuple):
+class LabelledOutputs(NamedTuple):
     """The outputs with labels, one an item.
 
     Attributes
@@ -108,7 +108,7 @@ def recall_costs(triage: pl.DataFrame, rows: pl.DataFrame, scores: pl.DataFrame)
             text = f"{counts}; combined: logistic regression, {FOLDS} folds of passages, of {', '.join(features)}"
             rankings = {"drift": (drift, counts), "combined": (combined, text)}
         for ranking, (score, text) in rankings.items():
-            items = Labelled(score[known["row"].to_numpy()], *parts)
+            items = LabelledOutputs(score[known["row"].to_numpy()], *parts)
             found += [(corpus, ranking, *row, f"{text}; {SIGNATURE}") for row in costs(items, score)]
     return pl.DataFrame(found, schema=COST, orient="row")
 
@@ -150,7 +150,7 @@ def combination(outputs: pl.DataFrame, features: list[str]) -> Floats | None:
     return found
 
 
-def costs(labelled: Labelled, every: Floats) -> Iterator[tuple[float | None, ...]]:
+def costs(labelled: LabelledOutputs, every: Floats) -> Iterator[tuple[float | None, ...]]:
     """For each of `RECALLS`: recall, threshold, share with interval, outputs, precision with interval.
 
     Parameters

@@ -38,14 +38,14 @@ class Subject(NamedTuple):
     before: Callable[[], Mapping[str, Any]]  # what the same check remembered when it last ran
 
 
-class Verdict(NamedTuple):
+class CheckVerdict(NamedTuple):
     """Problems, one a row, none where all is well; and what the next check of this name wants to compare with."""
 
     problems: pl.DataFrame
     remembered: Mapping[str, Any] | None = None
 
 
-Check = Callable[[Subject], Verdict]
+Check = Callable[[Subject], CheckVerdict]
 
 
 def checks(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetChecksDefinition]:
@@ -119,7 +119,7 @@ def _words(problems: pl.DataFrame) -> str:
     return f"{len(problems)} problems; the first: {first}"
 
 
-def sound(subject: Subject) -> Verdict:
+def sound(subject: Subject) -> CheckVerdict:
     """Tables are as the catalogue declares them, values are among those declared, scores are null only where a passage
     lacks references, and each row belongs to a partition that was made from what the row says."""
     warehouse, name = subject.warehouse, subject.name
@@ -129,7 +129,7 @@ def sound(subject: Subject) -> Verdict:
     for table in beside:
         differences.append(warehouse.differences(table).with_columns(column=table + "." + pl.col("column")))
     if len(unlike := pl.concat(differences)):
-        return Verdict(unlike)
+        return CheckVerdict(unlike)
     rows = warehouse.read(name)
     states = warehouse.read("materialization", pl.DataFrame({"asset": [name, "reference"]}))
     own, declared = states.filter(asset=name), catalogue.table(name)
@@ -142,7 +142,7 @@ def sound(subject: Subject) -> Verdict:
         problems.append(pl.concat(wrong).with_columns(where=table + "." + pl.col("where")))
     if "passage" in subject.dims:
         problems.append(_unexplained(subject, rows, states))
-    return Verdict(pl.concat(problems))
+    return CheckVerdict(pl.concat(problems))
 
 
 def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> pl.DataFrame:
@@ -157,62 +157,62 @@ def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> 
     return findings.unexplained_nulls(rows.join(current, on=subject.dims, how="semi"), counts, keys)
 
 
-def coverage(subject: Subject) -> Verdict:
+def coverage(subject: Subject) -> CheckVerdict:
     """No passage is missing of those that were translated or, for the translations, of the corpora that a model covers
     in part."""
     states = subject.warehouse.read("materialization", columns=["asset", "model", "passage"])
     present = states.filter(asset=subject.name).select("model", "passage")
     if subject.upstream:
         expected = states.filter(pl.col("asset").is_in(subject.upstream)).select("model", "passage").unique()
-        return Verdict(findings.uncovered(expected, present))
+        return CheckVerdict(findings.uncovered(expected, present))
     chosen = subject.warehouse.read("selection", columns=["passage", "selected"]).filter("selected")
     passages = subject.warehouse.read("source_text", columns=["passage", "corpus"]).join(
         chosen, on="passage", how="semi"
     )
     corpora = present.join(passages, on="passage").select("model", "corpus").unique()
-    return Verdict(findings.uncovered(corpora.join(passages, on="corpus").select("model", "passage"), present))
+    return CheckVerdict(findings.uncovered(corpora.join(passages, on="corpus").select("model", "passage"), present))
 
 
-def refusals(subject: Subject) -> Verdict:
+def refusals(subject: Subject) -> CheckVerdict:
     """No model refused so many passages that its averages rest on the others."""
     keys = ["model", "passage"]
     outputs, refused = (subject.warehouse.read(table, columns=keys) for table in ("model_output", "refusal"))
-    return Verdict(findings.refusals(outputs, refused))
+    return CheckVerdict(findings.refusals(outputs, refused))
 
 
-def one_version(subject: Subject) -> Verdict:
+def one_version(subject: Subject) -> CheckVerdict:
     """All outputs of a model come from one version of it, as far as replies say which one answered."""
     asked = subject.warehouse.read(CALLS, pl.DataFrame({"study": [subject.name]}), ["model", "call"])
     calls = ledger.attempts(subject.provider.ledger).select("served_model", call="key")
-    return Verdict(findings.mixed_versions(asked, calls))
+    return CheckVerdict(findings.mixed_versions(asked, calls))
 
 
-def shift(subject: Subject) -> Verdict:
+def shift(subject: Subject) -> CheckVerdict:
     """No score of a model moved by more than three standard errors since this was last looked at."""
     now = findings.means(subject.warehouse.read(subject.name))
-    return Verdict(findings.shifted(subject.before(), now), now)
+    return CheckVerdict(findings.shifted(subject.before(), now), now)
 
 
-def budget(subject: Subject) -> Verdict:
+def budget(subject: Subject) -> CheckVerdict:
     """What was spent leaves room under every cap."""
-    return Verdict(
+    return CheckVerdict(
         against_caps(ledger.attempts(subject.provider.ledger), subject.provider.registry(), datetime.now(UTC).date())
     )
 
 
-def confident(subject: Subject) -> Verdict:
+def confident(subject: Subject) -> CheckVerdict:
     """No document is so unlike its translation that it got no text, and no passage is absent from its translation."""
     rows = subject.warehouse.read("alignment", columns=["passage", "translator", "doubt"])
-    return Verdict(findings.doubts(rows))
+    return CheckVerdict(findings.doubts(rows))
 
 
-def found(subject: Subject) -> Verdict:
+def found(subject: Subject) -> CheckVerdict:
     """Every segment that was given a text has it from the translation, and in its order."""
     columns = ["passage", "translator", "segment_id", "stage", "in_order"]
-    return Verdict(findings.not_found(subject.warehouse.read("verification", columns=columns)))
+    return CheckVerdict(findings.not_found(subject.warehouse.read("verification", columns=columns)))
 
 
-def licensed(subject: Subject) -> Verdict:
+def licensed(subject: Subject) -> CheckVerdict:
     """The licence of every text is known, of the source and of each translation."""
     warehouse = subject.warehouse
     texts = [warehouse.read("source_text", columns=["passage"]).with_columns(translator=pl.lit(""))]
@@ -220,25 +220,27 @@ def licensed(subject: Subject) -> Verdict:
         warehouse.read(table, columns=["passage", "translator"])
         for table in ("segmented_reference", "continuous_reference")
     ]
-    return Verdict(findings.unlicensed(pl.concat(texts), warehouse.read("licence", columns=["corpus", "translator"])))
+    return CheckVerdict(
+        findings.unlicensed(pl.concat(texts), warehouse.read("licence", columns=["corpus", "translator"]))
+    )
 
 
-def filled(subject: Subject) -> Verdict:
+def filled(subject: Subject) -> CheckVerdict:
     """The filters leave something of every corpus."""
-    return Verdict(findings.emptied(subject.warehouse.read("selection", columns=["passage", "selected"])))
+    return CheckVerdict(findings.emptied(subject.warehouse.read("selection", columns=["passage", "selected"])))
 
 
-def apart(subject: Subject) -> Verdict:
+def apart(subject: Subject) -> CheckVerdict:
     """What a duplicate repeats is no duplicate itself, and comes before it."""
-    return Verdict(findings.chained(subject.warehouse.read("near_duplicate", columns=["passage", "kept"])))
+    return CheckVerdict(findings.chained(subject.warehouse.read("near_duplicate", columns=["passage", "kept"])))
 
 
-def measured(subject: Subject) -> Verdict:
+def measured(subject: Subject) -> CheckVerdict:
     """Every passage of a corpus that has filters was measured by them."""
     thresholds = subject.warehouse.read("corpus", columns=["corpus", "filters"]).drop_nulls()
     passages = subject.warehouse.read("source_text", columns=["corpus", "passage"])
     expected = passages.join(thresholds, on="corpus", how="semi")
-    return Verdict(findings.unmeasured(expected, subject.warehouse.read("passage_filter", columns=["passage"])))
+    return CheckVerdict(findings.unmeasured(expected, subject.warehouse.read("passage_filter", columns=["passage"])))
 
 
 FURTHER: Mapping[str, Mapping[str, Check]] = {

@@ -125,7 +125,7 @@ def refresh(
             return stand(definition, upstream, context.instance, warehouse, asked, settings, partial)
 
     tables = [name, *further_tables(definition, context.asset_key)]
-    done = _bring_up(Work(warehouse, look, compute, context.run.run_id, tables, dims), len(asked))
+    done = _bring_up(Upkeep(warehouse, look, compute, context.run.run_id, tables, dims), len(asked))
     good = done.good
     if len(done.gone):
         with warehouse.at_once():  # some may have come back meanwhile
@@ -156,7 +156,7 @@ def _metadata(description: Description) -> dict[str, dg.MetadataValue]:
     }
 
 
-class Work(NamedTuple):
+class Upkeep(NamedTuple):
     """What it takes to compute an asset's partitions: `look` says how they stand now, `tables` begins with its own."""
 
     warehouse: Warehouse
@@ -181,7 +181,7 @@ class Done(NamedTuple):
     inputs: list[Input]
 
 
-def _bring_up(work: Work, asked: int) -> Done:
+def _bring_up(work: Upkeep, asked: int) -> Done:
     """Compute and store what is due; again what an input was changed of meanwhile, or another run was faster with."""
     standing, dims = work.look(), work.dims
     good, gone, remaining, failures = standing.good, standing.gone, standing.due, NO_FAILURES
@@ -211,7 +211,7 @@ def _bring_up(work: Work, asked: int) -> Done:
 
 
 def _store(
-    work: Work, computed: Computed, failed: pl.DataFrame, asked: pl.DataFrame, moved: pl.DataFrame
+    work: Upkeep, computed: Computed, failed: pl.DataFrame, asked: pl.DataFrame, moved: pl.DataFrame
 ) -> pl.DataFrame:
     """Write what was computed, except what failed or moved; return those partitions with their versions."""
     without = pl.concat([failed, moved.with_columns(error=pl.lit("moved")).select(*work.dims, "error")], how="diagonal")

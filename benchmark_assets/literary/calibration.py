@@ -38,7 +38,7 @@ _BOUNDS = ("", "_low", "_high")
 CALIBRATION = schema("ensemble_calibration")
 
 
-class Judged(NamedTuple):
+class CastVotes(NamedTuple):
     """Pairs on which people are decisive, and what the seats say of them.
 
     Attributes
@@ -115,16 +115,16 @@ def calibration(
     return pl.DataFrame(rows, schema=CALIBRATION, orient="row").sort("corpus", "kind", "judge", "aspect")
 
 
-def against_people(seats: Sequence[Seat], votes: pl.DataFrame, labels: pl.DataFrame) -> Judged:
+def against_people(seats: Sequence[Seat], votes: pl.DataFrame, labels: pl.DataFrame) -> CastVotes:
     """Pairs on which people are decisive and at least one seat gave a vote; parameters as for `calibration`."""
     outputs, cast = cast_by(seats, seat_votes(votes))
     truth = outputs.join(decisive(labels), on=OUTPUT, how="left", maintain_order="left")["better"]
     kept = truth.is_not_null().to_numpy() & np.isfinite(cast).any(axis=1)
     sides = (truth == MACHINE).fill_null(False).to_numpy()
-    return Judged(tuple(outputs["passage"].filter(pl.Series(kept))), np.where(sides, 1.0, -1.0)[kept], cast[kept])
+    return CastVotes(tuple(outputs["passage"].filter(pl.Series(kept))), np.where(sides, 1.0, -1.0)[kept], cast[kept])
 
 
-def best_weights(judged: Judged, margin: float) -> Floats:
+def best_weights(judged: CastVotes, margin: float) -> Floats:
     """The weights, shape (seats,), of which most pairs come out as people have them, an undecided one counting half.
 
     Of equally good ones, those that are nearest to equal weights; of equally near ones, the first in the order of
@@ -144,7 +144,7 @@ def best_weights(judged: Judged, margin: float) -> Floats:
             return weights
 
 
-def out_of_fold(judged: Judged, margin: float) -> Floats | None:
+def out_of_fold(judged: CastVotes, margin: float) -> Floats | None:
     """What the ensemble says of each pair by the weights that are best on other passages: 1, -1 or 0, shape (pairs,);
     None where there is one passage only."""
     place = folds(judged.passages)
@@ -153,7 +153,7 @@ def out_of_fold(judged: Judged, margin: float) -> Floats | None:
     said = np.zeros(len(place))
     for fold in set(place):
         out = np.array([each == fold for each in place])
-        inside = Judged((), judged.truth[~out], judged.cast[~out])
+        inside = CastVotes((), judged.truth[~out], judged.cast[~out])
         said[out] = winners(balances(judged.cast[out], best_weights(inside, margin)), margin)
     return said
 
@@ -172,7 +172,7 @@ def _combinations(seats: int) -> Floats:
     return np.array([each for each in product(WEIGHTS, repeat=seats) if gcd(*each) == 1], dtype=np.float64)
 
 
-def _best(tried: Floats, judged: Judged, margin: float) -> Floats:
+def _best(tried: Floats, judged: CastVotes, margin: float) -> Floats:
     said = winners(balances(judged.cast, tried), margin)
     good = (said * judged.truth).sum(axis=1)  # right ones less wrong ones: whole numbers, so that ties are ties
     shares = tried / tried.sum(axis=1, keepdims=True)

@@ -36,7 +36,7 @@ _DIGITS = 16
 _REMEDY = "leave the column `pair` as it was written"
 
 
-class Shown(NamedTuple):
+class ShownPair(NamedTuple):
     """An output beside the human translation, with the source and its context."""
 
     model: str
@@ -61,14 +61,14 @@ class Shown(NamedTuple):
         return SIDES[int(digest("side", annotator, self.model, self.passage), 16) % 2]
 
 
-class Sent(NamedTuple):
+class SentPair(NamedTuple):
     """How many pairs a file holds, and the restricted texts among them: the translator, and 'source'."""
 
     pairs: int
     restricted: list[str]
 
 
-class Counts(NamedTuple):
+class PairCounts(NamedTuple):
     """What became of a file: labels `taken` for the first time, `unchanged` and `replaced`, and pairs still `open`."""
 
     taken: int
@@ -79,7 +79,7 @@ class Counts(NamedTuple):
 
 def export_pairs(
     warehouse: Warehouse, file: Path, corpus: str, annotator: str, per_model: int | None = None, private: bool = False
-) -> Sent:
+) -> SentPair:
     """Write pairs of a corpus for one annotator; the same warehouse and name give the same bytes.
 
     Outputs without text, and those that are the human translation, are left out: there is nothing to say. Without
@@ -134,10 +134,10 @@ def export_pairs(
         identity = f"{pair.key(name)}-{pair.texts}-{name}"
         rows.append([identity, pair.source, pair.previous, pair.following, *sides, "", ""])
     whole_files.hand_over(file, sheet(COLUMNS, rows).decode())
-    return Sent(len(rows), named(name for name in rights.restricted if name in texts))
+    return SentPair(len(rows), named(name for name in rights.restricted if name in texts))
 
 
-def import_pairs(warehouse: Warehouse, file: Path) -> Counts:
+def import_pairs(warehouse: Warehouse, file: Path) -> PairCounts:
     """Take in what people say of pairs: all of a file, or nothing.
 
     A label replaces what its annotator said of the pair before; a row whose `better` is empty changes nothing,
@@ -156,7 +156,7 @@ def import_pairs(warehouse: Warehouse, file: Path) -> Counts:
     labels: dict[tuple[str, str, str], tuple[str, ...]] = {}
     with warehouse.exclusively():  # no text changes between a look at it and the write
         known = pairs(warehouse, glossary.literary(warehouse))
-        by_key: dict[tuple[str, str], Shown] = {}
+        by_key: dict[tuple[str, str], ShownPair] = {}
         for annotator in annotators:
             _check_name(warehouse, file, annotator, annotators)
             by_key |= {(annotator, each.key(annotator)): each for each in known}
@@ -196,7 +196,7 @@ def applicable(warehouse: Warehouse) -> pl.DataFrame:
     return labels.join(now, on=columns, how="semi", maintain_order="left").drop("machine_hash", "human_hash")
 
 
-def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFrame | None = None) -> list[Shown]:
+def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFrame | None = None) -> list[ShownPair]:
     """All outputs of corpora that stand beside a complete human translation, or those of these outputs.
 
     Parameters
@@ -217,15 +217,15 @@ def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFr
     humans = dict(warehouse.read("reference", keys, ["passage", "text"]).iter_rows())
     found = warehouse.read("model_output", passages if outputs is None else outputs, [*OUTPUT, "text"])
     return [
-        Shown(model, passage, text, previous or "", following or "", machine, humans[passage])
+        ShownPair(model, passage, text, previous or "", following or "", machine, humans[passage])
         for model, passage, machine in found.iter_rows() if passage in humans
         for _, text, previous, following in [sources[passage]]
     ]  # fmt: skip
 
 
-def _drawn(known: Sequence[Shown], per_model: int | None) -> list[Shown]:
+def _drawn(known: Sequence[ShownPair], per_model: int | None) -> list[ShownPair]:
     told_apart = (each for each in known if each.machine.strip() and not alike(each.machine, each.human))
-    by_model: dict[str, list[Shown]] = {}
+    by_model: dict[str, list[ShownPair]] = {}
     for each in sorted(told_apart, key=lambda each: digest(each.model, each.passage)):
         by_model.setdefault(each.model, []).append(each)
     return [each for own in by_model.values() for each in own[:per_model]]
@@ -277,7 +277,7 @@ def _header(text: str, mark: str) -> list[str]:
     return [unguarded(cell).strip() for cell in next(csv.reader(io.StringIO(text), delimiter=mark), [])]
 
 
-def _store(warehouse: Warehouse, given: Sequence[tuple[str, ...]], waiting: int) -> Counts:
+def _store(warehouse: Warehouse, given: Sequence[tuple[str, ...]], waiting: int) -> PairCounts:
     empty = warehouse.empty("pair_label")
     names = [*OUTPUT, "annotator", "better", "note", "machine_hash", "human_hash", "fingerprint"]
     labels = pl.DataFrame(given, schema={name: empty.schema[name] for name in names}, orient="row")
@@ -287,4 +287,4 @@ def _store(warehouse: Warehouse, given: Sequence[tuple[str, ...]], waiting: int)
     replaced = changed.join(known, on=keys.columns, how="semi")
     if len(changed):
         warehouse.write([Replacement("pair_label", changed, changed.select(keys.columns))], run_id="import")
-    return Counts(len(changed) - len(replaced), len(labels) - len(changed), len(replaced), waiting)
+    return PairCounts(len(changed) - len(replaced), len(labels) - len(changed), len(replaced), waiting)

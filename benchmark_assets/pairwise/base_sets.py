@@ -61,7 +61,7 @@ class _Part(BaseModel):
 Part = TypeVar("Part", bound=_Part)
 
 
-class Item(_Part):
+class SetItem(_Part):
     """A passage on which systems are compared. `source` is the hash of the text that the anchors translated."""
 
     passage: Slug
@@ -90,7 +90,7 @@ class Judging(_Part):
     adaptive: Literal[False] | Within | Ranks = False
 
 
-class Judged(_Part):
+class JudgeRecord(_Part):
     """Who judged the anchors, wherever that was: the model by the name that its endpoint has for it, the version that
     answered ('' where no reply said so), how it decoded, and by which prompt, with its hash."""
 
@@ -108,7 +108,7 @@ class Judged(_Part):
         said = self.model_dump(exclude={"id", "prompt"}, exclude_none=True)
         return ", ".join([self.id, *(f"{name} {value}" for name, value in said.items() if value != ""), self.prompt])
 
-    def other(self, now: "Judged") -> list[str]:
+    def other(self, now: "JudgeRecord") -> list[str]:
         """What is another in `now`; a version of which nobody knows is the same."""
         return [
             name for name in type(self).model_fields
@@ -139,10 +139,10 @@ class Manifest(Identity):
     anchors whose texts may not be passed on.
     """
 
-    judged: Judged | None = None
+    judged: JudgeRecord | None = None
     anchors: tuple[Slug, ...] = Field(min_length=2)
     restricted: tuple[Slug, ...] = ()
-    items: tuple[Item, ...] = Field(min_length=1)
+    items: tuple[SetItem, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _each_once(self) -> "Manifest":
@@ -183,7 +183,7 @@ class BaseSet(NamedTuple):
     hashes: Hashes
 
 
-class Imported(NamedTuple):
+class ImportedSet(NamedTuple):
     """What became of a folder: the set's key, whether it was here `before`, how many items, anchors and judgments it
     has, and which of its items have another source text in this warehouse now."""
 
@@ -251,7 +251,7 @@ def read_base_set(folder: Path) -> BaseSet:
     )
 
 
-def import_base_set(warehouse: Warehouse, folder: Path) -> Imported:
+def import_base_set(warehouse: Warehouse, folder: Path) -> ImportedSet:
     """Take in a base set. Versions live side by side; one that is here already with the same content is left as it is.
 
     Raises
@@ -279,7 +279,7 @@ def import_base_set(warehouse: Warehouse, folder: Path) -> Imported:
             own = pl.DataFrame({"base_set": [key]})
             warehouse.write([Replacement(table, rows[table], own) for table in TABLES], run_id="import")
         differing = _differing(warehouse, manifest)
-    return Imported(
+    return ImportedSet(
         key, not same.is_empty(), len(manifest.items), len(manifest.anchors), len(read.judgments), differing
     )
 

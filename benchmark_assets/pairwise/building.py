@@ -26,7 +26,7 @@ from benchmark_assets.pairwise.base_sets import (
     TRANSLATOR,
     Hashes,
     Identity,
-    Judged,
+    JudgeRecord,
     Manifest,
     checked,
     jsonl,
@@ -358,7 +358,11 @@ def _costs(values: NDArray[np.float64], pool: NDArray[np.float64], count: int) -
 
 
 def manifest(
-    identity: Identity, judged: Judged | None, anchors: Sequence[str], items: pl.DataFrame, restricted: Sequence[str]
+    identity: Identity,
+    judged: JudgeRecord | None,
+    anchors: Sequence[str],
+    items: pl.DataFrame,
+    restricted: Sequence[str],
 ) -> Manifest:
     """The manifest of a base set: who judged it, its anchors by name, its items as from `read_items`.
 

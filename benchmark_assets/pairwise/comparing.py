@@ -7,7 +7,7 @@ which outputs are compared with which anchors, and in which order (matches), ask
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from benchmark_assets.pairwise.base_sets import Judged
+from benchmark_assets.pairwise.base_sets import JudgeRecord
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
 from resources.provider import ledger
@@ -45,13 +45,13 @@ def comparing(judge: Model, languages: tuple[str, str]) -> Template[Side]:
     return Template(judge, prompts.load(PROMPT), language_names(*languages), PROMPT, ANSWER, read)
 
 
-def judged_by(provider: Provider, judge: str) -> Judged:
+def judged_by(provider: Provider, judge: str) -> JudgeRecord:
     """What determines the verdicts of a judge of the registry now, wherever it answers; the version is that of its
     last probe, else of its first reply."""
     model, prompt = provider.model(judge), prompts.load(PROMPT)
     first, probed = ledger.served(provider.ledger, model.place, model.settings.id)
     own = model.settings.model_dump(include={"id", "effort", "temperature", "top_p", "seed", "max_tokens"})
-    return Judged(**own, served=probed or first, prompt=f"{prompt.name} {prompt.version} ({prompt.digest()})")
+    return JudgeRecord(**own, served=probed or first, prompt=f"{prompt.name} {prompt.version} ({prompt.digest()})")
 
 
 def settled(pair: Contenders) -> Verdict[Side] | None:

@@ -13,7 +13,7 @@ import polars as pl
 from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
-from benchmark_assets.pairwise.base_sets import Judged, Judging, text_hash
+from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging, text_hash
 from benchmark_assets.pairwise.comparing import SIDES, Contenders, Side, comparing, judged_by, settled
 from benchmark_assets.pairwise.rounds import following, ladder
 from benchmark_assets.studies.study import Answered, Group, Item, Rounds
@@ -94,7 +94,7 @@ class Comparisons(OutputStudy[Contest]):
                 template = comparing(model_of_judge, tags[str(corpus)])
                 how = Contest(name, judging, template)
                 if judged:
-                    _same_judge(name, judge, Judged.model_validate_json(judged), judged_by(self.provider, judge))
+                    _same_judge(name, judge, JudgeRecord.model_validate_json(judged), judged_by(self.provider, judge))
                 determinants: object = template.determinants
             except BadInput as fault:
                 how, determinants = fault, str(fault)
@@ -166,7 +166,7 @@ def _pair(item: Item) -> tuple[str, str]:
     return item.partition[1], str(item.key["anchor"])
 
 
-def _same_judge(base_set: str, judge: str, then: Judged, now: Judged) -> None:
+def _same_judge(base_set: str, judge: str, then: JudgeRecord, now: JudgeRecord) -> None:
     """Refuse to compare where the anchors were judged by another judge, or by another prompt: JP-TL-Bench, section 4.5.
 
     Raises

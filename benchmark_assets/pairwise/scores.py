@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from benchmark_assets.metrics.intervals import LEVEL, RESAMPLES, SEED, bounded, sample_and_resamples
 from benchmark_assets.metrics.measures import Floats, ratio
-from benchmark_assets.pairwise.base_sets import Judged
+from benchmark_assets.pairwise.base_sets import JudgeRecord
 from benchmark_assets.pairwise.bradley_terry import PENALTY, en, fit, fit_fixed, lt, obstacle, on_scale
 from resources.catalogue import schema
 
@@ -76,7 +76,7 @@ class Field(NamedTuple):
     strengths: Floats
 
 
-def contract(base_set: Mapping[str, str | None], models: Judged | None = None) -> str:
+def contract(base_set: Mapping[str, str | None], models: JudgeRecord | None = None) -> str:
     """What scores must have in common to be compared: JP-TL-Bench, section 4.5 and appendix E.
 
     Parameters
@@ -87,7 +87,7 @@ def contract(base_set: Mapping[str, str | None], models: Judged | None = None) -
         Who judges models, for a base set that does not say who judged its anchors; of others nobody else may.
     """
     judged = base_set["judged"]
-    judge = str(Judged.model_validate_json(judged)) if judged else UNRECORDED
+    judge = str(JudgeRecord.model_validate_json(judged)) if judged else UNRECORDED
     if models and not judged:
         judge = f"of anchors {UNRECORDED}, of models {models}"
     return (

@@ -19,7 +19,7 @@ ASSEMBLED = ("scores", "passages", "verification", "outputs", "costs")
 """Files that are assembled from several tables, or from parts of one (export, task_export)."""
 
 
-class Source(NamedTuple):
+class PackageSource(NamedTuple):
     """What a file of a package is read from: a table and its public columns."""
 
     table: str
@@ -27,10 +27,10 @@ class Source(NamedTuple):
 
 
 @cache
-def files(key: str, without: str = "") -> dict[str, Source]:
+def files(key: str, without: str = "") -> dict[str, PackageSource]:
     """Files of the tables that have the column `key`, and no column `without`, by the names of the CSV files."""
     return {
-        f"{table.file}.csv": Source(table.name, public(table.name))
+        f"{table.file}.csv": PackageSource(table.name, public(table.name))
         for table in catalogue.tables().values()
         if table.file and table.file not in ASSEMBLED and key in table.columns and without not in table.columns
     }

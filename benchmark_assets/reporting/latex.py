@@ -51,7 +51,7 @@ DOCUMENT = r"""\documentclass{{article}}
 """
 
 
-class Table(NamedTuple):
+class LatexTable(NamedTuple):
     """A table as text. `name` is that of its file and label; the first `texts` columns are set flush left."""
 
     name: str
@@ -91,7 +91,7 @@ def write(warehouse: Warehouse, folder: Path, corpus: str | None = None) -> list
     return sorted(files)
 
 
-def typeset(table: Table) -> str:
+def typeset(table: LatexTable) -> str:
     """A table as LaTeX: a float that is no wider than the text."""
     columns = "l" * table.texts + "r" * (table.rows.width - table.texts)
     lines = [_row(table.rows.columns), r"\midrule", *(_row(row) for row in table.rows.iter_rows())]
@@ -115,14 +115,14 @@ def _row(cells: Sequence[object]) -> str:
     return " & ".join(escaped("--" if cell in (None, "-", "—") else str(cell)) for cell in cells) + r" \\"
 
 
-def _of_corpus(warehouse: Warehouse, corpus: str) -> Iterator[Table]:
+def _of_corpus(warehouse: Warehouse, corpus: str) -> Iterator[LatexTable]:
     key = pl.DataFrame({"corpus": [corpus]})
     yield from _palibench(warehouse, key, corpus)
     yield from _audit(warehouse, key, corpus)
     yield from _judged(warehouse, key, corpus)
 
 
-def _understanding(warehouse: Warehouse) -> Iterator[Table]:
+def _understanding(warehouse: Warehouse) -> Iterator[LatexTable]:
     rows = warehouse.read("understanding_board")
     tables = boards(rows)
     for title, own in groups(rows).items():
@@ -130,13 +130,13 @@ def _understanding(warehouse: Warehouse) -> Iterator[Table]:
         name = re.sub("[^a-z0-9]+", "-", (title if own["benchmark"][0] else f"understanding-{title}").lower())
         caption = f"{title}: scores by task from 0 to 100, with the standard deviation over seeds"
         near = "; near: share of the test split with a near neighbour in the train split" if own["near"].count() else ""
-        yield Table(name, f"{caption}{near}.", named, 2, own["signature"].to_list())
+        yield LatexTable(name, f"{caption}{near}.", named, 2, own["signature"].to_list())
 
 
-def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Table]:
+def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[LatexTable]:
     alike = warehouse.read("translator_agreement", key)
     who = pl.concat_str(pl.col("translator", "other").replace("", None), separator=", ", ignore_nulls=True)
-    yield Table(
+    yield LatexTable(
         "palibench-5", f"{corpus}: how far apart the human translators are.",
         alike.select(
             Measure=pl.col("measure").replace(TITLES), Translators=who, Passages="passages",
@@ -144,7 +144,7 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
         ), 2, alike["signature"].to_list(),
     )  # fmt: skip
     board = warehouse.read("leaderboard", key).sort("kind", "rank", descending=[True, False])
-    yield Table(
+    yield LatexTable(
         "palibench-6", f"{corpus}: models by similarity to the closest reference; human translators, each against the "
         "others, with one reference fewer.",
         board.select(
@@ -156,27 +156,27 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
     shares = warehouse.read("closest_share", key)
     cells = readings.across(shares, "translator", number("share", 1, 100), KEYS)
     cells = cells.sort("kind", "system", descending=[True, False])
-    yield Table(
+    yield LatexTable(
         "palibench-7", f"{corpus}: how often each translator is the closest, percent of passages.",
         cells.rename({"kind": "Kind", "system": "System"}), 2, shares["signature"].to_list(),
     )  # fmt: skip
     found = warehouse.read("metric_rank", key)
     table = readings.ranked(found, number("rank", 1), KEYS)
     names = {TITLES[name]: name for name in table.columns if name not in KEYS}
-    yield Table(
+    yield LatexTable(
         "palibench-8", f"{corpus}: ranks by measure (1 is best).", table.select(Kind="kind", System="system", **names),
         2, found["signature"].to_list(),
     )  # fmt: skip
 
 
-def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Table]:
+def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[LatexTable]:
     board = warehouse.read("leaderboard", key).filter(kind="model").sort("rank")
     passages = warehouse.read("source_text", key, ["passage"])
     triage = warehouse.read("triage", passages, ["model", "drift"]).rename({"model": "system"})
     far = {f"Drift above {least:g}": least for least in audits(warehouse)[corpus].bands}
     counts = triage.group_by("system").agg((pl.col("drift") > least).sum().alias(name) for name, least in far.items())
     rows = board.join(counts, on="system", how="left", maintain_order="left")
-    yield Table(
+    yield LatexTable(
         "audit-6", f"{corpus}: models and how many of their outputs lie far out.",
         rows.select(
             Model="system", Similarity=number("sim_best", 3), Drift=number("drift", 3),
@@ -197,7 +197,7 @@ def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Tab
             f"{each.capitalize()}, %": number(f"{each}_rate", 1, 100) for each in ("valid", "minor", "major", "any")
         }
         table = found.select(pl.col(keys).name.map(str.capitalize), n="judged", **rates)
-        yield Table(name, f"{corpus}: {words}.", table, len(keys), found["signature"].to_list())
+        yield LatexTable(name, f"{corpus}: {words}.", table, len(keys), found["signature"].to_list())
     judges = warehouse.read("judge_calibration", key).sort(pl.col("judge").str.starts_with("panel"), "judge")
     parts = {"precision": "precision", "recall": "recall", "F1": "f1"}
     percent = {"Exact": "exact"} | {
@@ -205,21 +205,21 @@ def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Tab
         for level in ("major", "any")
         for words, part in parts.items()
     }
-    yield Table(
+    yield LatexTable(
         "audit-8", f"{corpus}: judges against people's labels, percent.",
         judges.select(Judge="judge", n="outputs", **{words: number(name, 1, 100) for words, name in percent.items()}),
         1, judges["signature"].to_list(),
     )  # fmt: skip
     errors = warehouse.read("error_category", key).filter(pl.col("major") > 0, raters=PANEL, model="")
     errors = errors.sort("major", "error_category", descending=[True, False])
-    yield Table(
+    yield LatexTable(
         "audit-12", f"{corpus}: major errors that the panel found, by category.",
         errors.select(Category="error_category", Count="major", **{"Share, %": number("major_share", 1, 100)}),
         1, errors["signature"].to_list(),
     )  # fmt: skip
 
 
-def _judged(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Table]:
+def _judged(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[LatexTable]:
     passages = warehouse.read("source_text", key, ["passage"])
     sets = warehouse.read("base_set_item", passages, ["base_set"]).unique()
     scored = warehouse.read("pairwise_score", sets).sort("base_set", "contract")
@@ -236,13 +236,13 @@ def _judged(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Ta
             under = f", contract{which} of {len(comparable)}" if which else ""
             caption = f"Strength against the anchors of {base_set} (LT, 0 to 10) by slice{under}."
             signed = own.select(pl.format("{}; {}", "contract", "signature")).to_series().to_list()
-            yield Table(name, caption, table.rename({"model": "Model"}), 1, signed)
+            yield LatexTable(name, caption, table.rename({"model": "Model"}), 1, signed)
     marks = warehouse.read("rubric_summary", key)
     shares = {
         f"{mark}, %": (100 * pl.col(name) / pl.sum_horizontal(*_MARKS)).round(1)
         for mark, name in enumerate(_MARKS, start=1)
     }
-    yield Table(
+    yield LatexTable(
         "jp-tl-bench-rubric", f"{corpus}: marks from 1 to 5.",
         marks.sort("mean", descending=True, nulls_last=True).select(
             Model="model", Judge="judge", n="outputs", Mean=number("mean", 2), Median="median", **shares,
@@ -256,7 +256,7 @@ def _judged(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[Ta
         cells = named.pivot("aspect", index="model", values="cell", sort_columns=True)
         aspects = sorted(cells.columns[1:], key=lambda each: (each != "All", each))
         table = order.join(cells.select("model", *aspects), on="model", maintain_order="left")
-        yield Table(
+        yield LatexTable(
             "literate", f"{corpus}: models against the human translation, 0 to 100; 50 is parity.",
             table.rename({"model": "Model", "chunks": "Chunks"}), 1, scores["signature"].to_list(),
         )  # fmt: skip

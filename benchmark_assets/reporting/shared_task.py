@@ -49,7 +49,7 @@ A line a passage of `passages.txt`, in its order; line breaks within a passage a
 """
 
 
-class Written(NamedTuple):
+class WrittenSharedTask(NamedTuple):
     """What a folder holds: the counts of passages, systems and references; systems and restricted texts left out."""
 
     passages: int
@@ -69,7 +69,7 @@ class Lines(NamedTuple):
 
 def write(
     warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[str] = (), private: bool = False
-) -> Written:
+) -> WrittenSharedTask:
     """Write a corpus as a test set to a folder that is not there yet.
 
     Parameters
@@ -96,7 +96,7 @@ def folded(text: str) -> str:
     return " ".join(text.split())
 
 
-def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[str], private: bool) -> Written:
+def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[str], private: bool) -> WrittenSharedTask:
     key = pl.DataFrame({"corpus": [corpus]})
     selected = warehouse.read("selection", columns=["passage", "selected"]).filter("selected").select("passage")
     sources = warehouse.read("source_text", key).join(selected, on="passage", how="semi").sort("document", "position")
@@ -122,7 +122,7 @@ def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[st
     made = "".join(f"- made by: {each}\n" for each in made_by(warehouse, sources.select("passage")))
     files[README] = f"{title}{corpus}, as a test set\n\n{words}{ABOUT}{made}"
     put({path: text.encode() for path, text in files.items()}, folder)
-    return Written(len(lines.passages), [*lines.outputs], [*lines.references], incomplete, left_out)
+    return WrittenSharedTask(len(lines.passages), [*lines.outputs], [*lines.references], incomplete, left_out)
 
 
 def _pair(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> str:

@@ -22,7 +22,7 @@ from resources.keys import check_key
 from resources.warehouse import Replacement, Warehouse
 
 
-class Imported(NamedTuple):
+class ImportedAnswers(NamedTuple):
     """How many answers were taken in, for how many samples of the test split."""
 
     answers: int
@@ -31,7 +31,7 @@ class Imported(NamedTuple):
 
 def import_answers(
     warehouse: Warehouse, path: Path, task: str, model: str, registered: Collection[str] = ()
-) -> Imported:
+) -> ImportedAnswers:
     """Take in the answers of a model to a task, in place of those imported before.
 
     Parameters
@@ -66,7 +66,7 @@ def import_answers(
     })  # fmt: skip
     own = pl.DataFrame({"model": [model], "task": [task]})
     warehouse.write([Replacement("imported_answer", rows, own)], run_id="import")
-    return Imported(len(answers), len(samples))
+    return ImportedAnswers(len(answers), len(samples))
 
 
 def read_answers(path: Path, description: TaskDescription) -> dict[str, str]:

@@ -102,7 +102,7 @@ Answering = tuple[TaskSamples, Model | None]
 """The samples of a task, and the model that is asked; None where its answers were imported."""
 
 
-class Answers(ItemStudy[Answering]):
+class TaskAnswers(ItemStudy[Answering]):
     """What a model answers to the samples of a task's test split.
 
     A sample is asked about again only where it, the task or the model changed. Answers of a model that was removed from
@@ -221,7 +221,7 @@ def covered(warehouse: Warehouse, systems: Systems, models: Sequence[str], codes
     grid = pl.DataFrame({"model": models}, schema={"model": pl.String}).join(
         pl.DataFrame({"task": codes}, schema={"task": pl.String}), how="cross"
     )
-    return set(Answers(warehouse, systems).settings(grid).drop_nulls()["task"])
+    return set(TaskAnswers(warehouse, systems).settings(grid).drop_nulls()["task"])
 
 
 def _imported(warehouse: Warehouse) -> dict[tuple[str, str], str]:

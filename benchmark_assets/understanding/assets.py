@@ -39,7 +39,7 @@ def task_sample(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 
 
 answer = study_asset(
-    answers.Answers, TASK_GRID, "understanding", [dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
+    answers.TaskAnswers, TASK_GRID, "understanding", [dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
     readings.of_answers,
 )  # fmt: skip
 

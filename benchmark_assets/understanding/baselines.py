@@ -156,7 +156,7 @@ def _marked(
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """Answers and spans of each baseline."""
     rows = gold.sort("sample", "number").select("sample", "type", "text", "first", "last").rows()
-    right = [[tagger.Span(*row[1:]) for row in rows if row[0] == sample] for sample in train.samples]
+    right = [[tagger.TaggedSpan(*row[1:]) for row in rows if row[0] == sample] for sample in train.samples]
     of_train, of_test = ([texts[task.marked] for texts in each.texts] for each in (train, test))
     for baseline, signature in signatures(task).items():
         try:

@@ -45,7 +45,7 @@ BOARD = schema("understanding_board")
 COMPARISON = schema("understanding_comparison")
 
 
-class Group(NamedTuple):
+class TaskGroup(NamedTuple):
     """What a mean is over: the tasks of a benchmark in a language. Without a name of a benchmark there is no mean."""
 
     benchmark: str
@@ -56,7 +56,7 @@ Marks = dict[tuple[str, str], dict[str, Floats]]
 """By kind and system, then by task, the points of each sample, 0 to 100, mean over seeds, in the order of the file."""
 
 
-def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, Group]) -> pl.DataFrame:
+def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFrame:
     """Rows of `understanding_board`.
 
     Parameters
@@ -96,7 +96,7 @@ def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, Group]
     return pl.DataFrame(rows, schema=BOARD, orient="row")
 
 
-def compare(marks: pl.DataFrame, groups: Mapping[str, Group]) -> pl.DataFrame:
+def compare(marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFrame:
     """Rows of `understanding_comparison`: each two models on each task, and on the mean over the tasks of a group.
 
     Parameters
@@ -202,6 +202,6 @@ def _needed(scores: pl.DataFrame) -> list[str]:
     return (of_models if len(of_models) else scores)["task"].unique().sort().to_list()
 
 
-def _by_group(groups: Mapping[str, Group]) -> list[tuple[Group, list[str]]]:
+def _by_group(groups: Mapping[str, TaskGroup]) -> list[tuple[TaskGroup, list[str]]]:
     pairs = sorted((group, task) for task, group in groups.items())
     return [(group, [task for _, task in own]) for group, own in groupby(pairs, lambda pair: pair[0])]

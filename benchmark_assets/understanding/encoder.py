@@ -41,7 +41,7 @@ class Encoder(NamedTuple):
         return f"checkpoint {Path(self.checkpoint).name if local else self.checkpoint}, {SIGNATURE}"
 
 
-class Labelled(NamedTuple):
+class LabelledTexts(NamedTuple):
     """The class of each text, and the mean training loss of each epoch."""
 
     labels: list[str]
@@ -54,7 +54,7 @@ def fine_tune(
     labels: Sequence[str],
     test: Sequence[Sequence[str]],
     seed: int,
-) -> Labelled:
+) -> LabelledTexts:
     """Train an encoder on labelled texts and have it label others.
 
     Parameters
@@ -110,9 +110,9 @@ def fine_tune(
         trainer.train()
         losses = [float(entry["loss"]) for entry in trainer.state.log_history if "loss" in entry]
         if not test:
-            return Labelled([], losses)
+            return LabelledTexts([], losses)
         scores = np.asarray(trainer.predict(cast(Any, _encoded(tokenizer, test))).predictions)
-    return Labelled([classes[best] for best in scores.argmax(axis=1)], losses)
+    return LabelledTexts([classes[best] for best in scores.argmax(axis=1)], losses)
 
 
 def _encoded(tokenizer: Any, texts: Sequence[Sequence[str]]) -> list[dict[str, Any]]:

@@ -91,7 +91,7 @@ def type_f1(predicted: Sequence[tuple[str, str]], gold: Sequence[tuple[str, str]
     return 2 * precision * recall / (precision + recall)
 
 
-class Span(NamedTuple):
+class ScoredSpan(NamedTuple):
     """A span by its place: `first` and `last` are characters, half-open; None where it does not occur in the text."""
 
     type: str
@@ -109,7 +109,7 @@ class Pooled(NamedTuple):
     types: dict[str, tuple[int, int, int]]
 
 
-def pooled(predicted: Sequence[Sequence[Span]], gold: Sequence[Sequence[Span]]) -> Pooled:
+def pooled(predicted: Sequence[Sequence[ScoredSpan]], gold: Sequence[Sequence[ScoredSpan]]) -> Pooled:
     """MUC-5 over all samples together, in four modes.
 
     Parameters
@@ -149,7 +149,7 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return max(one[0], other[0]) < min(one[1], other[1])
 
 
-def _placed(spans: Sequence[Span], beyond: int) -> list[dict[str, str | int]]:
+def _placed(spans: Sequence[ScoredSpan], beyond: int) -> list[dict[str, str | int]]:
     """As nervaluate wants them, the last character included; those without a place apart from each other."""
     rows: list[dict[str, str | int]] = []
     for number, (kind, first, last) in enumerate(spans):

@@ -230,7 +230,7 @@ def _strings(spans: pl.DataFrame, keys: list[str]) -> dict[tuple[object, ...], l
     return {key: [(row[-2], row[-1]) for row in group] for key, group in groupby(rows, lambda row: row[:width])}
 
 
-def _places(spans: pl.DataFrame) -> dict[str, list[muc.Span]]:
+def _places(spans: pl.DataFrame) -> dict[str, list[muc.ScoredSpan]]:
     """Spans of each sample by place, in their order."""
     rows = spans.sort("sample", "number").select("sample", "type", "first", "last").iter_rows()
-    return {sample: [muc.Span(*row[1:]) for row in group] for sample, group in groupby(rows, lambda row: row[0])}
+    return {sample: [muc.ScoredSpan(*row[1:]) for row in group] for sample, group in groupby(rows, lambda row: row[0])}

@@ -35,7 +35,7 @@ file of it that the description of a task can name.
 """
 
 
-class Written(NamedTuple):
+class WrittenLabels(NamedTuple):
     """What a file of labels became: samples and spans written, and tasks that nobody has finished."""
 
     samples: int
@@ -101,7 +101,7 @@ def labeling_config(description: TaskDescription) -> bytes:
     return f"{config}\n".encode()
 
 
-def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> Written:
+def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> WrittenLabels:
     """Turn an export of Label Studio into a file of the task's own form, JSON lines in the order of the samples.
 
     What was skipped, drafts and predictions count for nothing. Samples are those of the export that somebody finished;
@@ -139,7 +139,7 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> Writ
     order = sorted(found, key=lambda key: (key[0], samples[key]["position"]))
     lines = [json.dumps(_line(description, samples[key], found[key]), ensure_ascii=False) for key in order]
     whole_files.hand_over(out, "".join(f"{line}\n" for line in lines))
-    return Written(len(found), sum(map(len, found.values())), waiting)
+    return WrittenLabels(len(found), sum(map(len, found.values())), waiting)
 
 
 def _samples(warehouse: Warehouse, code: str) -> tuple[TaskDescription, pl.DataFrame]:

@@ -21,7 +21,7 @@ TSHEG, BOUND_TSHEG = "\u0f0b", "\u0f0c"
 Way = Literal["given", "exact", "normalized", "absent"]
 
 
-class Place(NamedTuple):
+class SpanPlace(NamedTuple):
     """Characters `first` up to `last` of a text, half-open; None where the span is absent.
 
     `located` says how it was found, `occurrences` how often the text has the span, spelled in that way: above 1, which
@@ -34,10 +34,10 @@ class Place(NamedTuple):
     occurrences: int
 
 
-ABSENT = Place(None, None, "absent", 0)
+ABSENT = SpanPlace(None, None, "absent", 0)
 
 
-def locate(text: str, spans: Sequence[str], given: Sequence[tuple[int, int]] = ()) -> list[Place]:
+def locate(text: str, spans: Sequence[str], given: Sequence[tuple[int, int]] = ()) -> list[SpanPlace]:
     """Find each span in a text.
 
     Spans that are the same get one occurrence after the other, in their order. A span takes the first occurrence that
@@ -55,12 +55,12 @@ def locate(text: str, spans: Sequence[str], given: Sequence[tuple[int, int]] = (
     """
     searched = _Text(text)
     taken: set[tuple[int, int]] = set()
-    places: list[Place | None] = [None] * len(spans)
+    places: list[SpanPlace | None] = [None] * len(spans)
     for number, (span, (first, last)) in enumerate(zip(spans, given, strict=False)):
         if 0 <= first < last and text[first:last] == span:
-            places[number] = Place(first, last, "given", 1)
+            places[number] = SpanPlace(first, last, "given", 1)
             taken.add((first, last))
-    found: list[Place] = []
+    found: list[SpanPlace] = []
     for number, span in enumerate(spans):
         place = places[number] or _search(searched, span, taken, given[number][0] if given else 0)
         if place.first is not None and place.last is not None:
@@ -109,7 +109,7 @@ class _Normalized(NamedTuple):
     ends: dict[int, int]
 
 
-def _search(searched: _Text, span: str, taken: set[tuple[int, int]], near: int) -> Place:
+def _search(searched: _Text, span: str, taken: set[tuple[int, int]], near: int) -> SpanPlace:
     if not span.strip():
         return ABSENT
     found, way = searched.exact(span), "exact"
@@ -119,7 +119,7 @@ def _search(searched: _Text, span: str, taken: set[tuple[int, int]], near: int) 
         return ABSENT
     free = [place for place in found if place not in taken] or found
     first, last = min(free, key=lambda place: (abs(place[0] - near), place[0]))
-    return Place(first, last, "exact" if way == "exact" else "normalized", len(found))
+    return SpanPlace(first, last, "exact" if way == "exact" else "normalized", len(found))
 
 
 def _occurrences(text: str, words: str) -> list[int]:

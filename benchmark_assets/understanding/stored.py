@@ -58,9 +58,9 @@ def of_all(warehouse: Warehouse, asked: pl.DataFrame, words: str) -> pl.DataFram
     return own.with_columns(settings=pl.lit(digest(words, sorted(contracts.items()))))
 
 
-def groups(warehouse: Warehouse) -> dict[str, board.Group]:
+def groups(warehouse: Warehouse) -> dict[str, board.TaskGroup]:
     """Which mean each task has a part in."""
-    return {code: board.Group(task.benchmark, task.language) for code, task in tasks(warehouse).items()}
+    return {code: board.TaskGroup(task.benchmark, task.language) for code, task in tasks(warehouse).items()}
 
 
 def baseline_scores(warehouse: Warehouse) -> pl.DataFrame:

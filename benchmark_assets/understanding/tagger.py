@@ -44,7 +44,7 @@ SIGNATURE_PAIR = (
 _STRETCH = re.compile(rf"[^{SIGNS}\n]+[{SIGNS}\s]*")
 
 
-class Span(NamedTuple):
+class TaggedSpan(NamedTuple):
     """A span and where it lies: characters, half-open; None where the text does not have it."""
 
     type: str
@@ -90,11 +90,11 @@ class Tagger:
         Where there is not one type to be learnt.
     """
 
-    def __init__(self, texts: Sequence[str], spans: Sequence[Sequence[Span]], types: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]], types: Sequence[str]) -> None:
         self.terms = linear.Terms([words for text in texts for words in _words(text)])
         self.chosen = _train(texts, spans, types, _surrounded(self.terms.train, texts))
 
-    def mark(self, texts: Sequence[str]) -> list[list[Span]]:
+    def mark(self, texts: Sequence[str]) -> list[list[TaggedSpan]]:
         """The spans of each text."""
         if not any(map(stretches, texts)):
             return [[] for _ in texts]
@@ -109,7 +109,7 @@ class PairTagger:
     """
 
     def __init__(
-        self, texts: Sequence[str], others: Sequence[str], spans: Sequence[Sequence[Span]], types: Sequence[str]
+        self, texts: Sequence[str], others: Sequence[str], spans: Sequence[Sequence[TaggedSpan]], types: Sequence[str]
     ) -> None:
         self.rarity = Rarity(texts)
         features = self._features(texts, others)
@@ -117,7 +117,7 @@ class PairTagger:
         self.spread[self.spread == 0] = 1
         self.chosen = _train(texts, spans, types, csr_array((features - self.mean) / self.spread))
 
-    def mark(self, texts: Sequence[str], others: Sequence[str]) -> list[list[Span]]:
+    def mark(self, texts: Sequence[str], others: Sequence[str]) -> list[list[TaggedSpan]]:
         """The spans of each text."""
         if not any(map(stretches, texts)):
             return [[] for _ in texts]
@@ -146,7 +146,7 @@ def _surrounded(weights: csr_array, texts: Sequence[str]) -> csr_array:
 
 
 def _train(
-    texts: Sequence[str], spans: Sequence[Sequence[Span]], types: Sequence[str], features: csr_array
+    texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]], types: Sequence[str], features: csr_array
 ) -> dict[str, Chosen]:
     """For each type that can be learnt its weights, and the level and cost that do best on texts kept apart."""
     from sklearn.svm import LinearSVC  # type: ignore[import-untyped]  # takes a second
@@ -179,15 +179,15 @@ def _train(
     return chosen
 
 
-def _inside(spans: Sequence[Span], cut: Sequence[tuple[int, int]]) -> Iterator[bool]:
+def _inside(spans: Sequence[TaggedSpan], cut: Sequence[tuple[int, int]]) -> Iterator[bool]:
     """Of each stretch whether more than half of it lies in a span."""
     placed = [(span.first, span.last) for span in spans if span.first is not None and span.last is not None]
     for first, last in cut:
         yield any(min(last, end) - max(first, begin) > (last - first) / 2 for begin, end in placed)
 
 
-def _marked(texts: Sequence[str], chosen: dict[str, Chosen], features: csr_array) -> list[list[Span]]:
-    found: list[list[Span]] = [[] for _ in texts]
+def _marked(texts: Sequence[str], chosen: dict[str, Chosen], features: csr_array) -> list[list[TaggedSpan]]:
+    found: list[list[TaggedSpan]] = [[] for _ in texts]
     cuts = [stretches(text) for text in texts]
     for kind, own in chosen.items():
         spans = _spans(texts, cuts, kind, features @ own.weights + own.bias, own.change)
@@ -199,7 +199,7 @@ def _marked(texts: Sequence[str], chosen: dict[str, Chosen], features: csr_array
 def _spans(
     texts: Sequence[str], cuts: Sequence[Sequence[tuple[int, int]]], kind: str, values: NDArray[np.float64],
     change: float,
-) -> list[list[Span]]:  # fmt: skip
+) -> list[list[TaggedSpan]]:  # fmt: skip
     """Of each text the spans that have the greatest sum of values, less what their ends cost."""
     found, start = [], 0
     for text, cut in zip(texts, cuts, strict=True):
@@ -208,7 +208,7 @@ def _spans(
         own = []
         for begin, end in runs:
             first, last = cut[begin][0], cut[end - 1][1]
-            own.append(Span(kind, text[first:last], first, last))
+            own.append(TaggedSpan(kind, text[first:last], first, last))
         found.append(own)
     return found
 
@@ -232,7 +232,7 @@ def _runs(values: Sequence[float], change: float) -> list[tuple[int, int]]:
     return [(int(begin), int(end)) for begin, end in edges.reshape(-1, 2)]
 
 
-def _score(texts: Sequence[str], gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]]) -> float:
+def _score(texts: Sequence[str], gold: Sequence[Sequence[TaggedSpan]], found: Sequence[Sequence[TaggedSpan]]) -> float:
     """Mean over texts, as DharmaBench scores spans: 0 to 1."""
     scores = [
         muc.type_f1([span[:2] for span in ours], [span[:2] for span in right], text)

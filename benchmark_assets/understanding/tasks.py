@@ -17,14 +17,14 @@ from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 
 
-class Imported(NamedTuple):
+class ImportedTasks(NamedTuple):
     """Codes of the tasks that were imported, and what is wrong with each description that was not."""
 
     tasks: list[str]
     faults: list[BadInput]
 
 
-def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path) -> Imported:
+def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path) -> ImportedTasks:
     """Store the tasks whose descriptions and files are sound; their samples come with `task_sample`.
 
     A task that was imported before, from whatever path and root, is replaced.
@@ -64,7 +64,7 @@ def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path)
     if rows:
         tasks = pl.concat(rows)
         warehouse.write([Replacement("task", tasks, tasks.select("task"))], run_id="import")
-    return Imported([row["task"].item() for row in rows], faults)
+    return ImportedTasks([row["task"].item() for row in rows], faults)
 
 
 def tasks(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[str, TaskDescription]:

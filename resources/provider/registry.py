@@ -31,11 +31,11 @@ MOST_DRAWS = 1000
 """So many numbers lie between one seed and the next: a draw has a number of its own, whatever else is drawn."""
 
 
-class _Entry(BaseModel):
+class _RegistryEntry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Endpoint(_Entry):
+class Endpoint(_RegistryEntry):
     """An OpenAI-compatible chat-completions API at `url`, or a file of recorded replies.
 
     `key` names the environment variable that holds the API key, '' where none is needed. `dialect` is one of
@@ -64,7 +64,7 @@ class Endpoint(_Entry):
         return self
 
 
-class Price(_Entry):
+class Price(_RegistryEntry):
     """US dollars for a million tokens; reasoning counts as output. `cached` is the price of cached input, if lower."""
 
     input: float = Field(ge=0)
@@ -85,7 +85,7 @@ class Price(_Entry):
         return round(dollars * NANO)
 
 
-class Answering(_Entry):
+class Answering(_RegistryEntry):
     """How a model is asked about the samples of tasks of understanding.
 
     `shots` is the number of examples out of a task's train split that it is shown, `draws` how often it is asked about
@@ -103,7 +103,7 @@ class Answering(_Entry):
         return self
 
 
-class Settings(_Entry):
+class Settings(_RegistryEntry):
     """A model, a judge or an aligner, as the registry has it.
 
     `max_tokens` bounds a reply, reasoning included. `batch_tokens` bounds the source tokens of one translation request
@@ -134,14 +134,14 @@ class Settings(_Entry):
     family: str = ""
 
 
-class Budget(_Entry):
+class Budget(_RegistryEntry):
     """The most, in US dollars, that a run may cost, and all calls of a day (UTC)."""
 
     run: float | None = Field(default=None, gt=0)
     day: float | None = Field(default=None, gt=0)
 
 
-class CometEntry(_Entry):
+class CometEntry(_RegistryEntry):
     """The COMET checkpoint that scores are made with: a path that ends in `.ckpt`, or a name on the hub; '' for none.
 
     `token_budget` bounds the tokens that are encoded at a time.
@@ -152,7 +152,7 @@ class CometEntry(_Entry):
     token_budget: int = Field(default=2048, ge=1)
 
 
-class EmbedderEntry(_Entry):
+class EmbedderEntry(_RegistryEntry):
     """An embedder: a model of an endpoint's /embeddings, or one that sentence-transformers loads ('' is MiniLM)."""
 
     endpoint: str | None = None
@@ -160,7 +160,7 @@ class EmbedderEntry(_Entry):
     dimensions: int = Field(0, ge=0)
 
 
-class EncoderEntry(_Entry):
+class EncoderEntry(_RegistryEntry):
     """A checkpoint that is fine-tuned as a baseline of tasks of classes, a folder or a name on the hub; once a seed."""
 
     checkpoint: str = Field(min_length=1)
@@ -218,7 +218,7 @@ class Model:
         return self.place, self.served, sorted(self.fields.items()), self.endpoint.structured
 
 
-class Registry(_Entry):
+class Registry(_RegistryEntry):
     """The file as a whole. `embedder` names the one that scores are made with.
 
     `models` are on trial, `judges` compare what they say, `aligners` align continuous translations with their source.

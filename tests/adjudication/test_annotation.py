@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from benchmark_assets.adjudication.annotation import (
     ANSWERS,
-    Item,
+    SheetItem,
     export_items,
     guarded,
     in_order,
@@ -155,7 +155,7 @@ def test_each_annotator_has_an_order_of_their_own_and_the_same_again(drawn: Ware
 
 def test_the_order_says_nothing_of_the_models() -> None:
     """Of two models, each has half of the items in each half of the sheet."""
-    items = [Item(item_key(str(i % 2), str(i), ""), "", str(i % 2), {}, "") for i in range(1000)]
+    items = [SheetItem(item_key(str(i % 2), str(i), ""), "", str(i % 2), {}, "") for i in range(1000)]
     ordered = in_order(items, "mori", 1)
     assert abs(sum(item.source == "0" for item in ordered[:500]) - 250) < 40
     assert ordered != in_order(items, "mori", 2)
@@ -178,9 +178,11 @@ def test_no_key_is_a_number_to_a_spreadsheet_which_would_round_it(key: str) -> N
 
 
 @given(
-    st.lists(st.builds(Item, ODD, ODD, ODD, st.dictionaries(st.sampled_from(["ann", "=ben"]), ODD), ODD), max_size=3)
+    st.lists(
+        st.builds(SheetItem, ODD, ODD, ODD, st.dictionaries(st.sampled_from(["ann", "=ben"]), ODD), ODD), max_size=3
+    )
 )
-def test_texts_come_back_from_a_sheet_as_they_went_into_it(items: list[Item]) -> None:
+def test_texts_come_back_from_a_sheet_as_they_went_into_it(items: list[SheetItem]) -> None:
     content = items_sheet(items, ["ann", "=ben"], "mori")
     assert content.startswith(b"\xef\xbb\xbf")
     table = [
@@ -212,7 +214,7 @@ def test_label_studio_offers_the_vocabulary_and_shows_what_the_tasks_have() -> N
     shown_for = asked.attrib["whenChoiceValue"].split(",")
     assert [read_judgement({"label": each, "error_category": "other", "severity": "low"}, False).label
             for each in shown_for] == list(ERRORS)  # fmt: skip
-    item = Item("i", "p", "s", {"ann": "a"}, "c")
+    item = SheetItem("i", "p", "s", {"ann": "a"}, "c")
     (task,) = json.loads(tasks([item], ["ann", 'b"<e>&n'], "mori"))
     texts = config.findall(".//Text")
     assert {text.attrib["value"].removeprefix("$") for text in texts} <= set(task["data"])

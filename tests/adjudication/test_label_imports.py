@@ -13,13 +13,13 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.annotation import ANSWERS, Item, export_items, items_sheet, sheet, unguarded
+from benchmark_assets.adjudication.annotation import ANSWERS, SheetItem, export_items, items_sheet, sheet, unguarded
 from benchmark_assets.adjudication.label_imports import (
     NO_ANNOTATOR,
     NO_SPAN,
     TWICE,
     UNKNOWN_ITEM,
-    Counts,
+    LabelCounts,
     Marked,
     import_labels,
     marked_span,
@@ -87,7 +87,7 @@ def labels(warehouse: Warehouse, *columns: str) -> list[tuple[Any, ...]]:
 def test_a_sheet_brings_every_field(outputs: Warehouse, tmp_path: Path) -> None:
     row = MINOR | {"confidence": "High", "notes": " =not a formula ", "error_span": "the cat SITS"}
     path = write(tmp_path / "items.csv", mori(MOUSE, **row), mori(SUN), {"item": SUN, "annotator": "santos"} | VALID)
-    assert import_labels(outputs, [path]) == [Counts(taken=2, unchanged=0, replaced=0, open=1, quarantined=0)]
+    assert import_labels(outputs, [path]) == [LabelCounts(taken=2, unchanged=0, replaced=0, open=1, quarantined=0)]
     stored = outputs.read("imported_label").drop("fingerprint", "run_id", "updated_at")
     assert sorted(stored.rows()) == sorted([
         (MOUSE, "mori", "MINOR_ERROR", "OTHER", "low", "high", "=not a formula", 14, 27, str(path)),
@@ -102,7 +102,9 @@ def test_odd_texts_go_out_are_labelled_and_come_back(
     tmp_path_factory: pytest.TempPathFactory, candidates: list[str], notes: str, data: st.DataObject
 ) -> None:
     """A person copies a stretch of each candidate into the cell for it, by a program that knows only CSV."""
-    items = [Item(item_key("m", str(i), text), str(i), text, {"ann": text}, text) for i, text in enumerate(candidates)]
+    items = [
+        SheetItem(item_key("m", str(i), text), str(i), text, {"ann": text}, text) for i, text in enumerate(candidates)
+    ]
     table = rows(items_sheet(items, ["ann"], "mori").decode("utf-8-sig"))
     spans = []
     for row, text in zip(table, candidates, strict=True):
@@ -140,7 +142,7 @@ def test_a_sheet_that_went_out_comes_back_with_labels(drawn: Warehouse, tmp_path
         writer = csv.DictWriter(file, table[0].keys(), delimiter=";")
         writer.writeheader()
         writer.writerows(table)
-    assert import_labels(drawn, [path]) == [Counts(5, 0, 0, 0, 0)]
+    assert import_labels(drawn, [path]) == [LabelCounts(5, 0, 0, 0, 0)]
     lengths = {item_key(*key, text): len(text) for key, text in SENT.items()}
     assert all((start, end) == (0, lengths[item]) for item, _, start, end in labels(drawn, "span_start", "span_end"))
 
@@ -187,7 +189,7 @@ def test_a_row_that_does_not_fit_is_set_aside_and_the_others_are_taken(
     outputs: Warehouse, tmp_path: Path, row: dict[str, str], reason: str
 ) -> None:
     path = write(tmp_path / "items.csv", mori(SUN, **VALID), row, mori(PUSS, **MINOR))
-    assert import_labels(outputs, [path]) == [Counts(2, 0, 0, 0, 1)]
+    assert import_labels(outputs, [path]) == [LabelCounts(2, 0, 0, 0, 1)]
     ((place, said),) = quarantined(outputs)
     assert place == 3
     assert reason in said
@@ -197,7 +199,7 @@ def test_a_row_that_does_not_fit_is_set_aside_and_the_others_are_taken(
 def test_a_row_with_cells_beyond_the_header_is_set_aside(outputs: Warehouse, tmp_path: Path) -> None:
     path = tmp_path / "items.csv"
     path.write_text(f"item,annotator,label,error_category,severity\n{MOUSE},mori,VALID_VARIATION,,none,but, then\n")
-    assert import_labels(outputs, [path]) == [Counts(0, 0, 0, 0, 1)]
+    assert import_labels(outputs, [path]) == [LabelCounts(0, 0, 0, 0, 1)]
     assert quarantined(outputs) == [(2, "the row has more cells than the header")]
 
 
@@ -208,7 +210,7 @@ def test_who_labels_an_item_twice_and_differently_is_asked_which(outputs: Wareho
         mori(MOUSE, **VALID), santos, mori(MOUSE, **MINOR), mori(SUN, **MINOR), mori(SUN, **MINOR), mori(SUN),
         mori(PUSS, **VALID), mori(PUSS, **VALID | {"severity": "?"}),
     )  # fmt: skip
-    assert import_labels(outputs, [path]) == [Counts(taken=2, unchanged=0, replaced=0, open=1, quarantined=4)]
+    assert import_labels(outputs, [path]) == [LabelCounts(taken=2, unchanged=0, replaced=0, open=1, quarantined=4)]
     places = quarantined(outputs)
     assert places[:3] == [(2, TWICE), (4, TWICE), (8, TWICE)]
     assert places[3][1].startswith("severity '?'")
@@ -272,7 +274,7 @@ def test_an_export_of_label_studio_brings_all_who_finished(outputs: Warehouse, t
         task(FORMULA, annotation("bo@uni.org")),
         task(PUSS, annotation("bo@uni.org", *IS_MINOR, skipped=True), annotation({"id": 9}, *IS_VALID)),
     ])  # fmt: skip
-    assert import_labels(outputs, [path]) == [Counts(taken=4, unchanged=0, replaced=0, open=2, quarantined=0)]
+    assert import_labels(outputs, [path]) == [LabelCounts(taken=4, unchanged=0, replaced=0, open=2, quarantined=0)]
     stored = outputs.read("imported_label").drop("file", "fingerprint", "run_id", "updated_at")
     assert sorted(stored.rows()) == sorted([
         (MOUSE, "ada@uni.org", "MINOR_ERROR", "OMISSION_OR_TRUNCATION", "medium", "low", "one\ntwo 🌞", 14, 27),
@@ -295,7 +297,7 @@ def test_the_short_form_brings_the_same(outputs: Warehouse, tmp_path: Path) -> N
         short(FORMULA, annotator=None),
         short(PUSS, label="Valid variation", severity="None", annotator=12),
     ])  # fmt: skip
-    assert import_labels(outputs, [path]) == [Counts(taken=2, unchanged=0, replaced=0, open=1, quarantined=1)]
+    assert import_labels(outputs, [path]) == [LabelCounts(taken=2, unchanged=0, replaced=0, open=1, quarantined=1)]
     assert quarantined(outputs) == [(1, NO_SPAN)]
     assert sorted(labels(outputs, "label", "notes", "span_start")) == sorted([
         (SUN, "ada@uni.org", "MINOR_ERROR", "one\ntwo\nthree", 2), (PUSS, "12", "VALID_VARIATION", "", None),
@@ -338,7 +340,7 @@ def test_an_annotation_that_does_not_fit_is_set_aside(
     outputs: Warehouse, tmp_path: Path, result: list[dict[str, Any]], reason: str
 ) -> None:
     path = export(tmp_path / "p.json", [task(SUN, annotation(1, *IS_VALID)), task(MOUSE, annotation(1, *result))])
-    assert import_labels(outputs, [path]) == [Counts(1, 0, 0, 0, 1)]
+    assert import_labels(outputs, [path]) == [LabelCounts(1, 0, 0, 0, 1)]
     ((place, said),) = quarantined(outputs)
     assert place == 2
     assert reason in said
@@ -350,7 +352,7 @@ def test_faults_of_one_task_are_told_together(outputs: Warehouse, tmp_path: Path
         task(MOUSE, annotation("a@b.org", *wrong), annotation("a@b.org", *IS_MINOR), annotation(None, *IS_VALID)),
         {"id": 4, "data": {"text": "of another project"}, "annotations": [annotation("a@b.org", *IS_VALID)]},
     ])  # fmt: skip
-    assert import_labels(outputs, [path]) == [Counts(0, 0, 0, 0, 3)]
+    assert import_labels(outputs, [path]) == [LabelCounts(0, 0, 0, 0, 3)]
     assert quarantined(outputs) == [
         (1, NO_ANNOTATOR), (1, f"label has 2 values; {TWICE}"), (2, "the item is missing"),
     ]  # fmt: skip
@@ -362,7 +364,7 @@ def test_half_a_character_does_no_harm(outputs: Warehouse, tmp_path: Path) -> No
     path = export(tmp_path / "p.json", [
         task(SUN, annotation("\udf1e@b.org", *IS_MINOR, half)), task("\ud83c", annotation(1, *IS_VALID)),
     ])  # fmt: skip
-    assert import_labels(outputs, [path]) == [Counts(1, 0, 0, 0, 1)]
+    assert import_labels(outputs, [path]) == [LabelCounts(1, 0, 0, 0, 1)]
     assert labels(outputs, "notes") == [(SUN, "\ufffd@b.org", "\ufffd!")]
 
 
@@ -399,7 +401,7 @@ def test_the_same_file_again_changes_nothing(outputs: Warehouse, tmp_path: Path)
     path = write(tmp_path / "items.csv", mori(MOUSE, **VALID), mori(SUN, label="?"), mori(PUSS, **MINOR), mori(FORMULA))
     import_labels(outputs, [path])
     before = snapshot(outputs)
-    assert import_labels(outputs, [path, path]) == [Counts(0, 2, 0, 1, 1)] * 2
+    assert import_labels(outputs, [path, path]) == [LabelCounts(0, 2, 0, 1, 1)] * 2
     assert all(now.equals(then) for now, then in zip(snapshot(outputs), before, strict=True))
 
 
@@ -409,12 +411,12 @@ def test_a_corrected_file_replaces_what_its_annotator_said(outputs: Warehouse, t
     import_labels(outputs, [path])
     untouched = outputs.read("imported_label").filter(annotator="santos")
     write(path, mori(MOUSE, **MINOR), santos, mori(SUN, **VALID), mori(PUSS, label="!!"))
-    assert import_labels(outputs, [path]) == [Counts(taken=1, unchanged=1, replaced=1, open=0, quarantined=1)]
+    assert import_labels(outputs, [path]) == [LabelCounts(taken=1, unchanged=1, replaced=1, open=0, quarantined=1)]
     assert [reason.split()[1] for _, reason in quarantined(outputs)] == ["'!!'"]
     assert outputs.read("imported_label").filter(annotator="santos").equals(untouched)
     # Under another name, too: what a file brings takes the place of what was wrong with another's.
     other = write(tmp_path / "items (2).csv", mori(PUSS, **MINOR))
-    assert import_labels(outputs, [other]) == [Counts(1, 0, 0, 0, 0)]
+    assert import_labels(outputs, [other]) == [LabelCounts(1, 0, 0, 0, 0)]
     assert quarantined(outputs) == []
     assert {item: label for item, name, label in labels(outputs, "label") if name == "mori"} == {
         MOUSE: "MINOR_ERROR", SUN: "VALID_VARIATION", PUSS: "MINOR_ERROR"
@@ -425,7 +427,7 @@ def test_a_label_that_becomes_unreadable_stays_as_it_was(outputs: Warehouse, tmp
     path = write(tmp_path / "items.csv", mori(MOUSE, **VALID), mori(SUN, **VALID))
     import_labels(outputs, [path])
     write(path, mori(MOUSE, **VALID | {"severity": "?"}), mori(SUN))
-    assert import_labels(outputs, [path]) == [Counts(0, 0, 0, 1, 1)]
+    assert import_labels(outputs, [path]) == [LabelCounts(0, 0, 0, 1, 1)]
     assert len(labels(outputs)) == 2
 
 

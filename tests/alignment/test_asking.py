@@ -18,11 +18,11 @@ from benchmark_assets.alignment.asking import (
     LARGEST,
     SMALLEST,
     TRIES,
+    AlignmentWork,
     Asked,
     Extracted,
     ModelAligner,
     Task,
-    Work,
     align,
     batches,
 )
@@ -288,11 +288,11 @@ LONG = ids([10, 12, 9, 14, 8, 11, 13])
 """Segments of a document that is asked for in several batches."""
 
 
-def work(document: str = "d1", asked: Sequence[str] | None = None, blank: str = "") -> Work:
+def work(document: str = "d1", asked: Sequence[str] | None = None, blank: str = "") -> AlignmentWork:
     """A long document, all of it asked for unless a part is named; the source of one of its segments may be blank."""
     segments = {key: Asked(" " if key == blank else f"Sententia {key}.", f"Sentence {key}.") for key in LONG}
     prose = f"The prose of {document}. " + " ".join(f"Phrase {key}." for key in LONG)
-    return Work(document, "ann", "la", "en", prose, segments, LONG if asked is None else asked)
+    return AlignmentWork(document, "ann", "la", "en", prose, segments, LONG if asked is None else asked)
 
 
 class Deployment:

@@ -6,7 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from benchmark_assets.alignment.rows import CONFIDENT, Place, aligned_rows, by_embeddings
+from benchmark_assets.alignment.rows import CONFIDENT, SegmentPlace, aligned_rows, by_embeddings
 from resources.warehouse import Warehouse
 from tests.alignment.corpora import PASSAGES, PROSE, Tales, expected, prose
 from tests.alignment.words import embed, sentence
@@ -94,7 +94,7 @@ def test_passages_out_of_order_get_their_own_text_or_none(seed: int) -> None:
     """What stands out of order is left out or doubted; with so much of it, the document is."""
     rng = random.Random(seed)
     own = [" ".join(sentence(rng, 7) for _ in range(2)) for _ in range(12)]
-    segments = [Place(f"c/d:{at}", f"d:{at}.1", "Fons.", (text,)) for at, text in enumerate(own)]
+    segments = [SegmentPlace(f"c/d:{at}", f"d:{at}.1", "Fons.", (text,)) for at, text in enumerate(own)]
     shuffled = "\n\n".join(rng.sample(own, len(own)))
     aligned = by_embeddings(shuffled, segments, embed)
     rows, _ = aligned_rows("ann", shuffled, segments, aligned, [], {})
@@ -111,7 +111,7 @@ def test_a_long_addition_gives_no_passage_a_text_that_is_not_its_own(sentences: 
     """Its neighbours may take some of it in beside their own text, which verification cannot see."""
     rng = random.Random(7)
     own = [sentence(rng, 8) for _ in range(8)]
-    segments = [Place(f"c/d:{number}", f"d:{number}.1", "Fons.", (text,)) for number, text in enumerate(own)]
+    segments = [SegmentPlace(f"c/d:{number}", f"d:{number}.1", "Fons.", (text,)) for number, text in enumerate(own)]
     added = " ".join(sentence(rng, 15) for _ in range(sentences))
     whole = "\n\n".join([*own[:at], added, *own[at:]])
     rows, _ = aligned_rows("ann", whole, segments, by_embeddings(whole, segments, embed), [], {})

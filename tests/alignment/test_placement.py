@@ -4,20 +4,20 @@ from itertools import pairwise, product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.alignment.placement import Place, in_order
+from benchmark_assets.alignment.placement import ProsePlace, in_order
 
-PLACES = st.tuples(st.integers(0, 7), st.integers(1, 4)).map(lambda each: Place(each[0], sum(each), *each, True))
+PLACES = st.tuples(st.integers(0, 7), st.integers(1, 4)).map(lambda each: ProsePlace(each[0], sum(each), *each, True))
 CANDIDATES = st.lists(st.one_of(st.none(), st.lists(PLACES, max_size=3, unique=True).map(sorted)), max_size=5)
 
 
-def follow_each_other(places: Sequence[Place | None]) -> bool:
+def follow_each_other(places: Sequence[ProsePlace | None]) -> bool:
     chosen = [place for place in places if place]
     return all(one.last <= other.first for one, other in pairwise(chosen))
 
 
 @given(CANDIDATES, st.lists(st.integers(1, 9), min_size=5, max_size=5))
-def test_no_other_choice_in_order_weighs_more(candidates: list[list[Place] | None], weights: list[int]) -> None:
-    def weight(places: Sequence[Place | None]) -> int:
+def test_no_other_choice_in_order_weighs_more(candidates: list[list[ProsePlace] | None], weights: list[int]) -> None:
+    def weight(places: Sequence[ProsePlace | None]) -> int:
         return sum(own for place, own in zip(places, weights, strict=False) if place)
 
     chosen = in_order(candidates, weights[: len(candidates)])
@@ -27,8 +27,8 @@ def test_no_other_choice_in_order_weighs_more(candidates: list[list[Place] | Non
     assert weight(chosen) == max(weight(each) for each in choices if follow_each_other(each))
 
 
-def place(first: int, last: int) -> Place:
-    return Place(first, last, first, last, True)
+def place(first: int, last: int) -> ProsePlace:
+    return ProsePlace(first, last, first, last, True)
 
 
 def test_among_equals_segments_adjoin_each_other_also_over_one_without_text() -> None:

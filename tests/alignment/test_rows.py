@@ -9,7 +9,7 @@ from benchmark_assets.alignment.rows import (
     CONFIDENT,
     FOUND,
     UNSURE,
-    Place,
+    SegmentPlace,
     aligned_rows,
     by_embeddings,
     corrected,
@@ -25,14 +25,15 @@ PROSE = " ".join(TEXTS)
 OTHER_PROSE = " ".join(sentence(RNG, 7) for _ in range(5))
 IDS = ["d:1.1", "d:1.2", "d:1.3", "d:2.1", "d:2.2"]
 SEGMENTS = [
-    Place(f"c/{each.partition('.')[0]}", each, f"Fons {each}.", (text,)) for each, text in zip(IDS, TEXTS, strict=True)
+    SegmentPlace(f"c/{each.partition('.')[0]}", each, f"Fons {each}.", (text,))
+    for each, text in zip(IDS, TEXTS, strict=True)
 ]
 FIRST, SECOND = "c/d:1", "c/d:2"
 ALIGNED = by_embeddings(PROSE, SEGMENTS, embed)
 
 
 def rows(
-    segments: list[Place] = SEGMENTS,
+    segments: list[SegmentPlace] = SEGMENTS,
     aligned: Aligned | None = ALIGNED,
     extracted: list[Extracted] | None = None,
     corrections: dict[str, str | None] | None = None,

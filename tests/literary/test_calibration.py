@@ -15,7 +15,7 @@ from benchmark_assets.literary.calibration import (
     FOLDS,
     IN_USE,
     SEAT_KIND,
-    Judged,
+    CastVotes,
     best_weights,
     calibration,
     decisive,
@@ -52,16 +52,16 @@ def voted(said: Sequence[tuple[str | None, str | None]]) -> pl.DataFrame:
 
 def simulated(
     accuracies: Sequence[float], pairs: int, chance: np.random.Generator, unsure: float = 0.1, models: int = 1
-) -> Judged:
+) -> CastVotes:
     """Pairs whose truth is known, and votes of seats that are right so often where they are not unsure."""
     truth = chance.choice([-1.0, 1.0], size=pairs)
     right = chance.random((pairs, len(accuracies))) < np.array(accuracies)
     cast = np.where(right, truth[:, None], -truth[:, None])
     cast[chance.random(cast.shape) < unsure] = 0
-    return Judged(tuple(f"novels/a:{number // models}" for number in range(pairs)), truth, cast)
+    return CastVotes(tuple(f"novels/a:{number // models}" for number in range(pairs)), truth, cast)
 
 
-def expected(said: Floats, judged: Judged) -> float:
+def expected(said: Floats, judged: CastVotes) -> float:
     """Right ones of all pairs, an undecided one counting half."""
     return float((1 + said * judged.truth).mean() / 2)
 
@@ -175,9 +175,9 @@ def test_pairs_of_a_passage_are_in_one_fold(numbers: list[int]) -> None:
 
 def test_ties_go_to_weights_that_are_nearest_to_equal() -> None:
     truth = np.ones(4)
-    alike = Judged(("p",) * 4, truth, np.ones((4, 3)))
+    alike = CastVotes(("p",) * 4, truth, np.ones((4, 3)))
     assert best_weights(alike, 0).tolist() == [1, 1, 1]
-    one_wrong = Judged(("p",) * 4, truth, np.column_stack([np.ones(4), -np.ones(4)]))
+    one_wrong = CastVotes(("p",) * 4, truth, np.column_stack([np.ones(4), -np.ones(4)]))
     assert best_weights(one_wrong, 0).tolist() == [2, 1]
 
 
@@ -221,7 +221,7 @@ def flattery(accuracies: Sequence[float], pairs: int, runs: int, models: int = 1
         said, place = out_of_fold(judged, 0), np.array(folds(judged.passages))
         assert said is not None
         of_folds = [
-            (worth(best_weights(Judged((), judged.truth[place != fold], judged.cast[place != fold]), 0)), own)
+            (worth(best_weights(CastVotes((), judged.truth[place != fold], judged.cast[place != fold]), 0)), own)
             for fold in set(place) for own in [(place == fold).sum()]
         ]  # fmt: skip
         held_out.append(expected(said, judged) - sum(value * own for value, own in of_folds) / pairs)

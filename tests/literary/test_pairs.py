@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.adjudication.annotation import unguarded
-from benchmark_assets.literary.pairs import COLUMNS, Counts, Shown, applicable, export_pairs, import_pairs
+from benchmark_assets.literary.pairs import COLUMNS, PairCounts, ShownPair, applicable, export_pairs, import_pairs
 from resources.errors import BadInput
 from resources.warehouse import Replacement
 from tests.literary.conftest import HUMAN, OURS, OUTPUTS, SOURCES, THEIRS, Salon
 
-PAIR = Shown("ours", "novels/botchan:2", "清は泣いた。", "", "", OURS["botchan:2"], HUMAN["botchan:2"])
+PAIR = ShownPair("ours", "novels/botchan:2", "清は泣いた。", "", "", OURS["botchan:2"], HUMAN["botchan:2"])
 
 
 def written(salon: Salon, annotator: str = "Mori", per_model: int | None = None) -> tuple[Path, list[dict[str, str]]]:
@@ -146,18 +146,18 @@ def test_labels_come_back_by_pair_whatever_the_spreadsheet_did(salon: Salon, mar
         row["better"] = " UNSURE " if better == "unsure" else choose(row, better).lower()
         row["note"] = "=1+1"
     (rows[0]["better"],) = ("",)
-    assert import_pairs(salon.warehouse, answered(file, rows, mark)) == Counts(5, 0, 0, 1)
+    assert import_pairs(salon.warehouse, answered(file, rows, mark)) == PairCounts(5, 0, 0, 1)
     labels = salon.warehouse.read("pair_label")
     assert set(labels["annotator"]) == {"O'Mori-Ito, jr."}
     assert set(labels["note"]) == {"=1+1"}
     by_passage = {f"novels/{each}": said[source] for each, source in SOURCES.items()}
     assert all(by_passage[passage] == better for passage, better in labels.select("passage", "better").iter_rows())
 
-    assert import_pairs(salon.warehouse, file) == Counts(0, 5, 0, 1)
+    assert import_pairs(salon.warehouse, file) == PairCounts(0, 5, 0, 1)
     for row in rows:
         row["better"] = "unsure"
     already = sum(each == "unsure" for each in labels["better"])
-    assert import_pairs(salon.warehouse, answered(file, rows)) == Counts(1, already, 5 - already, 0)
+    assert import_pairs(salon.warehouse, answered(file, rows)) == PairCounts(1, already, 5 - already, 0)
     assert set(salon.warehouse.read("pair_label")["better"]) == {"unsure"}
 
 
@@ -196,7 +196,7 @@ def test_rows_without_an_answer_are_not_looked_at(salon: Salon) -> None:
     salon.warehouse.write([Replacement("model_output", salon.warehouse.empty("model_output"), keys)], run_id="test")
     for row in rows:
         row["better"] = "" if row["pair"] in gone else "A"
-    assert import_pairs(salon.warehouse, answered(file, rows)) == Counts(3, 0, 0, 3)
+    assert import_pairs(salon.warehouse, answered(file, rows)) == PairCounts(3, 0, 0, 3)
     for row in rows:
         row["better"] = "A"
     with pytest.raises(BadInput, match="take the row out, or bring the model or corpus back"):

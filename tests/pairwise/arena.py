@@ -14,7 +14,7 @@ import pytest
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
-from benchmark_assets.pairwise.base_sets import Judged, Judging, text_hash
+from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging, text_hash
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.translation.systems import Systems
@@ -84,7 +84,7 @@ class Arena:
         judging: Judging = BOTH,
         sources: Mapping[str, str] | None = None,
         judge: str = "comparer",
-        judged: Judged | None = None,
+        judged: JudgeRecord | None = None,
     ) -> None:
         """Store a base set; `sources` are texts of items that the anchors translated, where these were others."""
         passages = [f"tiny/{item}" for item in items]

@@ -23,8 +23,8 @@ from benchmark_assets.pairwise.base_sets import (
     OUTPUTS,
     TABLES,
     Hashes,
-    Imported,
-    Judged,
+    ImportedSet,
+    JudgeRecord,
     Manifest,
     import_base_set,
     read_base_set,
@@ -111,7 +111,7 @@ def test_the_small_corpus_has_these_texts() -> None:
 def test_an_import_stores_all_of_it_and_a_second_one_nothing(tiny: Warehouse, tmp_path: Path) -> None:
     folder = write_set(tmp_path / "set")
     imported = import_base_set(tiny, folder)
-    assert imported == Imported("tiny-set@1.0.0", False, 3, 3, 18, [])
+    assert imported == ImportedSet("tiny-set@1.0.0", False, 3, 3, 18, [])
     stored = everything(tiny)
     assert import_base_set(tiny, folder) == imported._replace(before=True)
     assert everything(tiny) == stored
@@ -357,7 +357,7 @@ def test_what_the_judge_was_is_stored_and_another_one_needs_another_minor_versio
 ) -> None:
     import_base_set(tiny, write_set(tmp_path / "one", judged=JUDGED))
     (stored,) = tiny.read("base_set")["judged"]
-    assert Judged.model_validate_json(stored) == Judged.model_validate(JUDGED)
+    assert JudgeRecord.model_validate_json(stored) == JudgeRecord.model_validate(JUDGED)
     with pytest.raises(BadInput, match=r"has other judge \(referee\)"):
         import_base_set(tiny, write_set(tmp_path / "two", version="1.0.1", judged=JUDGED | {"id": "referee-2"}))
     import_base_set(tiny, write_set(tmp_path / "three", version="1.1.0", judged=JUDGED | {"id": "referee-2"}))
@@ -372,6 +372,6 @@ def test_the_hash_covers_what_the_judge_was(tmp_path: Path) -> None:
 
 
 def test_a_version_that_nobody_knows_is_no_other() -> None:
-    then = Judged.model_validate(JUDGED | {"served": "v1"})
+    then = JudgeRecord.model_validate(JUDGED | {"served": "v1"})
     assert then.other(then.model_copy(update={"served": ""})) == []
     assert then.other(then.model_copy(update={"served": "v2", "seed": 1})) == ["served", "seed"]

@@ -15,7 +15,7 @@ from benchmark_assets.pairwise.base_sets import (
     MANIFEST,
     OUTPUTS,
     Identity,
-    Judged,
+    JudgeRecord,
     import_base_set,
     jsonl,
     read_base_set,
@@ -46,7 +46,7 @@ ITEMS = pl.DataFrame(
     schema=["passage", "direction", "difficulty"], orient="row",
 )  # fmt: skip
 
-JUDGED = Judged(id="referee-1", max_tokens=1024, prompt="compare 1 (d1ce)")
+JUDGED = JudgeRecord(id="referee-1", max_tokens=1024, prompt="compare 1 (d1ce)")
 
 # JP-TL-Bench, table 2.
 PUBLISHED = [

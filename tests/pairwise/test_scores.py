@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 from benchmark_assets.metrics.intervals import bounded
 from benchmark_assets.metrics.measures import Floats
-from benchmark_assets.pairwise.base_sets import Judged
+from benchmark_assets.pairwise.base_sets import JudgeRecord
 from benchmark_assets.pairwise.bradley_terry import en, fit, fit_fixed, lt, on_scale
 from benchmark_assets.pairwise.scores import (
     ANCHOR_SCORE,
@@ -210,7 +210,7 @@ def test_rows_go_into_their_tables(warehouse: Warehouse) -> None:
 
 
 def test_the_contract_names_all_that_scores_hang_on() -> None:
-    judged = Judged(id="gpt-1", temperature=0.0, max_tokens=512, prompt="compare 1 (d1ce)")
+    judged = JudgeRecord(id="gpt-1", temperature=0.0, max_tokens=512, prompt="compare 1 (d1ce)")
     row = {
         "base_set": "jp@1.0.0", "content": "c0ffee", "judge": "umpire", "settings": '{"orders": "both"}',
         "judged": judged.model_dump_json(),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from benchmark_assets.alignment.likeness import Embed
 from benchmark_assets.alignment.monotone import align
-from benchmark_assets.alignment.rows import CONFIDENT, Place, aligned_rows, by_embeddings, places, verified_rows
+from benchmark_assets.alignment.rows import CONFIDENT, SegmentPlace, aligned_rows, by_embeddings, places, verified_rows
 from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.model import joined
 from benchmark_assets.corpus.scan import Scan, scan
@@ -157,7 +157,7 @@ class Sutta(NamedTuple):
     """A sutta with a translation that is to be aligned."""
 
     prose: str
-    segments: list[Place]
+    segments: list[SegmentPlace]
 
 
 class Suttas(NamedTuple):
@@ -274,7 +274,7 @@ def test_the_text_of_another_short_sutta_is_doubted(suttas: Suttas, embed: Embed
         assert by_embeddings(other.prose, own.segments, embed).confidence < CONFIDENT
 
 
-def wrong_pairs(suttas: Suttas, count: int, confidence: Callable[[str, list[Place]], float]) -> list[float]:
+def wrong_pairs(suttas: Suttas, count: int, confidence: Callable[[str, list[SegmentPlace]], float]) -> list[float]:
     """Confidences of suttas of middle length with the text of another of their collection."""
     rng = random.Random(5)
     names = sorted(name for name, sutta in suttas.suttas.items() if 500 < len(sutta.prose) < 9000)

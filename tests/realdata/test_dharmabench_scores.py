@@ -11,7 +11,7 @@ from eval4ner.muc import evaluate_one
 from benchmark_assets.understanding import samples
 from benchmark_assets.understanding.chance import chances
 from benchmark_assets.understanding.description import load
-from benchmark_assets.understanding.muc import MODES, Span, pooled, type_f1
+from benchmark_assets.understanding.muc import MODES, ScoredSpan, pooled, type_f1
 from benchmark_assets.understanding.scores import Gold, gold, marked, task_scores
 from resources.home import PROJECT
 
@@ -101,7 +101,7 @@ def test_silence_scores_half_in_the_papers_way_and_nothing_in_the_pooled_one(
     own = read(realdata, task)[0]
     found = {row["baseline"]: row["score"] for row in chances(own, pl.DataFrame()).iter_rows(named=True)}
     places = own.spans.group_by("sample").agg(pl.struct("type", "first", "last"))
-    right = [[Span(**each) for each in spans] for spans in places["type"]]
+    right = [[ScoredSpan(**each) for each in spans] for spans in places["type"]]
     assert round(found["empty"], 1) == paper
     assert pooled([[] for _ in right], right).f1["pooled_type"] == muc
     found_ones = own.spans["first"].is_not_null().mean()  # a gold span that does not occur is missed in any case

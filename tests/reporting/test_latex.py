@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.reporting.latex import Table, escaped, typeset, write
+from benchmark_assets.reporting.latex import LatexTable, escaped, typeset, write
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 from tests.reporting.report.made import made, put
@@ -37,8 +37,8 @@ def cells(text: str) -> list[list[str]]:
     return split
 
 
-def table(rows: pl.DataFrame, caption: str = "A caption") -> Table:
-    return Table("name", caption, rows, 1, ["signature_1", "signature_1"])
+def table(rows: pl.DataFrame, caption: str = "A caption") -> LatexTable:
+    return LatexTable("name", caption, rows, 1, ["signature_1", "signature_1"])
 
 
 @given(st.lists(st.tuples(st.text(), st.text()), min_size=1, max_size=5), st.text())

@@ -21,7 +21,7 @@ from benchmark_assets.pairwise.comparing import Contenders, comparing
 from benchmark_assets.translation.asking import translating
 from benchmark_assets.translation.requests import chunk_item, chunk_template
 from benchmark_assets.translation.systems import language_names
-from benchmark_assets.understanding.answers import Answers
+from benchmark_assets.understanding.answers import TaskAnswers
 from benchmark_assets.understanding.asking import Form
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.shots import Example
@@ -105,7 +105,7 @@ def test_fingerprints_of_literary_studies(tmp_path: Path, warehouse: Warehouse) 
 
 def test_fingerprints_of_answers(tmp_path: Path, warehouse: Warehouse) -> None:
     room = Room(tmp_path, warehouse, URL)
-    answers = Answers(warehouse, room.systems).settings(grid())
+    answers = TaskAnswers(warehouse, room.systems).settings(grid())
     assert answers["settings"].to_list() == ["b438c708c01ed271ba72f1ce2648abe4", "699579392a7d65a9e021cc14464f5aab"]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmark_assets.understanding.answer_imports import import_answers
-from benchmark_assets.understanding.answers import Answers
+from benchmark_assets.understanding.answers import TaskAnswers
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 from tests.understanding.test_answers import Room, grid
@@ -59,9 +59,9 @@ def test_an_import_replaces_the_one_before_and_only_its_task_is_due(room: Room) 
     path = room.folder / "a.jsonl"
     import_answers(room.warehouse, lines(path, {"sample": 1, "label": "PROSE"}), "FORM", "m")
     import_answers(room.warehouse, lines(path, {"sample": "a", "prediction": []}), "SPEECH", "m")
-    before = Answers(room.warehouse, room.systems).settings(grid())
+    before = TaskAnswers(room.warehouse, room.systems).settings(grid())
     import_answers(room.warehouse, lines(path, {"sample": 2, "label": "VERSE"}), "FORM", "m")
-    after = Answers(room.warehouse, room.systems).settings(grid())
+    after = TaskAnswers(room.warehouse, room.systems).settings(grid())
     assert before.join(after, on=after.columns, how="anti")["task"].to_list() == ["FORM"]
     assert room.rows("imported_answer", "task", "sample") == [("FORM", "2"), ("SPEECH", "a")]
     assert "m" in room.systems.models()
@@ -70,7 +70,7 @@ def test_an_import_replaces_the_one_before_and_only_its_task_is_due(room: Room) 
 def test_a_name_that_the_registry_has_too_is_the_fault_of_its_answers(room: Room) -> None:
     import_answers(room.warehouse, lines(room.folder / "a.jsonl", {"sample": 1, "label": "PROSE"}), "FORM", "m")
     room.model(models=["m"])
-    computed = Answers(room.warehouse, room.systems).compute(grid(codes=["FORM"]), "run")
+    computed = TaskAnswers(room.warehouse, room.systems).compute(grid(codes=["FORM"]), "run")
     assert computed.failures is not None
     assert "is in the registry, and answers were imported under its name" in computed.failures["error"][0]
 

@@ -20,8 +20,8 @@ from benchmark_assets.automation.due import due
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding.answers import (
-    Answers,
     Located,
+    TaskAnswers,
     agreed,
     covered,
     settled,
@@ -83,8 +83,8 @@ class Room:
 
     def answered(self) -> pl.DataFrame:
         """Store what the model answers now; return what failed."""
-        asked = Answers(self.warehouse, self.systems).settings(grid())
-        computed = Answers(self.warehouse, self.systems).compute(asked.select("model", "task"), "run")
+        asked = TaskAnswers(self.warehouse, self.systems).settings(grid())
+        computed = TaskAnswers(self.warehouse, self.systems).compute(asked.select("model", "task"), "run")
         self.store({**computed.tables, **computed.notes})
         assert computed.failures is not None
         return computed.failures
@@ -330,15 +330,15 @@ def test_of_spans_the_unusable_draws_have_no_voice() -> None:
 
 def test_models_answer_the_tasks_that_their_corpora_allow(room: Room, server: Server) -> None:
     room.model(models=["m", "n"], corpora=["SPEECH", "tiny"])
-    found = Answers(room.warehouse, room.systems).settings(grid(["m", "n"]))
+    found = TaskAnswers(room.warehouse, room.systems).settings(grid(["m", "n"]))
     assert found.select("model", "task").rows() == [("m", "SPEECH"), ("n", "SPEECH")]
     assert found["settings"].null_count() == 0
     assert covered(room.warehouse, room.systems, ["m"], ["FORM", "SPEECH"]) == {"SPEECH"}
-    said = Answers(room.warehouse, room.systems).cost(found)
+    said = TaskAnswers(room.warehouse, room.systems).cost(found)
     assert said is not None
     assert (said.calls, said.recorded) == (4, 0)
     room.model(models=["m", "n"], corpora=["tiny"])
-    assert Answers(room.warehouse, room.systems).settings(grid(["m", "n"])).is_empty()
+    assert TaskAnswers(room.warehouse, room.systems).settings(grid(["m", "n"])).is_empty()
 
 
 # On the grid.
@@ -366,7 +366,7 @@ def test_one_changed_sample_asks_one_question_and_answers_of_a_model_that_left_s
     room.model(models=["n"])
     assert location.answers()
     assert room.warehouse.read("answer").equals(before)
-    assert Answers(room.warehouse, room.systems).settings(grid())["settings"].to_list() == [None, None]
+    assert TaskAnswers(room.warehouse, room.systems).settings(grid())["settings"].to_list() == [None, None]
 
 
 def test_a_call_that_fails_fails_its_task_when_all_others_were_made_and_only_it_is_asked_again(
@@ -420,7 +420,7 @@ def test_replies_survive_a_kill_and_only_what_was_in_flight_is_asked_again(
         process.wait()
         sent = len(server.log())
         assert 12 <= sent < 40
-        computed = Answers(warehouse, room.systems).compute(grid(codes=["FORM"]), "again")
+        computed = TaskAnswers(warehouse, room.systems).compute(grid(codes=["FORM"]), "again")
         assert len(computed.tables["answer"]) == 40
         assert 40 <= len(server.log()) <= 40 + 4
         texts = [seen.keys[2] for seen in server.log()]

@@ -9,12 +9,12 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.measures import Floats
-from benchmark_assets.understanding.board import ALL_MARKS, BASELINE, MODEL, SCORES, TRAINED, Group, board, compare
+from benchmark_assets.understanding.board import ALL_MARKS, BASELINE, MODEL, SCORES, TRAINED, TaskGroup, board, compare
 from benchmark_assets.understanding.readings import boards
 
 SANSKRIT = ["SMDS", "QUDS", "RCMS", "RCDS", "VPCS", "MCS"]
 TIBETAN = ["SDT", "QUDT", "RCMT", "VPCT", "AACT", "SCCT", "THCT"]
-SA, BO = Group("DharmaBench", "sa"), Group("DharmaBench", "bo")
+SA, BO = TaskGroup("DharmaBench", "sa"), TaskGroup("DharmaBench", "bo")
 GROUPS = dict.fromkeys(SANSKRIT, SA) | dict.fromkeys(TIBETAN, BO)
 
 TABLE_4 = {
@@ -99,7 +99,7 @@ def test_no_mean_where_a_task_is_missing_that_a_model_has() -> None:
 
 def test_a_task_of_ones_own_takes_nobodys_mean_away() -> None:
     """Models a and b have tasks of the benchmark, c one of its own language that is of no benchmark, or of another."""
-    groups = {"OWN": Group("", "sa"), "HERS": Group("Hers", "sa")} | GROUPS
+    groups = {"OWN": TaskGroup("", "sa"), "HERS": TaskGroup("Hers", "sa")} | GROUPS
     tasks = {"SMDS": 40.0, "MCS": 60.0}
     rows = [
         scored(MODEL, "a", tasks), scored(MODEL, "b", tasks), scored(MODEL, "c", {"OWN": 90.0}),
@@ -116,7 +116,7 @@ def test_a_task_of_ones_own_takes_nobodys_mean_away() -> None:
 
 
 def test_over_tasks_of_no_benchmark_there_is_no_mean() -> None:
-    groups = dict.fromkeys(["OWN", "OTHER"], Group("", "sa"))
+    groups = dict.fromkeys(["OWN", "OTHER"], TaskGroup("", "sa"))
     tasks = {"OWN": 40.0, "OTHER": 60.0}
     found = board(pl.concat([scored(MODEL, "a", tasks), scored(MODEL, "b", {"OWN": 1.0})]), NO_MARKS, groups)
     assert "" not in set(found["task"])

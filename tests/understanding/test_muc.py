@@ -7,7 +7,7 @@ from eval4ner.muc import evaluate_one
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmark_assets.understanding.muc import MODES, Span, pooled, type_f1
+from benchmark_assets.understanding.muc import MODES, ScoredSpan, pooled, type_f1
 
 TEXTS = st.text("ab ", max_size=10)
 
@@ -54,13 +54,15 @@ def test_strings_cannot_tell_repeats_apart() -> None:
     """The last word is gold, the prediction has the first: to eval4ner they overlap, by place they do not."""
     text, gold, predicted = "om mani om", ("M", "om"), ("M", "om mani")
     assert type_f1([predicted], [gold], text) == 1.0
-    assert pooled([[Span("M", 0, 7)]], [[Span("M", 8, 10)]]).f1["pooled_type"] == 0.0
+    assert pooled([[ScoredSpan("M", 0, 7)]], [[ScoredSpan("M", 8, 10)]]).f1["pooled_type"] == 0.0
 
 
 def test_pooled_modes() -> None:
     """In MUC-5's modes: an exact span, a partial one, one of the wrong type, one spurious, one missed."""
-    gold = [[Span("A", 0, 4), Span("A", 10, 20), Span("B", 30, 34)], [Span("A", 0, 3)]]
-    found = pooled([[Span("A", 0, 4), Span("A", 12, 20), Span("A", 30, 34), Span("B", 50, 60)], []], gold)
+    gold = [[ScoredSpan("A", 0, 4), ScoredSpan("A", 10, 20), ScoredSpan("B", 30, 34)], [ScoredSpan("A", 0, 3)]]
+    found = pooled(
+        [[ScoredSpan("A", 0, 4), ScoredSpan("A", 12, 20), ScoredSpan("A", 30, 34), ScoredSpan("B", 50, 60)], []], gold
+    )
     assert found.f1 == pytest.approx(
         {"pooled_type": 2 / 4, "pooled_partial": 2.5 / 4, "pooled_strict": 1 / 4, "pooled_exact": 2 / 4}
     )
@@ -68,15 +70,17 @@ def test_pooled_modes() -> None:
 
 
 def test_what_does_not_occur_is_spurious_or_missed() -> None:
-    nowhere = Span("A", None, None)
-    found = pooled([[nowhere, nowhere, Span("A", 5, 5)], [Span("A", 0, 3)]], [[nowhere], [Span("A", 0, 3)]])
+    nowhere = ScoredSpan("A", None, None)
+    found = pooled(
+        [[nowhere, nowhere, ScoredSpan("A", 5, 5)], [ScoredSpan("A", 0, 3)]], [[nowhere], [ScoredSpan("A", 0, 3)]]
+    )
     precision, recall = 1 / 4, 1 / 2
     assert found.f1 == pytest.approx(dict.fromkeys(MODES, 2 * precision * recall / (precision + recall)))
 
 
 def test_samples_without_spans_weigh_in_one_way_only() -> None:
-    empty: list[list[Span]] = [[]] * 9
+    empty: list[list[ScoredSpan]] = [[]] * 9
     gold: list[list[tuple[str, str]]] = [*([[]] * 9), [("A", "one")]]
     assert sum(type_f1([], own, "one") for own in gold) == 9.0
-    assert set(pooled([*empty, []], [*empty, [Span("A", 0, 3)]]).f1.values()) == {0.0}
+    assert set(pooled([*empty, []], [*empty, [ScoredSpan("A", 0, 3)]]).f1.values()) == {0.0}
     assert set(pooled(empty, empty).f1.values()) == {0.0}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from benchmark_assets.understanding.spans import Place, locate
+from benchmark_assets.understanding.spans import SpanPlace, locate
 
 SANSKRIT = st.text("aāiuṛṣśm| \n.", max_size=60)
 TIBETAN = st.text("ཀགསངྱྲིོུཾ་༌། \n", max_size=60)
@@ -38,7 +38,7 @@ def cut(draw: st.DrawFn, texts: st.SearchStrategy[str] = TEXTS) -> tuple[str, in
 @given(cut())
 def test_a_given_place_holds(case: tuple[str, int, int]) -> None:
     text, first, last = case
-    assert locate(text, [text[first:last]], [(first, last)]) == [Place(first, last, "given", 1)]
+    assert locate(text, [text[first:last]], [(first, last)]) == [SpanPlace(first, last, "given", 1)]
 
 
 @settings(max_examples=40)
@@ -108,12 +108,12 @@ def test_one_more_than_there_are_shares_a_place() -> None:
 
 def test_a_place_that_is_wrong_says_which_occurrence_is_meant() -> None:
     assert locate("veni, vidi, veni", ["veni", "veni"], [(11, 15), (0, 0)]) == [
-        Place(12, 16, "exact", 2), Place(0, 4, "exact", 2)
+        SpanPlace(12, 16, "exact", 2), SpanPlace(0, 4, "exact", 2)
     ]  # fmt: skip
 
 
 def test_an_occurrence_that_would_part_a_letter_does_not_hide_the_next() -> None:
-    assert locate("a\u0304a\u0304a", ["a\u0304a"]) == [Place(2, 5, "exact", 1)]
+    assert locate("a\u0304a\u0304a", ["a\u0304a"]) == [SpanPlace(2, 5, "exact", 1)]
 
 
 def test_a_given_place_is_taken_before_others_are_looked_for() -> None:
@@ -136,7 +136,7 @@ def test_a_given_place_is_taken_before_others_are_looked_for() -> None:
     ],
 )
 def test_other_words_are_absent(text: str, span: str) -> None:
-    assert locate(text, [span]) == [Place(None, None, "absent", 0)]
+    assert locate(text, [span]) == [SpanPlace(None, None, "absent", 0)]
 
 
 @pytest.mark.parametrize(
@@ -152,4 +152,4 @@ def test_other_words_are_absent(text: str, span: str) -> None:
     ],
 )
 def test_spellings_that_are_the_same(text: str, span: str, place: tuple[int, int]) -> None:
-    assert locate(text, [span]) == [Place(*place, "normalized", 1)]
+    assert locate(text, [span]) == [SpanPlace(*place, "normalized", 1)]

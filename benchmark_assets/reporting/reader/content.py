@@ -37,7 +37,7 @@ WORDS = ("cause", "evidence", "problem_phrase", "correction", "abstention")
 Record: TypeAlias = dict[str, object]
 
 
-class Shown(NamedTuple):
+class ShownPassage(NamedTuple):
     """What a reader holds.
 
     `overview` describes all outputs in columns of equal length, with numbers in the place of names; `passages` has the
@@ -52,7 +52,7 @@ class Shown(NamedTuple):
     signatures: list[str]
 
 
-def shown(warehouse: Warehouse, corpus: str, private: bool) -> Shown:
+def shown(warehouse: Warehouse, corpus: str, private: bool) -> ShownPassage:
     """The benchmark of a corpus as the reader shows it; the same warehouse gives the same.
 
     Parameters
@@ -86,7 +86,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> Shown:
     overview = _overview(corpus, private, sources, outputs, bands, comparable)
     outputs = outputs.with_columns(withheld=rights.withheld(outputs))
     passages_shown = list(_passages(sources, outputs, texts, judgements, rights.hidden, target))
-    return Shown(overview, passages_shown, len(outputs), named(rights.restricted), signatures)
+    return ShownPassage(overview, passages_shown, len(outputs), named(rights.restricted), signatures)
 
 
 def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:

@@ -19,8 +19,8 @@ import polars as pl
 
 from benchmark_assets.adjudication.annotation import (
     ANSWERS,
-    Item,
-    Sent,
+    SentItem,
+    SheetItem,
     checked_names,
     drawn_items,
     guide,
@@ -44,7 +44,7 @@ SHARD = 400_000
 STATIC = Path(__file__).parent
 
 
-class Written(NamedTuple):
+class WrittenReader(NamedTuple):
     """How many passages and outputs (refusals are some) a folder holds, and the restricted texts of the corpus:
     translators, and 'source'."""
 
@@ -53,7 +53,7 @@ class Written(NamedTuple):
     restricted: list[str]
 
 
-def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool = False) -> Written:
+def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool = False) -> WrittenReader:
     """Write the reader of a corpus; the same warehouse gives the same bytes.
 
     Parameters
@@ -79,10 +79,10 @@ def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool 
     made = "".join(f"\n- scores made by {each}\n" for each in content.signatures)
     readme = f"{said} {quoting}.\n\n{len(content.passages)} passages of the benchmark with all outputs.\n{made}"
     _put(folder, corpus, private, readme, content.overview, content.passages, content.signatures)
-    return Written(len(content.passages), content.outputs, content.restricted)
+    return WrittenReader(len(content.passages), content.outputs, content.restricted)
 
 
-def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str) -> Sent:
+def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str) -> SentItem:
     """Write the sample of a corpus that people label, for one of them: items, order and guide are those of `annotate`.
 
     Restricted texts are shown, for nobody can judge without them; where there are any, everything that quotes a text
@@ -117,10 +117,10 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
         f"labels often, and send the file back. `variorum import labels FILE` takes it in.\n"
     )
     _put(folder, f"{corpus}, items for {name}", bool(restricted), readme, index, passages)
-    return Sent(len(items), restricted)
+    return SentItem(len(items), restricted)
 
 
-def _blind(item: Item, source_language: str, target_language: str) -> Record:
+def _blind(item: SheetItem, source_language: str, target_language: str) -> Record:
     texts = [
         ("", source_language, item.source),
         *((who, target_language, item.references[who]) for who in sorted(item.references)),

@@ -6,8 +6,8 @@ Here: rows and words of exhibits without a chart. Not here: the others, and the 
 import polars as pl
 
 from benchmark_assets.reporting.report.exhibits import (
-    Column,
     Exhibit,
+    ExhibitColumn,
     Home,
     counts,
     exhibit,
@@ -128,7 +128,7 @@ def glossaries(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def _table(
-    home: Home, corpus: str, title: str, words: str, columns: list[Column], rows: pl.DataFrame, asset: str
+    home: Home, corpus: str, title: str, words: str, columns: list[ExhibitColumn], rows: pl.DataFrame, asset: str
 ) -> list[Exhibit]:  # fmt: skip
     """An exhibit of rows of one asset, if there are any."""
     return [exhibit(title, words, columns, None, signatures(rows), home.rests(corpus, asset))] if len(rows) else []

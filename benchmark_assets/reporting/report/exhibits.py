@@ -28,7 +28,7 @@ class Cell(NamedTuple):
     interval: str = ""
 
 
-class Column(NamedTuple):
+class ExhibitColumn(NamedTuple):
     """A heading and its cells; `of_names` where they are words, which tell the row or may have any script."""
 
     heading: str
@@ -36,7 +36,7 @@ class Column(NamedTuple):
     of_names: bool = False
 
 
-class Source(NamedTuple):
+class ExhibitSource(NamedTuple):
     """An asset that an exhibit rests on: head of the hash of its content, what it covers, when it last changed."""
 
     asset: str
@@ -50,10 +50,10 @@ class Exhibit(NamedTuple):
 
     title: str
     words: str
-    columns: Sequence[Column]
+    columns: Sequence[ExhibitColumn]
     chart: Spec | None
     signatures: Sequence[str]
-    sources: Sequence[Source]
+    sources: Sequence[ExhibitSource]
 
 
 class Part(NamedTuple):
@@ -73,14 +73,14 @@ class Home(NamedTuple):
         """Rows of a table of one corpus."""
         return self.warehouse.read(table, pl.DataFrame({"corpus": [corpus]}))
 
-    def rests(self, corpus: str, *assets: str) -> list[Source]:
+    def rests(self, corpus: str, *assets: str) -> list[ExhibitSource]:
         """What an exhibit of these assets rests on."""
         return sources(self.states, assets, corpus)
 
 
 def exhibit(
-    title: str, words: str, columns: Sequence[Column], chart: Spec | None, signed: Sequence[str],
-    rests: Sequence[Source],
+    title: str, words: str, columns: Sequence[ExhibitColumn], chart: Spec | None, signed: Sequence[str],
+    rests: Sequence[ExhibitSource],
 ) -> Exhibit:  # fmt: skip
     """An exhibit without the columns in which nothing stands."""
     kept = [each for each in columns if any(cell.text not in ("", NONE) for cell in each.cells)]
@@ -92,26 +92,28 @@ def named(system: str, kind: str) -> pl.Expr:
     return pl.col(system) + pl.when(pl.col(kind) == "human").then(pl.lit(" (human)")).otherwise(pl.lit(""))
 
 
-def names(rows: pl.DataFrame, column: str, heading: str, empty: str = NONE) -> Column:
+def names(rows: pl.DataFrame, column: str, heading: str, empty: str = NONE) -> ExhibitColumn:
     """Words as they are; `empty` in place of ''."""
     cells = [Cell(NONE if each is None else each or empty, None) for each in rows[column]]
-    return Column(heading, cells, of_names=True)
+    return ExhibitColumn(heading, cells, of_names=True)
 
 
-def counts(rows: pl.DataFrame, column: str, heading: str, behind: Sequence[Mapping[str, str]] | None = None) -> Column:
+def counts(
+    rows: pl.DataFrame, column: str, heading: str, behind: Sequence[Mapping[str, str]] | None = None
+) -> ExhibitColumn:
     """Whole numbers, each with the filter of the passages behind it."""
     filters: Sequence[Mapping[str, str] | None] = behind or [None] * len(rows)
     cells = [
         Cell(NONE, None) if each is None else Cell(f"{each:,}", each, where if each else None)
         for each, where in zip(rows[column], filters, strict=True)
     ]
-    return Column(heading, cells)
+    return ExhibitColumn(heading, cells)
 
 
 def numbers(
     rows: pl.DataFrame, column: str, heading: str, digits: int, scale: float = 1,
     behind: Sequence[Mapping[str, str]] | None = None,
-) -> Column:  # fmt: skip
+) -> ExhibitColumn:  # fmt: skip
     """Numbers with a fixed count of digits, with their interval where the frame has the column's `_low` and `_high`,
     each with the filter of the passages behind it."""
     bounds = [f"{column}_low", f"{column}_high"]
@@ -123,7 +125,7 @@ def numbers(
         interval = f"[{', '.join(f'{end * scale:.{digits}f}' for end in ends)}]" if known else ""
         text = NONE if value is None else f"{value * scale:.{digits}f}"
         cells.append(Cell(text, value, where if value else None, interval if value is not None else ""))
-    return Column(heading, cells)
+    return ExhibitColumn(heading, cells)
 
 
 def signatures(*frames: pl.DataFrame) -> list[str]:
@@ -132,7 +134,7 @@ def signatures(*frames: pl.DataFrame) -> list[str]:
     return found.unique(maintain_order=True).to_list()
 
 
-def sources(states: pl.DataFrame, assets: Sequence[str], corpus: str = "") -> list[Source]:
+def sources(states: pl.DataFrame, assets: Sequence[str], corpus: str = "") -> list[ExhibitSource]:
     """Versions of the assets that an exhibit rests on; of one by passage, those of the corpus.
 
     Parameters
@@ -148,7 +150,7 @@ def sources(states: pl.DataFrame, assets: Sequence[str], corpus: str = "") -> li
             version = rows["version"][0] if len(rows) == 1 else digest(*rows["version"])
             changed = rows["updated_at"].max()
             assert isinstance(changed, datetime)
-            found.append(Source(asset, version[:8], _covers(rows), changed))
+            found.append(ExhibitSource(asset, version[:8], _covers(rows), changed))
     return found
 
 

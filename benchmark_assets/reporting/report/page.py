@@ -21,7 +21,7 @@ from urllib.parse import quote, urlencode
 import vl_convert
 
 from benchmark_assets.reporting.report.charts import COLOURS, Spec
-from benchmark_assets.reporting.report.exhibits import Cell, Column, Exhibit, Part, Source
+from benchmark_assets.reporting.report.exhibits import Cell, Exhibit, ExhibitColumn, ExhibitSource, Part
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
 """Vega compiles the expressions of a specification, hence unsafe-eval."""
@@ -115,7 +115,7 @@ def _table(exhibit: Exhibit, readers: Mapping[str, str]) -> str:
     return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>\n{chr(10).join(rows)}\n</tbody></table>"
 
 
-def _cell(cell: Cell, column: Column, first: bool, readers: Mapping[str, str]) -> str:
+def _cell(cell: Cell, column: ExhibitColumn, first: bool, readers: Mapping[str, str]) -> str:
     tag = "th scope=row" if first else "td"
     text = _words(cell.text) if column.of_names else escape(cell.text)
     if cell.behind and (reader := readers.get(cell.behind["corpus"])):
@@ -127,7 +127,7 @@ def _cell(cell: Cell, column: Column, first: bool, readers: Mapping[str, str]) -
     return f"<{tag}{_kind(column)}{key}>{text}</{tag.partition(' ')[0]}>"
 
 
-def _kind(column: Column) -> str:
+def _kind(column: ExhibitColumn) -> str:
     return "" if column.of_names else " class=number"
 
 
@@ -140,7 +140,7 @@ def _beneath(exhibit: Exhibit) -> Iterator[str]:
         yield f'<details class="beneath"><summary>Signature</summary><ul>{own}</ul></details>'
 
 
-def _source(source: Source) -> str:
+def _source(source: ExhibitSource) -> str:
     covers = f", {escape(source.covers)}" if source.covers else ""
     return f"{escape(source.asset)} <code>v {source.version}…</code>{covers}, run of {_time(source.changed)}"
 

@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmark_assets.reporting.report.content import parts
-from benchmark_assets.reporting.report.exhibits import Cell, Column, Exhibit, Part, Source, sources
+from benchmark_assets.reporting.report.exhibits import Cell, Exhibit, ExhibitColumn, ExhibitSource, Part, sources
 from benchmark_assets.reporting.report.page import content_hash, page
 from resources.warehouse import Warehouse
 from tests.reporting.report.made import BANDS, MEASURES, SECRET, SIGNATURE, SLICES, TRANSLATORS, made, put
@@ -250,8 +250,8 @@ def test_an_empty_warehouse_has_nothing_to_report(tmp_path: Path) -> None:
 
 def _saying(value: int, changed: datetime = WHEN) -> list[Part]:
     """A report of one number."""
-    column = Column("number", [Cell(str(value), value, {"corpus": "made"})])
-    return [Part("part", [Exhibit("title", "words", [column], None, [], [Source("asset", "v", "", changed)])])]
+    column = ExhibitColumn("number", [Cell(str(value), value, {"corpus": "made"})])
+    return [Part("part", [Exhibit("title", "words", [column], None, [], [ExhibitSource("asset", "v", "", changed)])])]
 
 
 def _of(row: dict[str, str], *names: str) -> dict[str, str]:
