@@ -1,7 +1,8 @@
 """Event log of the Dagster instance: SQLite, with the events of a batch stored in one transaction a shard.
 
 A run has a shard, a file of its own. Where the base class makes it by migrations, with an engine and a connection for
-every event, here it is a copy of an empty one, and both are kept: together half of what a small run costs.
+every event, here it is a copy of an empty one, and both are kept: together half of what a small run costs. What a
+migration has brought is asked for once a process, not before every query.
 
 Here: the subclass that dagster.yaml names, and nothing that depends on this project. Not here: what is in the events
 (benchmark_assets.lineage). It stands on internals of Dagster 1.13; tests/resources/test_event_storage.py holds it to
@@ -12,7 +13,7 @@ import logging
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
 from typing import Any, Self
@@ -63,6 +64,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
     def __init__(self, base_dir: str, batch_size: int = 1000, inst_data: ConfigurableClassData | None = None) -> None:
         os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", str(batch_size))
         self._engines: dict[str, db.Engine] = {}
+        self._migrated: set[tuple[str, str]] = set()
         super().__init__(base_dir, inst_data)
 
     @classmethod
@@ -106,9 +108,18 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
                     logger.warning("storing %d events one by one, since the batch failed: %s", len(neighbours), error)
             super().store_event_batch(neighbours)
 
+    def has_table(self, table_name: str) -> bool:
+        """Whether the index shard has a table."""
+        return self._has("table", table_name, lambda: super(BatchingSqliteEventLogStorage, self).has_table(table_name))
+
+    def has_secondary_index(self, name: str) -> bool:
+        """Whether a migration of the events was completed."""
+        return self._has("index", name, lambda: super(BatchingSqliteEventLogStorage, self).has_secondary_index(name))
+
     def wipe(self) -> None:
         """Delete all events, and the shards of the runs."""
         self._let_go()
+        self._migrated.clear()
         super().wipe()
 
     def dispose(self) -> None:
@@ -128,6 +139,18 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
                 self._initialized_dbs.add(shard)
             with engine.connect() as connection, connection.begin():
                 yield connection
+
+    def _has_asset_key_col_on_connection(self, conn: db.Connection, column_name: str) -> bool:
+        return self._has(
+            "column", column_name,
+            lambda: super(BatchingSqliteEventLogStorage, self)._has_asset_key_col_on_connection(conn, column_name),
+        )  # fmt: skip
+
+    def _has(self, kind: str, name: str, look: Callable[[], bool]) -> bool:
+        """What `look` says; it is asked until it says yes, for no migration is undone."""
+        if (kind, name) not in self._migrated and look():
+            self._migrated.add((kind, name))
+        return (kind, name) in self._migrated
 
     def _engine(self, shard: str) -> db.Engine:
         """The engine of a shard, which keeps a connection: with the last one that closes, SQLite tidies the file up."""

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from threading import RLock
+from threading import Event, RLock, Thread
 from typing import IO, NamedTuple
 
 import duckdb
@@ -32,6 +32,17 @@ UNWRITTEN = "nothing was written"
 # turn may have a file open already.
 TURN = RLock()
 _OPEN: set[str] = set()
+
+# The file that a process has attached, and when files that are kept open were last used, both by process: a process
+# that was forked has neither.
+_ATTACHED: dict[int, str] = {}
+_KEPT: dict[tuple[int, str], float] = {}
+
+IDLE = 0.5
+"""Seconds without use after which a file that is kept open is closed, for programs that cannot ask for it."""
+
+PATIENCE = 0.02
+"""Seconds between two attempts at a file that another process has open."""
 
 # Whoever writes holds this; the warehouses to which its thread may write already.
 WRITER = RLock()
@@ -156,12 +167,47 @@ class Warehouse(BaseModel):
                             self.path, "", f"another process writes to it since {self.wait_seconds:g} s",
                             "wait for that process or end it",
                         )  # fmt: skip
-                    time.sleep(0.02)
+                    time.sleep(PATIENCE)
                 _WRITING.add(self.path)
                 try:
                     yield
                 finally:
                     _WRITING.remove(self.path)
+
+    @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """Keep the file open between the reads and writes of the block: to open it takes 10 ms, more than most reads.
+
+        It is closed as soon as another process waits for it, and after `IDLE` seconds without use; the next read or
+        write opens it again.
+        """
+        kept = os.getpid(), self.path
+        if kept in _KEPT:
+            yield
+            return
+        _KEPT[kept] = time.monotonic()
+        ended = Event()
+        closer = Thread(target=self._close_for_others, args=(ended,), daemon=True)
+        closer.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            closer.join()
+            with TURN:
+                del _KEPT[kept]
+                if self.path not in _OPEN:
+                    _detach()
+
+    def _close_for_others(self, ended: Event) -> None:
+        while not ended.wait(PATIENCE):
+            if TURN.acquire(blocking=False):  # else a read or write is under way
+                try:
+                    idle = time.monotonic() - _KEPT[os.getpid(), self.path]
+                    if _ATTACHED.get(os.getpid()) == self.path and (idle > IDLE or self._wanted()):
+                        _detach()
+                finally:
+                    TURN.release()
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
@@ -198,23 +244,50 @@ class Warehouse(BaseModel):
 
     @contextmanager
     def _opened(self) -> Iterator[None]:
-        """The file is open until the outermost of these blocks ends."""
+        """The file is open until the outermost of these blocks ends, or longer where it is kept open."""
         with TURN:
             if self.path in _OPEN:
                 yield
                 return
-            with _engine(os.getpid()).cursor() as connection:
-                self._open(connection)
-                _OPEN.add(self.path)
-                try:
-                    connection.execute("USE warehouse")
-                    _prepare(connection, self.path)
-                    yield
-                finally:
-                    _OPEN.remove(self.path)
-                    connection.close()
-                    with suppress(duckdb.IOException):  # the disk is full: what was committed stays in the log
-                        _engine(os.getpid()).execute("DETACH warehouse")
+            kept = os.getpid(), self.path
+            if _ATTACHED.get(os.getpid()) != self.path:
+                self._attach()
+            _OPEN.add(self.path)
+            try:
+                yield
+            finally:
+                _OPEN.remove(self.path)
+                if kept in _KEPT and not self._wanted():
+                    _KEPT[kept] = time.monotonic()
+                else:
+                    _detach()
+
+    def _attach(self) -> None:
+        """Open the file, and bring it to the declared schema."""
+        if not _OPEN:
+            _detach()  # another file that is kept open
+        if self._wanted():
+            time.sleep(2 * PATIENCE)  # whoever waits comes first
+        with _engine(os.getpid()).cursor() as connection:
+            self._open(connection)
+            _ATTACHED[os.getpid()] = self.path
+            connection.execute("USE warehouse")
+            try:
+                _prepare(connection, self.path)
+            except BaseException:
+                connection.close()
+                _detach()
+                raise
+
+    def _wanted(self) -> bool:
+        """Whether another process waits for the file."""
+        with suppress(FileNotFoundError), self._sign("r") as sign:
+            return not _locked(sign)
+        return False
+
+    def _sign(self, mode: str) -> IO[str]:
+        """A file that processes have locked, several at once, while they wait for the warehouse."""
+        return Path(f"{self.path}.wanted").open(mode)
 
     def _create(self) -> None:
         """Make the file; it appears whole, for another process must not open one that is half made."""
@@ -229,23 +302,38 @@ class Warehouse(BaseModel):
     def _open(self, connection: duckdb.DuckDBPyConnection) -> None:
         if not Path(self.path).exists():
             self._create()
+        if not self._tried(connection):
+            return
         deadline = time.monotonic() + self.wait_seconds
-        while True:
-            try:
-                connection.execute(f"ATTACH {_quoted(self.path)} AS warehouse")
-                return
-            except duckdb.Error as error:
-                if "Could not set lock" not in str(error):
-                    raise BadInput(
-                        self.path, "", f"not a warehouse that can be opened ({_first_line(error)})",
-                        "move the file away or set VARIORUM_HOME to another folder",
-                    ) from error  # fmt: skip
+        with self._sign("w") as sign:
+            fcntl.flock(sign, fcntl.LOCK_SH)
+            while refusal := self._tried(connection):
                 if time.monotonic() > deadline:
                     raise BadInput(
-                        self.path, "", f"another process holds it since {self.wait_seconds:g} s ({_first_line(error)})",
+                        self.path, "", f"another process holds it since {self.wait_seconds:g} s ({refusal})",
                         "wait for that process or end it",
-                    ) from error  # fmt: skip
-                time.sleep(0.02)
+                    )  # fmt: skip
+                time.sleep(PATIENCE)
+
+    def _tried(self, connection: duckdb.DuckDBPyConnection) -> str:
+        """Open the file; where another process has it, return DuckDB's words, else ''."""
+        try:
+            connection.execute(f"ATTACH {_quoted(self.path)} AS warehouse")
+        except duckdb.Error as error:
+            if "Could not set lock" in str(error):
+                return _first_line(error)
+            raise BadInput(
+                self.path, "", f"not a warehouse that can be opened ({_first_line(error)})",
+                "move the file away or set VARIORUM_HOME to another folder",
+            ) from error  # fmt: skip
+        return ""
+
+
+def _detach() -> None:
+    """Close the file that this process has open, if any."""
+    if _ATTACHED.pop(os.getpid(), None):
+        with suppress(duckdb.IOException):  # the disk is full: what was committed stays in the log
+            _engine(os.getpid()).execute("DETACH warehouse")
 
 
 @cache

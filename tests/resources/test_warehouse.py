@@ -7,7 +7,7 @@ import resource
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from resources import catalogue
 from resources.errors import BadInput
-from resources.warehouse import Replacement, Warehouse
+from resources.warehouse import IDLE, Replacement, Warehouse
 
 INSERT = "INSERT INTO corpus (corpus, description, target_language, fingerprint, run_id, updated_at) VALUES"
 PROCESSES = multiprocessing.get_context("forkserver")  # fresh processes that need not import everything again
@@ -400,17 +400,27 @@ def write_in_tokyo(path: str, _: Connection) -> None:
     replace(Warehouse(path=path), sources("x/1"))
 
 
-def write_many(path: str, corpus: str, rounds: int, tell: Connection) -> None:
+def write_many(path: str, corpus: str, rounds: int, kept: bool, tell: Connection) -> None:
     warehouse = Warehouse(path=path)
     tell.send("ready")
     tell.recv()
-    for i in range(rounds):
-        replace(
-            warehouse,
-            sources(f"{corpus}/{i % 5}", f"{corpus}/{i % 5}+", text=str(i)),
-            f"{corpus}/{i % 5}",
-            f"{corpus}/{i % 5}+",
-        )
+    with warehouse.kept_open() if kept else nullcontext():
+        for i in range(rounds):
+            replace(
+                warehouse,
+                sources(f"{corpus}/{i % 5}", f"{corpus}/{i % 5}+", text=str(i)),
+                f"{corpus}/{i % 5}",
+                f"{corpus}/{i % 5}+",
+            )
+
+
+def read_and_keep_open(path: str, tell: Connection) -> None:
+    """Read once, and stay where the file is kept open."""
+    warehouse = Warehouse(path=path)
+    with warehouse.kept_open():
+        tell.send(list(texts(warehouse)))
+        tell.recv()
+        tell.send(list(texts(warehouse)))
 
 
 def hold(path: str, tell: Connection) -> None:
@@ -488,10 +498,11 @@ def look_with_a_full_disk(path: str, tell: Connection) -> None:
         tell.send(str(error))
 
 
-def test_two_processes_that_write_at_once_lose_nothing(warehouse: Warehouse) -> None:
+@pytest.mark.parametrize("kept", [False, True], ids=["opened each time", "kept open"])
+def test_two_processes_that_write_at_once_lose_nothing(warehouse: Warehouse, kept: bool) -> None:
     with (
-        process(write_many, warehouse.path, "x", 12) as (one, to_one),
-        process(write_many, warehouse.path, "y", 12) as (two, to_two),
+        process(write_many, warehouse.path, "x", 12, kept) as (one, to_one),
+        process(write_many, warehouse.path, "y", 12, kept) as (two, to_two),
     ):
         for each in (to_one, to_two):
             assert each.recv() == "ready"
@@ -521,6 +532,39 @@ def test_a_process_that_finds_the_file_taken_waits_its_turn(warehouse: Warehouse
         assert holder.recv() == "held"
         holder.send("let go")
         assert warehouse.read("corpus")["corpus"].to_list() == ["x"]
+
+
+def test_a_file_that_another_process_keeps_open_is_written_at_once_and_it_sees_that(warehouse: Warehouse) -> None:
+    with process(read_and_keep_open, warehouse.path) as (_, keeper):
+        assert keeper.recv() == []
+        impatient = Warehouse(path=warehouse.path, wait_seconds=IDLE / 2)
+        replace(impatient, sources("x/1"))
+        keeper.send("look")
+        assert keeper.recv() == ["x/1"]
+
+
+def test_a_file_that_is_kept_open_without_use_is_free_for_other_programs(warehouse: Warehouse) -> None:
+    with process(read_and_keep_open, warehouse.path) as (_, keeper):
+        assert keeper.recv() == []
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                duckdb.connect(warehouse.path).close()
+                break
+            except duckdb.IOException:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+        keeper.send("look")
+        assert keeper.recv() == []
+
+
+def test_another_warehouse_is_read_while_one_is_kept_open(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    other = Warehouse(path=f"{warehouse.path}.other")
+    with warehouse.kept_open(), warehouse.kept_open():
+        before = texts(warehouse)
+        assert texts(other) == {}
+        assert texts(warehouse) == before
+    assert texts(warehouse) == before
 
 
 def test_after_the_wait_the_error_names_the_file_and_its_holder(warehouse: Warehouse) -> None:
@@ -586,8 +630,10 @@ def content(path: Path | str) -> dict[str, Any]:
 
 
 def files(warehouse: Warehouse) -> list[str]:
-    """The warehouse and what lies beside it, without the empty file by which writers keep each other out."""
-    return sorted(path.name for path in Path(warehouse.path).parent.glob("*.duckdb*") if path.suffix != ".lock")
+    """The warehouse and what lies beside it, without the empty files by which processes agree on who opens it."""
+    return sorted(
+        path.name for path in Path(warehouse.path).parent.glob("*.duckdb*") if path.suffix not in (".lock", ".wanted")
+    )
 
 
 def test_a_snapshot_holds_the_rows_and_the_keys_of_the_warehouse(warehouse: Warehouse, stored: pl.DataFrame) -> None:
@@ -629,7 +675,7 @@ def test_snapshots_that_two_processes_ask_for_while_a_third_writes_are_whole(war
     with (
         process(look_often, warehouse.path) as (one, to_one),
         process(look_often, warehouse.path) as (two, to_two),
-        process(write_many, warehouse.path, "x", 6) as (writer, to_writer),
+        process(write_many, warehouse.path, "x", 6, False) as (writer, to_writer),
     ):
         for each in (to_one, to_two, to_writer):
             assert each.recv() == "ready"
