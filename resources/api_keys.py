@@ -1,4 +1,4 @@
-"""API keys: they come out of the environment, and nowhere else."""
+"""API keys: read from the environment and from nowhere else."""
 
 import os
 
@@ -6,16 +6,16 @@ from resources.errors import BadInput
 
 
 def api_key(where: str, variable: str) -> str:
-    """The key that an environment variable holds; a word that no server minds where `variable` is ''.
+    """The key in an environment variable; a placeholder where `variable` is '', for servers that need no key.
 
     Raises
     ------
     BadInput
-        Where the variable is not set, or holds what no HTTP header can.
+        If the variable is not set, or its value cannot be sent in an HTTP header.
     """
     key = os.environ.get(variable) if variable else "none"
     if not key:
         raise BadInput(where, variable, "is not set", "export the key of the endpoint")
     if not (key.isascii() and key.isprintable() and " " not in key):
-        raise BadInput(where, variable, "holds a space, a line end or the like", "export the key alone")
+        raise BadInput(where, variable, "contains whitespace or another illegal character", "export the key alone")
     return key

@@ -1,12 +1,12 @@
-"""The table catalogue: one declaration for each table and column of the warehouse, and what follows from it.
+"""The table catalogue: one declaration for each table and column of the warehouse.
 
-Declared in `warehouse/schema`: `units.yaml` (what values are, and which there can be), `columns.yaml` (columns that
-several tables share), one file of tables for each room. From these follow DDL, polars schemas, ranges, labels and
-digits, meanings, and what a public package may hold. Not here: SQL that reads or writes (warehouse), rendering of
+The declarations are in `warehouse/schema`: `units.yaml` (kinds of values and their ranges), `columns.yaml` (columns
+that several tables share), and one file of tables for each room. DDL, polars schemas, ranges, labels, digits, meanings
+and the contents of public packages are derived from them. Not here: SQL that reads or writes (warehouse), rendering
 tables as text (tables).
 
-A table lists its columns by name; a column that `columns.yaml` declares needs no more, and what the table says about
-it takes precedence. Columns of the key come first. Every table ends with the provenance columns.
+A table lists its columns by name. A column declared in `columns.yaml` needs no more; the table's own declaration takes
+precedence. Key columns come first. Every table ends with the provenance columns.
 """
 
 import sys
@@ -27,13 +27,13 @@ UNITS, SHARED = "units.yaml", "columns.yaml"
 REMEDY = f"see the head of {FOLDER.name}/{UNITS} and the docstring of resources.catalogue"
 
 PROVENANCE = ("fingerprint", "run_id", "updated_at")
-"""Columns that end every table: what a row was made from, by which run, and when."""
+"""The last columns of every table: fingerprint of the row's inputs, the run that wrote it, and the time."""
 
 STAMPS = ("run_id", "updated_at")
-"""Of these, the columns that the warehouse fills."""
+"""The provenance columns that the warehouse fills."""
 
 Visibility = Literal["public", "restricted", "personal", "internal"]
-"""Who may see a column: everybody; holders of the licence; everybody, numbered; nobody outside the home."""
+"""Who may see a column: everyone, licensees, everyone but with people replaced by numbers, nobody outside the home."""
 
 POLARS: Mapping[str, pl.DataType] = {
     "VARCHAR": pl.String(), "DOUBLE": pl.Float64(), "FLOAT": pl.Float32(), "INTEGER": pl.Int32(), "BIGINT": pl.Int64(),
@@ -44,7 +44,7 @@ POSTGRES = {"VARCHAR": "text", "DOUBLE": "double precision", "FLOAT": "real"}
 
 
 class Unit(BaseModel):
-    """What the values of a column are. The keys are explained in `units.yaml`."""
+    """The kind of values in a column. `units.yaml` explains the keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -58,7 +58,7 @@ class Unit(BaseModel):
 
 
 class _Entry(BaseModel):
-    """A column as a file declares it."""
+    """A column as declared in a file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -80,9 +80,9 @@ class _Entry(BaseModel):
 class Column(NamedTuple):
     """A column of a table.
 
-    `type` is DuckDB's. Values lie in [`least`, `most`], where both are given, or are among `values`; `open` says why
-    neither limits them. `digits` and `percent` are for display. `between` is the number that a bound of an interval
-    belongs to, '' for other columns; `interval` whether the column has such bounds.
+    `type` is DuckDB's. Values lie in [`least`, `most`] where both are given, or are among `values`; otherwise `open`
+    gives the reason why they are unbounded. `digits` and `percent` are for display. `interval` is true if the column
+    has interval bounds; on a bound, `between` is the name of that column, '' elsewhere.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Column(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """Label for a table that people read."""
+        """Label for display."""
         return f"{self.label} %" if self.percent else self.label
 
 
@@ -124,11 +124,11 @@ _Name = Annotated[str, Tag("str")]
 _Own = Annotated[dict[str, _Entry], Tag("dict")]
 _Group = Annotated[list[Annotated[_Name | _Own, _BY_KIND]], Tag("list")]
 Listed = Annotated[_Name | _Own | _Group, _BY_KIND]
-"""A column by its name alone, columns with what the table says about them, or a group of both."""
+"""A column by its name alone, columns with their declarations, or a group of both."""
 
 
 class _TableEntry(BaseModel):
-    """A table as a file declares it."""
+    """A table as declared in a file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -141,11 +141,11 @@ class _TableEntry(BaseModel):
 
 
 class _Units(RootModel[dict[str, Unit]]):
-    """The file of units."""
+    """The units file."""
 
 
 class _Shared(RootModel[dict[str, _Entry]]):
-    """The file of shared columns."""
+    """The file of shared columns, `columns.yaml`."""
 
 
 class _Tables(RootModel[dict[str, _TableEntry]]):
@@ -155,9 +155,9 @@ class _Tables(RootModel[dict[str, _TableEntry]]):
 class Table(NamedTuple):
     """A table of the warehouse.
 
-    `file` names the file of a package that holds its public columns, None where no package does. `checked_with` is the
-    asset whose check `sound` also looks at this table, where the table is of no asset. A table that is not `stored` has
-    columns that only a package has.
+    `file` names the package file that holds its public columns, None if no package does. `checked_with` names the asset
+    whose check `sound` covers this table, for tables that no asset fills. A table that is not `stored` declares columns
+    that exist only in packages.
     """
 
     name: str
@@ -170,12 +170,12 @@ class Table(NamedTuple):
 
     @property
     def content(self) -> dict[str, Column]:
-        """Columns that a caller writes: all but the stamps."""
+        """Columns that a caller writes: all except the stamps."""
         return {name: column for name, column in self.columns.items() if name not in STAMPS}
 
     @property
     def public(self) -> list[str]:
-        """Names of the columns that a package holds: public ones, and people, who are numbered there."""
+        """Names of the columns in a package: public columns, and personal ones, where numbers replace people."""
         return [name for name, column in self.columns.items() if column.visibility in ("public", "personal")]
 
 
@@ -186,7 +186,7 @@ def tables() -> Mapping[str, Table]:
 
 
 def packaged(file: str) -> list[Table]:
-    """Tables whose public columns a file of a package holds, by its name without ending; what is not stored first."""
+    """Tables whose public columns go into a package file, given without its extension. Tables not stored come first."""
     return sorted((each for each in declared().values() if each.file == file), key=lambda each: each.stored)
 
 
@@ -197,12 +197,12 @@ def declared() -> Mapping[str, Table]:
 
 
 def read(folder: Path) -> dict[str, Table]:
-    """Tables that the files of a folder declare.
+    """Read the tables declared in the files of a folder.
 
     Raises
     ------
     BadInput
-        For a file that is no YAML, an unknown key or unit, and a column without a declaration.
+        For invalid YAML, an unknown key or unit, or a column without a declaration.
     """
     units = yaml_files.read(folder / UNITS, _Units, REMEDY).root
     shared = yaml_files.read(folder / SHARED, _Shared, REMEDY).root
@@ -226,7 +226,7 @@ def table(name: str) -> Table:
     Raises
     ------
     BadInput
-        For a name that no file declares.
+        For a table that is not declared.
     """
     if name not in tables():
         raise BadInput(FOLDER.name, name, "no such table", "declare it in a .yaml file there")
@@ -234,7 +234,7 @@ def table(name: str) -> Table:
 
 
 def schema(name: str, *without: str) -> pl.Schema:
-    """Types of a table's columns as frames have them, without provenance and without the columns named."""
+    """Polars types of a table's columns, without the provenance columns and those in `without`."""
     left_out = {*PROVENANCE, *without}
     return pl.Schema({each.name: each.polars for each in table(name).columns.values() if each.name not in left_out})
 
@@ -250,7 +250,7 @@ def postgres_ddl() -> str:
 
 
 def faults(declarations: Mapping[str, Table]) -> Iterator[str]:
-    """Declarations without a meaning, and those without a range or values that give no reason for it (`open`)."""
+    """Faults: no meaning, a nullable key column, or neither range nor values nor a reason for that (`open`)."""
     for each in declarations.values():
         if not each.meaning:
             yield f"{each.name}: no meaning"
@@ -333,6 +333,6 @@ def _postgres(kind: str) -> str:
 
 
 if __name__ == "__main__":
-    found = list(faults(declared()))
-    print("\n".join(found) or f"{len(tables())} tables, no fault")
-    sys.exit(bool(found))
+    problems = list(faults(declared()))
+    print("\n".join(problems) or f"{len(tables())} tables, no fault")
+    sys.exit(bool(problems))

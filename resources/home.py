@@ -1,4 +1,4 @@
-"""Where things are: the project, and the home of one deployment's data."""
+"""Paths: the project, and the home of a deployment's data."""
 
 import os
 from pathlib import Path
@@ -12,12 +12,12 @@ def home() -> Path:
 
 
 def prepare() -> Path:
-    """Make the home and point `DAGSTER_HOME` at its `dagster/`, unless the environment names another; return the home.
+    """Create the home, set `DAGSTER_HOME` to its `dagster/` unless it is set already, and return the home.
 
-    Without `DAGSTER_HOME`, Dagster ignores dagster.yaml and forgets its state on exit.
+    Without `DAGSTER_HOME`, Dagster ignores dagster.yaml and loses its state on exit.
     """
     place = home()
-    os.environ["VARIORUM_HOME"] = str(place)  # absolute, for processes that are started elsewhere
+    os.environ["VARIORUM_HOME"] = str(place)  # absolute, for processes with another working directory
     dagster_home = Path(os.environ.setdefault("DAGSTER_HOME", str(place / "dagster")))
     dagster_home.mkdir(parents=True, exist_ok=True)
     instance = dagster_home / "dagster.yaml"

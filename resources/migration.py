@@ -1,7 +1,7 @@
-"""Steps that move the rows of an older home to where the catalogue declares them.
+"""Migrations of an older home to the tables that the catalogue declares.
 
-Here: tables that were merged or renamed, each as the query that gives the new rows. Not here: new tables, new nullable
-columns and grown keys, which follow from the catalogue (warehouse).
+Here: merged and renamed tables, each with the query for its new rows. Not here: new tables, new nullable columns and
+grown keys, which follow from the catalogue (warehouse).
 """
 
 import duckdb
@@ -28,11 +28,11 @@ MERGED = {
         SELECT 'answer' AS study, model, '' AS passage, task, call, concat_ws('|', seed, sample, draw) AS item,
             {_STAMPS}"""),
 }  # fmt: skip
-"""Former tables: the table that has their rows now, and the query for these rows."""
+"""By former table: the table that takes its rows, and the query for these rows."""
 
 
 def migrate(connection: duckdb.DuckDBPyConnection) -> None:
-    """Move the rows of former tables, and drop these. The new tables exist; the caller commits."""
+    """Move the rows of former tables to the new ones, which must exist, and drop the former. The caller commits."""
     existing = {name for (name,) in connection.execute(
         "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
     ).fetchall()}  # fmt: skip

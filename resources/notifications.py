@@ -1,6 +1,6 @@
-"""Telling people what happened while they were not looking: in the log always, to a webhook where one is named.
+"""Notifications: messages to the log and, if one is configured, to a webhook.
 
-Here: how a message is sent. Not here: what is worth one (automation).
+Here: how a message is sent. Not here: which events send one (automation).
 """
 
 import logging
@@ -11,20 +11,20 @@ from pydantic import BaseModel, ConfigDict
 
 logger = logging.getLogger("variorum.notifications")
 
-logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it writes the URL of every request, a secret here
+logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it logs the URL of every request, which is secret
 
 SECONDS = 10.0
-"""How long a webhook may take; a message is worth no more of a run's time."""
+"""Timeout of the webhook, since it delays the run."""
 
 
 class Notifications(BaseModel):
-    """Sends messages as `{"text": …}`, which Slack, Mattermost and most others take.
+    """Sends messages as `{"text": …}`, which Slack, Mattermost and most others accept.
 
     Parameters
     ----------
     webhook_variable
-        Name of the environment variable that holds the URL; it is a secret, so it is in no configuration. Where it is
-        not set, messages go to the log alone.
+        Environment variable that holds the URL, which is secret and so not in the configuration. If it is not set,
+        messages go to the log only.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -32,15 +32,15 @@ class Notifications(BaseModel):
     webhook_variable: str = "VARIORUM_WEBHOOK"
 
     def send(self, text: str) -> None:
-        """Send a message. One that does not arrive is a warning in the log, never the failure of what it tells of."""
-        text = text.encode(errors="replace").decode()  # names of files may hold what no log can write
+        """Send a message. If it cannot be delivered, log a warning; never raise."""
+        text = text.encode(errors="replace").decode()  # file names may contain lone surrogates
         logger.info("%s", text)
         url = os.environ.get(self.webhook_variable)
         if not url:
             return
         try:
             httpx.post(url, json={"text": f"Variorum: {text}"}, timeout=SECONDS).raise_for_status()
-        except httpx.HTTPStatusError as error:  # its own message names the URL, as do those of other errors
+        except httpx.HTTPStatusError as error:  # do not log the error itself: it contains the URL
             logger.warning("the webhook of %s answered %d", self.webhook_variable, error.response.status_code)
         except Exception as error:
             logger.warning("the webhook of %s was not reached: %s", self.webhook_variable, type(error).__name__)

@@ -1,30 +1,30 @@
-"""Which process executes a run, so that a later one can see that it is dead. Not here: what becomes of such runs."""
+"""The process that executes a run, so that others can detect its death. Not here: handling dead runs (automation)."""
 
 from socket import gethostname
 
 import psutil
 
 PROCESS = "variorum/process"
-"""Tag of a run: the process that executes it, and the run itself where a copy of the tag would be wrong."""
+"""Run tag: the process that executes the run, and the run's id where Dagster may copy the tag to another run."""
 
 
 def process_tag(run_id: str = "") -> str:
-    """This process, told from all others, also from later ones of its number.
+    """Identify this process by host, pid and start time, so that a reused pid does not match.
 
     Parameters
     ----------
     run_id
-        Of the run that gets the tag, where Dagster copies tags to a run that takes its place.
+        Id of the tagged run, for runs whose tags Dagster copies to their retry.
     """
     return f"{_process(psutil.Process().pid)} {run_id}".strip()
 
 
 def is_dead(tag: str, run_id: str) -> bool:
-    """Whether the process that a run's tag names was one of this machine and is gone."""
+    """Whether the process named by a run's tag ran on this machine and has ended."""
     place, _, rest = tag.partition(" ")
     host, _, pid = place.rpartition(":")
-    started, _, own = rest.partition(" ")
-    if host != gethostname() or own not in ("", run_id):
+    started, _, tagged_run = rest.partition(" ")
+    if host != gethostname() or tagged_run not in ("", run_id):
         return False
     return _process(int(pid)) != f"{place} {started}"
 

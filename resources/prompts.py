@@ -1,7 +1,7 @@
-"""Prompts: a YAML file each, with name, version and declared variables, rendered to the messages of a chat.
+"""Prompts: one YAML file each, with name, version and declared variables, rendered to chat messages.
 
-Here: reading, checking, rendering and hashing templates. Not here: what is put into them (the systems and judges that
-ask), sending them (resources.provider).
+Here: reading, checking, rendering and hashing templates. Not here: values (the systems and judges that ask), sending
+(resources.provider).
 """
 
 import hashlib
@@ -17,16 +17,16 @@ from resources.home import PROJECT
 
 
 class Prompt(BaseModel):
-    """A template of a system and a user message, with `$name` placeholders as string.Template has them.
+    """Templates of a system and a user message, with `$name` placeholders as in string.Template.
 
     Parameters
     ----------
     name, version
-        What it is called, and the number that its author raises with every change.
+        Name, and a number that the author increments with every change.
     variables
         Names of the placeholders, each used in `system` or `user`.
     system, user
-        The templates. Where `system` is empty, no system message is sent.
+        The templates. If `system` is empty, no system message is sent.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -38,12 +38,12 @@ class Prompt(BaseModel):
     user: str = Field(min_length=1)
 
     def render(self, /, **values: str) -> list[dict[str, str]]:
-        """The messages, system first; values are put in literally, whatever `$` they contain.
+        """Render the messages, system first. Values are inserted literally, including any `$`.
 
         Raises
         ------
         BadInput
-            Where the values are not exactly the declared variables.
+            If the values do not match the declared variables.
         """
         self._refuse_unknown(values)
         missing = [name for name in self.variables if name not in values]
@@ -55,18 +55,18 @@ class Prompt(BaseModel):
         return [{"role": "system", "content": Template(self.system).substitute(values)}, user]
 
     def digest(self, /, **values: str) -> str:
-        """Hash of name, version and the template with these values in it: 32 hexadecimal digits.
+        """Hash name, version and the templates with these values filled in: 32 hexadecimal digits.
 
-        Variables that are not given stay placeholders, so that the hash covers everything except the items.
+        Variables without a value stay placeholders, so that the hash covers everything except the items.
 
         Raises
         ------
         BadInput
-            For a value that belongs to no variable.
+            For a value without a variable.
         """
         self._refuse_unknown(values)
-        # A character that no text has marks a placeholder, so that neither a value that reads "$passages" nor an
-        # escaped "$$passages" in the template looks like one.
+        # NUL, which no text contains, marks a placeholder, so that neither the value "$passages" nor an escaped
+        # "$$passages" in the template is mistaken for one.
         filled = {name: f"\0{name}" for name in self.variables} | values
         texts = [Template(template).substitute(filled) for template in (self.system, self.user)]
         return hashlib.blake2b(json.dumps([self.name, self.version, *texts]).encode(), digest_size=16).hexdigest()
@@ -85,14 +85,14 @@ def load(name: str, folder: Path = PROJECT / "prompts") -> Prompt:
     Raises
     ------
     BadInput
-        Where there is no such file, it is no YAML mapping, has a wrong, missing or unknown key or another name than its
-        file, or where placeholders and declared variables are not the same.
+        If there is no such file, it is not a YAML mapping, a key is wrong, missing or unknown, its name differs from
+        the file's, or placeholders and declared variables differ.
     """
     path = folder / f"{name}.yaml"
-    known = sorted(each.stem for each in folder.glob("*.yaml"))
-    # The listing decides, not the path, so that a name cannot lead out of the folder.
-    if name not in known:
-        raise BadInput(path, "", "is no prompt", f"use one of {known}")
+    names = sorted(path.stem for path in folder.glob("*.yaml"))
+    # Checks the listing, not the path, so that a name cannot lead out of the folder.
+    if name not in names:
+        raise BadInput(path, "", "no such prompt", f"use one of {names}")
     prompt = yaml_files.read(path, Prompt, "see prompts/README.md")
     if prompt.name != name:
         raise BadInput(path, "name", f"is {prompt.name!r} in the file of {name!r}", "name prompt and file alike")

@@ -1,13 +1,13 @@
-"""Tables as text: Markdown for Dagster's metadata, plain columns for a terminal. Not here: what is in them."""
+"""Tables as text: Markdown for Dagster's metadata, aligned columns for a terminal. Not here: contents."""
 
 import polars as pl
 
 MOST = 300
-"""Rows of a table that Dagster's UI shows."""
+"""Most rows of a table shown in Dagster's UI."""
 
 
 def markdown(frame: pl.DataFrame, most: int = 100) -> str:
-    """A frame as a Markdown table of at most `most` rows, saying how many more there are."""
+    """A frame as a Markdown table of at most `most` rows, followed by the number of further rows."""
     rows = [frame.columns, ["---"] * frame.width, *frame.head(most).iter_rows()]
     lines = ["| " + " | ".join(_line(value).replace("|", "\\|") for value in row) + " |" for row in rows]
     if len(frame) > most:
@@ -16,13 +16,13 @@ def markdown(frame: pl.DataFrame, most: int = 100) -> str:
 
 
 def shown(table: pl.DataFrame, rows: pl.DataFrame) -> str:
-    """A table in Markdown, and below it the signatures of the rows that it was made from."""
+    """A table in Markdown, followed by the signatures of the rows behind it."""
     signatures = rows["signature"].unique().sort().to_list()
     return "\n\n".join([markdown(table, MOST), *signatures])
 
 
 def number(name: str, digits: int, scale: float = 1) -> pl.Expr:
-    """A column with its interval (`name`, `name_low`, `name_high`) as text, '-' where there is none."""
+    """A column with its interval (`name`, `name_low`, `name_high`) as text; '-' if any of the three is null."""
 
     def text(row: dict[str, float | None]) -> str:
         value, low, high = row.values()
@@ -34,7 +34,7 @@ def number(name: str, digits: int, scale: float = 1) -> pl.Expr:
 
 
 def plain(frame: pl.DataFrame) -> str:
-    """A frame as aligned columns, numbers to the right."""
+    """A frame as aligned columns, with numbers right-aligned."""
     cells = [frame.columns, *([_line(value) for value in row] for row in frame.iter_rows())]
     widths = [max(len(row[i]) for row in cells) for i in range(frame.width)]
     right = [kind.is_numeric() for kind in frame.dtypes]

@@ -1,7 +1,7 @@
 """The warehouse: one DuckDB file, its schema, its transactions and its locks.
 
-Here: everything that knows SQL, files or locks. Not here: what the rows mean. Nothing above this module may assume one
-machine, one process or one writer: callers name tables, keys and frames.
+Here: all SQL, files and locks. Not here: what the rows mean. Nothing above this module may assume one machine, one
+process or one writer: callers name tables, keys and frames.
 """
 
 import atexit
@@ -28,32 +28,31 @@ from resources.migration import migrate
 
 UNWRITTEN = "nothing was written"
 
-# Threads of a process would share DuckDB's open file, and its transactions conflict instead of waiting. Whoever has the
-# turn may have a file open already.
+# Threads of a process would share DuckDB's open file, and its transactions conflict instead of waiting. Held while a
+# file is open; reentrant, so a thread may open the file within an outer block.
 TURN = RLock()
 _OPEN: set[str] = set()
 
-# The file that a process has attached, and when files that are kept open were last used, both by process: a process
-# that was forked has neither.
+# By process: the attached file, and the last use of each file that is kept open. A forked process has neither.
 _ATTACHED: dict[int, str] = {}
 _KEPT: dict[tuple[int, str], float] = {}
 
 IDLE = 0.5
-"""Seconds without use after which a file that is kept open is closed, for programs that cannot ask for it."""
+"""Seconds without use after which a file kept open is closed, for programs that cannot signal that they wait."""
 
 PATIENCE = 0.02
-"""Seconds between two attempts at a file that another process has open."""
+"""Seconds between two attempts to open a file that another process has open."""
 
-# Whoever writes holds this; the warehouses to which its thread may write already.
+# Held while writing, and the warehouses that the holding thread may write to.
 WRITER = RLock()
 _WRITING: set[str] = set()
 
 
 class Replacement(NamedTuple):
-    """Rows that take the place of everything a table holds for some partitions.
+    """Rows that replace all rows of some partitions in a table.
 
-    `partitions` has the columns that identify a partition (`model`, `passage`, …), one row a partition; None means the
-    whole table. `rows` has the table's columns in any order, without `run_id` and `updated_at`.
+    `partitions` has the columns that identify a partition (`model`, `passage`, …), one row per partition; None means
+    the whole table. `rows` has the table's columns in any order, without `run_id` and `updated_at`.
     """
 
     table: str
@@ -64,8 +63,8 @@ class Replacement(NamedTuple):
 class Warehouse(BaseModel):
     """Tables of the catalogue, in one DuckDB file.
 
-    DuckDB lets one process at a time open a file that is being written, so a connection is held for one transaction
-    and a process that finds the file taken waits.
+    While one process has a DuckDB file open for writing, no other process can open it. So a connection lasts for one
+    transaction, and a process waits while the file is locked.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -74,7 +73,7 @@ class Warehouse(BaseModel):
     wait_seconds: float = 60.0
 
     def empty(self, table: str) -> pl.DataFrame:
-        """No rows of a table, with the columns that `write` wants."""
+        """A frame without rows that has the columns that `write` requires."""
         return pl.DataFrame(schema={name: column.polars for name, column in catalogue.table(table).content.items()})
 
     def read(
@@ -84,18 +83,18 @@ class Warehouse(BaseModel):
         columns: Sequence[str] | None = None,
         most: int | None = None,
     ) -> pl.DataFrame:
-        """Rows of a table in the order of its primary key.
+        """Read rows of a table, in the order of its primary key.
 
         Parameters
         ----------
         table
-            Name of a table of the schema.
+            Name of a table in the catalogue.
         keys
-            Only rows that agree with some row of this frame in all of its columns.
+            Read only rows that match a row of this frame in all of its columns.
         columns
-            Only these columns, in this order; by default all.
+            Read only these columns, in this order; all by default.
         most
-            Only so many rows, the first ones.
+            Read at most this many rows.
         """
         declared = catalogue.table(table)
         chosen = ", ".join(f't."{name}"' for name in columns or declared.columns)
@@ -112,27 +111,27 @@ class Warehouse(BaseModel):
             return rows
 
     def differences(self, table: str) -> pl.DataFrame:
-        """Where a table is not as declared: columns `column`, `declared` and `found`."""
+        """Differences between a table and its declaration: columns `column`, `declared` and `found`."""
         with self._connect() as connection:
-            found = _existing(connection).get(table, {})
+            existing = _existing(connection).get(table, {})
         declared = _declared(table)
         rows = [
-            (name, declared.get(name, "no such column"), found.get(name, "missing"))
-            for name in {**declared, **found}
-            if declared.get(name) != found.get(name)
+            (name, declared.get(name, "no such column"), existing.get(name, "missing"))
+            for name in {**declared, **existing}
+            if declared.get(name) != existing.get(name)
         ]
         return pl.DataFrame(rows, schema=dict.fromkeys(["column", "declared", "found"], pl.String), orient="row")
 
     def snapshot(self) -> Path:
-        """A copy to read from while runs write: `<name>-snapshot.duckdb`, renewed if the warehouse is newer.
+        """Path of a copy to read while runs write: `<name>-snapshot.duckdb`, renewed if the warehouse is newer.
 
-        A notebook or any other program may keep it open as long as it likes, read-only; its content then stays that of
-        the moment of the copy. After the next call, close it and open it again to see the newer one.
+        A notebook or another program may keep the copy open read-only, and its content does not change meanwhile. The
+        next call may replace the file: close it and open it again to see the new content.
         """
         place = Path(self.path)
         copy, new = (place.with_name(f"{place.stem}-snapshot{end}") for end in (".duckdb", ".new"))
         with self._connect() as connection:
-            connection.execute("CHECKPOINT")  # what a killed process left in the log is part of the file now
+            connection.execute("CHECKPOINT")  # merges what a killed process left in the write-ahead log
             written = place.stat().st_mtime_ns
             if copy.exists() and copy.stat().st_mtime_ns == written:
                 return copy
@@ -147,24 +146,24 @@ class Warehouse(BaseModel):
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:
-        """Nobody else writes until the block ends: what was read in it holds when it writes. Readers are not kept out.
+        """Keep all others from writing until the block ends, so that rows read in it stay current. Readers may read.
 
         Raises
         ------
         BadInput
-            Where others have written for `wait_seconds`.
+            If the write lock is not free within `wait_seconds`.
         """
         with WRITER:
             if self.path in _WRITING:
                 yield
                 return
             Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-            with Path(f"{self.path}.lock").open("w") as lock:  # given up with the process, however it ends
+            with Path(f"{self.path}.lock").open("w") as lock:  # released when the process ends, however it ends
                 deadline = time.monotonic() + self.wait_seconds
                 while not _locked(lock):
                     if time.monotonic() > deadline:
                         raise BadInput(
-                            self.path, "", f"another process writes to it since {self.wait_seconds:g} s",
+                            self.path, "", f"another process has been writing to it for {self.wait_seconds:g} s",
                             "wait for that process or end it",
                         )  # fmt: skip
                     time.sleep(PATIENCE)
@@ -176,10 +175,10 @@ class Warehouse(BaseModel):
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """Keep the file open between the reads and writes of the block: to open it takes 10 ms, more than most reads.
+        """Keep the file open between reads and writes in the block: opening it takes 10 ms, longer than most reads.
 
-        It is closed as soon as another process waits for it, and after `IDLE` seconds without use; the next read or
-        write opens it again.
+        It closes as soon as another process waits for it, and after `IDLE` seconds without use. The next read or write
+        opens it again.
         """
         kept = os.getpid(), self.path
         if kept in _KEPT:
@@ -211,21 +210,21 @@ class Warehouse(BaseModel):
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """As `exclusively`, and the file stays open: to open it takes 10 ms, more than most reads. Nobody else can read
-        it meanwhile, so no work belongs into the block but a look at a few tables and a write."""
+        """Like `exclusively`, and keep the file open: opening it takes 10 ms, longer than most reads. No other process
+        can read it meanwhile, so keep the block short: read a few tables, write, and compute nothing else."""
         with self.exclusively(), self._opened():
             yield
 
     def write(self, replacements: Sequence[Replacement], run_id: str) -> None:
-        """Carry out all replacements in one transaction, or none.
+        """Carry out all replacements in one transaction.
 
         Rows are inserted by column name and stamped with `run_id` and the time.
 
         Raises
         ------
         BadInput
-            Where columns are missing, unknown, null or of another type than the catalogue declares, a number is NaN or
-            infinite, a row lies outside its partitions, or a primary key occurs twice.
+            If columns are missing, unknown, null or of another type than declared in the catalogue, a number is NaN or
+            infinite, a row lies outside its partitions, or a primary key occurs twice. Nothing is written then.
         """
         for replacement in replacements:
             _check(replacement)
@@ -237,14 +236,14 @@ class Warehouse(BaseModel):
 
     @contextmanager
     def _connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Connection to a file of the declared schema; what is not committed when it closes is rolled back."""
+        """A connection to the file, migrated to the declared schema; closing it rolls back what is not committed."""
         with self._opened(), _engine(os.getpid()).cursor() as connection:
             connection.execute("USE warehouse")
             yield connection
 
     @contextmanager
     def _opened(self) -> Iterator[None]:
-        """The file is open until the outermost of these blocks ends, or longer where it is kept open."""
+        """Keep the file open until the outermost of these blocks ends, or longer within `kept_open`."""
         with TURN:
             if self.path in _OPEN:
                 yield
@@ -263,11 +262,11 @@ class Warehouse(BaseModel):
                     _detach()
 
     def _attach(self) -> None:
-        """Open the file, and bring it to the declared schema."""
+        """Open the file, and migrate it to the declared schema."""
         if not _OPEN:
             _detach()  # another file that is kept open
         if self._wanted():
-            time.sleep(2 * PATIENCE)  # whoever waits comes first
+            time.sleep(2 * PATIENCE)  # lets the waiting process go first
         with _engine(os.getpid()).cursor() as connection:
             self._open(connection)
             _ATTACHED[os.getpid()] = self.path
@@ -286,11 +285,11 @@ class Warehouse(BaseModel):
         return False
 
     def _sign(self, mode: str) -> IO[str]:
-        """A file that processes have locked, several at once, while they wait for the warehouse."""
+        """A file that processes lock, with a shared lock, while they wait for the warehouse."""
         return Path(f"{self.path}.wanted").open(mode)
 
     def _create(self) -> None:
-        """Make the file; it appears whole, for another process must not open one that is half made."""
+        """Create the file atomically, so that no other process opens an incomplete one."""
         place = Path(self.path)
         place.parent.mkdir(parents=True, exist_ok=True)
         new = place.with_name(f"{place.name}.{uuid.uuid4()}")
@@ -310,20 +309,20 @@ class Warehouse(BaseModel):
             while refusal := self._tried(connection):
                 if time.monotonic() > deadline:
                     raise BadInput(
-                        self.path, "", f"another process holds it since {self.wait_seconds:g} s ({refusal})",
+                        self.path, "", f"another process has held it for {self.wait_seconds:g} s ({refusal})",
                         "wait for that process or end it",
                     )  # fmt: skip
                 time.sleep(PATIENCE)
 
     def _tried(self, connection: duckdb.DuckDBPyConnection) -> str:
-        """Open the file; where another process has it, return DuckDB's words, else ''."""
+        """Try to open the file; return '', or DuckDB's message if another process has it open."""
         try:
             connection.execute(f"ATTACH {_quoted(self.path)} AS warehouse")
         except duckdb.Error as error:
             if "Could not set lock" in str(error):
                 return _first_line(error)
             raise BadInput(
-                self.path, "", f"not a warehouse that can be opened ({_first_line(error)})",
+                self.path, "", f"cannot be opened as a warehouse ({_first_line(error)})",
                 "move the file away or set VARIORUM_HOME to another folder",
             ) from error  # fmt: skip
         return ""
@@ -332,14 +331,14 @@ class Warehouse(BaseModel):
 def _detach() -> None:
     """Close the file that this process has open, if any."""
     if _ATTACHED.pop(os.getpid(), None):
-        with suppress(duckdb.IOException):  # the disk is full: what was committed stays in the log
+        with suppress(duckdb.IOException):  # disk full: committed rows stay in the write-ahead log
             _engine(os.getpid()).execute("DETACH warehouse")
 
 
 @cache
 def _engine(process: int) -> duckdb.DuckDBPyConnection:
-    """DuckDB in this process, to which a file is attached for as long as it is used: to start one takes 20 ms, to
-    attach 3. A process that was forked has no threads of its parent's, and starts its own."""
+    """DuckDB in this process, to which files are attached while in use: starting DuckDB takes 20 ms, attaching 3 ms.
+    A forked process lacks its parent's threads, so it starts an engine of its own."""
     engine = duckdb.connect(":memory:")
     atexit.register(engine.close)
     return engine
@@ -391,22 +390,22 @@ def _check(replacement: Replacement) -> None:
     if not repeated.is_empty():
         raise BadInput(table, str(repeated.row(0)), "the primary key occurs twice", UNWRITTEN)
     if partitions is not None:
-        keys = rows.select(partitions.columns).cast(partitions.schema)  # no rows may well be without types
+        keys = rows.select(partitions.columns).cast(partitions.schema)  # an empty frame may lack types
         outside = keys.join(partitions, on=partitions.columns, how="anti")
         if not outside.is_empty():
-            problem = f"{len(outside)} rows lie outside the partitions asked for"
+            problem = f"{len(outside)} rows lie outside the partitions to be replaced"
             raise BadInput(table, str(outside.row(0)), problem, UNWRITTEN)
 
 
 def _infinite(values: pl.Series) -> bool:
-    """Whether a number, also one in a list, is NaN or infinite."""
+    """Whether any number, in lists too, is NaN or infinite."""
     while isinstance(values.dtype, pl.List | pl.Array):
         values = values.explode(empty_as_null=False, keep_nulls=False)
     return values.dtype.is_float() and not values.is_finite().all()
 
 
 def _fits(given: pl.DataType, declared: pl.DataType) -> bool:
-    """Whether DuckDB, which casts whatever it can, would keep the values as they are or say that it cannot."""
+    """Whether DuckDB would keep the values or refuse them, rather than cast them silently."""
     if isinstance(given, pl.List | pl.Array) and isinstance(declared, pl.List):
         return _fits(given.inner, declared.inner)  # type: ignore[arg-type]
     numbers = declared.is_float() if given.is_float() else given.is_integer() and declared.is_numeric()
@@ -414,8 +413,8 @@ def _fits(given: pl.DataType, declared: pl.DataType) -> bool:
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, place: Path) -> None:
-    """Write the whole database to a file that does not exist, or is a leftover."""
-    # Not by copying bytes: closing a second handle on the file would give up this process's lock.
+    """Write the whole database to a file, replacing a leftover of the same name."""
+    # Not by copying bytes: closing a second handle on the file would release this process's lock.
     place.unlink(missing_ok=True)
     connection.execute(f"ATTACH {_quoted(str(place))} AS copy")
     connection.execute("COPY FROM DATABASE warehouse TO copy")
@@ -435,7 +434,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _declared(table: str) -> dict[str, str]:
-    """Type of each column of a table, with `NOT NULL` where it may not be null."""
+    """Type of each declared column of a table, with `NOT NULL` where it applies."""
     columns = catalogue.table(table).columns.values()
     return {each.name: each.type if each.nullable else f"{each.type} NOT NULL" for each in columns}
 
@@ -451,7 +450,7 @@ def _existing(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]
 
 
 def _keys(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
-    """Names of the primary key of each table."""
+    """Columns of each table's primary key."""
     rows = connection.execute(
         "SELECT table_name, constraint_column_names FROM duckdb_constraints() "
         "WHERE constraint_type = 'PRIMARY KEY' AND database_name = current_database()"
@@ -489,12 +488,12 @@ def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
     existing = _existing(connection)
     for table in catalogue.tables():
         for column, kind in _declared(table).items():
-            found = existing[table].get(column, "missing")
-            if found == "missing" and not kind.endswith("NOT NULL"):
+            present = existing[table].get(column, "missing")
+            if present == "missing" and not kind.endswith("NOT NULL"):
                 connection.execute(f'ALTER TABLE "{table}" ADD COLUMN "{column}" {kind}')
-            elif found != kind:
+            elif present != kind:
                 raise BadInput(
-                    path, f"{table}.{column}", f"is {found}, the catalogue declares {kind}",
+                    path, f"{table}.{column}", f"is {present}, the catalogue declares {kind}",
                     "move the file away and import again",
                 )  # fmt: skip
     connection.execute("DELETE FROM schema_digest")

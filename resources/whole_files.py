@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, also where the power fails. Not here: what is in them."""
+"""Atomic writes of files, safe against power failure. Not here: contents."""
 
 import os
 from hashlib import file_digest
@@ -8,13 +8,13 @@ from resources.errors import BadInput
 
 
 def sha256(path: Path) -> str:
-    """Digest of a file's content, in hexadecimal."""
+    """SHA-256 of a file's content, in hexadecimal."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file, in UTF-8; one that is there stays as it is until the new one is on disk."""
+    """Write a file in UTF-8. An existing file is replaced only once the new one is on disk."""
     new = path.with_name(f".{path.name}.new")
     path.parent.mkdir(parents=True, exist_ok=True)
     with new.open("w", encoding="utf-8") as file:
@@ -25,12 +25,12 @@ def write(path: Path, text: str) -> None:
 
 
 def hand_over(path: Path, text: str) -> None:
-    """Write a file that a person named.
+    """Write a file to a path given by the user.
 
     Raises
     ------
     BadInput
-        Where it cannot be written.
+        If it cannot be written.
     """
     try:
         write(path, text)
@@ -39,7 +39,7 @@ def hand_over(path: Path, text: str) -> None:
 
 
 def move(path: Path, place: Path) -> None:
-    """Put a file that is on disk in the place of another, or of none."""
+    """Move a file, replacing any other at its destination, and sync the folder to disk."""
     place.parent.mkdir(parents=True, exist_ok=True)
     path.replace(place)
     folder = os.open(place.parent, os.O_RDONLY)

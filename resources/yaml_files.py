@@ -1,4 +1,4 @@
-"""Reading the project's YAML files: descriptions, the registry, prompts. Every fault names file, key and remedy."""
+"""Reading YAML files: descriptions, the registry, prompts. Every error names file, key and remedy."""
 
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,19 +12,19 @@ Content = TypeVar("Content", bound=BaseModel)
 
 
 def read(path: Path, kind: type[Content], remedy: str) -> Content:
-    """Read a YAML file of a declared form.
+    """Read a YAML file and validate it.
 
     Parameters
     ----------
     kind
-        The form, a pydantic model.
+        The pydantic model to validate against.
     remedy
-        What to do about a fault of the file, in a clause.
+        What to do about a fault in the file, as a clause.
 
     Raises
     ------
     BadInput
-        Where the file is missing, is no YAML in UTF-8, has a key twice, or a key that is wrong, missing or unknown.
+        If the file is missing or is not YAML in UTF-8, or a key is duplicate, wrong, missing or unknown.
     """
     try:
         content: Any = yaml.load(path.read_text(encoding="utf-8"), _Loader)
@@ -34,7 +34,7 @@ def read(path: Path, kind: type[Content], remedy: str) -> Content:
         mark = getattr(error, "problem_mark", None)
         key = f"line {mark.line + 1}" if mark else ""
         reason = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise BadInput(path, key, f"is no YAML in UTF-8 ({reason})", remedy) from error
+        raise BadInput(path, key, f"is not YAML in UTF-8 ({reason})", remedy) from error
     try:
         return kind.model_validate(content)
     except ValidationError as error:
@@ -43,7 +43,7 @@ def read(path: Path, kind: type[Content], remedy: str) -> Content:
 
 
 class _Loader(yaml.CSafeLoader):
-    """YAML's safe loader keeps the last of two equal keys; a mistake should not win silently."""
+    """A safe loader that refuses duplicate keys, where PyYAML silently keeps the last one."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         given = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]

@@ -1,7 +1,7 @@
-"""COMET: triples of source, candidate and reference to scores, by a worker in an environment of its own.
+"""COMET: scores triples of source, candidate and reference in a worker process with its own environment.
 
-Here: the resource, what identifies a checkpoint, the worker's life and errors. Not here: which triples are scored
-(metrics.comet), how (worker).
+Here: the resource, the signature of a checkpoint, the worker's lifecycle and errors. Not here: the choice of triples
+(metrics.comet), scoring (worker).
 """
 
 import hashlib
@@ -30,7 +30,7 @@ ADVICE = (
     "no checkpoint is configured: name one under `comet` in the registry, for instance Unbabel/wmt22-comet-da, and run "
     "`make comet`"
 )
-"""How to get scores where there are none."""
+"""Message if no checkpoint is configured."""
 
 
 class Comet(BaseModel):
@@ -43,9 +43,9 @@ class Comet(BaseModel):
     device
         `cpu` or `cuda`.
     token_budget
-        Tokens that are encoded at a time, padding included. A processor's cache wants few, a GPU 8192 or more.
+        Tokens in a batch, including padding. Few fit a CPU's cache; use 8192 or more on a GPU.
     python
-        The interpreter of COMET's environment.
+        Path of the Python interpreter in COMET's environment.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -57,7 +57,7 @@ class Comet(BaseModel):
 
     @property
     def signature(self) -> str:
-        """What determines the scores: checkpoint (its name, or a hash of the file) and library; '' without one."""
+        """What determines the scores: checkpoint (name, or hash of the file) and library; '' without a checkpoint."""
         if not self.checkpoint:
             return ""
         name = self.checkpoint
@@ -68,7 +68,7 @@ class Comet(BaseModel):
         return f"{name}|unbabel-comet {_library()}"
 
     def score(self, triples: pl.DataFrame) -> pl.DataFrame:
-        """Score triples of texts; every distinct triple is scored once, every distinct text encoded once.
+        """Score triples of texts. Each distinct triple is scored once, each distinct text encoded once.
 
         Parameters
         ----------
@@ -77,13 +77,12 @@ class Comet(BaseModel):
 
         Returns
         -------
-        The triples with `score` and `cut` (one of the texts is longer than the checkpoint reads); no rows where no
-        checkpoint is configured.
+        The triples with `score` and `cut` (whether a text was truncated); no rows if no checkpoint is configured.
 
         Raises
         ------
         BadInput
-            Where the environment or the checkpoint is missing or of no use, or the worker is killed.
+            If the environment or the checkpoint is missing or unusable, or the worker is killed.
         ValueError
             For a text that is null or empty: COMET would score it.
         """
@@ -96,17 +95,17 @@ class Comet(BaseModel):
             raise ValueError("a text is null or empty")
         if not Path(self.python).exists():
             raise BadInput(self.python, "", "COMET's environment is missing", "run `make comet`")
-        # Files without a name: of the texts, nothing is left on the disk however the run ends.
+        # Unnamed files, so that no text remains on disk, however the run ends.
         with TemporaryFile() as given, TemporaryFile() as scored, TemporaryFile() as chatter:
             distinct.write_parquet(given)
             given.seek(0)
             self._work(given, scored, chatter)
             scored.seek(0)
-            found = pl.concat([distinct, pl.read_parquet(scored)], how="horizontal")
-        return triples.join(found, on=TRIPLE, maintain_order="left")
+            scores = pl.concat([distinct, pl.read_parquet(scored)], how="horizontal")
+        return triples.join(scores, on=TRIPLE, maintain_order="left")
 
     def _work(self, given: IO[bytes], scored: IO[bytes], chatter: IO[bytes]) -> None:
-        """Run the worker to its end; it ends with this process, or with what goes wrong here."""
+        """Run the worker. It ends when this process ends or fails."""
         numbers = given.fileno(), scored.fileno()
         settings = self.checkpoint, self.device, self.token_budget, _library(), *numbers
         fault: list[str] = []
@@ -116,11 +115,11 @@ class Comet(BaseModel):
         ) as worker:  # fmt: skip
             try:
                 for line in worker.stdout or ():
-                    said: dict[str, Any] = json.loads(line)
-                    fault = said.get("fault", fault)
-                    if "progress" in said:
-                        logger.info("COMET: %s", said["progress"])
-                worker.wait()  # before its input is closed, which ends it
+                    message: dict[str, Any] = json.loads(line)
+                    fault = message.get("fault", fault)
+                    if "progress" in message:
+                        logger.info("COMET: %s", message["progress"])
+                worker.wait()  # before closing its input, which would end it
             except BaseException:
                 worker.kill()
                 raise
@@ -138,7 +137,7 @@ class Comet(BaseModel):
 
 
 def _library() -> str:
-    """The version of unbabel-comet that the project pins."""
+    """The pinned version of unbabel-comet."""
     pins = (PROJECT / "constraints-comet.txt").read_text(encoding="utf-8")
     return re.findall(r"^unbabel-comet==(\S+)$", pins, re.MULTILINE)[0]  # type: ignore[no-any-return]
 

@@ -1,13 +1,13 @@
-"""Scores triples of texts with a COMET checkpoint, in COMET's own environment: a program that the resource starts.
+"""COMET worker: scores triples of texts with a checkpoint, in COMET's own environment. The resource starts it.
 
-Here: loading a checkpoint, encoding, scoring. Not here: which triples are scored, what becomes of the scores. It
-imports nothing of the project, which is not installed beside it.
+Here: loading a checkpoint, encoding, scoring. Not here: choosing triples, using scores. It imports nothing from the
+project, which is not installed in this environment.
 
     python -I worker.py CHECKPOINT DEVICE TOKEN_BUDGET VERSION GIVEN SCORED
 
-GIVEN and SCORED are numbers of open files, Parquet in and out. It ends as soon as its standard input does, which the
-resource keeps open: however a run ends, its worker ends with it. On standard output it says how it goes, a JSON object
-a line: {"progress": words} or, before exit code 1, {"fault": [key, problem, remedy]}.
+GIVEN and SCORED are file descriptors of the Parquet input and output. The worker exits as soon as its standard input
+closes. The resource keeps that open, so the worker ends with its run, however the run ends. Standard output has a JSON
+object per line: {"progress": words} or, before exit code 1, {"fault": [key, problem, remedy]}.
 """
 
 import json
@@ -29,21 +29,21 @@ TRIPLE = ["source", "candidate", "reference"]
 KIND = "regression_metric"
 REFERENCE_FREE = "referenceless_regression_metric"
 SUGGESTION = "name another, for instance Unbabel/wmt22-comet-da"
-EVERY = 10.0  # seconds from one word of progress to the next: each becomes an event in the log of the run
-SCORED_AT_ONCE = 4096  # triples; the estimator reads six vectors of each
+EVERY = 10.0  # seconds between progress messages, since each becomes an event in the run's log
+SCORED_AT_ONCE = 4096  # triples; the estimator reads six vectors for each
 
 Tell = Callable[[str], None]
 
 
-class Fault(Exception):  # noqa: N818 - as resources.errors.BadInput, which it becomes
-    """What a person can mend: entry (or ''), problem and remedy."""
+class Fault(Exception):  # noqa: N818 - becomes a resources.errors.BadInput
+    """An error that a user can correct: entry (or ''), problem and remedy."""
 
     def __init__(self, key: str, problem: str, remedy: str) -> None:
         super().__init__(key, problem, remedy)
 
 
 def load(checkpoint: str, device: str) -> Any:
-    """A checkpoint's model on a device, ready to score.
+    """Load a checkpoint's model onto a device.
 
     Parameters
     ----------
@@ -55,10 +55,11 @@ def load(checkpoint: str, device: str) -> Any:
     Raises
     ------
     Fault
-        Where there is no such device or checkpoint, it is of another kind, lacks weights or cannot be loaded.
+        If there is no such device or checkpoint, or the checkpoint is of another kind, lacks weights or cannot be
+        loaded.
     """
     path = Path(checkpoint) if checkpoint.endswith(".ckpt") else _fetched(checkpoint)
-    _check_kind(path)  # before torch and COMET, which take seconds
+    _check_kind(path)  # before importing torch and COMET, which takes seconds
     import torch
     from comet import load_from_checkpoint  # type: ignore[import-not-found]
 
@@ -66,30 +67,30 @@ def load(checkpoint: str, device: str) -> Any:
         raise Fault("device", "torch finds no CUDA device", "set `device: cpu`")
     try:
         model = load_from_checkpoint(str(path))
-        held = torch.load(path, map_location="cpu", mmap=True, weights_only=True)["state_dict"]
+        weights = torch.load(path, map_location="cpu", mmap=True, weights_only=True)["state_dict"]
     except Exception as error:
-        remedy = "check the file and what its hparams.yaml names"
+        remedy = "check the file, and the model named in its hparams.yaml"
         raise Fault("", f"cannot be loaded ({reason(error)})", remedy) from error
-    # The library leaves a weight that is missing at random.
-    missing = [name for name, _ in model.named_parameters() if name not in held]
+    # The library silently initializes missing weights at random.
+    missing = [name for name, _ in model.named_parameters() if name not in weights]
     if missing:
-        raise Fault("", f"lacks {len(missing)} weights, for instance {missing[0]}", "download it anew")
+        raise Fault("", f"lacks {len(missing)} weights, for instance {missing[0]}", "download it again")
     return model.eval().to(device)
 
 
 def score(model: Any, triples: pl.DataFrame, token_budget: int, tell: Tell) -> pl.DataFrame:
-    """Score triples; every distinct text is encoded once.
+    """Score triples. Each distinct text is encoded once.
 
     Parameters
     ----------
     triples
         Columns `source`, `candidate`, `reference`, no text empty.
     token_budget
-        Tokens that are encoded at a time, padding included.
+        Tokens in a batch, including padding.
 
     Returns
     -------
-    Columns `score` and `cut` (one of the three texts is longer than the checkpoint reads), in the order of the triples.
+    Columns `score` and `cut` (whether one of the three texts was truncated), in the order of the triples.
 
     Raises
     ------
@@ -98,8 +99,8 @@ def score(model: Any, triples: pl.DataFrame, token_budget: int, tell: Tell) -> p
 
     Notes
     -----
-    A regression metric estimates from three sentence embeddings, each of which depends on its own text alone (Rei et
-    al. 2020, section 2.3).
+    A regression metric estimates from three sentence embeddings. Each depends on its own text alone (Rei et al. 2020,
+    section 2.3).
     """
     import torch
 
@@ -120,29 +121,29 @@ def score(model: Any, triples: pl.DataFrame, token_budget: int, tell: Tell) -> p
 
 
 def embed(model: Any, texts: Sequence[str], token_budget: int, tell: Tell) -> "tuple[torch.Tensor, list[bool]]":
-    """Sentence embeddings, shape (texts, dimensions), and whether each text is longer than the checkpoint reads.
+    """Sentence embeddings, shape (texts, dimensions), and whether each text was truncated.
 
-    The longest come first: where memory is short, it shows at once.
+    The longest texts are encoded first, so that a lack of memory shows at once.
     """
     import torch
 
     encoder, device = model.encoder, model.device
-    limit = encoder.max_positions - 2  # where the library cuts
+    limit = encoder.max_positions - 2  # where the library truncates
     whole = [len(ids) for ids in encoder.tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]]
     vectors = torch.empty(len(texts), encoder.output_units, device=device)
-    told, done = time.monotonic(), 0
+    reported, done = time.monotonic(), 0
     for batch in _batches([min(length, limit) for length in whole], token_budget):
         read = encoder.prepare_sample([texts[place] for place in batch]).to(device)
         vectors[batch] = model.get_sentence_embedding(read["input_ids"], read["attention_mask"]).float()
         done += len(batch)
-        if time.monotonic() - told > EVERY or done == len(texts):
+        if time.monotonic() - reported > EVERY or done == len(texts):
             tell(f"encoded {done:,} of {len(texts):,} texts")
-            told = time.monotonic()
+            reported = time.monotonic()
     return vectors, [length > limit for length in whole]
 
 
 def reason(error: BaseException) -> str:
-    """An error in a few words."""
+    """Type and first line of an error."""
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:300]}"
 
 
@@ -153,7 +154,7 @@ def _fetched(name: str) -> Path:
         return Path(snapshot_download(repo_id=name)) / "checkpoints" / "model.ckpt"
     except Exception as error:  # an unknown name, no connection, a licence that was not accepted
         raise Fault(
-            "", f"the name gives no checkpoint ({reason(error)})",
+            "", f"cannot be downloaded ({reason(error)})",
             "check name and connection, or give the path of a .ckpt file",
         ) from error  # fmt: skip
 
@@ -164,7 +165,7 @@ def _check_kind(path: Path) -> None:
     described = path.absolute().parents[1] / "hparams.yaml"
     for each in (path, described):
         if not each.is_file():
-            remedy = "give a .ckpt file in the folder that it was published in, or a name on the hub"
+            remedy = "give a .ckpt file in its published folder structure, or a name on the hub"
             raise Fault("", f"there is no file {each}", remedy)
     try:
         kind = yaml.safe_load(described.read_text(encoding="utf-8"))["class_identifier"]
@@ -172,11 +173,11 @@ def _check_kind(path: Path) -> None:
         raise Fault("", f"{described} names no class_identifier ({reason(error)})", SUGGESTION) from error
     if kind != KIND:
         what = "is reference-free" if kind == REFERENCE_FREE else "does not embed each text by itself"
-        raise Fault("", f"{what} ({kind}), only a {KIND} will do", SUGGESTION)
+        raise Fault("", f"{what} ({kind}); only a {KIND} is supported", SUGGESTION)
 
 
 def _batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Places of texts, longest first, in batches of at most `budget` tokens with padding, one text at least."""
+    """Positions by length, longest first, in batches of at most `budget` tokens with padding, but at least one text."""
     order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     while order:
         size = max(1, budget // lengths[order[0]])
@@ -185,18 +186,18 @@ def _batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 
 
 def _die_with_the_run() -> None:
-    os.read(0, 1)  # not sys.stdin, whose lock would be held when the interpreter ends
+    os.read(0, 1)  # not sys.stdin, whose lock would block the interpreter's exit
     os._exit(1)
 
 
 def main(checkpoint: str, device: str, token_budget: str, pinned: str, given: str, scored: str) -> None:
     """Read triples, write scores."""
     Thread(target=_die_with_the_run, daemon=True).start()
-    told = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what libraries print is not for the resource
+    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # libraries print to standard error, not to the resource
 
     def say(**what: object) -> None:
-        print(json.dumps(what), file=told, flush=True)
+        print(json.dumps(what), file=output, flush=True)
 
     try:
         if version("unbabel-comet") != pinned:
@@ -213,7 +214,7 @@ def main(checkpoint: str, device: str, token_budget: str, pinned: str, given: st
         say(fault=fault.args)
         sys.exit(1)
     except ImportError as error:
-        say(fault=["", f"its environment is not whole ({reason(error)})", "run `make comet`"])
+        say(fault=["", f"its environment is incomplete ({reason(error)})", "run `make comet`"])
         sys.exit(1)
     except Exception as error:
         say(fault=["", f"its worker failed ({reason(error)})", "lower `token_budget` if memory was short"])

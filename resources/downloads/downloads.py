@@ -1,6 +1,6 @@
-"""The resource that fetches files of public sources into a folder, from which the readers of a corpus read.
+"""The resource that downloads files from public sources into a folder, where a corpus's readers find them.
 
-Here: what stands in the folder, what becomes of what came, and the manifest. Not here: which files a text has
+Here: checking downloaded files, placing them in the folder, updating the manifest. Not here: which files a text has
 (sources), HTTP (transfer).
 """
 
@@ -23,7 +23,7 @@ from resources import whole_files
 from resources.downloads import manifest
 from resources.downloads.hosts import Hosts, Unreachable
 from resources.downloads.manifest import Record
-from resources.downloads.partial import Partial, Said
+from resources.downloads.partial import Note, Partial
 from resources.downloads.sources import Wanted
 from resources.downloads.transfer import transfer
 from resources.errors import BadInput
@@ -31,14 +31,14 @@ from resources.errors import BadInput
 logger = logging.getLogger("variorum.downloads")
 
 USER_AGENT = "Variorum/0.1 (evaluation of translations of classical texts)"
-"""Says who asks: a source that is bothered can tell this project from others."""
+"""Identifies this project to the servers of public sources."""
 
 State = Literal["new", "changed", "unchanged", "kept"]
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A file that is here: `new`, `changed`, `unchanged`, or `kept` because its server could not be asked."""
+    """A local file: `new`, `changed`, `unchanged`, or `kept` because its server gave no usable answer."""
 
     file: Path
     state: State
@@ -46,25 +46,26 @@ class Fetched:
 
 
 class Result(NamedTuple):
-    """The files that are here now, and a fault for each of the others, both in the order in which they were wanted."""
+    """The files in the folder, and a fault for each file that is not, both in the order of the request."""
 
     fetched: list[Fetched]
     faults: list[BadInput]
 
 
 class Downloads(BaseModel):
-    """Files of public sources in a folder, and a manifest of where each came from and under which terms.
+    """Downloads files from public sources into a folder, with a manifest of their origins and licences.
 
-    A file that is up to date is left alone, its time of change too. One that was edited here is never overwritten.
+    A file that is up to date is not touched, not even its modification time. A locally edited file is never
+    overwritten.
 
     Parameters
     ----------
     user_agent
-        What servers are told of who asks.
+        The `User-Agent` header of requests.
     pause
-        Seconds between two requests to one host, at least 0; doubled each time that a file is asked for again.
+        Seconds between two requests to one host, at least 0; doubled with each retry of a file.
     timeout
-        Seconds to wait for a connection, and for each further piece of an answer.
+        Seconds to wait for a connection, and for each further chunk of a response.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -74,26 +75,26 @@ class Downloads(BaseModel):
     timeout: float = 30.0
 
     def fetch(self, wanted: Sequence[Wanted], into: Path) -> Result:
-        """Bring files up to date, one after the other; one that fails does not keep the others from coming.
+        """Download new and changed files, one after the other. A failure does not stop the others.
 
-        Another process that fetches into the folder is waited for. What came before a kill or a break stays: a file as
-        a file, a part of one as the beginning of the next attempt.
+        Waits while another process downloads into the folder. Finished files survive a kill, and a partial file is
+        continued by the next attempt.
 
         Parameters
         ----------
         into
-            The folder where files go, each below it where it is wanted.
+            The folder to download into; each file's path is relative to it.
 
         Returns
         -------
-        The files, and faults as BadInput: for what the source does not have or does not send as the file that was
-        asked for, for a file that is not as it was fetched or has another digest than it should, for a server that
-        gives no answer while the file is not here, for a disk that takes no more.
+        The files, and faults as BadInput: the source lacks the file or sends something else; the local file was edited
+        or its digest is not the expected one; the server gives no answer and there is no local file; the disk is full
+        or not writable.
 
         Raises
         ------
         BadInput
-            Where the manifest cannot be read, or two different files want the same path; nothing was fetched.
+            If the manifest cannot be read, or two different files have the same path. Nothing is downloaded then.
         """
         _check_distinct(wanted)
         fetched, faults, reasons = [], [], Counter[str]()
@@ -109,11 +110,11 @@ class Downloads(BaseModel):
                     faults.append(
                         BadInput(
                             folder / each.path, each.text, f"cannot be read or written ({error.strerror})",
-                            "mend the disk or the folder's rights and fetch again",
+                            "check disk and permissions, then run `variorum download` again",
                         )
                     )  # fmt: skip
         for reason, files in reasons.items():
-            logger.warning("%s; %d files stay as they were fetched before", reason, files)
+            logger.warning("%s; %d files kept as downloaded earlier", reason, files)
         states = Counter(each.state for each in fetched)
         logger.info("%s: %s, %d faults", folder, dict(states), len(faults))
         return Result(fetched, faults)
@@ -121,14 +122,14 @@ class Downloads(BaseModel):
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[Path]:
-    """Nobody else fetches into the folder until the block ends; the lock is given up with the process."""
+    """Keep other processes from downloading into the folder until the block ends. The lock ends with the process."""
     (folder / ".downloads").mkdir(parents=True, exist_ok=True)
     lock = os.open(folder / ".downloads" / "lock", os.O_CREAT | os.O_RDWR)
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            logger.info("another process fetches into %s; waiting for it", folder)
+            logger.info("another process downloads into %s; waiting for it", folder)
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield folder
     finally:
@@ -138,13 +139,13 @@ def _alone(folder: Path) -> Iterator[Path]:
 def _obtain(
     client: httpx.Client, wanted: Wanted, folder: Path, records: dict[str, Record], hosts: Hosts, reasons: Counter[str]
 ) -> Fetched:
-    """Bring one file up to date and note it in `records` and in the manifest."""
+    """Download a file if it is new or changed, and record it in `records` and in the manifest."""
     _check_wanted(wanted)
     place, partial = folder / wanted.path, Partial(folder, wanted.path)
     standing = _standing(place, records.get(wanted.path), partial)
     try:
-        came = transfer(client, wanted, partial, standing, hosts)
-        record = came if isinstance(came, Record) else _accepted(wanted, partial, came, standing)
+        result = transfer(client, wanted, partial, standing, hosts)
+        record = result if isinstance(result, Record) else _accepted(wanted, partial, result, standing)
         _check_digest(wanted, record)
     except Unreachable as error:
         if standing is None:
@@ -167,30 +168,30 @@ def _obtain(
 
 
 def _standing(place: Path, record: Record | None, partial: Partial) -> Record | None:
-    """The record of the file that is in its place; None where there is none.
+    """The record of the local file; None if there is no file.
 
     Raises
     ------
     BadInput
-        Where the file is not the one that was put there.
+        If the file is not the one that was downloaded.
     """
     if not place.exists():
         return None
     digest = whole_files.sha256(place)
-    said = partial.said()
-    for each in (record, said.finished if said else None):  # the second where a kill kept the first from being written
+    note = partial.note()
+    for each in (record, note.finished if note else None):  # the note's, if a kill came before the manifest's
         if each is not None and each.sha256 == digest:
             return each
     raise BadInput(
         place, record.text if record else "",
-        "was edited or damaged since it was fetched" if record else "was not fetched by this program",
-        "delete it to fetch it again; keep what you wrote elsewhere",
+        "was edited or damaged since it was downloaded" if record else "was not downloaded by this program",
+        "move your changes elsewhere and delete it; `variorum download` fetches it again",
     )  # fmt: skip
 
 
-def _accepted(wanted: Wanted, partial: Partial, said: Said, standing: Record | None) -> Record:
-    """The record of what came, whose time is that of the standing file if that is the same; BadInput if it is no file
-    of its kind.
+def _accepted(wanted: Wanted, partial: Partial, note: Note, standing: Record | None) -> Record:
+    """Record of the downloaded bytes, with the time of the local file if the content is the same; BadInput if they are
+    empty or not valid JSON as required.
     """
     if not partial.size:
         raise BadInput(wanted.url, wanted.text, "the file is empty", "open the URL in a browser; correct `base`")
@@ -199,13 +200,13 @@ def _accepted(wanted: Wanted, partial: Partial, said: Said, standing: Record | N
             json.loads(partial.bytes.read_bytes())
         except (ValueError, RecursionError) as error:
             raise BadInput(
-                wanted.url, wanted.text, "what came is no JSON", "open the URL in a browser; correct `base`"
+                wanted.url, wanted.text, "the response is not JSON", "open the URL in a browser; correct `base`"
             ) from error
     digest = whole_files.sha256(partial.bytes)
     same = standing is not None and standing.sha256 == digest
     return Record(
         path=wanted.path, text=wanted.text, url=wanted.url, sha256=digest, bytes=partial.size,
-        etag=said.etag, last_modified=said.last_modified,
+        etag=note.etag, last_modified=note.last_modified,
         fetched_at=standing.fetched_at if standing and same else datetime.now(UTC),
         licence=wanted.licence, restricted=wanted.restricted,
     )  # fmt: skip
@@ -220,19 +221,17 @@ def _check_digest(wanted: Wanted, record: Record) -> None:
 
 
 def _check_wanted(wanted: Wanted) -> None:
-    """BadInput for a path that leads out of the folder or to what is kept there besides, or a URL that is none."""
+    """BadInput for a path outside the folder or of the project's own files in it, or for an invalid URL."""
     parts = PurePosixPath(wanted.path).parts
     if not parts or any(part.startswith((".", "/")) for part in parts) or wanted.path == manifest.NAME:
-        raise BadInput(
-            wanted.url, wanted.text, f"{wanted.path!r} is no path for a download", "name a file below the folder"
-        )
+        raise BadInput(wanted.url, wanted.text, f"{wanted.path!r} is not a valid path", "give a path below the folder")
     try:
         url = httpx.URL(wanted.url)
         url.host.encode("idna")
     except (httpx.InvalidURL, UnicodeError) as error:
-        raise BadInput(wanted.url, wanted.text, f"is no URL ({error})", "correct `base` or `path`") from error
+        raise BadInput(wanted.url, wanted.text, f"is not a URL ({error})", "correct `base` or `path`") from error
     if url.scheme not in ("http", "https") or not url.host:
-        raise BadInput(wanted.url, wanted.text, "is no URL of the web", "correct `base` or `path`")
+        raise BadInput(wanted.url, wanted.text, "is not an http or https URL", "correct `base` or `path`")
 
 
 def _check_distinct(wanted: Sequence[Wanted]) -> None:
@@ -240,4 +239,4 @@ def _check_distinct(wanted: Sequence[Wanted]) -> None:
     for each in wanted:
         other = first.setdefault(each.path, each)
         if (other.url, other.sha256) != (each.url, each.sha256):
-            raise BadInput(each.path, each.text, f"is wanted of {other.url} and of {each.url}", "keep one")
+            raise BadInput(each.path, each.text, f"is requested from {other.url} and from {each.url}", "keep one")

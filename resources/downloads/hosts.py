@@ -1,6 +1,6 @@
-"""Manners towards hosts: one request at a time, a pause between two, and none to one that asks to be left alone.
+"""Politeness to hosts: one request at a time, a pause between requests, none while a host asks for silence.
 
-Here: when a host may be asked. Not here: what is asked, and what follows from its answer (transfer).
+Here: when a host may receive a request. Not here: requests and responses (transfer).
 """
 
 import time
@@ -8,20 +8,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 LONGEST_WAIT = 300.0
-"""Seconds that a host may ask to wait; one that asks for more is left alone until the next fetch."""
+"""Longest `Retry-After` obeyed, in seconds. A host that asks for more gets no further request in this download."""
 
 
-class Unreachable(Exception):  # noqa: N818 - it says what the server is
-    """The server gave no usable answer: nothing is known about the file. The message says why."""
+class Unreachable(Exception):  # noqa: N818 - a state of the server
+    """The server gave no usable answer, so the state of the file is unknown. The message gives the reason."""
 
 
 class Hosts:
-    """When each host may be asked again. For one thread.
+    """Tracks when each host may receive the next request. For use in one thread.
 
     Parameters
     ----------
     pause
-        Seconds from the end of one request to a host to the beginning of the next.
+        Seconds between the end of one request to a host and the start of the next.
     """
 
     def __init__(self, pause: float) -> None:
@@ -31,12 +31,12 @@ class Hosts:
 
     @contextmanager
     def turn(self, host: str) -> Iterator[None]:
-        """Wait until a request to the host is allowed; the block is the request.
+        """Wait until a request to the host is allowed. The request goes in the block.
 
         Raises
         ------
         Unreachable
-            Where the host was closed.
+            If the host was closed.
         """
         if host in self._closed:
             raise Unreachable(self._closed[host])
@@ -47,22 +47,22 @@ class Hosts:
             self.hold(host, self.pause)
 
     def hold(self, host: str, seconds: float) -> None:
-        """Ask nothing of the host for so long, or for longer where that was said before."""
+        """Send no request to the host for this many seconds; an earlier, longer hold stays."""
         self._open_at[host] = max(self._open_at.get(host, 0.0), time.monotonic() + seconds)
 
     def obey(self, host: str, seconds: float) -> None:
-        """Ask nothing of the host for as long as it says.
+        """Send no request to the host for as long as it asks.
 
         Raises
         ------
         Unreachable
-            Where that is longer than `LONGEST_WAIT`; the host is closed.
+            If that is longer than `LONGEST_WAIT`; the host is closed.
         """
         if seconds > LONGEST_WAIT:
             raise self.close(host, f"{host} asks to be left alone for {seconds:.0f} s")
         self.hold(host, seconds)
 
     def close(self, host: str, reason: str) -> Unreachable:
-        """Ask nothing more of the host; return what to raise."""
+        """Send no more requests to the host; return the exception to raise."""
         self._closed[host] = reason
         return Unreachable(reason)

@@ -1,6 +1,6 @@
-"""The manifest of a folder of downloads: where each file came from, what it was and under which terms.
+"""The manifest of a download folder: origin, digest and licence of each file.
 
-One JSON array, in the order of paths, rewritten whole. Not here: who may write it when (downloads).
+One JSON array, sorted by path and rewritten as a whole. Not here: locking (downloads).
 """
 
 from datetime import datetime
@@ -12,14 +12,14 @@ from resources import whole_files
 from resources.errors import BadInput
 
 NAME = "downloads.json"
-"""Not `.jsonl`: in a corpus of that layout it would be read as passages."""
+"""Not `.jsonl`, which a corpus in JSON lines would read as passages."""
 
 
 class Record(BaseModel):
-    """A file as it was fetched.
+    """A downloaded file.
 
-    `path` is relative to the folder, `url` what was asked for (a redirect may have led elsewhere), `fetched_at` when
-    this content first came. `etag` and `last_modified` are the server's own words.
+    `path` is relative to the folder, `url` the URL before redirects, `fetched_at` the time at which this content first
+    arrived. `etag` and `last_modified` are the server's headers, unchanged.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -45,7 +45,7 @@ def read(folder: Path) -> dict[str, Record]:
     Raises
     ------
     BadInput
-        Where it cannot be read: somebody edited it.
+        If it is not valid, for instance after an edit by hand.
     """
     place = folder / NAME
     try:
@@ -56,13 +56,13 @@ def read(folder: Path) -> dict[str, Record]:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         raise BadInput(
-            place, key, f"is no manifest of downloads ({first['msg'].lower()})",
-            "restore it, or move the folder away and fetch again",
+            place, key, f"is not a manifest of downloads ({first['msg'].lower()})",
+            "restore it, or move the folder away and run `variorum download`",
         ) from error  # fmt: skip
     return {record.path: record for record in records}
 
 
 def write(folder: Path, records: dict[str, Record]) -> None:
-    """Put records in the place of all that there are."""
+    """Replace the manifest with these records."""
     rows = [records[path] for path in sorted(records)]
     whole_files.write(folder / NAME, _RECORDS.dump_json(rows, indent=1).decode())

@@ -1,7 +1,7 @@
-"""A download under way: what has come of it, and what is needed to go on after a break.
+"""A partial download: the bytes so far, and the headers needed to continue after a break.
 
-Files below the folder's `.downloads`, which neither readers nor sensors look into: `<path>.part` with the bytes, and
-`<path>.part.json` with what the server said of them. Not here: requests (transfer), the file's own place (downloads).
+Stored in the folder's `.downloads`, which readers and sensors ignore: `<path>.part` holds the bytes, `<path>.part.json`
+a note of the server's headers. Not here: requests (transfer), placing the finished file (downloads).
 """
 
 import os
@@ -16,7 +16,7 @@ from resources import whole_files
 from resources.downloads.manifest import Record
 
 MOST_BYTES = 50 * 2**20
-"""Of one file. The largest text of any source has a hundredth of it; what is larger is something else."""
+"""Largest file accepted. The largest text of any source is a hundredth of it, so a larger file is not a text."""
 
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 
@@ -26,11 +26,11 @@ class TooLargeError(Exception):
 
 
 class BrokenError(Exception):
-    """What came cannot be used, and another request may bring what can. The message says why."""
+    """The response is unusable, but another request may succeed. The message gives the reason."""
 
 
-class Said(BaseModel):
-    """What the server said of the bytes; `finished` is the record of the file that was made of them."""
+class Note(BaseModel):
+    """Headers that came with the bytes; `finished` is the record of the complete file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -41,50 +41,50 @@ class Said(BaseModel):
 
     @property
     def validator(self) -> str | None:
-        """What `If-Range` may name: a strong entity tag or a date, None where there is neither (RFC 9110, 13.1.5)."""
+        """Validator for `If-Range`: a strong entity tag, else a date, else None (RFC 9110, 13.1.5)."""
         strong = self.etag if self.etag and not self.etag.startswith("W/") else None
         return strong or self.last_modified
 
 
 class Partial:
-    """What has come of one file. `folder` is that of the downloads, `path` the file's below it."""
+    """The partial download of one file. `path` is the file's path below the download folder `folder`."""
 
     def __init__(self, folder: Path, path: str) -> None:
         self.bytes = folder / ".downloads" / f"{path}.part"
-        self._said = self.bytes.with_name(f"{self.bytes.name}.json")
+        self._note_path = self.bytes.with_name(f"{self.bytes.name}.json")
 
     @property
     def size(self) -> int:
-        """Bytes that are here."""
+        """Number of bytes so far."""
         return self.bytes.stat().st_size if self.bytes.exists() else 0
 
-    def said(self) -> Said | None:
-        """What the server said of them; None where nothing was noted that can be read."""
+    def note(self) -> Note | None:
+        """The note of the server's headers; None if there is none or it is unreadable."""
         try:
-            return Said.model_validate_json(self._said.read_bytes())
+            return Note.model_validate_json(self._note_path.read_bytes())
         except (FileNotFoundError, ValidationError):
             return None
 
     def range(self, url: str) -> dict[str, str]:
-        """Headers that ask for the rest; none where the whole must be asked for."""
-        said = self.said()
-        if not self.size or said is None or said.url != url or said.validator is None:
+        """Request headers for the remaining bytes; empty if the whole file must be requested."""
+        note = self.note()
+        if not self.size or note is None or note.url != url or note.validator is None:
             return {}
-        return {"range": f"bytes={self.size}-", "if-range": said.validator}
+        return {"range": f"bytes={self.size}-", "if-range": note.validator}
 
-    def receive(self, url: str, response: httpx.Response) -> Said:
-        """Take the body of a 200 from its beginning, or of a 206 after what is here; return what was said of it.
+    def receive(self, url: str, response: httpx.Response) -> Note:
+        """Store the body of a response, from the start for a 200, appended for a 206; return the note of its headers.
 
         Raises
         ------
         BrokenError
-            Where a 206 does not continue what is here, which is then given up, or the body ends too early.
+            If a 206 does not continue the stored bytes, which are then discarded, or the body ends early.
         TooLargeError
-            As soon as that is known.
+            As soon as the size is known.
         httpx.TransportError
-            Where the connection breaks; what came stays.
+            If the connection breaks. The bytes received so far are kept.
         """
-        said, total = self._continued(response) if response.status_code == 206 else self._begun(url, response)
+        note, total = self._continued(response) if response.status_code == 206 else self._begun(url, response)
         if total is not None and total > MOST_BYTES:
             raise TooLargeError
         with self.bytes.open("ab") as file:
@@ -96,43 +96,43 @@ class Partial:
             os.fsync(file.fileno())
         if total is not None and self.size != total:
             raise BrokenError(f"sent {self.size} bytes of {total}")
-        return said
+        return note
 
     def finish(self, record: Record, place: Path) -> None:
-        """Move the bytes to the file's place; the record is on disk before, so that a kill between cannot lose it."""
-        said = Said(url=record.url, etag=record.etag, last_modified=record.last_modified, finished=record)
-        whole_files.write(self._said, said.model_dump_json())
+        """Move the bytes to the file's destination. The record is written to disk first, so that no kill loses it."""
+        note = Note(url=record.url, etag=record.etag, last_modified=record.last_modified, finished=record)
+        whole_files.write(self._note_path, note.model_dump_json())
         whole_files.move(self.bytes, place)
 
     def discard(self) -> None:
-        """Forget what came, and leave no empty folder behind."""
+        """Delete the bytes and the note, and folders left empty."""
         self.bytes.unlink(missing_ok=True)
-        self._said.unlink(missing_ok=True)
+        self._note_path.unlink(missing_ok=True)
         for folder in self.bytes.parents:
             if folder.name == ".downloads":
                 return
             with suppress(OSError):
                 folder.rmdir()
 
-    def _begun(self, url: str, response: httpx.Response) -> tuple[Said, int | None]:
-        said = Said(url=url, etag=_word(response, "etag"), last_modified=_word(response, "last-modified"))
+    def _begun(self, url: str, response: httpx.Response) -> tuple[Note, int | None]:
+        note = Note(url=url, etag=_word(response, "etag"), last_modified=_word(response, "last-modified"))
         self.bytes.parent.mkdir(parents=True, exist_ok=True)
-        self.bytes.write_bytes(b"")  # before its note: bytes are never taken for those of another version
-        self._said.write_text(said.model_dump_json(), encoding="utf-8")  # half a note is none, and costs a request
+        self.bytes.write_bytes(b"")  # before the note, so that a note never describes bytes of another version
+        self._note_path.write_text(note.model_dump_json(), encoding="utf-8")  # a torn note only costs one request
         length = response.headers.get("content-length", "")
-        return said, int(length) if length.isdecimal() else None
+        return note, int(length) if length.isdecimal() else None
 
-    def _continued(self, response: httpx.Response) -> tuple[Said, int | None]:
-        said, matched = self.said(), _CONTENT_RANGE.fullmatch(response.headers.get("content-range", ""))
+    def _continued(self, response: httpx.Response) -> tuple[Note, int | None]:
+        note, matched = self.note(), _CONTENT_RANGE.fullmatch(response.headers.get("content-range", ""))
         etag = _word(response, "etag")
-        other = said is None or (etag is not None and etag != said.etag)
-        if said is None or other or matched is None or int(matched[1]) != self.size:
+        other = note is None or (etag is not None and etag != note.etag)
+        if note is None or other or matched is None or int(matched[1]) != self.size:
             self.discard()
-            raise BrokenError("sent another part than the one asked for")
-        return said, int(matched[2]) if matched[2] != "*" else None
+            raise BrokenError("sent a different range than requested")
+        return note, int(matched[2]) if matched[2] != "*" else None
 
 
 def _word(response: httpx.Response, name: str) -> str | None:
-    """A header that can be sent back; None where there is none that can."""
+    """A header's value; None if it is missing or not ASCII, so that it cannot be sent back."""
     value: str | None = response.headers.get(name)
     return value if value and value.isascii() else None

@@ -1,7 +1,7 @@
-"""Public sources of texts: where each keeps which text, and under which terms.
+"""Public sources of texts: the URLs of each text, and the licence of each source.
 
-Here: the rules from a text's uid to its files, one entry a source. Not here: how a file is fetched (transfer), where it
-is kept (downloads). A new source is a function from a uid to paths, and a line in `SOURCES`.
+Here: rules from a text's uid to its files, one per source. Not here: HTTP (transfer), the download folder (downloads).
+To add a source, write a function from a uid to paths, and add it to `SOURCES`.
 """
 
 import re
@@ -24,26 +24,25 @@ _CHAPTERS = (
     1, 21, 33, 44, 60, 76, 90, 100, 116, 129, 146, 157, 167, 179, 197, 209, 221, 235, 256, 273, 290, 306, 320, 334, 360,
     383, 424,
 )  # fmt: skip
-"""First verse of each of the 26 chapters of the Dhammapada, and the one after its last."""
+"""First verse of each of the 26 chapters of the Dhammapada, then the last verse plus one."""
 
 
 class Download(BaseModel):
-    """What a corpus description asks for.
+    """Texts to download from a source, as listed in a corpus description.
 
     Parameters
     ----------
     source
         A name in `SOURCES`.
     texts
-        Uids, the ids of the corpus's documents: `mn1`, `sn12.2`, `dhp1-20`. A uid with a dash names one file of several
-        texts, and nothing is taken out of it or put together.
+        Uids, the ids of the corpus's documents: `mn1`, `sn12.2`, `dhp1-20`. A uid with a dash names one file with
+        several texts, which is neither split nor assembled.
     base
-        URL of a mirror with the same paths; by default that of the source.
+        URL of a mirror with the same paths; by default the source's own.
     path
-        Where a text lies below the base, if it is not where the source's own rule says, for instance because the source
-        numbers it otherwise: `{uid}` stands for the uid and `{folder}` for its collection and book (`mn`, `sn/sn12`,
-        `kn/dhp`). The licence stays that of the source: this corrects a rule, and does not name another translator's
-        file.
+        Path of a text below the base, where the source's rule is wrong, for instance because the source numbers texts
+        differently: `{uid}` stands for the uid and `{folder}` for its collection and book (`mn`, `sn/sn12`, `kn/dhp`).
+        Do not use it for another translator's file: the licence stays that of the source.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -56,9 +55,9 @@ class Download(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One file: the text for which it is fetched, its URL, its path below the folder of downloads and its terms.
+    """A file to download: the text it belongs to, its URL, its path below the download folder, and its licence.
 
-    `sha256` is the digest that it must have; any where it is ''.
+    `sha256` is the required digest; '' accepts any.
     """
 
     text: str
@@ -71,7 +70,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A place that publishes texts. `paths` gives those of a uid's files below `base`, none without a rule for it."""
+    """A publisher of texts. `paths` maps a uid to the paths of its files below `base`, empty if no rule applies."""
 
     base: str
     paths: Callable[[str], tuple[str, ...]]
@@ -80,23 +79,22 @@ class Source:
 
 
 def wanted(downloads: Sequence[Download], where: object) -> list[Wanted]:
-    """The files of what a description asks for, each once, in its order.
+    """The files to download for a description, in its order, without duplicates.
 
-    A file lies in the folder that it has below the base, under its own name where that begins with the uid
-    (`mn1_root-pli-ms.json`), else named by the uid (`suttas/MN/mn1.html`), for readers find it by that.
+    A file keeps its folder below the base. It keeps its name if that begins with the uid (`mn1_root-pli-ms.json`), and
+    is named by the uid otherwise (`suttas/MN/mn1.html`), because readers look for the uid.
 
     Parameters
     ----------
     where
-        What an error names: the file of the description.
+        The description's file, for error messages.
 
     Raises
     ------
     BadInput
-        For a source that is not known, a base that is no URL, a uid for which there is no rule, or a file that is asked
-        of two URLs.
+        For an unknown source, an invalid base URL, a uid without a rule, or a path with two URLs.
     """
-    found: dict[str, Wanted] = {}
+    files: dict[str, Wanted] = {}
     for at, download in enumerate(downloads):
         key = f"downloads.{at}"
         source = SOURCES.get(download.source)
@@ -104,22 +102,24 @@ def wanted(downloads: Sequence[Download], where: object) -> list[Wanted]:
             raise BadInput(where, f"{key}.source", f"no such source: {download.source!r}", f"use one of {[*SOURCES]}")
         base = download.base or source.base
         if not re.match(r"https?://[^/]", base):
-            raise BadInput(where, f"{key}.base", f"{base!r} is no URL", "write one, as https://example.org/texts")
+            raise BadInput(
+                where, f"{key}.base", f"{base!r} is not a URL", "give a URL such as https://example.org/texts"
+            )
         for uid in download.texts:
             paths = _templated(download.path, uid) if download.path else source.paths(uid)
             if not paths:
                 raise BadInput(
-                    where, f"{key}.texts", f"there is no rule where {download.source} keeps {uid!r}",
-                    "correct the uid, or say where the text lies with `path`",
+                    where, f"{key}.texts", f"no rule gives the path of {uid!r} at {download.source}",
+                    "correct the uid, or give its `path`",
                 )  # fmt: skip
             for path in paths:
-                each = Wanted(uid, f"{base.rstrip('/')}/{path}", _place(path, uid), source.licence, source.restricted)
-                first = found.setdefault(each.path, each)
-                if first.url != each.url:
+                file = Wanted(uid, f"{base.rstrip('/')}/{path}", _place(path, uid), source.licence, source.restricted)
+                first = files.setdefault(file.path, file)
+                if first.url != file.url:
                     raise BadInput(
-                        where, f"{key}.texts", f"{each.path} is asked of {first.url} and of {each.url}", "keep one"
+                        where, f"{key}.texts", f"{file.path} has two URLs: {first.url} and {file.url}", "keep one"
                     )
-    return list(found.values())
+    return list(files.values())
 
 
 def _bilara(uid: str) -> tuple[str, ...]:
@@ -136,9 +136,9 @@ def _bilara(uid: str) -> tuple[str, ...]:
 def _legacy(uid: str) -> tuple[str, ...]:
     """SuttaCentral's unsegmented HTML in English: Bodhi's translations of parts of MN, SN and AN.
 
-    They lie in the collection's own folder; translators that came later have folders of their own in it
-    (`mn/horner/mn1.html`). DN and Dhp have no rule, for what lies in the same place there is mostly by others and under
-    other terms. Single texts of SN and AN are by others too: each page names its translator and terms at its end.
+    They are in the collection's own folder; later translators have subfolders (`mn/horner/mn1.html`). DN and Dhp have
+    no rule, because their files in that folder are mostly by other translators under other terms. So are some texts of
+    SN and AN: each page names its translator and terms at its end.
     """
     folder = _folder(uid)
     return (f"html_text/en/pli/sutta/{folder}/{uid}.html",) if folder and uid[:2] in ("mn", "sn", "an") else ()
@@ -147,10 +147,10 @@ def _legacy(uid: str) -> tuple[str, ...]:
 def _dhammatalks(uid: str) -> tuple[str, ...]:
     """Thanissaro's translations on dhammatalks.org: `MN/MN1.html`, `SN/SN12_2.html`, `KN/Dhp/Ch01.html`.
 
-    The number of a DN text and of a Dhp chapter has two digits (`DN/DN01.html`). The site follows the Thai edition and
-    numbers parts of AN and SN 35 otherwise than SuttaCentral does: its AN 3:66 is an3.65. There the rule leads to a
-    neighbouring text, and `path` must name the right one. A page that holds a range is named by the first number alone,
-    so ranges of SN and AN have no rule.
+    Numbers of DN texts and Dhp chapters have two digits (`DN/DN01.html`). The site follows the Thai edition, and its
+    numbers in parts of AN and SN 35 differ from SuttaCentral's: its AN 3:66 is an3.65. There the rule gives a
+    neighboring text, and `path` must give the right one. A page with a range is named by its first number alone, so
+    ranges of SN and AN have no rule.
     """
     if (whole := _WHOLE.fullmatch(uid)) is not None:
         collection, number = whole[1].upper(), whole[2]
@@ -173,7 +173,7 @@ SOURCES = {
 
 
 def _place(path: str, uid: str) -> str:
-    """Where the file of a text goes, given its path at the source."""
+    """Path of a text's file below the download folder, from its path at the source."""
     there = PurePosixPath(path)
     named = there.name.startswith((f"{uid}.", f"{uid}_"))
     return str(there if named else there.with_name(f"{uid}{there.suffix}"))
@@ -187,7 +187,7 @@ def _templated(template: str, uid: str) -> tuple[str, ...]:
 
 
 def _folder(uid: str) -> str:
-    """SuttaCentral's folder of a text below `sutta/`; '' where the uid is of no form that has a rule."""
+    """SuttaCentral's folder of a text below `sutta/`; '' if no rule applies to the uid."""
     if (whole := _WHOLE.fullmatch(uid)) is not None:
         return whole[1]
     if (book := _BOOK.fullmatch(uid)) is not None:
@@ -196,7 +196,7 @@ def _folder(uid: str) -> str:
 
 
 def _chapter(uid: str) -> int:
-    """Chapter of the Dhammapada whose verses a uid names, from 1; 0 where it does not name those of one chapter."""
+    """Number of the Dhammapada chapter whose verses a uid names, from 1; 0 if they are not exactly one chapter."""
     verses = _VERSES.fullmatch(uid)
     if verses is None:
         return 0

@@ -1,7 +1,7 @@
-"""One file over HTTP: asked for under conditions, continued where it broke off, tried again where that may help.
+"""Download of one file over HTTP, with conditional requests, continuation after a break, and retries.
 
-Here: what a status and a header mean. Not here: bytes on disk (partial), pauses (hosts), what a file is checked against
-and where it is put (downloads).
+Here: the meaning of statuses and headers. Not here: bytes on disk (partial), pauses (hosts), checking and placing the
+file (downloads).
 """
 
 from collections.abc import Iterator
@@ -12,16 +12,16 @@ import httpx
 
 from resources.downloads.hosts import Hosts, Unreachable
 from resources.downloads.manifest import Record
-from resources.downloads.partial import MOST_BYTES, BrokenError, Partial, Said, TooLargeError
+from resources.downloads.partial import MOST_BYTES, BrokenError, Note, Partial, TooLargeError
 from resources.downloads.sources import Wanted
 from resources.errors import BadInput
 from resources.provider.reading import retry_after
 
 ATTEMPTS = 4
-"""How often a file is asked for before it is given up; each time goes on where the last one broke off."""
+"""Requests for a file before giving up; each continues where the last one broke off."""
 
 REDIRECTS = 5
-"""How many redirects in a row are followed."""
+"""Most consecutive redirects followed."""
 
 _PASSING = {408, 429, 500, 502, 503, 504}
 _BUSY = {429, 503}
@@ -30,30 +30,30 @@ _KINDS = {
     ".json": {"application/json", "text/plain", "application/octet-stream", ""},
     ".html": {"text/html", "application/xhtml+xml", "text/plain", ""},
 }
-"""Content types that a file may have, by the end of its name; GitHub sends all of them as text/plain."""
+"""Content types accepted for a file, by extension; GitHub serves every file as text/plain."""
 
 
 def transfer(
     client: httpx.Client, wanted: Wanted, partial: Partial, standing: Record | None, hosts: Hosts
-) -> Said | Record:
-    """Bring the bytes of a file into its partial.
+) -> Note | Record:
+    """Download a file into its partial.
 
     Parameters
     ----------
     standing
-        The file that is here and as it was fetched, for which the server need send nothing if it has no newer one.
+        Record of the unedited local file; the server sends nothing if it has no newer version.
 
     Returns
     -------
-    What the server said of the bytes, which are whole and on disk; the standing record where that is up to date.
+    The note on the complete bytes, which are on disk; or the standing record if the local file is up to date.
 
     Raises
     ------
     BadInput
-        Where the server has no such file, refuses it, sends another kind of file, one that is too large or compressed,
-        or leads to a place where it should not be looked for.
+        If the server lacks the file, refuses it, sends another content type, a file that is too large or compressed, or
+        redirects to a URL that is not trusted.
     Unreachable
-        Where no usable answer came, however often it was asked. What came stays, for the next time.
+        If no attempt got a usable answer. The bytes received are kept for the next download.
     """
     host = httpx.URL(wanted.url).host
     reason, gone = "", False
@@ -81,7 +81,7 @@ class _PassingError(Exception):
 
 def _attempt(
     client: httpx.Client, wanted: Wanted, partial: Partial, standing: Record | None, hosts: Hosts
-) -> Said | Record:
+) -> Note | Record:
     headers = _conditions(standing, wanted.url) | partial.range(wanted.url)
     with _answer(client, wanted, headers, hosts) as response:
         status = response.status_code
@@ -92,7 +92,7 @@ def _attempt(
             raise _PassingError(status)
         if status == 416:
             partial.discard()
-            raise BrokenError("has no more than what was fetched of it")
+            raise BrokenError("has no further bytes of the file")
         _check(wanted, response)
         try:
             return partial.receive(wanted.url, response)
@@ -111,7 +111,7 @@ def _conditions(standing: Record | None, url: str) -> dict[str, str]:
 
 @contextmanager
 def _answer(client: httpx.Client, wanted: Wanted, headers: dict[str, str], hosts: Hosts) -> Iterator[httpx.Response]:
-    """The answer to a request, after redirects; its body is still to be read."""
+    """The response to a request, after redirects, with its body unread."""
     request = client.build_request("GET", wanted.url, headers=headers)
     for _ in range(REDIRECTS + 1):
         with hosts.turn(request.url.host):
@@ -124,21 +124,21 @@ def _answer(client: httpx.Client, wanted: Wanted, headers: dict[str, str], hosts
                 response.close()
         _check_redirect(wanted, request.url, response.next_request.url)
         request = response.next_request
-    raise _fault(wanted, f"more than {REDIRECTS} redirects in a row", "check the URL in a browser")
+    raise _fault(wanted, f"redirects more than {REDIRECTS} times", "check the URL in a browser")
 
 
 def _check_redirect(wanted: Wanted, here: httpx.URL, there: httpx.URL) -> None:
-    """An encrypted host may lead to any encrypted one, an unencrypted host only to itself."""
+    """Allow redirects from https to any https URL, and from http only within the host."""
     inside = there.scheme in ("http", "https") and there.host == here.host
     if not (there.scheme == "https" if here.scheme == "https" else inside):
         raise _fault(
-            wanted, f"leads to {there}, where nobody vouches for the file",
+            wanted, f"redirects to {there}, which is not trusted",
             "check the URL in a browser and give the right `base` or `path`",
         )  # fmt: skip
 
 
 def _check(wanted: Wanted, response: httpx.Response) -> None:
-    """BadInput unless the body of the answer can be the file."""
+    """Raise BadInput unless the response can be the file."""
     status = response.status_code
     if status in (404, 410):
         raise _fault(wanted, f"there is no such file (status {status})", "correct the uid, `base` or `path`")
@@ -147,10 +147,10 @@ def _check(wanted: Wanted, response: httpx.Response) -> None:
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in _KINDS.get(PurePosixPath(wanted.path).suffix, {kind}):
         raise _fault(
-            wanted, f"came as {kind}: a login or error page, not the file", "open the URL in a browser; correct `base`"
+            wanted, f"is {kind}: a login or error page, not the file", "open the URL in a browser; correct `base`"
         )
     if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise _fault(wanted, "came compressed, though the file itself was asked for", "use a mirror as `base`")
+        raise _fault(wanted, "is sent compressed, against the request", "use a mirror as `base`")
 
 
 def _fault(wanted: Wanted, problem: str, remedy: str) -> BadInput:

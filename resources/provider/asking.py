@@ -1,7 +1,7 @@
-"""Asking models about items: one item until there is a verdict, and many items at a time.
+"""Asking models about items: one item until there is a verdict, and many items concurrently.
 
-Here: the question about an item, and what all studies share in asking it. Not here: retries of a call (client), the
-JSON in a reply (replies), which items there are (benchmark_assets.studies), what a reply must say (the rooms).
+Here: the question about an item, and the loop that all studies share. Not here: retries of a call (client), the JSON
+in a reply (replies), the choice of items (benchmark_assets.studies), the meaning of a reply (the rooms).
 """
 
 import json
@@ -24,13 +24,13 @@ from resources.provider.replies import Unusable, parse
 logger = logging.getLogger("variorum.provider")
 
 TRIES = 6
-"""How often a judge is asked about one item: once, and up to five times again (audit, section 3.4)."""
+"""Most questions to a judge about one item: one, and up to five retries (audit, section 3.4)."""
 
 TRIES_OF_LENGTH = 2
-"""How many of these may reach the limit of tokens: such replies cost the most, and rarely end otherwise."""
+"""Most tries that may reach the token limit: such replies cost the most, and further tries rarely end differently."""
 
 SECONDS_BETWEEN_WORDS = 5.0
-"""How often progress is reported."""
+"""Interval between progress messages."""
 
 Ask = Callable[[Question], Awaitable[Reply]]
 Thing = TypeVar("Thing")
@@ -38,16 +38,16 @@ Value = TypeVar("Value")
 
 
 Read = Callable[[Reading], tuple[Value, str | None]]
-"""The value of a reply, and how it was found in the reply; raises Unusable where there is none."""
+"""Reads a reply: its value, and how the value was parsed; raises Unusable if there is none."""
 
 
 def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -> Read[Value]:
-    """Read a reply that should be a JSON object with these fields (see resources.provider.replies).
+    """A reader of replies that should be JSON objects with these fields (see resources.provider.replies).
 
     Parameters
     ----------
     read
-        The value of the fields that a reply has; raises ValueError, in words, where they give none.
+        Function from the fields present in a reply to its value; raises ValueError with the reason if there is none.
     """
 
     def from_reply(reading: Reading) -> tuple[Value, str | None]:
@@ -62,12 +62,12 @@ def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -
 
 @dataclass(frozen=True)
 class Template(Generic[Value]):
-    """What all questions of one kind to one model have in common.
+    """The common part of all questions of one kind to one model.
 
-    `values` fill those variables of `prompt` that are the same for all items; `variable` is the one that holds the
-    item, as JSON. `answer` is the JSON schema of a reply, `read` takes the value from one, `purpose` is for the
-    accounts. An item is asked about `tries` times at most. A call that ends in one of the outcomes `final` brought no
-    reply, but is read like one: to ask again would change nothing.
+    `values` fill the variables of `prompt` that are the same for all items; `variable` holds the item, as JSON.
+    `answer` is the JSON schema of a reply, `read` reads the value of a reply, `purpose` is for the accounts. An item
+    gets at most `tries` questions. A call with an outcome in `final` is read like a reply although it brought none,
+    because asking again would change nothing.
     """
 
     model: Model
@@ -82,22 +82,21 @@ class Template(Generic[Value]):
 
     @property
     def determinants(self) -> tuple[object, ...]:
-        """What determines a verdict besides the item."""
+        """Everything that determines a verdict, except the item."""
         return self.prompt.digest(**self.values), *self.model.determinants
 
     def question(self, item: Any, replicate: int = 0) -> Question:
-        """The request about one item."""
+        """The question about one item."""
         shown = json.dumps(item, ensure_ascii=False, indent=1)
         messages = self.prompt.render(**self.values, **{self.variable: shown})
         return Question(self.model, tuple(messages), self.purpose, self.answer, replicate)
 
 
 class Verdict(NamedTuple, Generic[Value]):
-    """What came of an item: a value, the reason why there is none, or the error in place of either.
+    """The result of asking about an item: a value, the reason for an abstention, or an error.
 
-    `call` is the last question in the ledger, '' where nobody was asked; `asked` is how many questions there were.
-    `parsing` says how the value was found in the reply. `refused`: the reason is a refusal, by the model or by a
-    filter.
+    `call` is the ledger key of the last question, '' if no model was asked; `asked` is the number of questions.
+    `parsing` is how the value was parsed. `refused` is true if the abstention is a refusal, by the model or a filter.
     """
 
     call: str = ""
@@ -112,16 +111,17 @@ class Verdict(NamedTuple, Generic[Value]):
 async def insist(ask: Ask, template: Template[Value], item: Any, replicate: int = 0) -> Verdict[Value]:
     """Ask about one item until a reply can be read.
 
-    An unusable reply is asked for again, `template.tries` times in all; then the model abstains. A reply that was cut
-    off counts if what is read from it was complete before the cut. After two replies that reached the limit of tokens
-    without that, the model abstains. A refusal is an abstention at once: it is a paid reply that would come again.
+    After an unusable reply the question is asked again, up to `template.tries` times in all; then the model abstains. A
+    truncated reply counts if its value was complete before the cut. After two unusable replies that reached the token
+    limit, the model abstains. A refusal is an abstention at once, because asking again would cost the same and bring
+    the same.
 
-    A call that fails is an error, no abstention: asked later, the model may well answer.
+    A failed call is an error, not an abstention: the model may answer later.
 
     Parameters
     ----------
     replicate
-        Number of the first question.
+        Replicate number of the first question.
     """
     problem, call, lengths = "", "", 0
     for number in range(replicate, replicate + template.tries):
@@ -147,11 +147,11 @@ async def insist(ask: Ask, template: Template[Value], item: Any, replicate: int 
 
 
 def estimate_all(provider: Provider, questions: Iterable[Question]) -> Estimate | None:
-    """Calls and cost of questions to any models, each taken to be answered at once; None where there are none."""
+    """Calls and cost of questions to any models, assuming one call per question; None if there are no questions."""
     by_model: dict[str, list[Question]] = {}
     for question in questions:
         by_model.setdefault(question.model.name, []).append(question)
-    return total(estimate(own, provider.ledger) for own in by_model.values()) if by_model else None
+    return total(estimate(group, provider.ledger) for group in by_model.values()) if by_model else None
 
 
 def ask_all(
@@ -162,24 +162,24 @@ def ask_all(
     run: str,
     following: Callable[[Sequence[tuple[Thing, Value]]], Sequence[Thing]],
 ) -> list[tuple[Thing, Value]]:
-    """What `one` makes of each thing, in their order, as many at a time as the models' lanes take. The run pays.
+    """Results of `one` for each thing, in order, as many concurrently as the models' lanes allow. The run pays.
 
-    Things are begun in their order, so that where a budget ends the asking, those at the end are left. Every few
-    seconds, and at the end of a round, a line under `name` says how many are done.
+    Things are started in order, so that if the budget runs out, the last ones are left. Progress is logged under `name`
+    every few seconds and at the end of a round.
 
     Parameters
     ----------
     models
-        Those that are asked.
+        The models that `one` asks.
     following
-        The things of the next round, from all that came so far; none ends the asking.
+        Function from all results so far to the things of the next round; an empty round ends the asking.
     """
     given: list[tuple[Thing, Value]] = []
     first = following(given)
     if not first:
         return given
 
-    async def asked() -> None:
+    async def rounds() -> None:
         async with provider.opened(run) as client:
             width = sum(client.width(model) for model in {model.name: model for model in models}.values())
             things = first
@@ -187,12 +187,12 @@ def ask_all(
                 given.extend(zip(things, await _at_once(client, name, one, things, width), strict=True))
                 things = following(given)
 
-    complete(asked())
+    complete(rounds())
     return given
 
 
 def one_round(things: Sequence[Thing]) -> Callable[[Sequence[tuple[Thing, Value]]], Sequence[Thing]]:
-    """All things in one round, for `ask_all`."""
+    """A `following` for `ask_all` that asks about all things in one round."""
     return lambda given: () if given else things
 
 
@@ -200,14 +200,14 @@ async def _at_once(
     client: Client, name: str, one: Callable[[Ask, Thing], Awaitable[Value]], things: Sequence[Thing], width: int
 ) -> list[Value]:
     done: dict[int, Value] = {}
-    said = time.monotonic()
+    logged = time.monotonic()
 
     async def numbered(number: int) -> None:
         done[number] = await one(client.ask, things[number])
 
     async for _ in each(numbered, range(len(things)), width):
-        if time.monotonic() > said + SECONDS_BETWEEN_WORDS:
+        if time.monotonic() > logged + SECONDS_BETWEEN_WORDS:
             logger.info("%s: %d of %d", name, len(done), len(things))
-            said = time.monotonic()
+            logged = time.monotonic()
     logger.info("%s: %d of %d", name, len(done), len(things))
     return [done[number] for number in range(len(things))]

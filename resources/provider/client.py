@@ -1,7 +1,7 @@
-"""The client: asks questions, many at a time, each paid once.
+"""The client: asks questions, many concurrently, and pays for each once.
 
-Here: what follows from each outcome: waiting, asking again, stopping. Not here: the wire (transport), what a reply
-means (reading), storage and money (ledger), how many at a time (lane), what the text should look like (replies).
+Here: handling each outcome by waiting, retrying or stopping. Not here: the wire (transport), the meaning of a reply
+(reading), storage and money (ledger), concurrency limits (lane), the form of an answer (replies).
 """
 
 import asyncio
@@ -24,25 +24,25 @@ from resources.provider.transport import Transport, transport
 logger = logging.getLogger("variorum.provider")
 
 RETRIES = 5
-"""How often a question is asked again after outcomes that may have cost something."""
+"""Most retries of a question after outcomes that may have cost money."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
-"""Seconds of the first pause before asking again, doubled each time up to the longest; each is drawn between half and
-the whole, so that many callers do not return at once."""
+"""Seconds of the first pause before a retry, doubled each time up to the longest; the actual pause is drawn between
+half and all of it, so that many callers do not return at once."""
 
 QUIET = 20.0
-"""Seconds that a question waits without a word."""
+"""Seconds that a question waits before the wait is logged."""
 
 PATIENCE = 3600.0
-"""Seconds that one question waits in all for a server that is down or does not say how long, before its model is given
-up; a wait that the server announces is kept, however long."""
+"""Seconds that one question waits in total for a server that is down or announces no delay, before the client gives up
+on the model. A delay announced by the server is obeyed, however long."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class CallFailed(Exception):  # noqa: N818 - the call failed; the program did not
-    """A question got no reply. `reading` says what came instead, None where nothing was sent."""
+    """A question got no reply. `reading` is the failed outcome, None if nothing was sent."""
 
     def __init__(self, reason: str, reading: Reading | None = None) -> None:
         super().__init__(reason)
@@ -51,7 +51,7 @@ class CallFailed(Exception):  # noqa: N818 - the call failed; the program did no
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer, complete or not (see `reading.outcome`). `recorded`: it was in the ledger and cost nothing now."""
+    """A reply, complete or not (see `reading.outcome`). `recorded`: it was in the ledger, so it cost nothing now."""
 
     key: str
     reading: Reading
@@ -59,7 +59,7 @@ class Reply:
 
 
 class Client:
-    """Asks within one event loop; open it with `opened`."""
+    """Asks questions within one event loop; open it with `opened`."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -68,14 +68,14 @@ class Client:
         self._stopped: dict[str, str] = {}  # by model; '' stops all
 
     async def ask(self, question: Question) -> Reply:
-        """The reply to a question, out of the ledger or from its model.
+        """The reply to a question, from the ledger or from its model.
 
         Raises
         ------
         CallFailed
-            Where no reply could be had, or a budget, a refused key, a missing credit or a full disk stopped all asking.
+            If there is no reply, or a budget, a rejected key, missing credit or a full disk stopped the client.
         BadInput
-            Where the model cannot be called here: no key in the environment, no such recording.
+            If the model cannot be called: its key is not in the environment, or the recording lacks the question.
         """
         retries, pause, waited = 0, FIRST_PAUSE, 0.0
         while True:
@@ -87,7 +87,7 @@ class Client:
                 raw, reading = await self._call(question)
             except InFlightError:
                 await asyncio.sleep(random.uniform(0.05, 0.2))
-                with suppress(UnwritableError):  # which the next claim will say
+                with suppress(UnwritableError):  # the next claim raises it again
                     await self._ledger.settle_the_dead()
                 continue
             except OverBudgetError as error:
@@ -120,11 +120,11 @@ class Client:
         return self._lanes[model.name]
 
     def width(self, model: Model) -> int:
-        """How many questions to a model are worth having under way: those that wait for the ledger keep no place."""
+        """Useful number of concurrent questions to a model: twice its lane, since some wait for the ledger."""
         return 2 * self.lane(model).most
 
     async def close(self) -> None:
-        """Leave no connection open and nothing unwritten."""
+        """Close all connections and finish all writes."""
         await asyncio.gather(*(each.close() for each, _ in self._transports.values()), self._ledger.drained())
 
     async def _call(self, question: Question) -> tuple[Raw, Reading]:
@@ -139,7 +139,7 @@ class Client:
             attempt = await self._ledger.claim(question)
             try:
                 raw = await wire.send(question)
-                if raw.status == 200:  # needs no place to be stored; an error may say that nobody should follow
+                if raw.status == 200:  # free the place before storing; an error may have to stop the next call first
                     await held.aclose()
                 await self._ledger.receive(attempt, raw)
             except BaseException:
@@ -151,14 +151,14 @@ class Client:
         return raw, reading
 
     def _heed(self, model: Model, raw: Raw, reading: Reading) -> None:
-        """Adjust the lane, or stop, as a reply demands."""
+        """Adjust the lane, or stop, according to a reply."""
         if reading.policy is Policy.USE:
             self.lane(model).succeeded()
         elif reading.outcome is Outcome.RATE_LIMITED or raw.status == 503:
             self.lane(model).throttled(retry_after(raw.headers) or 0.0)
         elif reading.policy in (Policy.STOP, Policy.STOP_MODEL):
-            who = "" if reading.policy is Policy.STOP else model.name
-            self._stop(who, f"{model.place}: {_words(reading)}")
+            stopped = "" if reading.policy is Policy.STOP else model.name
+            self._stop(stopped, f"{model.place}: {_words(reading)}")
 
     def _wire(self, model: Model) -> tuple[Transport, asyncio.Semaphore]:
         endpoint = model.endpoint
@@ -168,14 +168,14 @@ class Client:
         return self._transports[name]
 
     def _check(self, model: Model) -> None:
-        for who in ("", model.name):
-            if who in self._stopped:
-                raise CallFailed(f"stopped: {self._stopped[who]}")
+        for name in ("", model.name):
+            if name in self._stopped:
+                raise CallFailed(f"stopped: {self._stopped[name]}")
 
-    def _stop(self, who: str, reason: str) -> None:
-        if who not in self._stopped:
-            logger.error("%s: nothing more is asked; %s", who or "all models", reason)
-            self._stopped[who] = reason
+    def _stop(self, name: str, reason: str) -> None:
+        if name not in self._stopped:
+            logger.error("%s: no further calls; %s", name or "all models", reason)
+            self._stopped[name] = reason
 
 
 def _words(reading: Reading) -> str:
@@ -184,7 +184,7 @@ def _words(reading: Reading) -> str:
 
 @asynccontextmanager
 async def opened(ledger: Ledger) -> AsyncIterator[Client]:
-    """A client on a ledger; when the block ends, by an error or a cancellation too, no call is running."""
+    """A client on a ledger. No call is running when the block ends, even by an error or a cancellation."""
     with ledger:
         client = Client(ledger)
         try:
@@ -196,9 +196,8 @@ async def opened(ledger: Ledger) -> AsyncIterator[Client]:
 def complete(main: Coroutine[Any, Any, Result]) -> Result:
     """Run a coroutine to its end in an event loop of its own.
 
-    A signal to interrupt or terminate cancels it: what is under way is closed in order, and then the signal is raised
-    again for whoever handled it before. Dagster's own handler raises an exception wherever it strikes, be it in the
-    midst of a transaction.
+    SIGINT and SIGTERM cancel it: running calls are closed properly, then the signal is raised again for the previous
+    handler. Dagster's own handler would raise an exception at any point, even within a transaction.
     """
     with asyncio.Runner() as runner:
         if threading.current_thread() is not threading.main_thread():
@@ -227,9 +226,9 @@ def complete(main: Coroutine[Any, Any, Result]) -> Result:
 
 
 async def each(work: Callable[[Item], Awaitable[Result]], items: Iterable[Item], width: int) -> AsyncIterator[Result]:
-    """Results of `work` on every item, as they come, at most `width` under way; items are taken when there is room.
+    """Yield results of `work` for all items in the order of completion, with at most `width` running.
 
-    An exception of `work` ends the rest.
+    Items are taken from the iterable as capacity allows. An exception in `work` cancels the rest.
     """
     source = iter(items)
     running: set[asyncio.Task[Result]] = set()

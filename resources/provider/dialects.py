@@ -1,8 +1,10 @@
-"""How OpenAI-compatible endpoints differ, as data. Here: names and shapes of fields. Not here: who speaks which dialect
-(resources.provider.registry), sending (resources.provider.client).
+"""Differences between OpenAI-compatible endpoints, as data.
 
-Looked up in late 2026. Which of an endpoint's efforts a model takes is the model's matter: one that takes none of it
-refuses the request, or on a server of one's own has a chat template that does not read it.
+Here: names and shapes of fields. Not here: the dialect of each endpoint (resources.provider.registry), sending
+(resources.provider.client).
+
+As of late 2026. Models differ in the efforts that they support: a model without an effort rejects the request, or, on
+a local server, its chat template ignores it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,17 +14,17 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Dialect:
-    """What one kind of endpoint calls the things that we ask for.
+    """Request fields of one kind of endpoint.
 
     Parameters
     ----------
     efforts
-        Reasoning effort in our words to the body fields that ask for it. An effort for which the endpoint has no
-        setting is absent.
+        Body fields for each of the registry's reasoning efforts, without efforts that the endpoint does not support.
     most_tokens
-        Name of the field that limits the reply.
+        Name of the field that limits the tokens of a reply.
     pin
-        Upstream providers, best first, to the body fields that allow no others; None where there is nothing to pin.
+        Function from upstream providers, best first, to the body fields that allow no others; None if the endpoint has
+        no upstream providers.
     """
 
     efforts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -34,15 +36,15 @@ EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 def _only(providers: Sequence[str]) -> Mapping[str, Any]:
-    # https://openrouter.ai/docs/features/provider-routing: without `require_parameters` a provider ignores what it
-    # does not know, temperature or effort included.
+    # https://openrouter.ai/docs/features/provider-routing: without `require_parameters` a provider ignores parameters
+    # that it does not support, even temperature and effort.
     return {"provider": {"order": list(providers), "allow_fallbacks": False, "require_parameters": True}}
 
 
 def _templated(effort: str) -> Mapping[str, Any]:
     # Templates switch thinking by `enable_thinking` (Qwen, Gemma) or `thinking` (DeepSeek, Granite, Holo) and ignore
-    # the other; templates with grades (gpt-oss) read `reasoning_effort`. The server reads it at the top, older
-    # builds of llama.cpp only inside.
+    # the other; templates with grades (gpt-oss) read `reasoning_effort`. Servers read it at the top level, older builds
+    # of llama.cpp only inside `chat_template_kwargs`.
     thinks = effort != "none"
     grade = {"reasoning_effort": effort}
     switches = {"enable_thinking": thinks, "thinking": thinks}
@@ -58,23 +60,23 @@ DIALECTS: dict[str, Dialect] = {
     # https://openrouter.ai/docs/guides/best-practices/reasoning-tokens, and for "max"
     # https://openrouter.ai/docs/client-sdks/python/components/chatrequesteffort. A model that always reasons refuses
     # "none" (…/components/modelreasoning).
-    # `max_tokens`, for many providers do not list `max_completion_tokens` and `require_parameters` would leave them
-    # out (https://github.com/openstory-so/openstory/pull/1318). Usage and cost come unasked: `usage: {include: true}`
-    # has no effect any more (https://openrouter.ai/docs/use-cases/usage-accounting).
+    # `max_tokens`, because many providers do not list `max_completion_tokens` and `require_parameters` would exclude
+    # them (https://github.com/openstory-so/openstory/pull/1318). Usage and cost are always included: `usage: {include:
+    # true}` no longer has an effect (https://openrouter.ai/docs/use-cases/usage-accounting).
     "openrouter": Dialect(
         efforts={effort: {"reasoning": {"effort": effort}} for effort in EFFORTS},
         pin=_only,
     ),
     # https://docs.vllm.ai/en/stable/features/reasoning_outputs/ and ChatCompletionRequest in
-    # vllm/entrypoints/openai/chat_completion/protocol.py. Mistral's tokenizers refuse `chat_template_kwargs`: their
-    # servers are spoken to as "openai".
+    # vllm/entrypoints/openai/chat_completion/protocol.py. Mistral's tokenizers reject `chat_template_kwargs`: use
+    # "openai" for their servers.
     "vllm": Dialect(
         efforts={effort: _templated(effort) for effort in EFFORTS},
         most_tokens="max_completion_tokens",
     ),
-    # https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md. The server hands any word on to the
-    # template unchecked, so only those stand here that templates with grades have in common.
+    # https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md. The server passes any effort to the
+    # template unchecked, so only efforts that all templates with grades share are listed.
     "llama.cpp": Dialect(efforts={effort: _templated(effort) for effort in ("none", "low", "medium", "high")}),
-    # The fields that all have in common.
+    # The fields that all endpoints share.
     "plain": Dialect(),
 }

@@ -1,4 +1,4 @@
-"""What questions will cost, before any of them is asked."""
+"""Estimates of the cost of questions before any is asked."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,7 +11,10 @@ from resources.provider.tokens import estimate as tokens
 
 
 class Estimate(NamedTuple):
-    """Calls, those of them that the ledger answers for nothing, and US dollars for the others; None without a price."""
+    """Number of calls, number already in the ledger, and estimated and worst-case US dollars for the rest.
+
+    `about` and `most` are None without a price.
+    """
 
     calls: int
     recorded: int
@@ -20,28 +23,28 @@ class Estimate(NamedTuple):
 
     def __str__(self) -> str:
         """One line for a person."""
-        calls = f"{self.calls} calls, {self.recorded} of them answered in the ledger"
+        calls = f"{self.calls} calls, {self.recorded} of them already in the ledger"
         if self.about is None or self.most is None:
-            return f"{calls}; what they cost is unknown, for the registry has no price"
-        return f"{calls}; the others cost about {self.about:.4f} dollars, {self.most:.4f} at most"
+            return f"{calls}; cost unknown, because the registry has no price"
+        return f"{calls}; the others cost about {self.about:.4f} dollars, at most {self.most:.4f}"
 
 
 def total(estimates: Iterable[Estimate]) -> Estimate:
-    """All of them together; without a price where one is."""
-    each = list(estimates)
-    priced = [(one.about, one.most) for one in each if one.about is not None and one.most is not None]
-    known = len(priced) == len(each)
+    """The sum of estimates; without a price if any of them has none."""
+    parts = list(estimates)
+    prices = [(part.about, part.most) for part in parts if part.about is not None and part.most is not None]
+    complete = len(prices) == len(parts)
     return Estimate(
-        sum(one.calls for one in each), sum(one.recorded for one in each),
-        sum(about for about, _ in priced) if known else None, sum(most for _, most in priced) if known else None,
+        sum(part.calls for part in parts), sum(part.recorded for part in parts),
+        sum(about for about, _ in prices) if complete else None, sum(most for _, most in prices) if complete else None,
     )  # fmt: skip
 
 
 def estimate(questions: Sequence[Question], ledger: Path) -> Estimate:
-    """Estimate what one attempt at each question costs; all are put to one model for one purpose.
+    """Estimate the cost of one attempt at each question. All questions are to one model, for one purpose.
 
-    Replies are taken to be as long, in proportion to what is asked, as this model's were so far; before its first call,
-    as long as what is asked. The most that they can cost is what the budget reserves.
+    The estimate assumes the model's ratio of completion to prompt tokens so far, and 1 before its first call. The worst
+    case is the sum that the budget reserves.
     """
     done = answered(ledger, [question.key for question in questions])
     open_questions = [question for question in questions if question.key not in done]

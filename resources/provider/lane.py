@@ -1,6 +1,6 @@
-"""How many calls of one model are in flight: more while it goes well, fewer when the server throttles.
+"""Adaptive concurrency per model: more calls in flight while they succeed, fewer when the server throttles.
 
-Here: the adaptive limit and the pauses that a server asks for. Not here: what a call is (client).
+Here: the limit, and the pauses that a server requests. Not here: calls (client).
 """
 
 import asyncio
@@ -8,21 +8,20 @@ import time
 from collections import deque
 
 START = 8
-"""Calls at a time in the beginning: small beside any provider's limit, and doubled within a few round trips."""
+"""Initial limit: small compared with any provider's, and doubled within a few round trips."""
 
 
 class Lane:
     """Admission of calls, by additive increase and proportional decrease as in Data Center TCP (RFC 8257).
 
-    After as many calls as the limit allows, the limit is set anew: it doubles as long as the server has never
-    throttled; from then on it loses half of the share that was throttled, and gains the share that succeeded, as one
-    call. So it halves where everything is throttled, and stands still near 5 where three calls in ten are, whatever
-    the reason.
+    The limit is updated after as many calls as it allows. It doubles until the server first throttles. From then on,
+    with s the throttled share, limit = limit * (1 - s / 2) + (1 - s). So it halves if all calls are throttled, and
+    settles near 5 if three in ten are, whatever the reason.
 
     Parameters
     ----------
     most
-        The limit that is never exceeded, at least 1.
+        Upper bound of the limit, at least 1.
     """
 
     def __init__(self, most: int) -> None:
@@ -53,21 +52,21 @@ class Lane:
                     self._waiting.append(turn)
                     await turn
         except asyncio.CancelledError:
-            self._wake()  # the place that this one may have been given goes to the next
+            self._wake()  # pass on the place that this caller may have been given
             raise
 
     def leave(self) -> None:
-        """Give the place to the next."""
+        """Release the place to the next caller."""
         self.in_flight -= 1
         self._wake()
 
     def succeeded(self) -> None:
-        """A call was answered."""
+        """Record a successful call."""
         self._succeeded += 1
         self._set_limit()
 
     def throttled(self, pause: float) -> None:
-        """The server asks for fewer calls, and for none within `pause` seconds."""
+        """Record a throttled call; admit no call for `pause` seconds."""
         self._throttled += 1
         self._ever_throttled = True
         self._open_at = max(self._open_at, time.monotonic() + pause)

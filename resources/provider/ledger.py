@@ -1,8 +1,8 @@
-"""The ledger: every attempt before it is sent, every reply before it is read, and what all of it cost.
+"""The ledger: stores every attempt before it is sent and every reply before it is read, and keeps the accounts.
 
-The promise: no completed reply is ever lost or asked for twice; what was in flight at a crash is listed as uncertain
-and asked again. Here: everything that knows this SQLite file, its transactions, its sessions and its accounts. Not
-here: what a reply means (reading), when to ask (client).
+Guarantee: no complete reply is lost or paid for twice. A call in flight at a crash is listed as uncertain and asked
+again. Here: the SQLite file, its transactions, sessions and accounts. Not here: the meaning of a reply (reading), when
+to ask (client).
 """
 
 import asyncio
@@ -34,19 +34,19 @@ logger = logging.getLogger("variorum.ledger")
 SCHEMA = Path(__file__).with_name("ledger.sql")
 
 BUSY = 60
-"""Seconds for which others may hold the file."""
+"""Seconds to wait while another process has the file locked."""
 
 BALLAST = 8 << 20
-"""Bytes that are set aside and given up when the disk is full, so that replies under way can still be stored."""
+"""Bytes reserved on disk, and released when the disk is full, so that replies in flight can still be stored."""
 
 PATIENCE = 600
-"""Seconds for which replies are kept in memory while they cannot be stored."""
+"""Seconds for which replies that cannot be stored are kept in memory."""
 
 UNCERTAIN = "uncertain"
 """Outcome of an attempt whose process ended before a reply was stored."""
 
 PROBE = "probe"
-"""Purpose of questions that only ask which version of a model answers."""
+"""Purpose of questions that only find the served version of a model."""
 
 _REPLIES = ", ".join(f"'{outcome}'" for outcome in REPLIES)
 
@@ -58,15 +58,15 @@ _TAKEN = f"SELECT 1 FROM attempt WHERE question = ? AND (outcome IS NULL OR outc
 
 
 class Refusal(Exception):  # noqa: N818 - not an error: the question may be asked later, or was answered meanwhile
-    """The ledger does not let a question be sent now."""
+    """The ledger does not allow a question now."""
 
 
 class InFlightError(Refusal):
-    """Somebody else is asking it, or the money that is left is reserved by calls in flight."""
+    """Another caller is asking the question, or calls in flight have reserved the rest of the budget."""
 
 
 class OverBudgetError(Refusal):
-    """It would exceed a cap: that of `model`, or of all where this is ''."""
+    """The question would exceed a cap: that of `model`, or of all models if `model` is ''."""
 
     def __init__(self, reason: str, model: str) -> None:
         super().__init__(reason)
@@ -74,20 +74,20 @@ class OverBudgetError(Refusal):
 
 
 class UnwritableError(BadInput):
-    """Nothing can be stored any more, so nothing may be asked."""
+    """The ledger cannot be written, so no question may be asked."""
 
 
 @dataclass
 class _Write:
-    """One change, carried out in the next transaction; `paid` ones are repeated until they are stored."""
+    """A change for the next transaction. A `paid` change is retried until it is stored."""
 
     change: Callable[[sqlite3.Connection], Any]
-    done: "asyncio.Future[Any] | None"  # None where nobody waits
+    done: "asyncio.Future[Any] | None"  # None if no caller waits
     paid: bool
-    undo: Callable[[Any], None] | None = None  # for one that was carried out after who waited was cancelled
+    undo: Callable[[Any], None] | None = None  # called if the waiting caller was cancelled before the change was made
 
     def end(self, result: Any) -> None:
-        """Tell who waits, unless they were cancelled: what is under way is carried out nevertheless."""
+        """Pass the result to the waiting caller. If the caller was cancelled, undo the change, or log its error."""
         if self.done is None or self.done.cancelled():
             if isinstance(result, Exception):
                 if not isinstance(result, Refusal):
@@ -101,14 +101,14 @@ class _Write:
 
 
 class Ledger:
-    """One process's session with the ledger, for use within one event loop. Several sessions can share the file.
+    """A session with the ledger, for one process and one event loop. Several sessions can share the file.
 
     Parameters
     ----------
     path
-        The SQLite file; it is made where there is none.
+        The SQLite file; created if there is none.
     run
-        Name of the run that pays.
+        The run that pays.
     budget
         Caps in US dollars for the run and for the day.
     """
@@ -122,7 +122,7 @@ class Ledger:
         self._give_up = 0.0
 
     def __enter__(self) -> "Ledger":
-        """Open the file, take the lock that shows this process alive, and settle what dead ones left."""
+        """Open the file, lock this session's file as a sign of life, and settle attempts of dead sessions."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         had_ballast = self._ballast().exists()
         self._set_ballast()
@@ -136,16 +136,16 @@ class Ledger:
         self._locks.mkdir(exist_ok=True)
         self._lock = os.open(self._locks / self._session, os.O_CREAT | os.O_RDWR)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        # Commits wait for the disk; the event loop does not.
+        # Commits wait for the disk, so they run outside the event loop.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         with _transaction(self._connection) as connection:
             connection.execute("INSERT INTO session VALUES (?, ?, ?)", (self._session, self._run, time.time()))
             self._settle_the_dead(connection)
-        self._connection.execute("PRAGMA busy_timeout = 1000")  # from here on it is the event loop that would wait
+        self._connection.execute("PRAGMA busy_timeout = 1000")  # short, since from now on the event loop would wait
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close; what is still in flight becomes uncertain."""
+        """Close the session; attempts still in flight become uncertain."""
         self._thread.shutdown()
         with suppress(sqlite3.Error), _transaction(self._connection) as connection:
             _close(connection, "session = ?", self._session)
@@ -155,23 +155,23 @@ class Ledger:
         os.close(self._lock)
 
     def find(self, key: str) -> Raw | None:
-        """The reply to a question, if there is one."""
-        # Most questions are new, and this is asked before each: the short way out comes first.
+        """The stored reply to a question, or None."""
+        # Called before every question, and most questions are new: look up the question first, which is quick.
         question = self._reader.execute("SELECT id FROM question WHERE key = ?", (key,)).fetchone()
         row = question and self._reader.execute(_REPLY_TO, question).fetchone()
         return _raw(row) if row else None
 
     async def claim(self, question: Question) -> int:
-        """Write an attempt, reserve its worst case, and return its id: from now on the question may be sent.
+        """Record an attempt, reserve its worst case, and return its id. The question may then be sent.
 
         Raises
         ------
         InFlightError
-            Ask `find` and `claim` again later.
+            If the question or its budget is taken by a call in flight; call `find` and `claim` again later.
         OverBudgetError
-            The worst case does not fit under a cap.
+            If the worst case exceeds a cap.
         UnwritableError
-            The ledger cannot be written.
+            If the ledger cannot be written.
         """
         if self._full:
             raise self._full
@@ -182,7 +182,7 @@ class Ledger:
         return attempt
 
     async def receive(self, attempt: int, raw: Raw) -> None:
-        """Store what came back. When this returns, it is on the disk."""
+        """Store a raw reply. It is on disk when this returns."""
         row = (
             attempt, time.time(), raw.status, json.dumps(dict(raw.headers)), zlib.compress(raw.body, 1), raw.broken,
         )  # fmt: skip
@@ -190,30 +190,30 @@ class Ledger:
         await self._write(lambda connection: connection.execute(insert, row), paid=True)
 
     def settle(self, attempt: int, reading: Reading) -> None:
-        """Note what a stored reply says and move its money from reserved to paid; done with the next transaction.
+        """Record the reading of a stored reply and move its cost from reserved to paid, in the next transaction.
 
-        Should the process end before, the next session reads the stored reply again.
+        If the process ends before that, the next session reads the stored reply again.
         """
         self._queue(_Write(lambda connection: _settle(connection, attempt, reading), None, paid=True))
 
     async def drained(self) -> None:
-        """Wait until everything that was queued is stored."""
+        """Wait until all queued changes are stored."""
         while self._flush:
             await asyncio.shield(self._flush)
 
     def abandon(self, attempt: int) -> None:
-        """Close an attempt for whose reply nobody waits any more; unless it is stored already, it is uncertain."""
+        """Close an attempt whose caller no longer waits. It becomes uncertain unless its reply is stored."""
         self._queue(_Write(lambda connection: _close(connection, "id = ?", attempt), None, paid=True))
 
     async def settle_the_dead(self) -> None:
-        """Close the attempts of sessions whose process is gone: replies are read, the rest becomes uncertain."""
+        """Close the attempts of dead sessions: stored replies are read, the rest becomes uncertain."""
         await self._write(self._settle_the_dead, paid=False)
 
     def _settle_the_dead(self, connection: sqlite3.Connection) -> None:
         for (session,) in connection.execute("SELECT DISTINCT session FROM attempt WHERE outcome IS NULL").fetchall():
             if session != self._session and self._is_dead(session):
                 lost = _close(connection, "session = ?", session)
-                logger.warning("%d calls were in flight when a run ended; they are asked again", lost)
+                logger.warning("%d calls were in flight when a run ended; they will be asked again", lost)
 
     def _is_dead(self, session: str) -> bool:
         try:
@@ -239,9 +239,9 @@ class Ledger:
         caps = self._budget.run, self._budget.day, model.settings.budget
         for name, cap in zip(accounts, caps, strict=True):
             _reserve(connection, name, worst, cap)
-        asked = row[0] if row else None
-        if asked is None:
-            asked = connection.execute(
+        question_id = row[0] if row else None
+        if question_id is None:
+            question_id = connection.execute(
                 "INSERT INTO question (key, place, replicate, body) VALUES (?, ?, ?, ?)",
                 (question.key, model.place, question.replicate, zlib.compress(question.canonical, 1)),
             ).lastrowid
@@ -256,7 +256,7 @@ class Ledger:
             "(question, session, run, model, requested_model, purpose, effort, price, asked, reserved) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                asked,
+                question_id,
                 self._session,
                 self._run,
                 model.name,
@@ -289,10 +289,10 @@ class Ledger:
             self._flush = asyncio.create_task(self._flush_all())
 
     async def _flush_all(self) -> None:
-        """Carry out what is queued, all that has come together in one transaction, until nothing is left."""
+        """Carry out queued changes, as many as possible in each transaction, until the queue is empty."""
         try:
             while self._writes:
-                await asyncio.sleep(0)  # what other tasks have to write in this turn goes along
+                await asyncio.sleep(0)  # lets other tasks of this turn add their changes
                 writes, self._writes = self._writes, []
                 await self._commit(writes)
         finally:
@@ -306,7 +306,7 @@ class Ledger:
                 results = await self._transact(writes)
             except sqlite3.Error as error:
                 if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
-                    logger.warning("%s: another process holds it; trying again", self._path)
+                    logger.warning("%s: locked by another process; trying again", self._path)
                     await asyncio.sleep(1)
                     continue
                 self._full = UnwritableError(
@@ -327,7 +327,7 @@ class Ledger:
                     results.append(write.change(self._connection))
                 except sqlite3.Error:
                     raise
-                except Exception as error:  # raised before anything was changed: its own matter
+                except Exception as error:  # raised before any change, so it concerns this write only
                     results.append(error)
             await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.execute, "COMMIT")
         except BaseException:
@@ -337,14 +337,14 @@ class Ledger:
         return results
 
     def _only_paid(self, writes: list[_Write]) -> list[_Write]:
-        """Refuse what is not paid yet."""
+        """Refuse changes that are not paid, and return the others."""
         for write in writes:
             if not write.paid:
                 write.end(self._full)
         return [write for write in writes if write.paid]
 
     async def _make_room(self, paid: list[_Write]) -> list[_Write]:
-        """Give up the ballast, then wait for somebody to free space; return what is still worth storing."""
+        """Release the ballast, then wait for free space. Return the changes to retry, none after PATIENCE."""
         ballast = self._ballast()
         if ballast.exists():
             ballast.unlink(missing_ok=True)
@@ -352,7 +352,7 @@ class Ledger:
             await asyncio.sleep(1)
         if not self._give_up:
             self._give_up = time.monotonic() + PATIENCE
-            logger.error("%s; replies under way use the space set aside, or wait for more in memory", self._full)
+            logger.error("%s; replies in flight use the reserved space, or wait in memory for more", self._full)
         if time.monotonic() < self._give_up:
             return paid
         for write in paid:
@@ -367,28 +367,28 @@ class Ledger:
         if ballast.exists() and ballast.stat().st_size == BALLAST:
             return
         try:
-            ballast.write_bytes(os.urandom(BALLAST))  # what cannot be compressed takes its space everywhere
+            ballast.write_bytes(os.urandom(BALLAST))  # incompressible, so it takes its full size on any file system
         except OSError as error:
             ballast.unlink(missing_ok=True)
             raise UnwritableError(
-                self._path, "", f"no room beside it ({error.strerror})", f"free at least {2 * BALLAST >> 20} MB"
+                self._path, "", f"no space left next to it ({error.strerror})", f"free at least {2 * BALLAST >> 20} MB"
             ) from error
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a ledger. A commit is on the disk when it returns.
+    """Open a ledger. Its commits are on disk when they return.
 
     Raises
     ------
     BadInput
-        Where the file is no ledger.
+        If the file is not a ledger.
     """
     try:
         connection = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
         _write_ahead(connection)
         connection.execute("PRAGMA synchronous = FULL")
         columns = [row[1] for row in connection.execute("PRAGMA table_info(attempt)")]
-        if columns and "requested_model" not in columns:  # written before there was this column
+        if columns and "requested_model" not in columns:  # a ledger older than this column
             connection.execute("ALTER TABLE attempt ADD COLUMN requested_model TEXT")
         connection.executescript(SCHEMA.read_text(encoding="utf-8"))
     except sqlite3.Error as error:
@@ -399,8 +399,8 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to the write-ahead log. There alone SQLite waits for nobody: a file that two make at once is busy for
-    one of them."""
+    """Switch to the write-ahead log. SQLite does not wait for locks here: if two processes create the file at once, one
+    of them gets SQLITE_BUSY, so this retries."""
     deadline = time.monotonic() + BUSY
     while True:
         try:
@@ -413,7 +413,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def attempts(path: Path) -> pl.DataFrame:
-    """Every attempt with its status and times, one row each, oldest first; money in US dollars, times in UTC."""
+    """All attempts with status and times, one row each, oldest first; money in US dollars, times in UTC."""
     with _closing(path) as connection:
         cursor = connection.execute(
             "SELECT a.*, q.key, q.place, q.replicate, r.status, r.received "
@@ -437,9 +437,9 @@ _KINDS: Mapping[str, Any] = {
 
 
 def replies(path: Path, model: str) -> Iterator[tuple[int, bytes, Raw]]:
-    """Replicate, request body (JSON) and raw reply of every question of a model that came to an end, in their order.
+    """Yield replicate, request body (JSON) and raw reply of each finished question to a model, in order.
 
-    An end is a reply, or an error that asking again would not change.
+    A question is finished by a reply, or by an error that asking again would not change.
     """
     ends = ", ".join(f"'{outcome}'" for outcome, policy in POLICY.items() if policy in (Policy.USE, Policy.FAIL))
     with _closing(path) as connection:
@@ -453,7 +453,7 @@ def replies(path: Path, model: str) -> Iterator[tuple[int, bytes, Raw]]:
 
 
 def answered(path: Path, keys: Iterable[str]) -> set[str]:
-    """Those of the questions that have a reply."""
+    """Keys of the questions that have a reply."""
     query = (
         f"SELECT 1 FROM question q JOIN attempt a ON a.question = q.id WHERE q.key = ? AND a.outcome IN ({_REPLIES})"
     )
@@ -462,14 +462,14 @@ def answered(path: Path, keys: Iterable[str]) -> set[str]:
 
 
 def ended(path: Path, keys: Iterable[str], outcome: Outcome, times: int) -> set[str]:
-    """Those of the questions that ended with this outcome so many times or more; it is none of a reply."""
+    """Keys of the questions that ended at least `times` times with this outcome, which is not one of a reply."""
     query = "SELECT count(*) FROM question q JOIN attempt a ON a.question = q.id WHERE q.key = ? AND a.outcome = ?"
     with _closing(path) as connection:
         return {key for key in keys if connection.execute(query, (key, outcome)).fetchone()[0] >= times}
 
 
 def usage(path: Path, model: str, purpose: str) -> tuple[int, int] | None:
-    """Prompt and completion tokens of all replies of a model for a purpose, None before the first."""
+    """Total prompt and completion tokens of a model's replies for a purpose, None before the first."""
     with _closing(path) as connection:
         prompt, completion = connection.execute(
             "SELECT sum(prompt_tokens), sum(completion_tokens) FROM attempt WHERE model = ? AND purpose = ?",
@@ -479,9 +479,9 @@ def usage(path: Path, model: str, purpose: str) -> tuple[int, int] | None:
 
 
 def served(path: Path, place: str, requested: str) -> tuple[str, str]:
-    """Versions that an endpoint served of what it calls `requested`: in its first reply, and in the latest to a PROBE.
+    """Versions that an endpoint served for its model `requested`: in the first reply, and in the latest to a PROBE.
 
-    Either is '' where no reply said so.
+    Either is '' if no reply named a version.
     """
     query = (
         "SELECT served_model FROM attempt a JOIN question q ON q.id = a.question "
@@ -496,7 +496,7 @@ def served(path: Path, place: str, requested: str) -> tuple[str, str]:
 
 
 def state(path: Path) -> str:
-    """Changes whenever an attempt is added or settled."""
+    """A string that changes whenever an attempt is added or settled."""
     with _closing(path) as connection:
         return str(connection.execute("SELECT count(*), count(outcome) FROM attempt").fetchone())
 
@@ -522,7 +522,7 @@ def _reserve(connection: sqlite3.Connection, name: str, worst: int, cap: float |
 
 
 def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> None:
-    """Note what a reply says, and move its worst case from reserved to paid, or to uncertain where nobody knows."""
+    """Record the reading of a reply, and move its worst case from reserved to paid, or to uncertain if unknown."""
     (price,) = connection.execute("SELECT price FROM attempt WHERE id = ?", (attempt,)).fetchone()
     priced = reported = None
     if price and reading.prompt_tokens is not None and reading.completion_tokens is not None:
@@ -533,7 +533,7 @@ def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> N
         reported = round(reading.cost * NANO)
     cost = reported if reported is not None else priced
     if cost is None and reading.policy not in (Policy.USE, Policy.RETRY):
-        cost = 0  # nothing was done; of all other calls that say nothing, nobody knows
+        cost = 0  # the server did no work; the cost of other calls without usage is unknown
     row = connection.execute(
         "UPDATE attempt SET outcome = ?, detail = ?, finish = ?, served_model = ?, served_provider = ?, "
         "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?, reported_cost = ?, "
@@ -548,9 +548,9 @@ def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> N
 
 
 def _close(connection: sqlite3.Connection, which: str, value: int | str) -> int:
-    """Close attempts that nobody waits for: a reply that was stored is read, the rest is uncertain; how many these are.
+    """Close attempts without a caller: read stored replies, make the rest uncertain; return the number of the rest.
 
-    `which` picks them by the columns of `attempt`.
+    `which` is a condition on the columns of `attempt`.
     """
     received = connection.execute(
         "SELECT id, status, headers, body, broken FROM attempt JOIN reply ON attempt = id "
@@ -562,7 +562,7 @@ def _close(connection: sqlite3.Connection, which: str, value: int | str) -> int:
             _settle(connection, attempt, read(_raw(tuple(raw))))
         except sqlite3.Error:
             raise
-        except Exception as error:  # one reply must not lock everybody out
+        except Exception as error:  # one unreadable reply must not block all sessions
             _settle(connection, attempt, Reading(Outcome.UNREADABLE, detail=type(error).__name__))
     lost = connection.execute(
         f"UPDATE attempt SET outcome = ? WHERE {which} AND outcome IS NULL RETURNING {_MONEY}", (UNCERTAIN, value)
@@ -576,7 +576,7 @@ _MONEY = "reserved, cost, 'run ' || run, 'day ' || date(asked, 'unixepoch'), 'mo
 
 
 def _move_money(connection: sqlite3.Connection, row: tuple[Any, ...]) -> None:
-    """Account for a settled attempt, given as _MONEY."""
+    """Update the accounts for a settled attempt. `row` has the columns _MONEY."""
     reserved, cost, *accounts = row
     paid, uncertain = (0, reserved) if cost is None else (cost, 0)
     connection.execute(

@@ -1,6 +1,6 @@
--- What was asked and paid. Replies are kept for good; the record of a deployment's money.
+-- Questions, replies and costs of a deployment. Replies are kept forever.
 CREATE TABLE IF NOT EXISTS session (
-    id TEXT PRIMARY KEY,          -- also the name of its lock file: the lock goes when the process does
+    id TEXT PRIMARY KEY,          -- also the name of its lock file; the lock ends with the process
     run TEXT NOT NULL,
     started REAL NOT NULL         -- Unix time
 );
@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS question (
     body BLOB NOT NULL            -- request body as JSON, zlib
 );
 
--- Written before anything is sent. Without an outcome it is in flight, or was when its process died.
+-- Written before the question is sent. Without an outcome, it is in flight, or was when its process died.
 CREATE TABLE IF NOT EXISTS attempt (
     id INTEGER PRIMARY KEY,
     question INTEGER NOT NULL REFERENCES question (id),
@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS attempt (
     model TEXT NOT NULL,          -- its name in the registry
     requested_model TEXT,         -- what the endpoint calls it
     purpose TEXT NOT NULL,
-    effort TEXT,                  -- reasoning effort that was asked for; what was served: reasoning_tokens
+    effort TEXT,                  -- requested reasoning effort; the actual one shows in reasoning_tokens
     asked REAL NOT NULL,          -- Unix time
     price TEXT,                   -- the registry's at that time, JSON
     reserved INTEGER NOT NULL,    -- worst case, nanodollars
@@ -35,25 +35,25 @@ CREATE TABLE IF NOT EXISTS attempt (
     cached_tokens INTEGER,
     completion_tokens INTEGER,
     reasoning_tokens INTEGER,
-    reported_cost INTEGER,        -- nanodollars, as the endpoint says
+    reported_cost INTEGER,        -- nanodollars, as reported by the endpoint
     priced_cost INTEGER,          -- nanodollars, by the registry's price
-    cost INTEGER                  -- what the accounts hold: reported, else by price; NULL where nobody knows
+    cost INTEGER                  -- cost in the accounts: reported, else by price; NULL if unknown
 );
 CREATE UNIQUE INDEX IF NOT EXISTS attempt_in_flight ON attempt (question) WHERE outcome IS NULL;
 CREATE INDEX IF NOT EXISTS attempt_question ON attempt (question);
 CREATE INDEX IF NOT EXISTS attempt_requested ON attempt (requested_model);
 
--- What came back, committed before it is read. A broken connection leaves a row, too.
+-- Raw replies, committed before they are read. A broken connection leaves a row, too.
 CREATE TABLE IF NOT EXISTS reply (
     attempt INTEGER PRIMARY KEY REFERENCES attempt (id),
     received REAL NOT NULL,       -- Unix time
     status INTEGER,
     headers TEXT NOT NULL,        -- JSON
     body BLOB NOT NULL,           -- zlib
-    broken TEXT NOT NULL          -- how the connection ended, '' if well
+    broken TEXT NOT NULL          -- how the connection broke, '' if it did not
 );
 
--- Sums over attempts, in nanodollars, kept in their transactions: 'run …', 'day …', 'model …'.
+-- Sums over attempts, in nanodollars, updated in the attempts' transactions: 'run …', 'day …', 'model …'.
 CREATE TABLE IF NOT EXISTS account (
     name TEXT PRIMARY KEY,
     paid INTEGER NOT NULL DEFAULT 0,

@@ -1,4 +1,4 @@
-"""The resource through which everything that asks a model reaches it."""
+"""The resource through which all assets ask models."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -21,9 +21,9 @@ class Provider(BaseModel):
     Parameters
     ----------
     registry_path
-        The YAML file that names them; read anew at every look, so that a change needs no restart.
+        The registry's YAML file, read at every use, so that a change needs no restart.
     ledger_path
-        The SQLite file that keeps every reply and what it cost.
+        The SQLite file that stores every reply and its cost.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -37,11 +37,11 @@ class Provider(BaseModel):
         return Path(self.ledger_path)
 
     def registry(self) -> Registry:
-        """What the registry says now."""
+        """Read the registry."""
         return load(Path(self.registry_path))
 
     def model(self, name: str) -> Model:
-        """A model, judge or aligner, in the version that its endpoint was last found to serve.
+        """A model, judge or aligner, in the version that its endpoint last served.
 
         Raises
         ------
@@ -51,18 +51,18 @@ class Provider(BaseModel):
         return versioned(self.registry().model(name), self.ledger)
 
     def worth_probing(self, names: Sequence[str]) -> list[str]:
-        """Those models and judges of which a version has been heard, but not yet today."""
+        """Models and judges among `names` that have reported a version, but not today."""
         registry = self.registry()
         models = [registry.model(name) for name in names if name in registry.models or name in registry.judges]
         return [model.name for model in models if worth_probing(model, self.ledger)]
 
     def cost_of_probing(self, names: Sequence[str]) -> Estimate:
-        """What `probe` would cost."""
+        """Estimate the cost of `probe`."""
         registry = self.registry()
         return total(estimate([question(registry.model(name))], self.ledger) for name in names)
 
     def probe(self, names: Sequence[str], run: str) -> None:
-        """Ask models which version of them answers. The run pays."""
+        """Ask models for the version that they serve. The run pays."""
         registry = self.registry()
         models = [registry.model(name) for name in names]
 
@@ -74,7 +74,7 @@ class Provider(BaseModel):
 
     @asynccontextmanager
     async def opened(self, run: str) -> AsyncIterator[Client]:
-        """A client whose calls the run pays for; when the block ends, none is under way."""
+        """A client whose calls the run pays for; no call is running when the block ends."""
         ledger = Ledger(self.ledger, run, self.registry().budget)
-        async with client.opened(ledger) as each:
-            yield each
+        async with client.opened(ledger) as session:
+            yield session

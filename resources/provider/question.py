@@ -1,6 +1,6 @@
-"""A question to a model: what is sent, and the key under which its reply is kept.
+"""A question to a model: its request body, and the key under which its reply is stored.
 
-Not here: sending (client), what came back (reading), what to make of the text (replies).
+Not here: sending (client), reading a reply (reading), parsing its text (replies).
 """
 
 import json
@@ -16,7 +16,7 @@ from resources.provider.tokens import upper_bound
 Messages = tuple[Mapping[str, str], ...]
 
 TOKENS_OF_A_MESSAGE = 16
-"""More than any chat template puts around a message."""
+"""Upper bound on the tokens that a chat template adds to a message."""
 
 
 def hashed(place: str, replicate: int, body: bytes) -> str:
@@ -28,8 +28,8 @@ def hashed(place: str, replicate: int, body: bytes) -> str:
 class Question:
     """One request to one model.
 
-    `answer` is the JSON schema of the object that is wanted, None for free text. `replicate` tells apart samples of the
-    same request. `purpose` ('translate', …) is for the accounts only.
+    `answer` is the JSON schema of the reply, None for free text. `replicate` distinguishes samples of the same request.
+    `purpose` ('translate', …) is for the accounts only.
     """
 
     model: Model
@@ -40,17 +40,17 @@ class Question:
 
     @cached_property
     def body(self) -> dict[str, Any]:
-        """What is sent. Every field of it determines the reply."""
+        """The request body. Every field of it determines the reply."""
         return {**self.model.fields, "messages": list(self.messages), **self._form()}
 
     @cached_property
     def canonical(self) -> bytes:
-        """The body as JSON, equal for equal bodies."""
+        """The body as canonical JSON."""
         return json.dumps(self.body, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
     @cached_property
     def key(self) -> str:
-        """Hash of what determines the reply and of nothing else: endpoint, version served, body, replicate."""
+        """Hash of exactly what determines the reply: endpoint, version served, body, replicate."""
         return hashed(
             f"{self.model.place}\0{self.model.served}" if self.model.served else self.model.place,
             self.replicate,
@@ -59,15 +59,15 @@ class Question:
 
     @property
     def worst_case(self) -> int | None:
-        """Nanodollars that the call cannot exceed by the registry's price; None without a price."""
-        # Byte-level tokenizers make at most a token of a byte; a schema is part of the prompt.
+        """Upper bound of the call's cost in nanodollars, by the registry's price; None without a price."""
+        # Byte-level tokenizers make at most one token per byte; a schema is part of the prompt.
         prompt = upper_bound(self.canonical.decode()) + TOKENS_OF_A_MESSAGE * len(self.messages)
         price = self.model.price
         return None if price is None else price.cost(prompt, self.model.settings.max_tokens)
 
     @property
     def recording_key(self) -> str:
-        """The key without the endpoint: a recording stands for the one that it was made at."""
+        """The key without the endpoint, so that a recording can stand in for the recorded endpoint."""
         return hashed("", self.replicate, self.canonical)
 
     def _form(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Reading a raw reply: which of the named outcomes it is, what it says, what it used. Pure; never raises.
+"""Reading a raw reply: its outcome, text and usage. Pure; never raises.
 
-Here: every way in which a call can end, and the policy for it. Not here: carrying the policy out (client), the form
-that an answer should have (replies).
+Here: all outcomes of a call, and the policy for each. Not here: carrying out the policy (client), parsing the text of
+an answer (replies).
 """
 
 import json
@@ -18,7 +18,7 @@ import jiter
 
 
 class Policy(Enum):
-    """What follows from an outcome."""
+    """How the client handles an outcome."""
 
     USE = "a reply: kept for good, never asked for again"
     WAIT = "asked again for as long as patience lasts; costs nothing"
@@ -40,7 +40,7 @@ class Outcome(StrEnum):
     UNREACHABLE = "unreachable"  # no connection, so nothing was asked
     DROPPED = "dropped"  # the connection broke before any text
     TIMEOUT = "timeout"
-    BROKEN_OFF = "broken off"  # an error of the server in the midst of its work
+    BROKEN_OFF = "broken off"  # a server error while generating
     EMPTY = "empty"  # a reply without a choice or without a text
     WEB_PAGE = "web page"
     UNREADABLE = "unreadable"
@@ -87,16 +87,16 @@ _REFUSED = re.compile(r"content_filter|content_policy|content management policy|
 _NO_CREDIT = re.compile(r"insufficient_quota|insufficient credit|billing_hard_limit", re.I)
 
 MOST_TOKENS, MOST_DOLLARS = 1 << 40, 1e6
-"""No call uses so many tokens or costs so much: a reply that says so is not believed."""
+"""Bounds that no call reaches; larger values in a reply are ignored."""
 
 
 TIMEOUT, UNREACHABLE = "no reply in time", "no connection"
 
 
 class Raw(NamedTuple):
-    """What came over the wire.
+    """A reply as received.
 
-    `broken` says how the connection ended where it did not end well: TIMEOUT, UNREACHABLE or other words.
+    `broken` says how the connection broke: TIMEOUT, UNREACHABLE or other words; '' if it did not.
     """
 
     status: int | None
@@ -107,9 +107,9 @@ class Raw(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """What a raw reply says.
+    """The content of a raw reply.
 
-    Tokens and `cost` (US dollars, as reported) are None, words '', where the endpoint does not say.
+    Tokens and `cost` (US dollars, as reported) are None, and strings '', if the endpoint does not report them.
     """
 
     outcome: Outcome
@@ -126,7 +126,7 @@ class Reading:
 
     @property
     def policy(self) -> Policy:
-        """What follows."""
+        """The policy for the outcome."""
         return POLICY[self.outcome]
 
 
@@ -134,14 +134,12 @@ def read(raw: Raw) -> Reading:
     """Read a raw reply."""
     try:
         return _read(raw)
-    except Exception as error:  # whatever a server sends must end in a name, for it may have been paid
+    except Exception as error:  # every response needs an outcome, because it may have been paid for
         return Reading(Outcome.UNREADABLE, detail=_text(f"{type(error).__name__}: {error}"))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date; None if it does
-    not say.
-    """
+    """Seconds to wait by the header `retry-after-ms`, or `retry-after` in seconds or as a date; None without either."""
     waits = (
         _seconds(headers.get("retry-after-ms"), 1000), _seconds(headers.get("retry-after"), 1),
         _until(headers.get("retry-after")),
@@ -165,7 +163,7 @@ def _until(value: str | None) -> float | None:
 
 
 def storable(text: str) -> str:
-    """A text with a question mark for each half of a surrogate pair, which JSON can spell and nothing can store."""
+    """Replace each lone surrogate, which JSON can express but UTF-8 cannot encode, by a question mark."""
     return text.encode(errors="replace").decode()
 
 
@@ -230,7 +228,7 @@ def _count(value: Any) -> int | None:
 
 
 def _cut(raw: Raw) -> Reading:
-    """A body that ends too early: the part of the text that arrived is complete up to its last character."""
+    """Read a body that ends too early. The text is complete up to its last character received."""
     if raw.body.lstrip()[:1] != b"{":
         return Reading(Outcome.DROPPED, detail=raw.broken)
     content = jiter.from_json(raw.body, partial_mode="trailing-strings")

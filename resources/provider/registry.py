@@ -1,7 +1,7 @@
-"""The registry of what can be called: endpoints, models, judges, aligners, embedders, prices, caps, in one YAML file.
+"""The registry: endpoints, models, judges, aligners, embedders, prices and caps, in one YAML file.
 
-Here: the form of `resources/models.yaml` (COMET's checkpoint, too) and its faults. Not here: how a call is made
-(client), what may be spent (ledger).
+Here: the schema of `resources/models.yaml`, including COMET's checkpoint, and its validation. Not here: calls (client),
+spending (ledger).
 """
 
 import os
@@ -25,10 +25,10 @@ from resources.keys import check_key
 from resources.provider.dialects import DIALECTS
 
 NANO = 1_000_000_000
-"""Money is counted in whole nanodollars: sums of many small prices then come out the same in any order."""
+"""Nanodollars per dollar. Money is counted in whole nanodollars, so that sums do not depend on their order."""
 
 MOST_DRAWS = 1000
-"""So many numbers lie between one seed and the next: a draw has a number of its own, whatever else is drawn."""
+"""Distance between the replicate numbers of consecutive seeds, so that every draw has a number of its own."""
 
 
 class _RegistryEntry(BaseModel):
@@ -38,9 +38,9 @@ class _RegistryEntry(BaseModel):
 class Endpoint(_RegistryEntry):
     """An OpenAI-compatible chat-completions API at `url`, or a file of recorded replies.
 
-    `key` names the environment variable that holds the API key, '' where none is needed. `dialect` is one of
-    `resources.provider.dialects`, `structured` what it can promise of a reply's form. `in_flight` bounds the calls at a
-    time, `timeout` (seconds) one call.
+    `key` names the environment variable that holds the API key, '' if none is needed. `dialect` is a key of
+    `resources.provider.dialects.DIALECTS`; `structured` is the form of reply that the endpoint can enforce. `in_flight`
+    limits concurrent calls; `timeout` (seconds) limits one call.
     """
 
     url: str = ""
@@ -65,7 +65,7 @@ class Endpoint(_RegistryEntry):
 
 
 class Price(_RegistryEntry):
-    """US dollars for a million tokens; reasoning counts as output. `cached` is the price of cached input, if lower."""
+    """US dollars per million tokens; reasoning counts as output. `cached` is the price of cached input, if lower."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
@@ -79,17 +79,17 @@ class Price(_RegistryEntry):
 
     def cost(self, prompt: int, completion: int, cached: int = 0) -> int:
         """Nanodollars for so many tokens; `cached` is part of `prompt`."""
-        cached = min(cached, prompt)  # some endpoints count it beside the prompt
+        cached = min(cached, prompt)  # some endpoints do not count it as part of the prompt
         cheap = self.input if self.cached is None else self.cached
         dollars = ((prompt - cached) * self.input + cached * cheap + completion * self.output) / 1e6
         return round(dollars * NANO)
 
 
 class Answering(_RegistryEntry):
-    """How a model is asked about the samples of tasks of understanding.
+    """How a model is asked about the samples of understanding tasks.
 
-    `shots` is the number of examples out of a task's train split that it is shown, `draws` how often it is asked about
-    a sample, of which the majority counts. All of it is done once for each of `seeds`, with other examples.
+    `shots` is the number of examples from the task's train split in a prompt. `draws` is the number of replies per
+    sample; the majority counts. All draws are repeated for each of `seeds`, with other examples.
     """
 
     shots: int = Field(default=0, ge=0)
@@ -104,15 +104,16 @@ class Answering(_RegistryEntry):
 
 
 class Settings(_RegistryEntry):
-    """A model, a judge or an aligner, as the registry has it.
+    """Settings of a model, a judge or an aligner.
 
-    `max_tokens` bounds a reply, reasoning included. `batch_tokens` bounds the source tokens of one translation request
-    (audit, section 3.2). `pin` names upstream providers, where the endpoint has several. `in_flight` bounds the calls
-    at a time. `budget` is the most, in US dollars, that this model may ever cost. `corpora` are those that it
-    translates, and the tasks of understanding that it answers, by default all: codes of tasks and names of corpora
-    share a space. `answering` says how it is asked about samples of tasks. `lines` has it translate chunks of literary
-    corpora line by line, without context and glossary (the baseline of LiTERatE). `tokenizer` is a tokenizer.json that
-    counts the source's tokens exactly. `family` names whose model it is; a judge is never of a family on trial.
+    `max_tokens` limits a reply, including reasoning. `batch_tokens` limits the source tokens of one translation request
+    (audit, section 3.2). `pin` lists upstream providers, if the endpoint has several. `in_flight` limits concurrent
+    calls. `budget` is the most, in US dollars, that this model may ever cost. `corpora` lists the corpora that the
+    model translates and the understanding tasks that it answers, all by default: corpus names and task codes share a
+    namespace. `answering` is how it is asked about samples of tasks. `lines` makes it translate chunks of literary
+    corpora line by line, without context and glossary (the baseline of LiTERatE). `tokenizer` is a tokenizer.json for
+    exact counts of source tokens. `family` is the model's vendor or lineage; a judge never shares one with a model on
+    trial.
     """
 
     endpoint: str
@@ -135,16 +136,16 @@ class Settings(_RegistryEntry):
 
 
 class Budget(_RegistryEntry):
-    """The most, in US dollars, that a run may cost, and all calls of a day (UTC)."""
+    """Caps in US dollars: for a run, and for all calls of a day (UTC)."""
 
     run: float | None = Field(default=None, gt=0)
     day: float | None = Field(default=None, gt=0)
 
 
 class CometEntry(_RegistryEntry):
-    """The COMET checkpoint that scores are made with: a path that ends in `.ckpt`, or a name on the hub; '' for none.
+    """The COMET checkpoint for scoring: a path that ends in `.ckpt`, or a name on the hub; '' for none.
 
-    `token_budget` bounds the tokens that are encoded at a time.
+    `token_budget` limits the tokens of one batch.
     """
 
     checkpoint: str = ""
@@ -153,7 +154,7 @@ class CometEntry(_RegistryEntry):
 
 
 class EmbedderEntry(_RegistryEntry):
-    """An embedder: a model of an endpoint's /embeddings, or one that sentence-transformers loads ('' is MiniLM)."""
+    """An embedder: a model at an endpoint's /embeddings, or a sentence-transformers model ('' is MiniLM)."""
 
     endpoint: str | None = None
     model: str = ""
@@ -161,7 +162,7 @@ class EmbedderEntry(_RegistryEntry):
 
 
 class EncoderEntry(_RegistryEntry):
-    """A checkpoint that is fine-tuned as a baseline of tasks of classes, a folder or a name on the hub; once a seed."""
+    """A checkpoint, a folder or a name on the hub, fine-tuned once per seed as a baseline of classification tasks."""
 
     checkpoint: str = Field(min_length=1)
     seeds: tuple[Annotated[int, Field(ge=0, lt=2**31)], ...] = Field((1, 2, 3), min_length=1)
@@ -177,7 +178,7 @@ class EncoderEntry(_RegistryEntry):
 class Model:
     """A model, judge or aligner with its endpoint: everything that a call needs.
 
-    `served` names the version that its endpoint serves, once that is another than at first (see served).
+    `served` is the version that its endpoint serves, '' while that is the first version seen (see module served).
     """
 
     name: str
@@ -187,43 +188,44 @@ class Model:
 
     @cached_property
     def place(self) -> str:
-        """The URL that is called, or name and hash of the file that replies come from."""
+        """The endpoint's URL, or name and hash of its recording."""
         recording = self.endpoint.recording
         if recording is None:
             return self.endpoint.url
-        content = recording.read_bytes() if recording.is_file() else b""  # the transport says what is wrong
+        content = recording.read_bytes() if recording.is_file() else b""  # the transport reports a missing file
         return f"recording {recording.name} {blake2b(content, digest_size=4).hexdigest()}"
 
     @property
     def price(self) -> Price | None:
-        """Price of a call; None where it is not known. A recording costs nothing."""
+        """Price of a call; None if unknown. A recording costs nothing."""
         return Price(input=0, output=0) if self.endpoint.recording else self.settings.price
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """What goes into the body of every request and determines the reply, besides the messages."""
-        own, dialect = self.settings, DIALECTS[self.endpoint.dialect]
-        sampling = {"temperature": own.temperature, "top_p": own.top_p, "seed": own.seed}
+        """Fields of every request body, except the messages."""
+        settings, dialect = self.settings, DIALECTS[self.endpoint.dialect]
+        sampling = {"temperature": settings.temperature, "top_p": settings.top_p, "seed": settings.seed}
         return {
-            "model": own.id,
-            dialect.most_tokens: own.max_tokens,
+            "model": settings.id,
+            dialect.most_tokens: settings.max_tokens,
             **{name: value for name, value in sampling.items() if value is not None},
-            **(dialect.efforts[own.effort] if own.effort else {}),
-            **(dialect.pin(own.pin) if own.pin and dialect.pin else {}),
+            **(dialect.efforts[settings.effort] if settings.effort else {}),
+            **(dialect.pin(settings.pin) if settings.pin and dialect.pin else {}),
         }
 
     @property
     def determinants(self) -> tuple[object, ...]:
-        """What determines its replies besides the messages."""
+        """Everything that determines the model's replies, except the messages."""
         return self.place, self.served, sorted(self.fields.items()), self.endpoint.structured
 
 
 class Registry(_RegistryEntry):
-    """The file as a whole. `embedder` names the one that scores are made with.
+    """The registry's file.
 
-    `models` are on trial, `judges` compare what they say, `aligners` align continuous translations with their source.
-    `encoders` are fine-tuned as baselines of tasks of classes. `families` are those of models whose outputs were
-    imported, by name. `schedule` says when the schedule looks for what is due, as a cron expression in UTC.
+    `models` are on trial, `judges` judge their outputs, `aligners` align continuous translations with their source.
+    `embedder` names the embedder for scoring. `encoders` are fine-tuned as baselines of classification tasks.
+    `families` maps the names of models with imported outputs to their families. `schedule` is the cron expression (UTC)
+    of the schedule that materializes stale partitions.
     """
 
     endpoints: dict[str, Endpoint] = {}
@@ -240,15 +242,15 @@ class Registry(_RegistryEntry):
 
     @property
     def sections(self) -> Mapping[str, Mapping[str, Settings]]:
-        """The models, judges and aligners by name, by the key of their section."""
+        """Models, judges and aligners by name, by section."""
         return {"models": self.models, "judges": self.judges, "aligners": self.aligners}
 
     def family(self, model: str) -> str:
-        """The family of a model on trial, '' where nobody declares it."""
+        """The family of a model on trial, '' if the registry declares none."""
         return self.models[model].family if model in self.models else self.families.get(model, "")
 
     def model(self, name: str) -> Model:
-        """A model, judge or aligner by its name.
+        """A model, judge or aligner by name.
 
         Raises
         ------
@@ -259,7 +261,7 @@ class Registry(_RegistryEntry):
         return Model(name, settings, self.endpoints[settings.endpoint])
 
     def chosen_embedder(self) -> Embedder:
-        """The embedder that scores are made with."""
+        """The embedder for scoring."""
         entry = self.embedders[self.embedder]
         if entry.endpoint is None:
             return SentenceTransformerEmbedder(model=entry.model)
@@ -269,12 +271,12 @@ class Registry(_RegistryEntry):
         )
 
     def chosen_comet(self) -> Comet:
-        """The COMET checkpoint that scores are made with."""
+        """The COMET checkpoint for scoring."""
         return Comet(**self.comet.model_dump())
 
 
 BASELINES = ("linear", "overlap", "scansion")
-"""Baselines that no encoder may be called like."""
+"""Names of the other baselines, which an encoder may not have."""
 
 
 def default_path() -> Path:
@@ -283,21 +285,21 @@ def default_path() -> Path:
 
 
 def load(path: Path) -> Registry:
-    """Read the registry; paths in it come back absolute.
+    """Read the registry and make its paths absolute.
 
     Raises
     ------
     BadInput
-        For a fault of the file: a wrong or unknown key, an endpoint that is not there, a setting that the endpoint's
-        dialect does not have, a budget over a model without a price.
+        For a wrong or unknown key, an unknown endpoint, a setting that the endpoint's dialect lacks, or a budget for a
+        model without a price.
     """
     registry = yaml_files.read(path, Registry, "README.md, Models and providers, has the keys")
     owners: dict[str, str] = {}
     for section, entries in registry.sections.items():
         for name, settings in entries.items():
             if name in owners:
-                problem = f"is the name of a {owners[name]}, too"
-                raise BadInput(path, f"{section}.{name}", problem, "give one of them another name")
+                problem = f"is also the name of a {owners[name]}"
+                raise BadInput(path, f"{section}.{name}", problem, "rename one of them")
             owners[name] = section.removesuffix("s")
             check_key(name, "model", path)
             _check(registry, settings, path, f"{section}.{name}")
@@ -307,7 +309,7 @@ def load(path: Path) -> Registry:
             raise BadInput(path, f"embedders.{name}", "needs an `endpoint` with a `url` and a `model`", "give both")
     for name in registry.encoders:
         if name in BASELINES:
-            raise BadInput(path, f"encoders.{name}", "is the name of another baseline", "give it another name")
+            raise BadInput(path, f"encoders.{name}", "is the name of another baseline", "rename it")
         check_key(name, "encoder", path)
     if registry.embedder not in registry.embedders:
         raise BadInput(path, "embedder", f"{registry.embedder!r} is not one of `embedders`", "name one of them")
@@ -329,20 +331,20 @@ def _check(registry: Registry, settings: Settings, path: Path, key: str) -> None
     if settings.answering.draws > 1 and settings.temperature == 0:
         raise BadInput(
             path, f"{key}.answering.draws", "is above 1 at temperature 0, where all draws are the same",
-            "set a `temperature` above 0, or ask for 1 draw",
+            "set a `temperature` above 0, or `draws` to 1",
         )  # fmt: skip
     capped = settings.budget or registry.budget.run or registry.budget.day
     if capped and settings.price is None and endpoint.url:
         raise BadInput(
-            path, f"{key}.price", "is missing, so that no budget can hold",
-            "give dollars for a million tokens as {input: …, output: …}, 0 for a server of your own",
+            path, f"{key}.price", "is missing, so that no budget can be enforced",
+            "give dollars per million tokens as {input: …, output: …}, 0 for a server of your own",
         )  # fmt: skip
 
 
 def _absolute(registry: Registry, folder: Path) -> Registry:
-    """Paths in the file are relative to it."""
+    """Resolve paths in the file, which are relative to its folder."""
 
-    def settled(settings: Settings) -> Settings:
+    def resolved(settings: Settings) -> Settings:
         return settings.model_copy(update={"tokenizer": settings.tokenizer and folder / settings.tokenizer})
 
     comet = registry.comet
@@ -362,7 +364,7 @@ def _absolute(registry: Registry, folder: Path) -> Registry:
                 for name, each in registry.endpoints.items()
             },
             **{
-                section: {name: settled(each) for name, each in entries.items()}
+                section: {name: resolved(each) for name, each in entries.items()}
                 for section, entries in registry.sections.items()
             },
         }

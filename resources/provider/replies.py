@@ -1,8 +1,8 @@
-"""JSON in replies: one tolerant parser, and what each study tolerates.
+"""JSON in replies: one tolerant parser, with a tolerance for each study.
 
-A lenient parser can turn a truncated reply into a complete one, or choose between two answers. So what is tolerated is
-part of the study: every step that a reply took is recorded, and what needs more is unusable. Not here: whether the
-connection brought a reply at all (reading), what the values mean (the rooms).
+A lenient parser can turn a truncated reply into a complete one, or choose between two answers. So the tolerance is part
+of the study: every parsing step is recorded, and a reply that needs more steps is unusable. Not here: outcomes of calls
+(reading), the meaning of values (the rooms).
 """
 
 import ast
@@ -18,30 +18,30 @@ import json_repair
 from resources.provider.reading import Outcome, Reading
 
 REFUSED = "refused: "
-"""How the problem of a refusal begins."""
+"""Prefix of the problem of a refusal."""
 
 _THINKING = re.compile(r"\s*<think>(?:.*?</think>)?", re.DOTALL)
-"""Thoughts that an endpoint did not take out of the text. Drafts of an answer stand in them, and are none."""
+"""Thoughts that the endpoint left in the text. They may contain drafts, which are not answers."""
 
 NOTHING = {Outcome.EMPTY: "empty reply", Outcome.TOO_LONG: "too long for the model"}
-"""Why there is no text at all, although the question was asked."""
+"""Problems of outcomes without any text."""
 
 _FENCE = re.compile(r"^```[\w-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```$", re.DOTALL)
 _BEGINS = re.compile(r"[{\[]\s*[\"'{\[(\]}]")
-"""What looks like the beginning of an object or a list, other than a remark in brackets."""
+"""The likely beginning of an object or a list, as opposed to a remark in brackets."""
 
 _FENCES = re.compile(r"```[\w-]*")
 
 
 class Unusable(Exception):  # noqa: N818 - an outcome of a reply, not an error of the program
-    """Why nothing can be taken from a reply, in words."""
+    """A reply gives no value; the message gives the reason."""
 
 
 class Fields(NamedTuple):
-    """The values of the keys asked for that a reply holds.
+    """Values of the requested keys in a reply.
 
-    `how`: 'strict' (JSON as it stands), 'repaired', 'prefix' (what was complete before the reply was cut off).
-    `problem` is '' where nothing is wrong, else what is.
+    `how`: 'strict' (valid JSON), 'repaired', 'prefix' (pairs complete before the reply was cut off). `problem` is '' if
+    nothing is wrong.
     """
 
     values: Mapping[str, Any]
@@ -50,7 +50,7 @@ class Fields(NamedTuple):
 
 
 def schema_of(keys: Iterable[str], value: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON schema of an object with exactly these keys, whose values are all of one kind."""
+    """JSON schema of an object with exactly these keys, whose values share one schema."""
     names = list(keys)
     return {
         "type": "object", "properties": {name: dict(value) for name in names}, "required": names,
@@ -59,15 +59,15 @@ def schema_of(keys: Iterable[str], value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Tolerance(NamedTuple):
-    """What a study takes besides an object with exactly these keys, as JSON.
+    """What a study accepts besides a JSON object with exactly these keys.
 
-    A key that occurs twice has no value, for nobody knows which is meant. By default the object may stand behind words
-    or in a fence; slips are repaired if the model ended by itself and the keys are exactly these; of a reply that was
-    cut off, complete pairs count. Judges, translations and alignments are read so.
+    A key that occurs twice has no value, because either value may be meant. By default the object may follow other text
+    or stand in a fence. Faulty JSON is repaired if the model stopped by itself and the keys match exactly. Of a
+    truncated reply, complete pairs count. Judgments, translations and alignments are read with this tolerance.
 
-    A `spoken` reply has one key. There may be thoughts before it and words around it; the key may be spelt differently
-    or missing, where nothing else is there; of a reply that was cut off, the begun value counts. But nothing is chosen
-    between two values. Answers to tasks are read so.
+    A `spoken` reply has one key. Thoughts may precede it and other text may surround it. The key may be spelt
+    differently, or missing if nothing else is there. Of a truncated reply, the value that it breaks off in counts. But
+    the parser never chooses between two values. Answers to tasks are read with this tolerance.
     """
 
     keys: Collection[str]
@@ -75,8 +75,8 @@ class Tolerance(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The text of a reply without its fence, and the JSON value in it, if one was `found`; `begun` where the reply
-    broke off within that value."""
+    """The text of a reply without its fence, and the JSON value in it, if one was `found`. `begun`: the reply broke off
+    within that value."""
 
     text: str
     value: Any = None
@@ -85,7 +85,7 @@ class Found(NamedTuple):
 
 
 def parse(reading: Reading, keys: Collection[str]) -> Fields:
-    """The keys asked for that a reply holds, by the default tolerance. Values are not judged here."""
+    """Parse the requested keys of a reply with the default tolerance. Values are not validated here."""
     steps: list[str] = []
     try:
         content, begun = find(reading, Tolerance(keys), steps)[1::2]
@@ -101,17 +101,17 @@ def parse(reading: Reading, keys: Collection[str]) -> Fields:
 
 
 def find(reading: Reading, tolerance: Tolerance, steps: list[str]) -> Found:
-    """Find the JSON that a reply should be.
+    """Find the JSON in a reply.
 
     Parameters
     ----------
     steps
-        Gets what had to be done to the reply: see understanding.parsing.STEPS.
+        The parsing steps taken are appended to it: see understanding.parsing.STEPS.
 
     Raises
     ------
     Unusable
-        Where nothing can be taken from the reply.
+        If the reply gives no value.
     """
     if reading.outcome is Outcome.REFUSED:
         raise Unusable(f"{REFUSED}{reading.detail}")
@@ -158,9 +158,9 @@ def _repaired(text: str, keys: Collection[str]) -> dict[str, Any] | None:
 
 
 def _closed_object(text: str) -> str:
-    """The text from its first brace to the one that closes it, if nothing but a fence follows, else ''.
+    """The text from its first brace to the matching one, if nothing but a fence follows; else ''.
 
-    A text that was cut off is not closed: it ends within a string or within braces.
+    A truncated text has no matching brace: it ends within a string or within braces.
     """
     start = text.find("{")
     depth, in_string, escaped = 0, False, False
@@ -185,7 +185,7 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _complete_pairs(text: str) -> Iterable[tuple[str, Any]]:
-    """Pairs of the outermost object up to where the text breaks off; a value counts once a comma or brace follows."""
+    """Pairs of the outermost object before the text breaks off; a value counts if a comma or brace follows."""
     decoder = json.JSONDecoder()
     position = text.find("{") + 1
     while position:
@@ -215,7 +215,7 @@ def _skip_space(text: str, position: int) -> int:
 
 
 def _spoken(text: str, key: str, cut: bool, repairing: bool, steps: list[str]) -> Found:
-    """Find the JSON with a key; where several values have it, they must be the same."""
+    """Find the JSON with a key; if several values have it, they must be equal."""
     if thoughts := _THINKING.match(text):
         if not thoughts[0].endswith("</think>"):
             raise Unusable("cut off while thinking")
@@ -251,7 +251,7 @@ def _whole(text: str) -> Found | None:
 
 
 def _note_around(rest: str, steps: list[str]) -> None:
-    """Record what stood around a value."""
+    """Record a fence or other text around a value."""
     unfenced = _FENCES.sub("", rest)
     if unfenced != rest:
         steps.append("fence")
@@ -269,7 +269,7 @@ class _Value(NamedTuple):
 
 
 def _values(text: str, repairing: bool) -> Iterator[_Value]:
-    """Objects and lists in a text, outermost ones only; `repairing` says whether a spoilt one may be mended."""
+    """Outermost objects and lists in a text; `repairing` allows the repair of a faulty one."""
     decoder, lenient = (
         json.JSONDecoder(object_pairs_hook=_single),
         json.JSONDecoder(object_pairs_hook=_single, strict=False),
@@ -286,7 +286,7 @@ def _values(text: str, repairing: bool) -> Iterator[_Value]:
             position = end
             break
         else:
-            # What is within a spoilt object must not be taken for the whole.
+            # A value within a faulty object must not be taken for the whole.
             end = text.rfind("}" if text[start] == "{" else "]") + 1
             if repairing and end > start:
                 yield _Value(_mended(text[start:end]), start, end, repaired=True)
@@ -294,11 +294,11 @@ def _values(text: str, repairing: bool) -> Iterator[_Value]:
 
 
 def _mended(text: str) -> Any:
-    """The value of a text with single quotes or trailing commas, by Python's grammar, which has both; it completes
+    """Parse a text with single quotes or trailing commas by Python's grammar, which allows both and completes
     nothing."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", SyntaxWarning)  # an escape that neither language has
+            warnings.simplefilter("error", SyntaxWarning)  # an escape that is in neither language
             tree = ast.parse(text, mode="eval")
         for node in ast.walk(tree):
             if isinstance(node, ast.Dict):
@@ -309,7 +309,7 @@ def _mended(text: str) -> Any:
 
 
 def _begun(text: str, key: str, steps: list[str]) -> Found:
-    """The value that a text breaks off in, as far as it was complete."""
+    """The complete part of the value in which a text breaks off."""
     found = _BEGINS.search(text)
     if not found:
         raise Unusable("cut off before the answer")
@@ -325,7 +325,7 @@ def _begun(text: str, key: str, steps: list[str]) -> Found:
 
 
 def _single(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
-    """An object; refused where a key occurs twice, for nobody knows which value is meant."""
+    """An object from its pairs; Unusable if a key occurs twice, because either value may be meant."""
     content: dict[Any, Any] = {}
     for key, value in pairs:
         if key in content:
@@ -343,7 +343,7 @@ def _holds(value: Any, key: str) -> bool:
 
 
 def entry(content: Any, key: str, steps: list[str]) -> Any:
-    """What an object has under a key, in whatever case and number; a value that is no object stands for itself."""
+    """An object's value for a key, in upper or lower case, singular or plural; other content is returned as it is."""
     if not isinstance(content, dict):
         return content
     alike = [each for each in content if isinstance(each, str) and each.strip().lower() in (key, f"{key}s")]

@@ -1,7 +1,7 @@
-"""Which version of a model its endpoint serves, and noticing that it is another one.
+"""The version of a model that its endpoint serves, and detection of changes.
 
-An endpoint may put another version behind the same name. Replies say which one answered; a short question, asked at
-most once a day, says which one answers now. Here: asking it, and what follows. Not here: the record (ledger).
+An endpoint may serve another version under the same name. Each reply names its version; a short question, asked at most
+once a day, finds the current one. Here: that question and its consequences. Not here: the record (ledger).
 """
 
 import asyncio
@@ -18,28 +18,28 @@ from resources.provider.question import Question
 from resources.provider.registry import Model
 
 SECONDS = 60.0
-"""How long an answer is waited for; work on other models should not wait for one that is down."""
+"""Timeout of a probe, so that a model that is down does not delay the others."""
 
 TOKENS = 64
-"""Most tokens of an answer. One that is cut off says as well who answered."""
+"""Most tokens of a reply to a probe; a truncated reply names the version, too."""
 
 logger = logging.getLogger("variorum.provider")
 
 
 def versioned(model: Model, path: Path) -> Model:
-    """The model with the version served now, if it is known and another than the first one.
+    """The model with the version served now, if that is known and differs from the first one.
 
-    What the first version was asked keeps its keys; what another version is asked has keys of its own, so that it is
-    asked again, and found again should the first return.
+    Questions to the first version have keys without a version; questions to another version have keys of their own. So
+    they are asked again, and old replies are found again if the first version returns.
     """
     first, now = ledger.served(path, model.place, model.settings.id)
     return replace(model, served=now if now and first and now != first else "")
 
 
 def worth_probing(model: Model, path: Path) -> bool:
-    """Whether a version has been heard of that may have been replaced, and nobody has asked today.
+    """Whether the model has reported a version, and was not probed today.
 
-    A recording does not change, and the first reply of a model says its version by itself.
+    A recording does not change, and the first reply of a model names its version without a probe.
     """
     if model.endpoint.recording is not None or not ledger.served(path, model.place, model.settings.id)[0]:
         return False
@@ -48,14 +48,14 @@ def worth_probing(model: Model, path: Path) -> bool:
 
 
 def question(model: Model) -> Question:
-    """The question of the day, which takes a short answer."""
+    """Today's probe, a question with a short reply."""
     short = model.settings.model_copy(update={"max_tokens": min(TOKENS, model.settings.max_tokens)})
     messages = tuple(prompts.load("probe").render())
     return Question(replace(model, settings=short), messages, ledger.PROBE, replicate=datetime.now(UTC).toordinal())
 
 
 async def probe(client: Client, model: Model) -> None:
-    """Have the ledger note which version answers; a model that cannot be reached is passed over with a warning."""
+    """Ask a model for its version, which the ledger records; log a warning if the model gives no reply."""
     try:
         async with asyncio.timeout(SECONDS):
             await client.ask(question(model))

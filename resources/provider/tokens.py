@@ -1,6 +1,6 @@
-"""Counting tokens without asking anyone: an estimate, a bound, and the exact count where the tokenizer is at hand.
+"""Counting tokens locally: an estimate, an upper bound, and the exact count if the tokenizer is available.
 
-Here: counters of plain text. Not here: what a chat template adds to it, and what a provider bills: its reply says so.
+Here: counters of plain text. Not here: tokens that a chat template adds, tokens billed by a provider (in its reply).
 """
 
 from collections.abc import Callable
@@ -17,38 +17,38 @@ Counter = Callable[[str], int]
 
 
 def estimate(text: str) -> int:
-    """A token for every 3 bytes of UTF-8, rounded up: a rule of thumb.
+    """Rough estimate: one token per 3 bytes of UTF-8, rounded up.
 
-    Bytes vary less than characters or words: a Chinese character has 3 bytes, a Greek letter 2, a Latin one 1, and
-    about as many tokens per byte. Measured with the WordPiece tokenizer of MiniLM, bytes a token: Latin 2.7, romanized
-    Pali 3.0, classical Chinese 3.0, Japanese 3.1, English 4.1. A script that a tokenizer hardly knows costs more tokens
-    than estimated, three times as many at worst (`upper_bound`). Use it to cut batches, not to bill.
+    Tokens per byte vary less across scripts than tokens per character or word: a Chinese character has 3 bytes, a Greek
+    letter 2, a Latin letter 1. Bytes per token measured with MiniLM's WordPiece tokenizer: Latin 2.7, romanized Pali
+    3.0, classical Chinese 3.0, Japanese 3.1, English 4.1. A script rare in the tokenizer's training takes more tokens,
+    at worst three times the estimate (`upper_bound`). Use it to cut batches, not to bill.
     """
     return -(-len(text.encode()) // 3)
 
 
 def upper_bound(text: str) -> int:
-    """Number of UTF-8 bytes: no byte-level tokenizer makes more tokens of a text, for each token holds a byte or more.
+    """Number of UTF-8 bytes: an upper bound for byte-level tokenizers, whose tokens hold at least one byte.
 
-    Special tokens and what a chat template puts around the text come on top.
+    Special tokens and those of the chat template are not included.
     """
     return len(text.encode())
 
 
 def counter(tokenizer: Path | None) -> Counter:
-    """The exact counter of a Hugging Face `tokenizer.json`, without special tokens; `estimate` for None.
+    """Exact counter for a Hugging Face `tokenizer.json`, without special tokens; `estimate` for None.
 
-    The file is read at the first text.
+    The file is read when the first text is counted.
 
     Raises
     ------
     BadInput
-        Where there is no such file; from the counter, at the first text, where the file is no tokenizer.
+        If the file does not exist. The counter raises it at the first text if the file is not a tokenizer.
     """
     if tokenizer is None:
         return estimate
     if not tokenizer.is_file():
-        raise BadInput(tokenizer, "", "is no file", "give the path of a tokenizer.json")
+        raise BadInput(tokenizer, "", "no such file", "give the path of a tokenizer.json")
     path = tokenizer.resolve()
     return lambda text: len(_tokenizer(path).encode(text, add_special_tokens=False).ids)
 
@@ -61,8 +61,8 @@ def _tokenizer(path: Path) -> "Tokenizer":
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing more special
         reason = str(error).partition("\n")[0]
-        raise BadInput(path, "", f"is no tokenizer ({reason})", "give the path of a tokenizer.json") from error
-    # Files carry the model's own settings for batches; padding to 128 tokens would be counted as text.
+        raise BadInput(path, "", f"is not a tokenizer ({reason})", "give the path of a tokenizer.json") from error
+    # The file's batch settings would pad to 128 tokens, and padding would be counted as text.
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer

@@ -1,7 +1,7 @@
-"""How a question reaches its model and a raw reply comes back: over HTTP, or out of a file of recorded replies.
+"""Transports: send a question and return the raw reply, over HTTP or from a file of recorded replies.
 
-Here: the wire. A transport returns whatever came, broken or not, and judges nothing. Not here: what a reply means
-(reading), whether it is kept (ledger), whether it is asked for again (client).
+Here: the wire. A transport returns every response, broken or not, without interpreting it. Not here: the meaning of a
+reply (reading), storage (ledger), retries (client).
 """
 
 import asyncio
@@ -22,7 +22,7 @@ class Transport(Protocol):
     """One endpoint."""
 
     async def send(self, question: Question) -> Raw:
-        """Ask once; return what came back."""
+        """Ask once; return the raw reply."""
 
     async def close(self) -> None:
         """Leave no connection open."""
@@ -34,12 +34,12 @@ def transport(endpoint: Endpoint) -> Transport:
 
 
 class Http:
-    """An OpenAI-compatible endpoint, through the SDK.
+    """An OpenAI-compatible endpoint, called through the SDK.
 
     Raises
     ------
     BadInput
-        Where the environment lacks the endpoint's key.
+        If the endpoint's key is not in the environment.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -47,25 +47,25 @@ class Http:
         from openai import AsyncOpenAI, DefaultAioHttpClient
 
         key = api_key(endpoint.url, endpoint.key)
-        # Of the SDK's HTTP clients, the one on aiohttp takes half the time at 64 connections.
+        # The SDK's aiohttp client takes half the time of its default client at 64 connections.
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.in_flight)
         self._client = AsyncOpenAI(
             base_url=endpoint.url, api_key=key, max_retries=0,
             http_client=DefaultAioHttpClient(timeout=endpoint.timeout, limits=limits),
         )  # fmt: skip
-        if endpoint.dialect != "openai":  # the SDK reads these from OPENAI_…, and they are nobody else's business
+        if endpoint.dialect != "openai":  # the SDK reads these from OPENAI_…; do not send them to other providers
             self._client.organization = self._client.project = None
         self._timeout, self._key = endpoint.timeout, key
 
     async def send(self, question: Question) -> Raw:
-        """Ask once; a key that the server repeats in its reply is blotted out."""
+        """Ask once; a key echoed in the reply is replaced by '...'."""
         from openai import APIStatusError
 
         status, headers, parts = None, {}, []
         broken = ""
         try:
             async with asyncio.timeout(self._timeout):
-                # The body goes in whole: the SDK would walk through every message to convert what needs no conversion.
+                # As `extra_body`: otherwise the SDK walks through every message to convert it, which is not needed.
                 async with self._client.chat.completions.with_streaming_response.create(
                     model=question.model.settings.id, messages=[], extra_body=question.body
                 ) as response:
@@ -74,7 +74,7 @@ class Http:
                         parts.append(part)
         except APIStatusError as error:
             status, headers, parts = error.status_code, dict(error.response.headers), [error.response.content]
-        except Exception as error:  # the SDK's own, and within a body those of its HTTP client
+        except Exception as error:  # the SDK's exceptions, and those of its HTTP client while reading a body
             broken = _how(error)
         body = b"".join(parts)
         if len(self._key) > 8:
@@ -88,9 +88,9 @@ class Http:
 
 
 class Recording:
-    """Replies that were recorded earlier: JSON lines of `key`, `status` and `body`, as `record` writes them.
+    """Replies recorded earlier by `record`: JSON lines of `key`, `status` and `body`.
 
-    The file is read whole when it is first needed.
+    The whole file is read at the first question.
     """
 
     def __init__(self, path: Path) -> None:
@@ -103,14 +103,14 @@ class Recording:
         Raises
         ------
         BadInput
-            Where this question was never recorded, or the file is no recording.
+            If the recording lacks this question, or the file is not a recording.
         """
         if self._replies is None:
             self._replies = dict(self._read())
         if question.recording_key not in self._replies:
             raise BadInput(
                 self._path, question.model.name, f"holds no reply to this question ({question.recording_key})",
-                "its prompt, settings or passages changed since; record it again, or ask a model that can be called",
+                "prompt, settings or passages have changed since; record it again, or use a model that can be called",
             )  # fmt: skip
         return self._replies[question.recording_key]
 
@@ -135,15 +135,16 @@ class Recording:
                     )
                 except (ValueError, KeyError, TypeError) as error:
                     raise BadInput(
-                        self._path, f"line {number}", "is no recorded reply", "give JSON of key, status and body"
-                    ) from error
+                        self._path, f"line {number}", "is not a recorded reply",
+                        "give a JSON object with key, status and body",
+                    ) from error  # fmt: skip
         return replies
 
 
 def record(ledger: Path, model: str) -> Iterator[str]:
-    """Lines of a recording: every question that a model answered, and its reply, as the ledger has them.
+    """Lines of a recording: every question that a model answered, with its reply from the ledger.
 
-    They serve a registry entry of the same settings whose endpoint is the recording.
+    They serve a registry entry with the same settings whose endpoint is the recording.
     """
     for replicate, body, raw in replies(ledger, model):
         line = {
@@ -154,7 +155,7 @@ def record(ledger: Path, model: str) -> Iterator[str]:
 
 
 def _how(error: Exception) -> str:
-    """How a connection ended, by the first cause: the SDK reports a connection that was dropped as a timeout, too."""
+    """How a connection ended, by the root cause: the SDK also reports a dropped connection as a timeout."""
     import aiohttp
 
     causes: list[BaseException] = [error]

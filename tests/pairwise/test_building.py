@@ -350,7 +350,7 @@ def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         write_base_set(tmp_path / "file" / "set", own, outputs, nothing)
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / OUTPUTS).write_text("of somebody else")
-    with pytest.raises(BadInput, match="is there already"):
+    with pytest.raises(BadInput, match="exists already"):
         write_base_set(tmp_path / "set", own, outputs, nothing)
     assert (tmp_path / "set" / OUTPUTS).read_text() == "of somebody else"
     write_base_set(tmp_path / "new", own, outputs, nothing)

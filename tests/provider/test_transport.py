@@ -130,7 +130,7 @@ def test_a_broken_recording_is_named_with_the_line(server: Server, ledger: Path,
     ask(ledger, question(model(server.url), 0))
     path = recorded(ledger)
     path.write_text(f"{path.read_text(encoding='utf-8')}\n{broken}\n", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"recording\.jsonl: line 3: is no recorded reply; give JSON"):
+    with pytest.raises(BadInput, match=r"recording\.jsonl: line 3: is not a recorded reply; give a JSON object"):
         ask(ledger, question(replaying(path), 0))
 
 

@@ -422,7 +422,7 @@ def test_a_folder_of_others_is_refused(stored: Warehouse, tmp_path: Path, readme
     if readme is not None:
         (folder / "README.md").write_bytes(readme)
     before = content(folder)
-    with pytest.raises(BadInput, match="is no former export"):
+    with pytest.raises(BadInput, match="exists already and holds no export"):
         export(stored, folder, "tiny")
     assert content(folder) == before
 

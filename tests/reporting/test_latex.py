@@ -152,6 +152,6 @@ def test_what_cannot_be_written_is_named(built: dg.Definitions, warehouse: Wareh
         write(warehouse, tmp_path / "tables", "absent")
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "mine.tex").write_text("mine")
-    with pytest.raises(BadInput, match="is there already"):
+    with pytest.raises(BadInput, match="exists already"):
         write(warehouse, tmp_path / "tables", "tiny")
     assert (tmp_path / "tables" / "mine.tex").read_text() == "mine"

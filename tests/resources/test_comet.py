@@ -104,7 +104,7 @@ def test_scores_do_not_depend_on_how_texts_are_batched(workshop: Workshop, budge
     ("kind", "says"),
     [
         ("torn", ["", "cannot be loaded", "check the file"]),
-        ("no weights", ["", "lacks 6 weights, for instance estimator.", "download it anew"]),
+        ("no weights", ["", "lacks 6 weights, for instance estimator.", "download it again"]),
         ("not finite", ["", "gives scores that are not finite", "name another"]),
         ("no GPU", ["device", "torch finds no CUDA device", "`device: cpu`"]),
     ],
@@ -124,7 +124,7 @@ def test_a_checkpoint_that_is_of_no_use_is_refused(workshop: Workshop, kind: str
         ("class: x", "hparams.yaml names no class_identifier"),
         ("{", "hparams.yaml names no class_identifier"),
         ("", "hparams.yaml names no class_identifier"),
-        (None, "there is no file .*hparams.yaml; give a .ckpt file in the folder that it was published in"),
+        (None, "there is no file .*hparams.yaml; give a .ckpt file in its published folder structure"),
     ],
 )
 def test_what_is_no_regression_metric_is_bad_input(tmp_path: Path, described: str | None, says: str) -> None:
@@ -143,7 +143,7 @@ def test_a_missing_file_and_an_unknown_name_are_bad_input(tmp_path: Path) -> Non
     missing = str(tmp_path / "a" / "model.ckpt")
     with pytest.raises(BadInput, match=f"{missing}: there is no file {missing}"):
         Comet(checkpoint=missing).score(TRIPLES)
-    with pytest.raises(BadInput, match=r"nobody/nothing: the name gives no checkpoint .*; check name and connection"):
+    with pytest.raises(BadInput, match=r"nobody/nothing: cannot be downloaded .*; check name and connection"):
         Comet(checkpoint="nobody/nothing").score(TRIPLES)
 
 

@@ -267,15 +267,15 @@ def test_a_path_of_the_description_takes_the_place_of_the_rule() -> None:
     ("download", "key", "problem"),
     [
         (Download(source="sutacentral", texts=("mn1",)), "downloads.1.source", "no such source: 'sutacentral'"),
-        (Download(source="dhammatalks", texts=("mn1",), base="www.example.org"), "downloads.1.base", "is no URL"),
-        (Download(source="dhammatalks", texts=("mn1",), base="file:///etc"), "downloads.1.base", "is no URL"),
+        (Download(source="dhammatalks", texts=("mn1",), base="www.example.org"), "downloads.1.base", "is not a URL"),
+        (Download(source="dhammatalks", texts=("mn1",), base="file:///etc"), "downloads.1.base", "is not a URL"),
         (Download(source="dhammatalks", texts=("ud1.1",), path="{folder}/{uid}"), "downloads.1.texts", "no rule"),
         (Download(source="dhammatalks", texts=("mn1",), path="/"), "downloads.1.texts", "no rule"),
         (Download(source="dhammatalks", texts=("../mn1",), path="KN/x.html"), "downloads.1.texts", "no rule"),
         (Download(source="dhammatalks", texts=("",), path="KN/x.html"), "downloads.1.texts", "no rule"),
         (
             Download(source="dhammatalks", texts=("mn1",), base="https://mirror.example"), "downloads.1.texts",
-            "suttas/MN/mn1.html is asked of https://www.dhammatalks.org/suttas/MN/MN1.html and of "
+            "suttas/MN/mn1.html has two URLs: https://www.dhammatalks.org/suttas/MN/MN1.html and "
             "https://mirror.example/suttas/MN/MN1.html",
         ),
     ],
@@ -473,7 +473,7 @@ def test_a_file_that_nobody_fetched_is_left_alone(site: Site, folder: Path) -> N
     site.put("/mn1.json", TEXT)
     folder.mkdir()
     (folder / "mn1.json").write_text("my own", encoding="utf-8")
-    assert "was not fetched" in fault(fetch(folder, one(site))).problem
+    assert "was not downloaded" in fault(fetch(folder, one(site))).problem
     assert (folder / "mn1.json").read_text(encoding="utf-8") == "my own"
     assert site.asked == []
 
@@ -483,7 +483,7 @@ def test_a_damaged_manifest_is_bad_input_and_nothing_is_asked(site: Site, folder
     site.put("/mn1.json", TEXT)
     folder.mkdir()
     (folder / "downloads.json").write_text(content, encoding="utf-8")
-    with pytest.raises(BadInput, match="is no manifest of downloads"):
+    with pytest.raises(BadInput, match="is not a manifest of downloads"):
         fetch(folder, one(site))
     assert site.asked == []
 
@@ -514,7 +514,7 @@ def test_a_file_that_is_here_must_have_the_digest_too(site: Site, folder: Path, 
 def test_nothing_is_written_outside_the_folder_or_over_what_is_kept_in_it(site: Site, folder: Path, path: str) -> None:
     site.put("/mn1.json", TEXT)
     got = fault(fetch(folder, one(site, url=f"{site.url}/mn1.json", path=path)))
-    assert "is no path for a download" in got.problem
+    assert "is not a valid path" in got.problem
 
 
 @pytest.mark.parametrize("url", ["mn1.json", "file:///etc/passwd", "http://", "http://xn--/a", f"http://{'a' * 64}/a"])
@@ -522,12 +522,12 @@ def test_what_is_no_url_of_the_web_is_bad_input(site: Site, folder: Path, url: s
     site.put("/mn2.json", TEXT)
     result = fetch(folder, one(site, url=url), one(site, "mn2.json"))
     assert [each.state for each in result.fetched] == ["new"]
-    assert "is no URL" in result.faults[0].problem
+    assert "is not a URL" in result.faults[0].problem
 
 
 def test_one_path_for_two_files_is_bad_input_before_anything_is_asked(site: Site, folder: Path) -> None:
     site.put("/mn1.json", TEXT)
-    with pytest.raises(BadInput, match="is wanted of"):
+    with pytest.raises(BadInput, match="is requested from"):
         fetch(folder, one(site), one(site, url=f"{site.other_url}/mn1.json"))
     assert site.asked == []
 
@@ -573,15 +573,15 @@ def test_a_server_that_calls_up_to_date_what_is_not_here_is_refused(site: Site, 
 @pytest.mark.parametrize(
     ("path", "answer", "problem"),
     [
-        ("mn1.json", status(200, "<html>Log in</html>", content_type="text/html; charset=utf-8"), "came as text/html"),
-        ("mn1.json", status(200, "<html>Log in</html>", content_type="Text/HTML"), "came as text/html"),
-        ("mn1.json", status(200, "<html>Log in</html>", content_type="text/plain"), "what came is no JSON"),
-        ("mn1.json", status(200, '{"mn1:1.1": "Mus', content_type="text/plain"), "what came is no JSON"),
-        ("mn1.json", status(200, "[" * 100_000), "what came is no JSON"),
-        ("mn1.json", status(200, "\x00", content_type="application/json"), "what came is no JSON"),
-        ("mn1.html", status(200, "{}", content_type="application/json"), "came as application/json"),
+        ("mn1.json", status(200, "<html>Log in</html>", content_type="text/html; charset=utf-8"), "is text/html"),
+        ("mn1.json", status(200, "<html>Log in</html>", content_type="Text/HTML"), "is text/html"),
+        ("mn1.json", status(200, "<html>Log in</html>", content_type="text/plain"), "the response is not JSON"),
+        ("mn1.json", status(200, '{"mn1:1.1": "Mus', content_type="text/plain"), "the response is not JSON"),
+        ("mn1.json", status(200, "[" * 100_000), "the response is not JSON"),
+        ("mn1.json", status(200, "\x00", content_type="application/json"), "the response is not JSON"),
+        ("mn1.html", status(200, "{}", content_type="application/json"), "is application/json"),
         ("mn1.html", status(200, "", content_type="text/html"), "is empty"),
-        ("mn1.json", status(200, "{}", content_encoding="gzip"), "came compressed"),
+        ("mn1.json", status(200, "{}", content_encoding="gzip"), "is sent compressed"),
         ("mn1.json", status(200, content_length=str(MOST_BYTES + 1)), "more than 50 MB"),
         ("mn1.json", unannounced, "more than 50 MB"),
         ("mn1.json", status(206, "{}", content_range=f"bytes 0-1/{MOST_BYTES + 1}"), ""),
@@ -707,13 +707,13 @@ def test_an_unencrypted_redirect_to_elsewhere_is_not_followed(site: Site, folder
     site.put("/new/mn1.json", TEXT)
     there = there.format(port=site.port)
     site.answers["/mn1.json"] = [status(302, location=there)]
-    assert f"leads to {there}" in fault(fetch(folder, one(site))).problem
+    assert f"redirects to {there}" in fault(fetch(folder, one(site))).problem
     assert site.paths() == ["/mn1.json"]
 
 
 def test_redirects_that_do_not_end_are_bad_input(site: Site, folder: Path) -> None:
     site.answers["/mn1.json"] = [status(302, location="/mn1.json")] * (REDIRECTS + 1)
-    assert "redirects in a row" in fault(fetch(folder, one(site))).problem
+    assert f"redirects more than {REDIRECTS} times" in fault(fetch(folder, one(site))).problem
     assert len(site.asked) == REDIRECTS + 1
 
 
@@ -751,7 +751,7 @@ def test_an_encrypted_host_may_lead_to_another_that_is(safe: Site, folder: Path)
 def test_an_encrypted_host_may_not_lead_to_one_that_is_not(safe: Site, site: Site, folder: Path) -> None:
     site.put("/mn1.json", TEXT)
     safe.answers["/mn1.json"] = [status(302, location=f"{site.url}/mn1.json")]
-    assert f"leads to {site.url}/mn1.json" in fault(fetch(folder, one(safe))).problem
+    assert f"redirects to {site.url}/mn1.json" in fault(fetch(folder, one(safe))).problem
     assert site.asked == []
 
 
@@ -915,7 +915,7 @@ sys.exit(len(result.faults))
 
 
 def start(folder: Path, files: list[Wanted], pause: float = 0) -> "subprocess.Popen[str]":
-    """A process that fetches as soon as it is told to."""
+    """A process that fetches once a line arrives on its standard input."""
     fields = [{name: getattr(each, name) for name in Wanted.__slots__} for each in files]
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, json.dumps([str(folder), pause, fields])],

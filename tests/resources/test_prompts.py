@@ -111,7 +111,7 @@ def test_the_hash_stays_the_same_from_run_to_run() -> None:
     [
         (b"", "", "valid dictionary"),
         (b"name: ask\nuser: [a\n", "line 3", "is no YAML"),
-        ("user: f\u00e9lis".encode("latin-1"), "", "is no YAML in UTF-8"),
+        ("user: f\u00e9lis".encode("latin-1"), "", "is not YAML in UTF-8"),
         (GOOD | {"role": "judge"}, "role", "not permitted"),
         ({key: GOOD[key] for key in GOOD if key != "system"}, "system", "required"),
         (GOOD | {"system": None}, "system", "valid string"),
@@ -147,7 +147,7 @@ def test_a_prompt_that_does_not_exist_is_told_with_those_that_do(tmp_path: Path,
     folder = tmp_path / "prompts"
     folder.mkdir()
     write(folder, GOOD)
-    with pytest.raises(BadInput, match=r"is no prompt; use one of \['ask'\]"):
+    with pytest.raises(BadInput, match=r"no such prompt; use one of \['ask'\]"):
         load(name, folder)
 
 

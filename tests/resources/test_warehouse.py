@@ -261,7 +261,7 @@ def test_a_file_that_is_no_warehouse_is_named_and_left_alone(tmp_path: Path, con
         Warehouse(path=str(path)).read("corpus")
         content = b"DAMAGED" * 1000 + path.read_bytes()[7000:]
     path.write_bytes(content)
-    with pytest.raises(BadInput, match="not a warehouse that can be opened") as refused:
+    with pytest.raises(BadInput, match="cannot be opened as a warehouse") as refused:
         Warehouse(path=str(path)).read("corpus")
     assert refused.value.where == str(path)
     assert path.read_bytes() == content
@@ -571,7 +571,7 @@ def test_after_the_wait_the_error_names_the_file_and_its_holder(warehouse: Wareh
     warehouse.read("corpus")
     with process(hold, warehouse.path) as (child, holder):
         assert holder.recv() == "held"
-        with pytest.raises(BadInput, match=rf"another process holds it since 0\.1 s .*{child.pid}") as refused:
+        with pytest.raises(BadInput, match=rf"another process has held it for 0\.1 s .*{child.pid}") as refused:
             Warehouse(path=warehouse.path, wait_seconds=0.1).read("corpus")
     assert refused.value.where == warehouse.path
 

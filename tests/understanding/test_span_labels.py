@@ -179,7 +179,7 @@ def test_nothing_is_written_of_an_export_that_does_not_fit(
 def test_labels_are_not_overwritten(warehouse: Warehouse, form: Path, speech: Path, tmp_path: Path) -> None:
     take_in(warehouse, form, speech)
     annotate(warehouse, tmp_path / "out", "SPEECH")
-    with pytest.raises(BadInput, match="is there already"):
+    with pytest.raises(BadInput, match="exists already, perhaps with labels in it"):
         annotate(warehouse, tmp_path / "out", "SPEECH")
     with pytest.raises(BadInput, match="is there already"):
         write_labels(warehouse, tmp_path / "e.json", "SPEECH", speech)
