@@ -231,7 +231,7 @@ def _check_wanted(wanted: Wanted) -> None:
     except (httpx.InvalidURL, UnicodeError) as error:
         raise BadInput(wanted.url, wanted.text, f"is not a URL ({error})", "correct `base` or `path`") from error
     if url.scheme not in ("http", "https") or not url.host:
-        raise BadInput(wanted.url, wanted.text, "is not an http or https URL", "correct `base` or `path`")
+        raise BadInput(wanted.url, wanted.text, "is not a URL with http or https", "correct `base` or `path`")
 
 
 def _check_distinct(wanted: Sequence[Wanted]) -> None:

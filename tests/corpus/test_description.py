@@ -36,8 +36,8 @@ def test_the_root_lies_beside_the_description(tmp_path: Path, monkeypatch: pytes
     [
         (b"", "", "valid dictionary"),
         (b"- tiny", "", "valid dictionary"),
-        (b"name: tiny\nroot: [texts\nlayout: bilara\n", "line 3", "is no YAML"),
-        (b"name: tiny\n\troot: texts\n", "line 2", "is no YAML"),
+        (b"name: tiny\nroot: [texts\nlayout: bilara\n", "line 3", "is not YAML"),
+        (b"name: tiny\n\troot: texts\n", "line 2", "is not YAML"),
         ("name: f\u00e9lis".encode("latin-1"), "", "is not YAML in UTF-8"),
         (GOOD | {"licence": "CC0-1.0"}, "licence", "not permitted"),
         (GOOD | {"source": TEXT | {"license": "CC0-1.0"}}, "source.license", "not permitted"),

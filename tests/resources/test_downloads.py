@@ -169,7 +169,7 @@ def test_a_continuous_text_has_one_file(source: str, uid: str, path: str) -> Non
     ],
 )
 def test_a_uid_without_a_rule_is_bad_input_that_names_it(source: str, uid: str) -> None:
-    with pytest.raises(BadInput, match="there is no rule") as caught:
+    with pytest.raises(BadInput, match="no rule gives the path of") as caught:
         wanted([Download(source=source, texts=(uid,))], "corpus.yaml")
     assert (caught.value.where, caught.value.key) == ("corpus.yaml", "downloads.0.texts")
     assert repr(uid) in caught.value.problem
@@ -688,7 +688,7 @@ def test_without_a_network_files_that_are_here_are_kept_and_the_log_says_so_once
     assert visible(folder) == before
     (said,) = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
     assert "ConnectError" in said
-    assert "2 files stay" in said
+    assert "2 files kept" in said
 
 
 # Redirects

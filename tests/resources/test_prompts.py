@@ -110,7 +110,7 @@ def test_the_hash_stays_the_same_from_run_to_run() -> None:
     ("content", "key", "problem"),
     [
         (b"", "", "valid dictionary"),
-        (b"name: ask\nuser: [a\n", "line 3", "is no YAML"),
+        (b"name: ask\nuser: [a\n", "line 3", "is not YAML"),
         ("user: f\u00e9lis".encode("latin-1"), "", "is not YAML in UTF-8"),
         (GOOD | {"role": "judge"}, "role", "not permitted"),
         ({key: GOOD[key] for key in GOOD if key != "system"}, "system", "required"),
