@@ -1,4 +1,4 @@
-"""Assets of the adjudication: which outputs are looked at, what judges and people say of them, what that comes to."""
+"""Assets of the adjudication: triage of outputs, judges' votes, the panel's verdicts, people's labels."""
 
 import dagster as dg
 import polars as pl
@@ -20,23 +20,23 @@ from resources.warehouse import Warehouse
     deps=[model_output, drift_score],
 )  # fmt: skip
 def triage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Band of drift of each output, whether the panel judges it, and whether people do.
+    """Drift band of each output, whether it is queued for the panel, and whether it is sampled for people.
 
-    The sample of a model is drawn from all its outputs, so one that changes its band may take another's place in it.
+    The sample of a model is drawn from all its outputs, so an output that changes its band may replace another one.
     """
 
-    def rows(asked: pl.DataFrame) -> pl.DataFrame:
-        drifts = warehouse.read("drift_score", asked.select("model").unique(), ["model", "passage", "drift"])
-        return banded(drifts, audits(warehouse)).join(asked, on=["model", "passage"], how="semi")
+    def rows(partitions: pl.DataFrame) -> pl.DataFrame:
+        drifts = warehouse.read("drift_score", partitions.select("model").unique(), ["model", "passage", "drift"])
+        return banded(drifts, audits(warehouse)).join(partitions, on=["model", "passage"], how="semi")
 
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        return rows(asked).select("model", "passage", settings=pl.format("{} {} {}", "band", "queued", "sampled"))
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        return rows(partitions).select("model", "passage", settings=pl.format("{} {} {}", "band", "queued", "sampled"))
 
-    def compute(due: pl.DataFrame) -> Computed:
-        texts = warehouse.read("model_output", due, ["model", "passage", "text"])
+    def compute(stale: pl.DataFrame) -> Computed:
+        texts = warehouse.read("model_output", stale, ["model", "passage", "text"])
         item = pl.struct("model", "passage", "text").map_elements(lambda row: item_key(**row), return_dtype=pl.String)
         return Computed(
-            {"triage": rows(due).join(texts.select("model", "passage", item=item), on=["model", "passage"])}
+            {"triage": rows(stale).join(texts.select("model", "passage", item=item), on=["model", "passage"])}
         )
 
     return refresh(context, warehouse, compute, settings)
@@ -50,10 +50,10 @@ judge_vote = study_asset(JudgeVotes, GRID, "adjudication", [triage, model_output
     deps=[judge_vote],
 )  # fmt: skip
 def verdict(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """What the panel says of an output, by the majority of its seats."""
+    """The panel's verdict on an output, by the majority of its seats."""
 
-    def compute(due: pl.DataFrame) -> Computed:
-        return Computed({"verdict": verdicts(warehouse.read("judge_vote", due))})
+    def compute(stale: pl.DataFrame) -> Computed:
+        return Computed({"verdict": verdicts(warehouse.read("judge_vote", stale))})
 
     return refresh(context, warehouse, compute, sparse=True)
 
@@ -63,18 +63,18 @@ def verdict(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Wareh
     deps=[triage],
 )  # fmt: skip
 def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """What people say of an output as it is now: a label that was given to a former text of it does not apply."""
+    """People's labels of an output's current text. Labels of former texts do not apply."""
 
-    def labels(asked: pl.DataFrame) -> pl.DataFrame:
-        items = warehouse.read("triage", asked.select("model", "passage"), ["model", "passage", "item"])
+    def labels(partitions: pl.DataFrame) -> pl.DataFrame:
+        items = warehouse.read("triage", partitions.select("model", "passage"), ["model", "passage", "item"])
         given = warehouse.read("imported_label", items.select("item")).drop("file", "run_id", "updated_at")
         return items.join(given, on="item").drop("item").sort("model", "passage", "annotator")
 
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        said = pl.format("{} {}", "annotator", "fingerprint").str.join("\n")
-        return labels(asked).group_by("model", "passage", maintain_order=True).agg(settings=said)
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        fingerprints = pl.format("{} {}", "annotator", "fingerprint").str.join("\n")
+        return labels(partitions).group_by("model", "passage", maintain_order=True).agg(settings=fingerprints)
 
-    def compute(due: pl.DataFrame) -> Computed:
-        return Computed({"human_label": labels(due).drop("fingerprint")})
+    def compute(stale: pl.DataFrame) -> Computed:
+        return Computed({"human_label": labels(stale).drop("fingerprint")})
 
     return refresh(context, warehouse, compute, settings, sparse=True)

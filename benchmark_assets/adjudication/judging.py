@@ -1,7 +1,7 @@
-"""One judge and one candidate: what is asked, what counts as an answer.
+"""One judge and one candidate: the question, and which replies are valid.
 
-Here: the protocol of the audit (section 3.4, appendix B): one candidate a call, a JSON object back. Not here: who
-judges and in which order references are shown (panel), the words of a judgement (labels), asking again
+Here: the protocol of the audit (section 3.4, appendix B): one candidate per call, answered by a JSON object. Not here:
+the choice of judges and the order of references (panel), the vocabulary of judgements (labels), retries
 (resources.provider.asking).
 """
 
@@ -30,7 +30,7 @@ ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
     "label": LABELS, "error_category": (*CATEGORIES, NO_CATEGORY), "severity": SEVERITIES, "confidence": CONFIDENCES,
 }  # fmt: skip
 FLAGS: Mapping[str, str] = {"is_major_error": MAJOR, "is_valid_variation": VALID}
-"""What says again whether the label is this one."""
+"""Fields that repeat, as true or false, whether the label is this one."""
 
 WORDS = ("cause_summary", "evidence", "problem_phrase", "suggested_correction")
 FIELDS = (*ENUMERATIONS, *FLAGS, *WORDS)
@@ -44,18 +44,18 @@ ANSWER: Mapping[str, Any] = {
     "required": list(FIELDS),
     "additionalProperties": False,
 }
-"""JSON schema of an answer. Source: audit, appendix B."""
+"""JSON schema of a reply. Source: audit, appendix B."""
 
 
 class Scores(NamedTuple):
-    """What embeddings say of a candidate: normalized drift, and similarity to the nearest reference."""
+    """Embedding scores of a candidate: normalized drift, and similarity to the nearest reference."""
 
     drift: float
     similarity: float
 
 
 class Remarks(NamedTuple):
-    """What a judge adds to its label; '' where it says nothing."""
+    """A judge's remarks on its label; '' for each that is missing."""
 
     cause: str
     evidence: str
@@ -64,20 +64,19 @@ class Remarks(NamedTuple):
 
 
 class Opinion(NamedTuple):
-    """What a judge says of a candidate."""
+    """A judge's judgement of a candidate, with remarks."""
 
     judgement: Judgement
     remarks: Remarks
 
 
 def judging(judge: Model, languages: Mapping[str, str]) -> Template[Opinion]:
-    """How a judge is asked; the languages are names, as the prompt has them."""
+    """The template of a judge's questions; languages are names, as in the prompt."""
     return Template(judge, prompts.load("judge"), languages, PURPOSE, ANSWER, fields(FIELDS, read_answer))
 
 
 def shown(source: str, references: Sequence[str], candidate: str, scores: Scores | None = None) -> dict[str, Any]:
-    """A candidate as the judge sees it, beside references in this order. Neither passage, model nor translator has a
-    name."""
+    """A candidate as the judge sees it, with references in this order. Passage, model and translators are anonymous."""
     numbered = {f"Reference {number}": text for number, text in enumerate(references, start=1)}
     item = {"source": source, "references": numbered, "candidate": candidate}
     if scores:
@@ -89,21 +88,21 @@ def shown(source: str, references: Sequence[str], candidate: str, scores: Scores
 
 
 def read_answer(values: Mapping[str, Any]) -> Opinion:
-    """Read the fields that a reply holds.
+    """Read the fields of a reply.
 
-    Needed are label, severity and confidence, and the category of an error. What only repeats the label may be missing;
-    where it is there it is true or false and agrees, for of a reply that contradicts itself nobody knows which half was
-    meant. Words that are missing or no text are ''. Fields that nobody asked for do not matter.
+    Label, severity and confidence are required, and a category for an error. `FLAGS` may be missing. A flag that is
+    present is true or false and agrees with the label, because the meaning of a contradictory reply cannot be known.
+    Remarks that are missing or not text become ''. Other fields are ignored.
 
     Raises
     ------
     ValueError
-        In words, where these are not a judgement.
+        If the fields are not a judgement, with the reason in words.
     """
     judgement = read_judgement(values, confidence_needed=True)
     for name, label in FLAGS.items():
-        said = values.get(name)
-        if said is not None and said is not (judgement.label == label):
-            raise ValueError(f"{name} {said!r} does not go with label {judgement.label}")
+        flag = values.get(name)
+        if flag is not None and flag is not (judgement.label == label):
+            raise ValueError(f"{name} {flag!r} does not go with label {judgement.label}")
     texts = (values.get(name) for name in WORDS)
     return Opinion(judgement, Remarks(*(storable(text.strip()) if isinstance(text, str) else "" for text in texts)))

@@ -1,7 +1,7 @@
-"""The words of adjudication: labels, error categories, severities, and what makes one judgement whole.
+"""The vocabulary of adjudication: labels, error categories, severities, and when a judgement is valid.
 
-Here: the vocabulary of the audit paper (tables 4 and 5, appendices B and D), and the reading of one judgement, by a
-judge or a person. Not here: asking for judgements (judging, annotation), bringing several together (verdicts).
+Here: the vocabulary of the audit paper (tables 4 and 5, appendices B and D), and a reader of one judgement, by a judge
+or a person. Not here: asking for judgements (judging, annotation), combining several (verdicts).
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import NamedTuple
 VALID, MINOR, MAJOR = "VALID_VARIATION", "MINOR_ERROR", "MAJOR_ERROR"
 REFERENCE, UNSURE = "REFERENCE_OR_ALIGNMENT_PROBLEM", "UNSURE_CONTEXT_NEEDED"
 UNCERTAIN = "UNCERTAIN"
-"""What a panel says that comes to no verdict; nobody gives this label."""
+"""The verdict of a panel without a majority; no rater gives this label."""
 
 ERRORS = (MINOR, MAJOR)
 SUBSTANTIVE = (VALID, MINOR, MAJOR)
@@ -21,14 +21,14 @@ CATEGORIES = (
     "DOCTRINAL_TERM_ERROR", "LIST_OR_NUMBER_ERROR", "UNRESOLVED_SOURCE_ELLIPSIS", "WRONG_RELATION_OR_LOGIC",
     "OVERLY_FREE_PARAPHRASE", "GRAMMAR_OR_FLUENCY_PROBLEM", "OTHER",
 )  # fmt: skip
-"""In the order of the paper's table 5, which decides where nothing else does."""
+"""In the order of the paper's table 5, which breaks ties."""
 
 SEVERITIES = ("none", "low", "medium", "high")
 CONFIDENCES = ("low", "medium", "high")
 
 
 class Judgement(NamedTuple):
-    """What a judge or a person says of one candidate; `confidence` is None where a person does not give it."""
+    """A judge's or a person's judgement of one candidate; `confidence` is None if a person gave none."""
 
     label: str
     error_category: str
@@ -42,14 +42,13 @@ def read_judgement(fields: Mapping[str, object], confidence_needed: bool) -> Jud
     Parameters
     ----------
     fields
-        `label`, `error_category`, `severity` and `confidence`. An error has a category, and nothing else has one: there
-        the category is `NONE`, empty or missing.
+        `label`, `error_category`, `severity` and `confidence`. An error needs a category. For all other labels the
+        category is `NONE`, empty or missing.
 
     Raises
     ------
     ValueError
-        In words, with the field at fault: a name that is none of those allowed, an error without a category, a category
-        without an error.
+        Naming the field at fault: a name that is not allowed, an error without a category, a category without an error.
     """
     label = _named(fields, "label", LABELS)
     given = _text(fields, "error_category").upper() or NO_CATEGORY
@@ -64,7 +63,7 @@ def read_judgement(fields: Mapping[str, object], confidence_needed: bool) -> Jud
 
 def _named(fields: Mapping[str, object], name: str, allowed: tuple[str, ...]) -> str:
     given = _text(fields, name)
-    by_fold = {each.casefold(): each for each in allowed}
+    by_fold = {word.casefold(): word for word in allowed}
     folded = "_".join(given.casefold().replace("-", " ").replace("_", " ").split())
     if folded not in by_fold:
         raise ValueError(f"{name} {given!r} is none of {', '.join(allowed)}")

@@ -1,7 +1,7 @@
-"""Outputs on trial: what all studies share that put outputs to judges.
+"""Outputs on trial: the common base of all studies that ask judges about outputs.
 
 Here: texts of outputs, languages, outputs grouped by model and corpus. Not here: the protocol of a study
-(studies.study), who may judge whom (impartial), what is asked about which outputs (panel, pairwise, literary).
+(studies.study), which judges are impartial (impartial), the questions (panel, pairwise, literary).
 """
 
 from abc import ABC
@@ -31,26 +31,26 @@ class OutputStudy(ItemStudy[How], ABC):
         Parameters
         ----------
         how
-            How the outputs of a model and a corpus are judged, and its fingerprint; raises BadInput where they cannot
-            be. The fingerprint of a fault is the fault in words.
+            Returns how the outputs of a model and a corpus are judged, and a fingerprint of it; raises BadInput if they
+            cannot be judged. The fingerprint is then the error message.
         """
-        for (model, corpus), own in outputs.group_by("model", CORPUS, maintain_order=True):
+        for (model, corpus), rows in outputs.group_by("model", CORPUS, maintain_order=True):
             try:
-                yield Group(own.select(OUTPUT), *how(str(model), str(corpus)))
+                yield Group(rows.select(OUTPUT), *how(str(model), str(corpus)))
             except BadInput as fault:
-                yield Group(own.select(OUTPUT), fault, str(fault))
+                yield Group(rows.select(OUTPUT), fault, str(fault))
 
     def languages(self) -> dict[str, Mapping[str, str]]:
-        """Names of the source's and of the references' language, by corpus, as prompts have them."""
+        """Names of the source language and the references' language, by corpus, as in the prompts."""
         return {corpus: language_names(*tags) for corpus, tags in languages(self.warehouse).items()}
 
     def texts(self, table: str, partitions: pl.DataFrame) -> dict[str, str]:
-        """Texts of a table by passage, of the rows that agree with a row of `partitions`."""
+        """Texts of a table by passage, in the rows that match a row of `partitions`."""
         return dict(self.warehouse.read(table, partitions, ["passage", "text"]).iter_rows())
 
 
 def languages(warehouse: Warehouse) -> dict[str, tuple[str, str]]:
-    """Tags of the source's and of the references' language, by corpus."""
+    """Tags of the source language and the references' language, by corpus."""
     corpora = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
     return {corpus: (source, target) for corpus, source, target in corpora.iter_rows()}
 
@@ -58,6 +58,6 @@ def languages(warehouse: Warehouse) -> dict[str, tuple[str, str]]:
 def texts(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, str], str]:
     """Texts of outputs by model and passage; '' where the model declined to translate."""
     declined = warehouse.read("refusal", outputs.select(OUTPUT), OUTPUT)
-    found = warehouse.read("model_output", outputs.select(OUTPUT), [*OUTPUT, "text"])
-    own = {(model, passage): text for model, passage, text in found.iter_rows()}
-    return dict.fromkeys(declined.rows(), "") | own
+    rows = warehouse.read("model_output", outputs.select(OUTPUT), [*OUTPUT, "text"])
+    stored = {(model, passage): text for model, passage, text in rows.iter_rows()}
+    return dict.fromkeys(declined.rows(), "") | stored

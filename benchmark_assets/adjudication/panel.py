@@ -1,8 +1,8 @@
-"""The panel of a corpus: which judges sit on it, what each of them is shown, and what comes of their votes.
+"""The panel of a corpus: its judges, the item that each judge sees, and the votes as rows.
 
-Here: the order of references, what determines a vote, votes as rows. Not here: who may judge whom (impartial), what
-one judge is asked and what its answer must be (judging), what the votes amount to (verdicts), which outputs are judged
-(triage).
+Here: the order of references, what determines a vote, votes as rows. Not here: which judges are impartial (impartial),
+the question to one judge and its valid replies (judging), the verdict from the votes (verdicts), which outputs are
+judged (triage).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,20 +24,20 @@ from resources.provider.asking import Template, Verdict
 from resources.provider.provider import Provider
 
 DECIMALS = 3
-"""Of the scores that judges are shown: the last digits of an embedding differ between machines."""
+"""Decimals of the scores that judges see: the last digits of an embedding differ between machines."""
 
 
 @dataclass(frozen=True)
 class JudgePanel:
-    """Judges who may judge one model's outputs of one corpus: what each is asked with, in order of their names."""
+    """The impartial judges of one model's outputs of one corpus: their templates, by name."""
 
     templates: tuple[Template[Opinion], ...]
     audit: Audit
 
     @property
     def fingerprint(self) -> str:
-        """Hash of what determines the votes besides the items: judges with their settings and versions, prompt with
-        its languages, seed, whether scores are shown."""
+        """Hash of everything besides the items that determines the votes: judges with their settings and versions,
+        prompt with its languages, seed, whether scores are shown."""
         judges = [(template.model.name, *template.determinants) for template in self.templates]
         return digest(self.audit.seed, self.audit.show_scores, *judges)
 
@@ -45,7 +45,7 @@ class JudgePanel:
         self, model: str, passage: str, source: str, references: Mapping[str, str], candidate: str,
         scores: Scores | None = None,
     ) -> Iterator[Item]:  # fmt: skip
-        """An output as each judge is shown it; references are by translator."""
+        """An output as each judge sees it; references are by translator."""
         for template in self.templates:
             order = shuffled(references, self.audit.seed, template.model.name, model, passage)
             ordered = [references[translator] for translator in order]
@@ -54,9 +54,9 @@ class JudgePanel:
 
 
 def shuffled(translators: Mapping[str, str], seed: int, judge: str, model: str, passage: str) -> list[str]:
-    """Translators in the order in which a judge sees their references of a passage beside a model's output.
+    """Translators in the order in which a judge sees their references of a passage with a model's output.
 
-    By a hash: every order is equally likely, the same in every process, and whatever else is judged changes nothing.
+    Ordered by a hash: every order is equally likely, the same in every process, and independent of other items.
     """
     return sorted(translators, key=lambda translator: digest(seed, judge, model, passage, translator))
 
@@ -67,26 +67,26 @@ def panel(provider: Provider, corpus: str, audit: Audit, languages: Mapping[str,
     Parameters
     ----------
     languages
-        Names of the source's and of the references' language, as the prompt has them.
+        Names of the source language and the references' language, as in the prompt.
     model
         The model on trial.
 
     Raises
     ------
     BadInput
-        Where the number of judges is even, or one of them may not judge the model (see impartial).
+        If the number of judges is even, or a judge may not judge the model (see impartial).
     """
     if len(audit.judges) % 2 == 0:
-        problem = f"are {len(audit.judges)}, so that votes may be equal"
+        problem = f"are {len(audit.judges)}, so that votes may be tied"
         raise BadInput(f"corpus {corpus}", "audit.judges", problem, "name an odd number of judges")
     judges = impartial(provider, audit.judges, model, f"corpus {corpus}", "audit.judges")
     return JudgePanel(tuple(judging(judge, languages) for judge in judges), audit)
 
 
 class JudgeVotes(OutputStudy[JudgePanel]):
-    """What each judge of the corpus's panel says of an output that is queued or drawn for people.
+    """Votes of the corpus's panel on outputs that are queued, or sampled for people.
 
-    A judge is asked again only where the output, its source or references, or the panel changed.
+    A judge is asked again only if the output, its source or references, or the panel changed.
     """
 
     name = "judge_vote"
@@ -100,8 +100,8 @@ class JudgeVotes(OutputStudy[JudgePanel]):
         languages = self.languages()
 
         def seated(model: str, corpus: str) -> tuple[JudgePanel, str]:
-            own = panel(self.provider, corpus, judged[corpus], languages[corpus], model)
-            return own, own.fingerprint
+            judges = panel(self.provider, corpus, judged[corpus], languages[corpus], model)
+            return judges, judges.fingerprint
 
         for group in self.by_corpus(wanted, seated):
             if isinstance(group.how, JudgePanel) and group.how.audit.show_scores:
@@ -124,11 +124,11 @@ class JudgeVotes(OutputStudy[JudgePanel]):
 
     def rows_of(self, item: Item, verdict: Verdict[Opinion]) -> Iterable[Mapping[str, object]]:
         """The judge's vote."""
-        said = (each._asdict() for each in verdict.value or ())
-        yield {name: value for own in said for name, value in own.items()} | {"abstention": verdict.abstention}
+        parts = (part._asdict() for part in verdict.value or ())
+        yield {name: value for part in parts for name, value in part.items()} | {"abstention": verdict.abstention}
 
     def _scores(self, outputs: pl.DataFrame) -> dict[tuple[str, ...], Scores]:
-        """Scores by model and passage, as judges are shown them."""
+        """Scores by model and passage, as judges see them."""
         rows = self.warehouse.read("drift_score", outputs, [*OUTPUT, "drift", "sim_best"]).drop_nulls()
         return {
             (model, passage): Scores(round(drift, DECIMALS), round(similarity, DECIMALS))

@@ -1,6 +1,6 @@
-"""Triage: in which band of drift an output lies, whether the panel judges it, whether people do.
+"""Triage: the drift band of an output, whether the panel judges it, whether people label it.
 
-Here: bands, the queue, and the draw of the people's sample. Not here: judging (panel), what goes out to people
+Here: bands, the queue, and the draw of the people's sample. Not here: judging (panel), exporting the sample
 (annotation), drift itself (metrics.drift).
 """
 
@@ -20,7 +20,7 @@ BANDED = schema("triage", "item")
 
 
 def audits(warehouse: Warehouse) -> dict[str, Audit]:
-    """What the corpora's descriptions say of adjudication."""
+    """Settings of adjudication in the corpora's descriptions, by corpus."""
     rows = warehouse.read("corpus", columns=["corpus", "audit"]).iter_rows()
     return {corpus: Audit.model_validate_json(text or "{}") for corpus, text in rows}
 
@@ -32,35 +32,36 @@ def band_names(edges: Sequence[float]) -> list[str]:
 
 
 def item_key(model: str, passage: str, text: str) -> str:
-    """The key by which people know an output, 16 hexadecimal digits: it tells nothing, and another text has another."""
+    """Anonymous key of an output, 16 hexadecimal digits: it reveals nothing, and changes with the text."""
     return blake2b("\0".join((model, passage, text)).encode(), digest_size=8).hexdigest()
 
 
 def banded(drifts: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
-    """Put outputs into bands, queue those above their corpus's threshold, draw those that people label.
+    """Put outputs into bands, queue outputs above their corpus's threshold, draw the people's sample.
 
     Parameters
     ----------
     drifts
-        Columns `model`, `passage` and `drift`, null where there is none: whole rows of models.
+        Columns `model`, `passage` and `drift`, null where there is none. All outputs of a model must be present.
 
     Returns
     -------
-    Columns of `BANDED`, one row an output that has a drift. A drift on an edge belongs to the band below it, as one
-    that equals the threshold is not above it (audit, section 3.3).
+    Columns of `BANDED`, one row per output with a drift. A drift on an edge belongs to the band below it, and a drift
+    equal to the threshold is not queued (audit, section 3.3).
 
     Notes
     -----
-    Of each model, band and corpus, so many outputs are drawn as the description says, or all where there are fewer, in
-    the order of a hash of seed, model and passage. So the sample is balanced by model, each draw is a simple random
-    one, a new model changes nothing of the others', and one that moves to another band takes one place.
+    The description sets how many outputs to draw for each model, band and corpus; where there are fewer, all are drawn.
+    They are drawn in the order of a hash of seed, model and passage. So the sample is balanced by model, each draw is a
+    simple random one, a new model does not change the sample of other models, and an output that moves to another band
+    displaces at most one output there.
     """
     parts = [pl.DataFrame(schema=BANDED)]
-    for (corpus,), own in drifts.drop_nulls("drift").group_by(CORPUS, maintain_order=True):
+    for (corpus,), rows in drifts.drop_nulls("drift").group_by(CORPUS, maintain_order=True):
         audit = audits[str(corpus)]
-        number = np.searchsorted(audit.bands, own["drift"].to_numpy(), side="left")
-        order = [item_key(model, passage, str(audit.seed)) for model, passage in own.select("model", "passage").rows()]
-        numbered = own.with_columns(pl.Series("number", number, dtype=pl.Int64), pl.Series("order", order))
+        number = np.searchsorted(audit.bands, rows["drift"].to_numpy(), side="left")
+        order = [item_key(model, passage, str(audit.seed)) for model, passage in rows.select("model", "passage").rows()]
+        numbered = rows.with_columns(pl.Series("number", number, dtype=pl.Int64), pl.Series("order", order))
         place = pl.col("order").rank("ordinal").over("model", "number")
         wanted = pl.col("number").replace_strict(dict(enumerate(audit.sample)), return_dtype=pl.Int64)
         name = pl.col("number").replace_strict(dict(enumerate(band_names(audit.bands))), return_dtype=pl.String)

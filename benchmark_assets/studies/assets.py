@@ -1,4 +1,4 @@
-"""The Dagster asset of a study. Not here: what a study is (studies.study), single studies (the rooms)."""
+"""The Dagster asset of a study. Not here: the protocol of studies (studies.study), single studies (the rooms)."""
 
 import inspect
 from collections.abc import Callable, Iterable
@@ -14,11 +14,11 @@ from benchmark_assets.studies.study import CALLS, Study
 from resources.warehouse import Warehouse
 
 PAYER = "variorum/payer"
-"""Tag of runs that share one budget, by default the run's own: several corpora make several runs of one evaluation."""
+"""Tag of runs that share one budget, by default the run's id: one evaluation of several corpora has several runs."""
 
 
 def payer(context: dg.AssetExecutionContext) -> str:
-    """The run that pays for what a run asks of models."""
+    """The run that pays for this run's questions to models."""
     return context.run.tags.get(PAYER, context.run.run_id)
 
 
@@ -29,7 +29,7 @@ def study_asset(
     deps: Iterable[Any],
     describe: Callable[[Warehouse], Description] = lambda _: {},
 ) -> dg.AssetsDefinition:
-    """The asset that keeps a study up to date.
+    """The asset that materializes a study.
 
     Parameters
     ----------
@@ -47,13 +47,13 @@ def study_asset(
     def asset(
         context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Any]
     ) -> dg.Output[None]:
-        own = study(warehouse, systems)
+        bound = study(warehouse, systems)
 
         def compute(stale: pl.DataFrame) -> Computed:
-            return own.compute(stale, payer(context))
+            return bound.compute(stale, payer(context))
 
         return refresh(
-            context, warehouse, compute, own.settings, lambda: describe(warehouse), own.cost, sparse=own.sparse
+            context, warehouse, compute, bound.settings, lambda: describe(warehouse), bound.cost, sparse=bound.sparse
         )
 
     return asset

@@ -1,8 +1,8 @@
-"""Judged studies: whatever is asked of models about the partitions of an asset.
+"""Judged studies: questions to models about the partitions of an asset.
 
-Here: the protocol that every study fills, from the items of stale partitions to rows, calls and failures. Not here:
-the Dagster asset of a study (studies.assets), asking about one item (resources.provider.asking), which items there
-are and what a reply must say (the rooms). docs/decisions/studies.md explains how to add one.
+Here: the protocol that every study implements, from the items of stale partitions to rows, calls and failures. Not
+here: the Dagster asset of a study (studies.assets), asking about one item (resources.provider.asking), the items and
+valid replies of single studies (the rooms). docs/decisions/studies.md explains how to add a study.
 """
 
 import logging
@@ -27,21 +27,21 @@ from resources.warehouse import Warehouse
 logger = logging.getLogger("variorum.studies")
 
 CALLS = "study_call"
-"""The table that says by which question each verdict of any study was had."""
+"""The table that links each verdict of any study to its question."""
 
 How = TypeVar("How")
 Partition = tuple[str, ...]
 
 
 class Roster(Protocol):
-    """Who can be asked: the models of the registry, and which models are systems on trial."""
+    """The models that can be asked, and those that are systems on trial."""
 
     @property
     def provider(self) -> Provider:
         """Models and judges of the registry."""
 
     def known(self, models: Iterable[str]) -> set[str]:
-        """Those of the models that are registered or imported."""
+        """The subset of the models that is registered or imported."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Item:
     """One thing that a model is asked about.
 
     `partition` and `key` identify the row: values of the study's dimensions, then the other columns of the table's key
-    by name. `content` is what the model sees, as JSON. `settled` is the verdict on an item that needs no question, and
+    by name. `content` is the JSON that the model sees. `settled` is the verdict on an item that needs no question, and
     so no template. `replicate` is the number of the first question. `facts` are for the rows; no model sees them.
     """
 
@@ -75,15 +75,15 @@ class Item:
 
 Answered = tuple[Item, Verdict[Any]]
 Rounds = Callable[[Sequence[Answered]], Sequence[Item]]
-"""The items of the next round, from all that were answered so far; none ends the asking."""
+"""Returns the items of the next round, given all answered items; an empty round ends the asking."""
 
 
 class Group(NamedTuple, Generic[How]):
     """Partitions that are asked about in the same way.
 
-    `partitions` has a column for each dimension. `fingerprint` is a hash of what determines their verdicts besides the
-    inputs of the asset, or a hash for each. `how` is whatever the items are made with, or the fault that there are
-    none for.
+    `partitions` has a column for each dimension. `fingerprint` is a hash of everything besides the asset's inputs that
+    determines the verdicts, or one hash for each partition. `how` is the study's argument for making items, or the
+    error that prevents it.
     """
 
     partitions: pl.DataFrame
@@ -92,8 +92,11 @@ class Group(NamedTuple, Generic[How]):
 
 
 class Plan(NamedTuple):
-    """The items of stale partitions, why some partitions have none, and why some groups were left out of partitions
-    that have items of other groups, each reason once."""
+    """The items of stale partitions.
+
+    `failures` says why partitions have no items. `barred` says, each reason once, why groups were left out of
+    partitions that have items of other groups.
+    """
 
     items: list[Item]
     failures: dict[Partition, str]
@@ -102,9 +105,9 @@ class Plan(NamedTuple):
 
 @dataclass(frozen=True)
 class Study(ABC):
-    """What an asset asks of models: which partitions apply, what that costs, and what comes of it.
+    """An asset that asks models: its partitions, its cost and its results.
 
-    A subclass is one study. Its docstring describes the asset, `name` is that of the asset and its table, `tables` are
+    A subclass is one study. Its docstring describes the asset. `name` names the asset and its table; `tables` are
     further tables that it fills. A study is `sparse` if it usually does not apply to most partitions.
     """
 
@@ -122,12 +125,12 @@ class Study(ABC):
         return self.systems.provider
 
     @abstractmethod
-    def settings(self, asked: pl.DataFrame) -> pl.DataFrame:
+    def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
         """What determines the results besides inputs and code: dimensions and `settings`, see lineage.standing."""
 
     @abstractmethod
     def cost(self, stale: pl.DataFrame) -> Estimate | None:
-        """What stale partitions would ask of models; None where nothing is asked."""
+        """Calls and cost of stale partitions; None if no question is asked."""
 
     @abstractmethod
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
@@ -135,14 +138,14 @@ class Study(ABC):
 
 
 class ItemStudy(Study, Generic[How]):
-    """A study that asks one question about each item. `lost` says what is wrong with a partition without items; where
-    it is '', such a partition is stored as empty."""
+    """A study that asks one question about each item. `lost` is the error of a partition without items; if it is '',
+    such a partition is stored as empty."""
 
     lost: ClassVar[str] = ""
 
     @abstractmethod
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[How]]:
-        """The groups of those partitions to which the study applies; a partition may be in several."""
+        """The partitions to which the study applies, in groups; a partition may be in several."""
 
     @abstractmethod
     def items(self, partitions: pl.DataFrame, how: How) -> Iterator[Item]:
@@ -161,40 +164,40 @@ class ItemStudy(Study, Generic[How]):
         return {self.name: pl.DataFrame(rows, schema=schema(self.name))}
 
     def fault(self, item: Item, verdict: Verdict[Any]) -> str:
-        """Why the item's partition fails; '' where it does not."""
+        """Why the item's partition fails; '' if it does not."""
         return f"{' '.join(map(str, item.key.values()))}: {verdict.error}" if verdict.error else ""
 
     def failure(self, faults: Sequence[str], items: int) -> str:
-        """Why a partition with so many items failed, from the faults of some of them."""
+        """Error of a failed partition, from the faults of its items. `items` is the number of all its items."""
         return "; ".join(dict.fromkeys(faults))
 
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:
-        """In which order items are asked about: by default all of them in one round."""
+        """Rounds in which items are asked about: by default all of them in one."""
         return one_round(items)
 
-    def settings(self, asked: pl.DataFrame) -> pl.DataFrame:
+    def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
         """One row for each partition to which the study applies; null for models that are no longer registered."""
         rows = [pl.DataFrame(schema=dict.fromkeys([*self.dims, "settings"], pl.String))]
-        for group in self.groups(asked):
-            given = group.fingerprint
-            hashes = pl.lit(given) if isinstance(given, str) else given
+        for group in self.groups(partitions):
+            fingerprint = group.fingerprint
+            hashes = pl.lit(fingerprint) if isinstance(fingerprint, str) else fingerprint
             rows.append(group.partitions.select(*self.dims, settings=hashes))
-        together = pl.concat(rows).group_by(self.dims, maintain_order=True)
-        found = together.agg(pl.col("settings").sort().str.join(" "))
+        by_partition = pl.concat(rows).group_by(self.dims, maintain_order=True)
+        joined = by_partition.agg(pl.col("settings").sort().str.join(" "))
         if "model" not in self.dims:
-            return found
-        known = pl.col("model").is_in(list(self.systems.known(asked["model"].unique())))
-        return found.with_columns(settings=pl.when(known).then("settings"))
+            return joined
+        registered = pl.col("model").is_in(list(self.systems.known(partitions["model"].unique())))
+        return joined.with_columns(settings=pl.when(registered).then("settings"))
 
     def cost(self, stale: pl.DataFrame) -> Estimate | None:
-        """Calls and cost, each question taken to be answered at once."""
+        """Calls and cost, assuming that each first reply is valid."""
         return expected(self.provider, self.plan(stale).items)
 
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
         """Ask about the items of stale partitions.
 
-        A partition fails where it has no items, but should have, and where a call about one of them failed. It then has
-        no rows; the replies are in the ledger.
+        A partition fails if it lacks the items that it should have, or if a call about one of them failed. It then has
+        no rows; the replies stay in the ledger.
         """
         plan = self.plan(stale)
         for reason in plan.barred:
@@ -216,7 +219,7 @@ class ItemStudy(Study, Generic[How]):
         )
 
     def plan(self, stale: pl.DataFrame) -> Plan:
-        """What has to be asked about stale partitions."""
+        """The items of stale partitions, and the faults of partitions without items."""
         items: list[Item] = []
         faults: dict[Partition, list[str]] = {}
         lost: dict[Partition, str] = {}
@@ -225,27 +228,27 @@ class ItemStudy(Study, Generic[How]):
             try:
                 if isinstance(how, BadInput):
                     raise how
-                own = list(self.items(partitions, how))
+                made = list(self.items(partitions, how))
             except BadInput as fault:
                 for partition in keys:
                     faults.setdefault(partition, []).append(str(fault))
                 continue
-            items += own
+            items += made
             if self.lost:
-                lost |= dict.fromkeys(set(keys) - {item.partition for item in own}, self.lost)
+                lost |= dict.fromkeys(set(keys) - {item.partition for item in made}, self.lost)
         reached = {item.partition for item in items}
-        failures = {partition: "; ".join(own) for partition, own in faults.items() if partition not in reached} | lost
-        barred = dict.fromkeys(fault for partition, own in faults.items() if partition in reached for fault in own)
+        failures = {key: "; ".join(reasons) for key, reasons in faults.items() if key not in reached} | lost
+        barred = dict.fromkeys(reason for key, reasons in faults.items() if key in reached for reason in reasons)
         return Plan([item for item in items if item.partition not in failures], failures, list(barred))
 
     def calls(self, judged: Sequence[Answered]) -> pl.DataFrame:
-        """Rows of the table of calls: none for items that were settled without a question."""
+        """Rows of the table of calls; items that were settled without a question have none."""
         rows = [call_row(self, item.partition, item.key.values(), verdict) for item, verdict in judged if verdict.call]
         return pl.DataFrame(rows, schema=schema(CALLS))
 
 
 def call_row(study: Study, partition: Partition, key: Iterable[object], verdict: Verdict[Any]) -> Mapping[str, object]:
-    """The row of a verdict in the table of calls. `key` is the rest of its key within the partition."""
+    """The row of a verdict in the table of calls. `key` identifies the item within the partition."""
     return {
         "study": study.name, **dict.fromkeys(KEYS, ""), **dict(zip(study.dims, partition, strict=True)),
         "item": "|".join(map(str, key)), "call": verdict.call, "asked": verdict.asked, "parsing": verdict.parsing,
@@ -253,21 +256,21 @@ def call_row(study: Study, partition: Partition, key: Iterable[object], verdict:
 
 
 def expected(provider: Provider, items: Iterable[Item]) -> Estimate | None:
-    """Calls and cost of items, each question taken to be answered at once; None where nothing is asked."""
+    """Calls and cost of items, assuming that each first reply is valid; None if no question is asked."""
     return estimate_all(provider, (question for item in items if (question := item.question)))
 
 
 def ask_about(
     provider: Provider, name: str, items: Sequence[Item], run: str, rounds: Rounds | None = None
 ) -> list[Answered]:
-    """Verdicts on items, after saying how many calls that is at most and about what they cost. The run pays.
+    """Ask about items, after logging the number of calls and their estimated cost. The run pays.
 
     Parameters
     ----------
     name
         For the log.
     rounds
-        By default all items are in one round. An item that is in no round has no verdict.
+        By default all items are in one round. An item that is in no round gets no verdict.
     """
     if cost := expected(provider, items):
         logger.info("%s: %s", name, cost)

@@ -69,7 +69,7 @@ def put_outputs(warehouse: Warehouse, texts: Mapping[tuple[str, str], str]) -> d
 
 @pytest.fixture
 def drawn(warehouse: Warehouse, corpus: Path) -> Warehouse:
-    """Outputs of two models, of which five are drawn, judged by a panel."""
+    """Outputs of two models, judged by a panel; five are drawn."""
     register(warehouse, corpus)
     passages = [passage.partition("/") for passage in PASSAGES]
     put(warehouse, "source_text",
@@ -237,7 +237,7 @@ def test_the_guide_names_every_word_that_an_annotator_may_give(drawn: Warehouse,
 
 
 def test_restricted_texts_are_shown_and_the_folder_says_so(drawn: Warehouse, corpus: Path, tmp_path: Path) -> None:
-    restrict(corpus, "ben")  # of whom nothing is shown
+    restrict(corpus, "ben")  # no text of his is shown
     assert export_items(drawn, tmp_path / "open", "tiny", ["mori"]).restricted == []
     restrict(corpus, "cleo")
     assert export_items(drawn, tmp_path / "private", "tiny", ["mori"]).restricted == ["cleo"]

@@ -13,7 +13,7 @@ from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
 from tests.support import PASSAGES, write_outputs
 
-TEXTS = {"doc1:1": "A mouse runs; a cat sits.", "doc1:2": "The sun comes up.", "doc2:1": "Nothing new is said."}
+TEXTS = {"doc1:1": "A mouse runs; a cat sits.", "doc1:2": "The sun comes up.", "doc2:1": "Nothing new is new here."}
 ROW = f"mine|{PASSAGES[0]}", f"mine|{PASSAGES[2]}"
 
 

@@ -39,7 +39,7 @@ __all__ = ["drawn"]
 TEXTS = {
     ("alpha", "tiny/doc1:1"): "A mouse runs, the  Cat\nsits; a mouse sleeps.",
     ("alpha", "tiny/doc1:2"): "𒀭 the sun 🌞 rises over 𒀭.",
-    ("beta", "tiny/doc1:1"): "=1+1 is said.",
+    ("beta", "tiny/doc1:1"): "=1+1 is right.",
     ("beta", "tiny/doc1:2"): "-- Puss stays put.",
 }
 COLUMNS = ["item", "annotator", *ANSWERS]

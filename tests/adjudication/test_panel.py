@@ -147,7 +147,7 @@ def test_scores_are_shown_only_where_the_corpus_says_so(provider: Provider) -> N
 
 FAULTS: dict[str, tuple[dict[str, Any], Audit, str, str]] = {
     "unknown": ({}, Audit(judges=("fair", "harsh", "nobody")), "ours", r"judges.nobody: is missing"),
-    "even": ({}, Audit(judges=("fair", "mild")), "ours", "are 2, so that votes may be equal; name an odd number"),
+    "even": ({}, Audit(judges=("fair", "mild")), "ours", "are 2, so that votes may be tied; name an odd number"),
     "twice": ({}, Audit(judges=("fair", "mild", "fair")), "ours", "has fair twice"),
     "without family": ({"judges": {"fair": {"family": ""}}}, Audit(judges=("fair",)), "ours", "judges.fair.family: is"),
     "of the family": (
@@ -293,7 +293,7 @@ class Court:
             )
 
     def judge(self, model: str = "ours", *before: str) -> None:
-        """Bring a model's votes up to date, and before them other assets of its row."""
+        """Materialize a model's votes, after other assets of its row."""
         self.materialize([*before, "judge_vote"], f"{model}|{PASSAGES[0]}", f"{model}|{PASSAGES[-1]}")
 
     def labels(self) -> dict[tuple[str, str, str], str | None]:

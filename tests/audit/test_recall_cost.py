@@ -43,8 +43,8 @@ def test_a_threshold_is_the_largest_that_reaches_its_recall(
 
 
 def audit(passages: int, seed: int, informative: bool) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Triage, labels and scores of two models. A tenth of the outputs are major errors, of which drift says little;
-    `sim_best` tells them where it is informative. Three passages of ten are labelled.
+    """Triage, labels and scores of two models. A tenth of the outputs are major errors. Drift hardly finds them;
+    `sim_best` does where it is informative. Three passages of ten are labelled.
     """
     chance = np.random.default_rng(seed)
     size = 2 * passages

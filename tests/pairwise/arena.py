@@ -118,7 +118,7 @@ class Arena:
             )
 
     def row(self, *assets: str, model: str = "ours") -> None:
-        """Bring assets of a model's row up to date."""
+        """Materialize assets of a model's row."""
         self.materialize(assets, f"{model}|{PASSAGES[0]}", f"{model}|{PASSAGES[-1]}")
 
 

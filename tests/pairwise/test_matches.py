@@ -115,7 +115,7 @@ def test_several_sets_are_compared_side_by_side_and_equal_questions_asked_once(a
     assert len(server.log()) == 18
 
 
-# What comes of it.
+# Results.
 
 
 def test_a_judge_with_a_taste_names_the_same_winner_on_both_sides(arena: Arena, server: Server) -> None:
@@ -304,7 +304,7 @@ def test_scores_keep_the_name_of_the_judge_that_judged(adaptive: Arena) -> None:
     adaptive.registry.write_text(json.dumps(registry))
     assert contracts("anchor_score") == contracts("pairwise_score") == {own}
     write(None)
-    assert contracts("pairwise_score") == {own}  # nobody knows who judges: what is stored stays
+    assert contracts("pairwise_score") == {own}  # the judge is unknown: stored scores stay
 
 
 def test_a_base_set_that_is_removed_leaves_all_tables_and_others_stay(arena: Arena, server: Server) -> None:
@@ -396,7 +396,7 @@ def upset(*who: object) -> bool:
 
 @pytest.fixture
 def adaptive(arena: Arena, server: Server) -> Arena:
-    """Thirty anchors, of whom the output is better than about half; LT is to be known within 5, which is soon so."""
+    """Thirty anchors. The output is better than about half of them. Asking stops soon, once LT is within 5."""
     anchors = {anchor: {item: f"{anchor} {item}" for item in OUTPUTS} for anchor in LADDER}
     arena.base_set(anchors=anchors, judging=Judging(adaptive=Within(within=5)))
     frozen = [

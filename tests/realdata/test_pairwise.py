@@ -63,8 +63,8 @@ def test_lt_and_en_of_the_twenty_anchors(realdata: Path) -> None:
     wins by their totals alone (Σ_ij w_ij (θ_i - θ_j) = Σ_i (w_i - l_i) θ_i), so any table with these totals will do.
 
     The published figures are where choix's optimizer stops, 4e-6 from the maximum of its own objective: stopped there,
-    all digits come out. The maximum itself is within 1e-6 of every LT, and within 4.2e-6 of every EN, of which the
-    largest is 5.134760 there and 5.134764 here.
+    all digits come out. The maximum itself is within 1e-6 of every LT, and within 4.2e-6 of every EN: the largest
+    EN is 5.134760 there and 5.134764 here.
     """
     file = realdata / "jp-tl-bench/baseset/v1.0/scores_overall.json"
     rows = json.loads(file.read_text(encoding="utf-8"))

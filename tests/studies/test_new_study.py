@@ -71,7 +71,7 @@ def test_a_new_study_is_asked_stored_checked_and_never_asked_twice(
     assert (steps["undescribed"]["stale"], steps["undescribed"]["cost"]) == ([], None)
     assert steps["before"]["stale"] == PASSAGES
     calls, recorded, about = steps["before"]["cost"]
-    assert (calls, recorded) == (12, 0)  # of two models, of which one is brought up to date
+    assert (calls, recorded) == (12, 0)  # two models; one is materialized
     assert about > 0
 
     after = steps["after"]
