@@ -29,6 +29,9 @@ REMEDY = f"see the head of {FOLDER.name}/{UNITS} and the docstring of resources.
 PROVENANCE = ("fingerprint", "run_id", "updated_at")
 """The last columns of every table: fingerprint of the row's inputs, the run that wrote it, and the time."""
 
+QUANTITY = "quantity"
+"""Unit of columns that hold names of other columns."""
+
 STAMPS = ("run_id", "updated_at")
 """The provenance columns that the warehouse fills."""
 
@@ -73,6 +76,7 @@ class _Entry(BaseModel):
     values: tuple[str, ...] = ()
     open: str = ""
     label: str = ""
+    empty: str = ""
     digits: int | None = None
     visibility: Visibility = "internal"
 
@@ -81,8 +85,8 @@ class Column(NamedTuple):
     """A column of a table.
 
     `type` is DuckDB's. Values lie in [`least`, `most`] where both are given, or are among `values`; otherwise `open`
-    gives the reason why they are unbounded. `digits` and `percent` are for display. `interval` is true if the column
-    has interval bounds; on a bound, `between` is the name of that column, '' elsewhere.
+    gives the reason why they are unbounded. `digits`, `percent` and `empty` (a word for '') are for display.
+    `interval` is true if the column has interval bounds; on a bound, `between` is the name of that column, else ''.
     """
 
     name: str
@@ -101,6 +105,7 @@ class Column(NamedTuple):
     default: str | None = None
     interval: bool = False
     between: str = ""
+    empty: str = ""
 
     @property
     def polars(self) -> pl.DataType:
@@ -157,7 +162,7 @@ class Table(NamedTuple):
 
     `file` names the package file that holds its public columns, None if no package does. `checked_with` names the asset
     whose check `sound` covers this table, for tables that no asset fills. A table that is not `stored` declares columns
-    that exist only in packages.
+    that exist only in packages or displays.
     """
 
     name: str
@@ -215,9 +220,29 @@ def read(folder: Path) -> dict[str, Table]:
 
 
 @cache
-def shared(name: str) -> str:
-    """Meaning of a column that several tables share."""
-    return yaml_files.read(FOLDER / SHARED, _Shared, REMEDY).root[name].meaning
+def shared() -> Mapping[str, Column]:
+    """Columns that several tables share, by name."""
+    units = yaml_files.read(FOLDER / UNITS, _Units, REMEDY).root
+    entries = yaml_files.read(FOLDER / SHARED, _Shared, REMEDY).root
+    return {name: _column(name, entry, units[entry.unit]) for name, entry in entries.items()}
+
+
+def column(table: str, name: str) -> Column:
+    """A column of a table, stored or not, or else the shared column of that name."""
+    columns = declared()[table].columns
+    return columns[name] if name in columns else shared()[name]
+
+
+def label(name: str) -> str:
+    """Label of a measure or another quantity, by the name of its column."""
+    return shared()[name].label if name in shared() else name.replace("_", " ")
+
+
+@cache
+def computed(unit: str, label: str) -> Column:
+    """A column for a number that no table holds, formatted by its unit."""
+    units = yaml_files.read(FOLDER / UNITS, _Units, REMEDY).root
+    return _column(label, _Entry(unit=unit), units[unit])
 
 
 def table(name: str) -> Table:
@@ -313,6 +338,7 @@ def _column(name: str, entry: _Entry, unit: Unit) -> Column:
         percent=unit.percent,
         default=entry.default,
         interval=entry.interval,
+        empty=entry.empty,
     )
 
 

@@ -1,6 +1,18 @@
-"""Tables as text: Markdown for Dagster's metadata, aligned columns for a terminal. Not here: contents."""
+"""Tables as text: Markdown for Dagster's metadata, aligned columns for a terminal, formatted numbers.
+
+Not here: labels, digits and units, which the catalogue declares; contents.
+"""
 
 import polars as pl
+
+from resources import catalogue
+from resources.catalogue import Column
+
+ENDS = ("", "_low", "_high")
+"""Name suffixes of a number and of the bounds of its interval."""
+
+NONE = "-"
+"""Text for null."""
 
 MOST = 300
 """Most rows of a table shown in Dagster's UI."""
@@ -15,22 +27,56 @@ def markdown(frame: pl.DataFrame, most: int = 100) -> str:
     return "\n".join(lines)
 
 
-def shown(table: pl.DataFrame, rows: pl.DataFrame) -> str:
+def with_signatures(table: pl.DataFrame, rows: pl.DataFrame) -> str:
     """A table in Markdown, followed by the signatures of the rows behind it."""
     signatures = rows["signature"].unique().sort().to_list()
     return "\n\n".join([markdown(table, MOST), *signatures])
 
 
-def number(name: str, digits: int, scale: float = 1) -> pl.Expr:
-    """A column with its interval (`name`, `name_low`, `name_high`) as text; '-' if any of the three is null."""
+def shown(rows: pl.DataFrame, table: str, *names: str) -> str:
+    """Columns of a table in Markdown, followed by the signatures of the rows."""
+    return with_signatures(rows.select(cells(table, *names)), rows)
 
-    def text(row: dict[str, float | None]) -> str:
-        value, low, high = row.values()
-        if value is None or low is None or high is None:
-            return "-"
-        return f"{value * scale:.{digits}f} [{low * scale:.{digits}f}, {high * scale:.{digits}f}]"
 
-    return pl.struct(name, f"{name}_low", f"{name}_high").map_elements(text, return_dtype=pl.String).alias(name)
+def cells(table: str, *names: str) -> list[pl.Expr]:
+    """Columns of a table formatted as the catalogue declares them, named by their headings.
+
+    Floats become text with the declared digits, fractions in percent, and an interval as `value [low, high]` where the
+    row has its bounds. Integers stay integers, so that they can be aligned. Null stays null and is rendered as '-'.
+    """
+    return [cell(column).alias(column.heading) for column in (catalogue.column(table, name) for name in names)]
+
+
+def computed(number: pl.Expr, unit: str, label: str) -> pl.Expr:
+    """A number that no table holds, formatted by its unit and named by its heading."""
+    column = catalogue.computed(unit, label)
+    return number.map_elements(lambda value: text(value, column), return_dtype=pl.String).alias(column.heading)
+
+
+def cell(column: Column) -> pl.Expr:
+    """A column formatted as declared, under its own name; see `cells`."""
+    if not column.polars.is_float():
+        words = column.empty or column.unit == catalogue.QUANTITY
+        own = pl.col(column.name)
+        return own.map_elements(lambda value: text(value, column), return_dtype=pl.String) if words else own
+    names = [f"{column.name}{end}" for end in (ENDS if column.interval else ENDS[:1])]
+
+    def with_interval(row: dict[str, float | None]) -> str | None:
+        value, *ends = (None if each is None else text(each, column) for each in row.values())
+        return f"{value} [{', '.join(map(str, ends))}]" if value and ends and None not in ends else value
+
+    return pl.struct(names).map_elements(with_interval, return_dtype=pl.String).alias(column.name)
+
+
+def text(value: str | float, column: Column) -> str:
+    """A value of a column: digits of a number, labels of the measures that it names, the declared word for ''."""
+    if isinstance(value, float):
+        return f"{value * (100 if column.percent else 1):.{column.digits}f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if column.unit == catalogue.QUANTITY:
+        return ", ".join(map(catalogue.label, value.split()))
+    return value or column.empty
 
 
 def plain(frame: pl.DataFrame) -> str:
@@ -46,4 +92,4 @@ def plain(frame: pl.DataFrame) -> str:
 
 
 def _line(value: object) -> str:
-    return " ".join(str(value).splitlines())
+    return NONE if value is None else " ".join(str(value).splitlines())

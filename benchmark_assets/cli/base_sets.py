@@ -10,7 +10,7 @@ from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import holding
 from benchmark_assets.pairwise.base_sets import Identity, checked
 from benchmark_assets.pairwise.building import build_base_set, report, spread
-from resources.tables import number, plain
+from resources.tables import cells, computed, plain
 
 
 @click.group(name="baseset")
@@ -40,7 +40,7 @@ def build(
     built = build_base_set(each.warehouse, each.provider, folder, identity, items, count, systems, f"{uuid.uuid4()}")
     click.echo(f"anchors, from the weakest: {', '.join(built.anchors)}")
     click.echo(f"they miss even places in the pool by {built.unevenness:.1%} of matches won\n")
-    click.echo(plain(_rounded(spread(built.pool, built.anchors))))
+    click.echo(plain(_readable(spread(built.pool, built.anchors))))
     click.echo(f"\n{folder}: {holding(built.restricted)}; `variorum import baseset {folder}` takes it in")
 
 
@@ -49,15 +49,16 @@ def build(
 def show_base_set(name: str) -> None:
     """Show the anchors of a base set against each other, by slice: matches, win rate, LT and EN with intervals."""
     found = report(Deployment().warehouse, name)
-    numbers = number("win_rate", 1, 100).alias("win rate, %"), number("lt", 2).alias("LT"), number("en", 2).alias("EN")
-    table = found.anchors.select("slice", "anchor", "items", "matches", "ties", "excluded", *numbers)
-    click.echo(f"{plain(table)}\n\n{plain(_rounded(found.spread))}\n\n{found.contract}; {found.signature}")
+    names = ("slice", "anchor", "items", "matches", "ties", "excluded", "win_rate", "lt", "en")
+    table = found.anchors.select(cells("anchor_score", *names))
+    click.echo(f"{plain(table)}\n\n{plain(_readable(found.spread))}\n\n{found.contract}; {found.signature}")
     if found.problem:
         click.echo(f"\n{found.problem}")
 
 
-def _rounded(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.with_columns(pl.selectors.float().round(3).cast(pl.String).fill_null("-"))
+def _readable(rows: pl.DataFrame) -> pl.DataFrame:
+    rates = (computed(pl.col(name), "fraction", name.replace("_", " ")) for name in rows.columns[1:])
+    return rows.select("slice", *rates)
 
 
 COMMANDS = [base_set]

@@ -13,7 +13,7 @@ from benchmark_assets.understanding.stored import baseline_scores
 from resources.errors import BadInput
 from resources.keys import KEYS
 from resources.provider import ledger
-from resources.tables import plain
+from resources.tables import cells, plain
 
 
 @click.command()
@@ -60,8 +60,7 @@ def stale(every: bool) -> None:
 def show_costs() -> None:
     """Say what was paid, by day, model and purpose, in US dollars."""
     rows = costs(ledger.attempts(Deployment().provider.ledger))
-    money = rows.select(pl.col("paid", "at_most").round(6).cast(pl.String).fill_null("unknown"))
-    click.echo(plain(rows.with_columns(money)))
+    click.echo(plain(rows.select(cells("package_cost", *rows.columns))))
     unknown = (
         "; what models without a price cost is unknown"
         if rows["paid", "at_most"].null_count().sum_horizontal()[0]
@@ -78,7 +77,7 @@ def models() -> None:
     registry = each.provider.registry()
     called = [(name, registry.model(name).place, own.id, own.effort) for name, own in registry.models.items()]
     columns = ["model", "from", "id", "effort"]
-    click.echo(plain(pl.DataFrame(called, schema=dict.fromkeys(columns, pl.String), orient="row").fill_null("-")))
+    click.echo(plain(pl.DataFrame(called, schema=dict.fromkeys(columns, pl.String), orient="row")))
     if len(rows := each.warehouse.read("imported_file", columns=["model", "corpus", "outputs", "file"])):
         click.echo(f"\n{plain(rows)}")
 

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
 from benchmark_assets.literary.scores import PARITY, WORK, places
-from resources.tables import markdown, number, shown
+from resources.tables import cells, markdown, shown, with_signatures
 from resources.warehouse import Warehouse
 
 
@@ -14,42 +13,33 @@ def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
     """Models against the human translators, best first, the works of their chunks, and how often judges prefer what
     stands first."""
     rows = warehouse.read("literary_score").sort("corpus", "aspect", "score", descending=[False, False, True])
-    aspect = pl.when(pl.col("aspect") == "").then(pl.lit("all")).otherwise("aspect").alias("aspect")
-    table = rows.select(
-        "corpus", aspect, "model", "chunks", "works", MACHINE, UNSURE, HUMAN, number("score", 1), parity(),
-        "interval_of",
-    )  # fmt: skip
-    keys = rows.select("model").unique()
+    names = ["corpus", "aspect", "model", "chunks", "works", "machine", "unsure", "human", "score", "interval_of"]
     sources = warehouse.read("source_text", rows.select("corpus").unique(), ["corpus", "document"])
     works = sources.group_by("corpus", WORK).agg(documents=pl.col("document").n_unique(), chunks=pl.len())
-    first = places(warehouse.read("aspect_vote", keys))
+    first = places(warehouse.read("aspect_vote", rows.select("model").unique()))
     return {
-        "scores": shown(table, rows),
+        "scores": with_signatures(rows.select(*cells("literary_score", *names), parity()), rows),
         "works": markdown(works.sort("corpus", "work")),
-        "preference for A, %": markdown(first.select("corpus", "model", "votes", number("first", 1, 100))),
+        "preference for the first text": markdown(
+            first.select(cells("position_preference", "corpus", "model", "votes", "first_rate"))
+        ),
     }
 
 
 def of_calibration(warehouse: Warehouse) -> Mapping[str, str]:
     """Seats and ensembles against decisive verdicts of people."""
     rows = warehouse.read("ensemble_calibration").sort("corpus", "kind", "judge", "aspect")
-    percent = [number(name, 1, 100) for name in ("coverage", "accuracy", "expected")]
-    weight = pl.col("weight").cast(pl.String).fill_null("")
-    names = ["corpus", "kind", "judge", "aspect"]
-    table = rows.select(*names, weight, "pairs", "decided", "right_ones", *percent)
-    return {"calibration": shown(table, rows)}
+    names = ["corpus", "kind", "judge", "aspect", "weight", "pairs", "decided", "right_ones"]
+    return {
+        "calibration": shown(rows, "ensemble_calibration", *names, "coverage", "accuracy", "expected"),
+    }
 
 
 def of_adherence(warehouse: Warehouse) -> Mapping[str, str]:
     """Shares of terms that outputs have, beside the human translation's."""
     rows = warehouse.read("adherence_summary").sort("corpus", "adherence", descending=[False, True])
-    share = pl.col("agreement").map_elements(lambda value: f"{100 * value:.1f}", return_dtype=pl.String)
-    table = rows.select(
-        "corpus", "model", "terms", "present", number("adherence", 1, 100),
-        (100 * pl.col("human_adherence")).round(1).alias("human"), "agreeing", "conflicting",
-        share.fill_null("-").alias("agreement"),
-    )  # fmt: skip
-    return {"adherence": shown(table, rows)}
+    names = ["corpus", "model", "terms", "present", "adherence", "human_adherence", "agreeing", "conflicting"]
+    return {"adherence": shown(rows, "adherence_summary", *names, "agreement")}
 
 
 def parity() -> pl.Expr:

@@ -41,7 +41,7 @@ SCORE = schema("literary_score")
 
 PLACE = pl.Schema({
     "model": pl.String(), "corpus": pl.String(), "votes": pl.Int64(),
-    **dict.fromkeys(["first", "first_low", "first_high"], pl.Float64()),
+    **dict.fromkeys(["first_rate", "first_rate_low", "first_rate_high"], pl.Float64()),
 })  # fmt: skip
 
 
@@ -134,7 +134,7 @@ def places(votes: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    `votes` counts those that name a winner; `first` is the share of these for A, in [0, 1]. Where both orders were
+    `votes` counts those that name a winner; `first_rate` is the share of these for A, in [0, 1]. Where both orders were
     asked, or one by chance, a judge without a bias gives one half, whoever is better. The interval (Wilson) takes votes
     for independent, which two on the same output are not.
     """

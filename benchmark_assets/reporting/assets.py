@@ -31,7 +31,7 @@ from benchmark_assets.reporting.report import ASSETS
 from benchmark_assets.reporting.slices import measured, sliced, slices
 from benchmark_assets.translation.systems import Systems
 from resources.home import home
-from resources.tables import shown
+from resources.tables import with_signatures
 from resources.warehouse import Warehouse
 
 OUTPUTS = [drift_score, lexical_score, comet_score, output_diagnostic]
@@ -56,7 +56,7 @@ def model_summary(
 
     def describe() -> Description:
         rows = warehouse.read("model_summary", pl.DataFrame({"model": context.partition_keys}))
-        return {"summary": shown(readable(rows.rename({"model": "system"})), rows)}
+        return {"summary": with_signatures(readable(rows.rename({"model": "system"})), rows)}
 
     return refresh(context, warehouse, compute, signature("of the scores"), describe, draw=plots)
 
@@ -85,7 +85,7 @@ def leaderboard(
     def describe() -> Description:
         board = warehouse.read("leaderboard")
         return {
-            "leaderboard": shown(readable(board), board), "further": shown(further(board), board)
+            "leaderboard": with_signatures(readable(board), board), "further": with_signatures(further(board), board)
         }  # fmt: skip
 
     return refresh(context, warehouse, compute, f"{signature('of the scores')} {removed}", describe, draw=plots)

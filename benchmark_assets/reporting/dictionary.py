@@ -77,5 +77,5 @@ def _entry(file: str, name: str) -> Entry:
         for each in (declared, "passage" if declared == "passage_id" else declared)
         if each in table.columns
     )
-    meaning = catalogue.shared("passage_id") if name == "passage_id" else column.meaning
+    meaning = catalogue.shared()["passage_id"].meaning if name == "passage_id" else column.meaning
     return Entry(file, name, column.type, column.unit, meaning)

@@ -17,9 +17,10 @@ from benchmark_assets.metrics import significance
 from benchmark_assets.metrics.measures import RANKED, Measure, panel
 from benchmark_assets.reporting.contents import CHECKSUMS
 from benchmark_assets.reporting.export import EXPORT
+from resources.catalogue import column
 from resources.errors import BadInput
 from resources.folders import README
-from resources.tables import number, plain
+from resources.tables import cell, cells, computed, plain
 from resources.whole_files import sha256
 
 NEEDED = ("scores", "comet_scores", "leaderboard", "passages", "outputs")
@@ -160,13 +161,16 @@ def page(found: Differences) -> str:
         lines = [f"{what}: {_listed(names)}" for what, names in own.items() if names]
         parts += [title, *(lines or ["the same"]), ""]
     if len(found.further):
-        beside = found.further.select("score", "of", "system", number("old", 2), number("new", 2), "verdict")
+        value = column("metric_rank", "value")
+        scores = (cell(value._replace(name=name)) for name in ("old", "new"))
+        beside = found.further.select("score", "of", "system", *scores, "verdict")
         parts += ["Scores by judges and on tasks, with their intervals", plain(beside), ""]
     if found.scores.is_empty():
         return "\n".join([*parts, *([] if len(found.further) else ["No model has scores in both."])])
     table = found.scores.select(
-        "measure", "model", "passages", pl.col("changed").alias("outputs changed"), pl.col("old", "new").round(4),
-        number("difference", 4), pl.col("p_holm").round(4), "verdict",
+        *cells("system_comparison", "measure", "model", "passages"), pl.col("changed").alias("outputs changed"),
+        *(computed(pl.col(name), "measure", name) for name in ("old", "new")),
+        *cells("system_comparison", "difference", "p_holm"), "verdict",
     )  # fmt: skip
     note = (
         "difference: new less old, 95 % interval by paired bootstrap; p by approximate randomization, Holm over models"

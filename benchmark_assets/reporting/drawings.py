@@ -12,7 +12,9 @@ import polars as pl
 from benchmark_assets.literary.scores import PARITY
 from benchmark_assets.metrics import significance
 from benchmark_assets.reporting.report import ASSETS, charts, content
-from benchmark_assets.reporting.report.exhibits import Exhibit, Home, named
+from benchmark_assets.reporting.report.exhibits import Exhibit, Home, named, points
+from resources import catalogue
+from resources.tables import cells
 from resources.warehouse import Warehouse
 
 Drawn = Iterator[tuple[str, charts.Spec]]
@@ -67,21 +69,20 @@ def _by_corpus(table: str, draw: Callable[[pl.DataFrame], charts.Spec], title: s
 
 
 def _ranges(
-    rows: pl.DataFrame, panel: pl.Expr, row: pl.Expr, kind: pl.Expr, value: str, scale: float = 1
-) -> pl.DataFrame:
-    """Rows as `charts.ranges` takes them; what has no interval is a point."""
-    ends = {"value": value, "low": f"{value}_low", "high": f"{value}_high"}
-    numbers = {name: scale * pl.coalesce(end, value) for name, end in ends.items()}
-    return rows.select(panel=panel, row=row, kind=kind, **numbers)
+    rows: pl.DataFrame, table: str, name: str, panel: pl.Expr, row: pl.Expr, kind: pl.Expr
+) -> pl.DataFrame:  # fmt: skip
+    """Rows of a table as `charts.ranges` takes them; a number without an interval is a point."""
+    ends = points(table, name)
+    drawn = {key: pl.coalesce(end, ends["value"]) for key, end in ends.items()}
+    return rows.select(panel=panel, row=row, kind=kind, **drawn)
 
 
 def _agreement(rows: pl.DataFrame) -> charts.Spec:
     """Translators among themselves, and how far each lies from the centroid."""
-    titles = {"similarity": "similarity", "centroid_distance": "distance from the centroid"}
-    own = rows.filter(pl.col("measure").is_in(list(titles)))
+    own = rows.filter(pl.col("measure").is_in(["similarity", "centroid_distance"]))
     pair = pl.when(pl.col("other") != "").then(pl.format("{} – {}", "translator", "other")).otherwise("translator")
-    panel = pl.col("measure").replace(titles)
-    drawn = _ranges(own, panel, pair, pl.lit("human"), "value").sort("panel", "value")
+    (measure,) = cells("translator_agreement", "measure")
+    drawn = _ranges(own, "translator_agreement", "value", measure, pair, pl.lit("human")).sort("panel", "value")
     return charts.ranges(drawn, INTERVAL, width=170)
 
 
@@ -89,13 +90,14 @@ def _differences(rows: pl.DataFrame) -> charts.Spec:
     """Each two systems in similarity, those of models where there are two."""
     own = rows.filter(measure="sim_best").sort("difference", descending=True)
     models = own.filter(kind="model", other_kind="model")
-    return _apart(models if len(models) else own, pl.lit(""), "system", "similarity to the closest reference")
+    own = models if len(models) else own
+    return _apart(own, "system_comparison", pl.lit(""), "system", "similarity to the closest reference")
 
 
-def _apart(rows: pl.DataFrame, panel: pl.Expr, first: str, measure: str) -> charts.Spec:
+def _apart(rows: pl.DataFrame, table: str, panel: pl.Expr, first: str, measure: str) -> charts.Spec:
     """Differences with their intervals, in two kinds: told apart, or not."""
     kind = pl.when(pl.col("p_holm") < significance.LEVEL).then(pl.lit(SURE)).otherwise(pl.lit(UNSURE))
-    drawn = _ranges(rows, panel, pl.format("{} – {}", first, "other"), kind, "difference")
+    drawn = _ranges(rows, table, "difference", panel, pl.format("{} – {}", first, "other"), kind)
     return charts.ranges(drawn, f"difference of {measure}, {INTERVAL}", width=340, columns=1, rule=0)
 
 
@@ -107,12 +109,13 @@ def _slices(warehouse: Warehouse) -> Drawn:
             "dimension", "mean", "system", "least", "slice", descending=[False, True, False, False, False]
         )
         thirds, collections = own.filter(pl.col("least").is_not_null()), own.filter(pl.col("least").is_null())
-        panel = pl.col("dimension").str.replace_all("_", " ")
+        (dimension,) = cells("slice_summary", "dimension")
+        system = named("system", "kind")
         if len(thirds):
-            drawn = _ranges(thirds, panel, named("system", "kind"), pl.col("slice"), "sim_best")
+            drawn = _ranges(thirds, "slice_summary", "sim_best", dimension, system, pl.col("slice"))
             yield f"{corpus}: similarity by thirds", _shared(drawn)
         if len(collections):
-            drawn = _ranges(collections, pl.col("slice"), named("system", "kind"), pl.col("kind"), "sim_best")
+            drawn = _ranges(collections, "slice_summary", "sim_best", pl.col("slice"), system, pl.col("kind"))
             yield f"{corpus}: similarity by collection", _shared(drawn)
 
 
@@ -128,30 +131,32 @@ def _detection(rows: pl.DataFrame) -> charts.Spec:
     own = rows.filter(pl.col("metric") == "drift", pl.col("auc").is_not_null(), pl.col("severity") > 0)
     easy = own.group_by("kind").agg(mean=pl.col("auc").mean())
     own = own.join(easy, on="kind").sort("severity", "mean", "kind", descending=[False, True, False])
-    drawn = _ranges(own, pl.format("severity {}", "severity"), pl.col("kind"), pl.lit("model"), "auc")
+    drawn = _ranges(own, "sensitivity", "auc", pl.format("severity {}", "severity"), pl.col("kind"), pl.lit("model"))
     return charts.ranges(drawn, "AUC of drift", width=145, columns=3, rule=0.5, domain=[0, 1])
 
 
 def _thresholds(rows: pl.DataFrame) -> charts.Spec:
     """What it costs in false alarms to find so much of all damage, by severity."""
     own = rows.filter(pl.col("kind") == "all", pl.col("severity") > 0).sort("severity", "rule")
-    panel = pl.format("severity {}", "severity")
-    recall = _ranges(own, panel, pl.col("rule"), pl.lit("recall"), "recall", 100)
-    alarms = _ranges(own, panel, pl.col("rule"), pl.lit("false alarms"), "false_alarms", 100)
-    return charts.ranges(pl.concat([recall, alarms]), "%", width=145, columns=3, domain=POINTS)
+    table, panel = "sensitivity_threshold", pl.format("severity {}", "severity")
+    drawn = pl.concat([
+        _ranges(own, table, name, panel, pl.col("rule"), pl.lit(catalogue.column(table, name).label))
+        for name in ("recall", "false_alarms")
+    ])  # fmt: skip
+    return charts.ranges(drawn, "%", width=145, columns=3, domain=POINTS)
 
 
 def _marks(rows: pl.DataFrame) -> charts.Spec:
     """Mean marks of each judge, best model first."""
     own = rows.sort("judge", "mean", descending=[False, True])
-    drawn = _ranges(own, pl.col("judge"), pl.col("model"), pl.lit("model"), "mean")
+    drawn = _ranges(own, "rubric_summary", "mean", pl.col("judge"), pl.col("model"), pl.lit("model"))
     return charts.ranges(drawn, f"mean mark, {INTERVAL}", width=190, domain=[1, 5])
 
 
 def _adherence(rows: pl.DataFrame) -> charts.Spec:
     """Shares of terms that models have, and the human translations of the same chunks."""
     own = rows.sort("adherence", descending=True, nulls_last=True)
-    models = _ranges(own, pl.lit(""), pl.col("model"), pl.lit("model"), "adherence", 100)
+    models = _ranges(own, "adherence_summary", "adherence", pl.lit(""), pl.col("model"), pl.lit("model"))
     share = 100 * pl.col("human_adherence")
     people = own.select(panel=pl.lit(""), row="model", kind=pl.lit("human"), value=share, low=share, high=share)
     return charts.ranges(pl.concat([models, people]), f"% of the terms, {INTERVAL}", width=340)
@@ -164,9 +169,10 @@ def _seats(rows: pl.DataFrame) -> charts.Spec:
         separator=" ", ignore_nulls=True,
     )  # fmt: skip
     own = rows.with_columns(weight_words=pl.format("weight {}", "weight").fill_null(""))
+    table = "ensemble_calibration"
     drawn = pl.concat([
-        _ranges(own, pl.lit(title), words, pl.lit("judge"), name, 100)
-        for title, name in (("decided", "coverage"), ("right where decided", "accuracy"))
+        _ranges(own, table, name, pl.lit(catalogue.column(table, name).label), words, pl.lit("judge"))
+        for name in ("coverage", "accuracy")
     ])  # fmt: skip
     return charts.ranges(drawn, f"%, {INTERVAL}", width=180, rule=PARITY, domain=POINTS)
 
@@ -177,7 +183,7 @@ def _scores(table: str, system: str, kind: str) -> Callable[[Warehouse], Drawn]:
     def found(warehouse: Warehouse) -> Drawn:
         rows = warehouse.read(table).sort("task", "score", descending=[False, True])
         if len(rows):
-            drawn = _ranges(rows, pl.col("task"), pl.col(system), pl.lit(kind), "score")
+            drawn = _ranges(rows, table, "score", pl.col("task"), pl.col(system), pl.lit(kind))
             yield "Scores by task", charts.ranges(drawn, f"score, {INTERVAL}", width=170, domain=POINTS)
 
     return found
@@ -202,7 +208,7 @@ def _comparisons(warehouse: Warehouse) -> Drawn:
     rows = rows.sort("benchmark", "language", "difference", descending=[False, False, True])
     if len(rows):
         panel = pl.format("{} {}", "benchmark", "language")
-        yield "Differences of means", _apart(rows, panel, "model", "mean score, points")
+        yield "Differences of means", _apart(rows, "understanding_comparison", panel, "model", "mean score, points")
 
 
 def _funnel(rows: pl.DataFrame) -> charts.Spec:

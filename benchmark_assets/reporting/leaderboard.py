@@ -8,7 +8,18 @@ from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.scores import signed
 from benchmark_assets.metrics.summary import SUMMARY, summarize
 from resources.keys import CORPUS
-from resources.tables import number
+from resources.tables import cells
+
+HEADLINE = (
+    "passages", "mean_references", "sim_best", "drift", "outlier_rate", "chrf", "bleu", "comet_avg", "length_ratio",
+)  # fmt: skip
+"""Columns that the leaderboard shows of its aggregates."""
+
+FURTHER = (
+    "sim_centroid", "drift_euclidean", "chrf_mean", "bleu_mean", "comet_best", "length_offset", "length_error",
+    *DIAGNOSES,
+)  # fmt: skip
+"""Columns that stand in a table of their own."""
 
 
 def summaries(scores: pl.DataFrame, *by: str) -> pl.DataFrame:
@@ -59,35 +70,16 @@ def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()
 
 
 def readable(board: pl.DataFrame) -> pl.DataFrame:
-    """The leaderboard as people read it: rounded, intervals beside their numbers, '-' for what does not exist."""
+    """The leaderboard as people read it. It may lack `rank` and `kind`."""
     if "removed" in board.columns:
         board = board.with_columns(
             pl.col("system") + pl.when("removed").then(pl.lit(" (removed)")).otherwise(pl.lit(""))
         )
-    names = [name for name in ("corpus", "rank", "kind", "system", "passages") if name in board.columns]
-    return board.sort("corpus", "rank" if "rank" in names else "system").select(
-        *names,
-        pl.col("mean_references").round(1).cast(pl.String).fill_null("-").alias("references"),
-        number("sim_best", 3),
-        number("drift", 2),
-        number("outlier_rate", 1, 100).alias("outliers %"),
-        number("chrf", 1).alias("chrF++"),
-        number("bleu", 1).alias("BLEU"),
-        number("comet_avg", 3).alias("COMET"),
-        number("length_ratio", 2).alias("length ratio"),
-    )  # fmt: skip
+    names = [name for name in ("corpus", "rank", "kind", "system") if name in board.columns]
+    ordered = board.sort("corpus", "rank" if "rank" in names else "system")
+    return ordered.select(cells("leaderboard", *names, *HEADLINE))
 
 
 def further(board: pl.DataFrame) -> pl.DataFrame:
     """What the leaderboard has besides: means over passages, errors of length, counts of what is wrong with outputs."""
-    return board.sort("corpus", "rank").select(
-        "corpus", "kind", "system",
-        number("sim_centroid", 3),
-        number("drift_euclidean", 2).alias("Euclidean drift"),
-        number("chrf_mean", 1).alias("mean chrF++"),
-        number("bleu_mean", 1).alias("mean BLEU"),
-        number("comet_best", 3).alias("best COMET"),
-        number("length_offset", 3).alias("|mean length - 1|"),
-        number("length_error", 3).alias("mean |length - 1|"),
-        *(pl.col(name).cast(pl.String).fill_null("-").alias(name.replace("_", " ")) for name in DIAGNOSES),
-    )  # fmt: skip
+    return board.sort("corpus", "rank").select(cells("leaderboard", "corpus", "kind", "system", *FURTHER))

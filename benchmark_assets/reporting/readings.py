@@ -8,72 +8,76 @@ from collections.abc import Sequence
 import polars as pl
 
 from benchmark_assets.metrics.measures import MEAN_RANK, RANKED
-from resources.tables import number, shown
+from benchmark_assets.reporting.leaderboard import HEADLINE
+from resources import catalogue
+from resources.tables import cells, shown, with_signatures
 
 
-def across(rows: pl.DataFrame, by: str, cell: pl.Expr, keys: Sequence[str]) -> pl.DataFrame:
-    """A row for each combination of keys, a column for each value of `by`, by name, in which its cell stands."""
-    return rows.with_columns(cell=cell).pivot(by, index=list(keys), values="cell", sort_columns=True)
+def across(rows: pl.DataFrame, table: str, keys: Sequence[str], by: str, cell: pl.Expr | str) -> pl.DataFrame:
+    """A row for each combination of keys, a column for each value of `by`, by name, in which its cell stands.
+
+    Parameters
+    ----------
+    rows
+        Of `table`.
+    cell
+        The cell, or the name of its column.
+    """
+    value = cells(table, cell)[0] if isinstance(cell, str) else cell
+    headings = [catalogue.column(table, key).heading for key in keys]
+    long = rows.select(*cells(table, *keys), across=cells(table, by)[0], cell=value)
+    return long.pivot("across", index=headings, values="cell", sort_columns=True)
 
 
 def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFrame:
     """Rows of `metric_rank`, best mean rank first: for each measure a column with `rank`, for their mean its value."""
     overall = pl.col("measure") == MEAN_RANK
-    cells = across(rows, "measure", pl.when(overall).then(number("value", 2)).otherwise(rank), keys)
     by = [*(key for key in keys if key == "corpus"), "value", "system"]
-    order = rows.filter(overall).sort(by).select(keys)
-    names = [name for name in (*(each.name for each in RANKED), MEAN_RANK) if name in cells.columns]
-    return order.join(cells, on=list(keys), maintain_order="left").select(*keys, *names)
+    order = rows.filter(overall).sort(by).select(cells("metric_rank", *keys))
+    value, *_ = cells("metric_rank", "value")
+    table = across(rows, "metric_rank", keys, "measure", pl.when(overall).then(value).otherwise(rank))
+    measures = (catalogue.label(name) for name in (*(each.name for each in RANKED), MEAN_RANK))
+    names = [name for name in measures if name in table.columns]
+    return order.join(table, on=order.columns, maintain_order="left", nulls_equal=True).select(*order.columns, *names)
 
 
 def agreement(rows: pl.DataFrame) -> str:
     """Rows of `translator_agreement`."""
-    table = rows.select(
-        "corpus", "measure", "translator", "other", "passages", number("value", 3), pl.col("sd").round(3)
-    )
-    return shown(table, rows)
+    return shown(
+        rows, "translator_agreement", "corpus", "measure", "translator", "other", "passages", "value", "sd"
+    )  # fmt: skip
 
 
 def shares(rows: pl.DataFrame) -> str:
-    """Rows of `closest_share`, a column for each translator; '' where a system is not compared with one."""
-    table = across(rows, "translator", number("share", 1, 100), ["corpus", "kind", "system"])
-    return shown(table.with_columns(pl.col(pl.String).fill_null("")), rows)
+    """Rows of `closest_share`, a column for each translator; null where a system is not compared with one."""
+    return with_signatures(across(rows, "closest_share", ["corpus", "kind", "system"], "translator", "share"), rows)
 
 
 def differences(rows: pl.DataFrame) -> str:
     """Rows of `system_comparison`, pairs of models first."""
     models = (pl.col("kind") == "model") & (pl.col("other_kind") == "model")
-    table = rows.sort(models, descending=True, maintain_order=True).select(
-        "corpus", "measure", "system", "other", "passages", number("difference", 4),
-        *(pl.col(name).map_elements(lambda p: f"{p:.4f}", return_dtype=pl.String)
-          for name in ("p_bootstrap", "p_randomization", "p_holm")),
+    return shown(
+        rows.sort(models, descending=True, maintain_order=True), "system_comparison", "corpus", "measure", "system",
+        "other", "passages", "difference", "p_bootstrap", "p_randomization", "p_holm",
     )  # fmt: skip
-    return shown(table, rows)
 
 
 def ranks(rows: pl.DataFrame) -> str:
     """Rows of `metric_rank`, best mean rank first: ranks with intervals, and the cluster of a model in parentheses."""
-    cluster = pl.when(pl.col("cluster").is_not_null()).then(pl.format(" ({})", "cluster")).otherwise(pl.lit(""))
-    keys = ["corpus", "kind", "system", "mean_references"]
-    table = ranked(rows.with_columns(_references()), number("rank", 1) + cluster, keys)
-    return shown(table.with_columns(pl.exclude(keys).fill_null("-")), rows)
+    rank, *_ = cells("metric_rank", "rank")
+    with_cluster = pl.concat_str(rank, pl.format(" ({})", "cluster"), ignore_nulls=True)
+    return with_signatures(ranked(rows, with_cluster, ["corpus", "kind", "system", "mean_references"]), rows)
 
 
 def concordance(rows: pl.DataFrame) -> str:
     """Rows of `metric_concordance`."""
-    return shown(rows.select("corpus", "statistic", "measure", "other", "models", number("value", 3)), rows)
+    return shown(rows, "metric_concordance", "corpus", "statistic", "measure", "other", "models", "value")
 
 
 def slices(rows: pl.DataFrame) -> str:
     """Rows of `slice_summary`, best first in each slice."""
     keys = ["corpus", "dimension", "least", "slice"]
-    table = rows.sort(*keys, "sim_best", descending=[False] * 4 + [True], nulls_last=True).select(
-        "corpus", "dimension", "slice", pl.col("least").round(3), pl.col("most").round(3), "kind", "system", "passages",
-        _references(), number("sim_best", 3), number("drift", 2), number("outlier_rate", 1, 100), number("chrf", 1),
-        number("bleu", 1), number("comet_avg", 3), number("length_ratio", 2),
+    return shown(
+        rows.sort(*keys, "sim_best", descending=[False] * 4 + [True], nulls_last=True), "slice_summary", "corpus",
+        "dimension", "slice", "least", "most", "kind", "system", *HEADLINE,
     )  # fmt: skip
-    return shown(table, rows)
-
-
-def _references() -> pl.Expr:
-    return pl.col("mean_references").round(2)

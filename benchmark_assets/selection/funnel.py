@@ -9,6 +9,7 @@ from benchmark_assets.corpus.duplicates import near_duplicates
 from benchmark_assets.corpus.filters import REASONS, Filters
 from resources.catalogue import schema
 from resources.keys import CORPUS
+from resources.tables import cells
 
 DUPLICATE = "duplicate"
 NEAR_DUPLICATE = schema("near_duplicate")
@@ -82,7 +83,7 @@ def funnel(selected: pl.DataFrame, corpora: Iterable[str]) -> pl.DataFrame:
 
 def steps(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `funnel` as people read them."""
-    return rows.select("corpus", "reason", "affected", "alone", pl.col("remaining").cast(pl.String).fill_null(""))
+    return rows.select(cells("funnel", "corpus", "reason", "affected", "alone", "remaining"))
 
 
 def reasons(selected: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:

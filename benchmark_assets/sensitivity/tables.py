@@ -2,39 +2,36 @@
 
 import polars as pl
 
-from resources.tables import number
+from resources.tables import cells
 
 BY = ["corpus", "kind", "severity"]
 
 
 def readable_detection(rows: pl.DataFrame) -> pl.DataFrame:
-    """AUC of each metric, a column each; '-' where a kind was applied to no text, with the reason.
+    """AUC of each metric, a column each; null where a kind was applied to no text, with the reason.
 
     Parameters
     ----------
     rows
         Of the table `sensitivity`, of any corpora.
     """
-    written = rows.with_columns(number("auc", 2)).sort("texts", descending=True)
-    columns = written.pivot("metric", index=BY, values="auc", maintain_order=True)
-    metrics = list(rows["metric"].unique(maintain_order=True))
-    counts = written.group_by(BY).agg(
-        pl.col("texts", "passages").max(),
-        pl.col("extent").max().map_elements(lambda extent: f"{extent:.0%}", return_dtype=pl.String).fill_null("-"),
-        pl.col("note").sort().first().fill_null(""),
-    )
-    return counts.join(columns, on=BY).select(*BY, "texts", "passages", "extent", *metrics, "note").sort(BY)
+    metric, auc = cells("sensitivity", "metric", "auc")
+    long = rows.sort("texts", descending=True).select(*cells("sensitivity", *BY), metric=metric, auc=auc)
+    keys = long.columns[: len(BY)]
+    wide = long.pivot("metric", index=keys, values="auc")
+    counts = rows.group_by(BY).agg(pl.col("texts", "passages", "extent").max(), pl.col("note").sort().first())
+    table = counts.sort(BY).select(cells("sensitivity", *BY, "texts", "passages", "extent", "note"))
+    metrics = rows.select(metric).to_series().unique(maintain_order=True)
+    return table.join(wide, on=keys, maintain_order="left").select(*table.columns[:-1], *metrics, table.columns[-1])
 
 
 def readable_thresholds(rows: pl.DataFrame) -> pl.DataFrame:
-    """Thresholds, recalls and false alarms, in per cent where they are shares.
+    """Thresholds, recalls and false alarms.
 
     Parameters
     ----------
     rows
         Of the table `sensitivity_threshold`, of any corpora.
     """
-    return rows.select(
-        *BY, "rule", "texts", number("threshold", 2),
-        number("recall", 0, 100).alias("recall %"), number("false_alarms", 0, 100).alias("false alarms %"),
-    ).sort(*BY, "rule")  # fmt: skip
+    names = (*BY, "rule", "texts", "threshold", "recall", "false_alarms")
+    return rows.sort(*BY, "rule").select(cells("sensitivity_threshold", *names))

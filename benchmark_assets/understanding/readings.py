@@ -7,11 +7,11 @@ import polars as pl
 from benchmark_assets.understanding import leakage, stored
 from benchmark_assets.understanding.board import BASELINE, MODEL, RULE, TRAINED
 from benchmark_assets.understanding.scores import BASELINE_SCORE, NEIGHBOURS
-from resources.tables import markdown, number, shown
+from resources.catalogue import declared
+from resources.tables import cell, cells, computed, markdown, shown, with_signatures
 from resources.warehouse import Warehouse
 
 KINDS = [BASELINE, MODEL, TRAINED, RULE]
-NONE = "—"
 
 
 def groups(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -30,33 +30,32 @@ def boards(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
     Chance comes first, then models, what was trained, and rules, best mean first. A cell has the sd over seeds behind
     ±, the mean has its interval. Of what was trained a cell says, too, how much of the test split has a near neighbour
-    in the train split. What is missing is —.
+    in the train split. What is missing is null.
     """
     return {title: _board(own) for title, own in groups(rows).items()}
 
 
 def _board(rows: pl.DataFrame) -> pl.DataFrame:
-    sd = pl.when(pl.col("score_sd").is_not_null()).then(_fixed("score_sd", "±")).otherwise(pl.lit(""))
-    near = pl.when(pl.col("near").is_not_null()).then(
-        pl.concat_str(pl.lit(" ("), (100 * pl.col("near")).round().cast(pl.Int64), pl.lit(" % near)"))
+    columns = declared()["understanding_board"].columns
+    score, sd, near, low, high = (
+        cell(columns[name]._replace(interval=False))
+        for name in ("score", "score_sd", "near", "score_low", "score_high")
     )
-    of_task = pl.concat_str(_fixed("score"), sd, near.otherwise(pl.lit("")))
-    bounds = pl.when(pl.col("score_low").is_not_null()).then(
-        pl.concat_str(_fixed("score_low", " ["), _fixed("score_high", ", "), pl.lit("]"))
-    )
-    mean = pl.concat_str(of_task, bounds.otherwise(pl.lit("")))
-    cell = pl.when(pl.col("task") == "").then(mean).otherwise(of_task).fill_null(NONE)
-    keys, of_mean = ["kind", "system"], pl.col("task") == ""
+    of_mean = pl.col("task") == ""
+    parts = [score, pl.format("±{}", sd), pl.format(" ({} % near)", near),
+             pl.when(of_mean).then(pl.format(" [{}, {}]", low, high))]  # fmt: skip
+    written = pl.when(pl.col("score").is_not_null()).then(pl.concat_str(parts, ignore_nulls=True))
+    keys = ["kind", "system"]
     order = rows.group_by(keys).agg(
         score=pl.col("score").filter(of_mean).first(), tasks=(~of_mean).sum(),
     ).with_columns(
         place=pl.col("kind").replace_strict({kind: at for at, kind in enumerate(KINDS)})
     ).sort("place", "score", "tasks", "system", descending=[False, True, True, False], nulls_last=True)  # fmt: skip
-    cells = rows.with_columns(cell=cell).pivot("task", index=keys, values="cell", sort_columns=True)
-    tasks = [name for name in cells.columns if name not in (*keys, "")]
-    table = order.select(keys).join(cells, on=keys, how="left", maintain_order="left")
-    means = [pl.col("").alias("mean")] if "" in cells.columns else []
-    return table.select(*keys, pl.col(tasks).fill_null(NONE), *means)
+    table = rows.with_columns(cell=written).pivot("task", index=keys, values="cell", sort_columns=True)
+    table = order.select(keys).join(table, on=keys, how="left", maintain_order="left")
+    tasks = [name for name in table.columns if name not in (*keys, "")]
+    means = [pl.col("").alias(columns["task"].empty)] if "" in table.columns else []
+    return table.select(*keys, *tasks, *means)
 
 
 def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
@@ -67,33 +66,32 @@ def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
     rows
         Of `task_leakage`; tasks without a train split are left out.
     scored
-        Of `baseline_score` and `encoder_score`; rules are left out. A task without any has a row with —.
+        Of `baseline_score` and `encoder_score`; rules are left out. A task without any has a row with nulls.
 
     Returns
     -------
     Test samples; in percent of them, copies of train samples, those with a near neighbour, those whose work train has
-    (— where nobody says), those whose nearest neighbour has the same label (— for spans); how much of a sample's
+    (null where nobody says), those whose nearest neighbour has the same label (null for spans); how much of a sample's
     n-grams train has on average; score on all samples, and on those without a near neighbour.
     """
-    known = rows.filter(pl.col("nearest").is_not_null())
-    table = known.group_by("task").agg(
-        pl.len().alias("samples"), _percent(pl.col("similarity") > leakage.COPY, "copies, %"),
-        _percent(pl.col("similarity") >= leakage.NEAR, "near, %"),
-        _percent(pl.col("same_source"), "same work, %").fill_null(NONE),
-        _percent(pl.col("nearest_label"), "nearest has its label, %").fill_null(NONE),
-        _percent(pl.col("contained"), "in train, %"),
-    )  # fmt: skip
-    trained = scored.filter(pl.col("near").is_not_null()).select(
-        "task", "baseline", _fixed("score"), _fixed("far_score").alias("score without near")
-    )
-    cells = pl.col("baseline", "score", "score without near").fill_null(NONE)
-    return table.join(trained, on="task", how="left").with_columns(cells).sort("task", "baseline")
+    columns = declared()["task_leakage"].columns
+    shares = {
+        "copies": pl.col("similarity") > leakage.COPY, "near": pl.col("similarity") >= leakage.NEAR,
+    }  # fmt: skip
+    for name in ("same_source", "nearest_label", "contained"):
+        shares[columns[name].label] = pl.col(name).cast(pl.Float64)
+    known = rows.filter(pl.col("nearest").is_not_null()).group_by("task")
+    table = known.agg(samples=pl.len(), **{name: share.mean() for name, share in shares.items()})
+    table = table.select("task", "samples", *(computed(pl.col(name), "fraction", name) for name in shares))
+    trained = scored.filter(pl.col("near").is_not_null())
+    trained = trained.select("task", "baseline", *cells("baseline_score", "score", "far_score"))
+    return table.join(trained, on="task", how="left").sort("task", "baseline")
 
 
 def of_leakage(warehouse: Warehouse) -> Mapping[str, str]:
     """How near the test split of each task is to its train split; scores of baselines are no part of it."""
     table = neighbours(warehouse.read("task_leakage"), pl.DataFrame(schema=BASELINE_SCORE))
-    table = table.drop("baseline", "score", "score without near")
+    table = table.select(table.columns[:-3])
     words = f"near: {NEIGHBOURS}; copies: more than {leakage.COPY:g}"
     return {"neighbours": f"{markdown(table)}\n\n{words}"}
 
@@ -111,19 +109,20 @@ def troubles(rows: pl.DataFrame) -> pl.DataFrame:
     problems = rows.select("model", what=pl.lit("problem"), name=pl.col("problem"))
     found = pl.concat([steps, problems]).filter(pl.col("name").is_not_null() & (pl.col("name") != ""))
     counts = found.group_by("model", "what", "name").agg(answers=pl.len()).join(whole, on="model")
-    share = (100 * pl.col("answers") / pl.col("whole")).round(2).alias("of its answers, %")
-    return counts.select(
-        "model", "what", "name", "answers", share
-    ).sort("model", "what", "answers", "name", descending=[False, False, True, False])  # fmt: skip
+    table = counts.sort("model", "what", "answers", "name", descending=[False, False, True, False])
+    share = computed(pl.col("answers") / pl.col("whole"), "fraction", "of its answers")
+    return table.select("model", "what", "name", "answers", share)
 
 
 def agreement(rows: pl.DataFrame) -> pl.DataFrame:
     """How many answers of each model to each task were usable, and, where several were drawn, how far the draws agree:
     rows of `answer`."""
-    return rows.group_by("task", "model").agg(
+    table = rows.group_by("task", "model").agg(
         seeds=pl.col("seed").n_unique(), answers=pl.len(), unusable=(~pl.col("usable")).sum(),
-        agreement=pl.col("agreement").mean().round(3),
-    ).sort("task", "model").with_columns(pl.col("agreement").cast(pl.String).fill_null(NONE))  # fmt: skip
+        agreement=pl.col("agreement").mean(),
+    )  # fmt: skip
+    names = ("task", "model", "seeds", "answers", "unusable")
+    return table.sort("task", "model").select(*names, *cells("answer", "agreement"))
 
 
 def of_answers(warehouse: Warehouse) -> Mapping[str, str]:
@@ -136,9 +135,9 @@ def of_answers(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def classes(rows: pl.DataFrame) -> pl.DataFrame:
-    """Precision, recall and F1 of each class or type of spans, in percent: rows of `class_score`."""
-    rates = [(100 * pl.col(name)).round(1).alias(f"{name}, %") for name in ("precision", "recall", "f1")]
-    return rows.select("task", "model", "class", "gold", "predicted", "correct", *rates).sort("task", "class", "model")
+    """Precision, recall and F1 of each class or type of spans: rows of `class_score`."""
+    names = ("task", "model", "class", "gold", "predicted", "correct", "precision", "recall", "f1")
+    return rows.sort("task", "class", "model").select(cells("class_score", *names))
 
 
 def confusions(rows: pl.DataFrame) -> pl.DataFrame:
@@ -148,32 +147,30 @@ def confusions(rows: pl.DataFrame) -> pl.DataFrame:
     -------
     With `samples` over all seeds, and their share of the samples of the class that is right.
     """
-    share = (100 * pl.col("samples") / pl.col("samples").sum().over("model", "task", "gold")).round(1)
-    return rows.with_columns(share.alias("of the class, %")).filter(pl.col("gold") != pl.col("predicted")).select(
-        "task", "model", "gold", "predicted", "samples", "of the class, %"
-    ).sort("samples", "task", "model", "gold", "predicted", descending=[True, False, False, False, False])  # fmt: skip
+    keys = ["task", "model", "gold", "predicted"]
+    whole = rows.with_columns(share=pl.col("samples") / pl.col("samples").sum().over("model", "task", "gold"))
+    wrong = whole.filter(pl.col("gold") != pl.col("predicted"))
+    wrong = wrong.sort("samples", *keys, descending=[True, *[False] * len(keys)])
+    return wrong.select(*cells("confusion", *keys, "samples"), computed(pl.col("share"), "fraction", "of the class"))
 
 
 def two_ways(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `task_score` of tasks of spans: the paper's score beside the pooled one of its mode."""
     own = rows.filter(pl.col("spans").is_not_null()).sort("task", "score", "model", descending=[False, True, False])
     return own.select(
-        "task", "model", number("score", 1), pl.col("pooled_type").round(1),
-        (pl.col("pooled_type") - pl.col("score")).round(1).alias("pooled less score"),
-        pl.col("pooled_partial", "pooled_exact", "pooled_strict").round(1), "spans", "hallucinated", "unusable",
-    )  # fmt: skip
+        *cells("task_score", "task", "model", "score", "pooled_type"),
+        computed(pl.col("pooled_type") - pl.col("score"), "percentage", "pooled less score"),
+        *cells("task_score", "pooled_partial", "pooled_exact", "pooled_strict", "spans", "hallucinated", "unusable"),
+    )
 
 
 def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
     """Every model on every task, scores of spans in two ways, of single classes, and what was taken for what."""
     rows = warehouse.read("task_score").sort("task", "score", "model", descending=[False, True, False])
-    table = rows.select(
-        "task", "model", "seeds", "samples", "unusable", number("score", 2), pl.col("score_sd", "macro").round(2)
-    )
-    of_spans = rows.filter(pl.col("spans").is_not_null())
+    names = ("task", "model", "seeds", "samples", "unusable", "score", "score_sd", "macro")
     return {
-        "scores": shown(table, rows),
-        "spans in two ways": shown(two_ways(rows), of_spans),
+        "scores": shown(rows, "task_score", *names),
+        "spans in two ways": with_signatures(two_ways(rows), rows.filter(pl.col("spans").is_not_null())),
         "classes": markdown(classes(warehouse.read("class_score"))),
         "confusions": markdown(confusions(warehouse.read("confusion"))),
     }
@@ -182,35 +179,18 @@ def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
 def of_baselines(warehouse: Warehouse) -> Mapping[str, str]:
     """Trained baselines and rules, with how much of the test split is near the train split."""
     rows = stored.baseline_scores(warehouse).sort("task", "score", descending=[False, True])
-    table = rows.select(
-        "task", "baseline", "seeds", number("score", 2), pl.col("score_sd", "macro").round(2),
-        (100 * pl.col("near")).round(1).alias("near, %"), pl.col("far_score").round(2),
-    )  # fmt: skip
-    return {"scores": shown(table, rows)}
+    names = ("task", "baseline", "seeds", "score", "score_sd", "macro", "near", "far_score")
+    return {"scores": shown(rows, "baseline_score", *names)}
 
 
 def of_board(warehouse: Warehouse) -> Mapping[str, str]:
     """A table for each benchmark in a language."""
     found = groups(warehouse.read("understanding_board"))
-    return {title: shown(_board(rows), rows) for title, rows in found.items()}
+    return {title: with_signatures(_board(rows), rows) for title, rows in found.items()}
 
 
 def of_comparisons(warehouse: Warehouse) -> Mapping[str, str]:
     """Each two models, means first."""
     rows = warehouse.read("understanding_comparison").sort("benchmark", "language", "task", "model", "other")
-    scope = pl.when(pl.col("task") == "").then(pl.lit("mean")).otherwise("task").alias("task")
-    table = rows.select(
-        "benchmark", "language", scope, "model", "other", number("difference", 2), _fixed("p_randomization", digits=4),
-        _fixed("p_holm", digits=4),
-    )  # fmt: skip
-    return {"differences": shown(table, rows)}
-
-
-def _percent(share: pl.Expr, name: str) -> pl.Expr:
-    """Mean of what is from 0 to 1, as percent with a digit; null where there is nothing to average."""
-    return (100 * share.cast(pl.Float64)).mean().round(1).cast(pl.String).alias(name)
-
-
-def _fixed(name: str, before: str = "", digits: int = 2) -> pl.Expr:
-    """Numbers with a fixed number of digits, null where there is none."""
-    return pl.col(name).map_elements(lambda value: f"{before}{value:.{digits}f}", return_dtype=pl.String).alias(name)
+    names = ("benchmark", "language", "task", "model", "other", "difference", "p_randomization", "p_holm")
+    return {"differences": shown(rows, "understanding_comparison", *names)}

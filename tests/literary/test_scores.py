@@ -199,11 +199,11 @@ def test_what_stands_first_is_preferred_and_it_shows_whoever_is_better(skill: fl
     chance = np.random.default_rng(1)
     (row,) = places(biased("AB", chance, skill)).to_dicts()
     assert row["votes"] == 4000
-    assert row["first_low"] > 0.5
+    assert row["first_rate_low"] > 0.5
     fair = biased("AB", chance, skill).filter(pl.col("shown") == "A")
     mirrored = pl.concat([fair, fair.with_columns(shown=pl.lit("B"))])
     (row,) = places(mirrored).to_dicts()
-    assert row["first"] == 0.5
+    assert row["first_rate"] == 0.5
 
 
 def test_votes_that_name_nobody_show_no_place() -> None:

@@ -14,7 +14,7 @@ def test_a_markdown_table_has_a_line_for_each_row() -> None:
     assert markdown(FRAME).split("\n") == [
         "| system | rank | note |",
         "| --- | --- | --- |",
-        "| a\\|b | 1 | None |",
+        "| a\\|b | 1 | - |",
         "| long name | 10 | first second |",
     ]
 
@@ -36,7 +36,7 @@ def test_a_markdown_table_says_what_it_leaves_out(rows: int, end: str) -> None:
 def test_plain_columns_are_aligned_with_numbers_to_the_right() -> None:
     assert plain(FRAME).split("\n") == [
         "system     rank  note",
-        "a|b           1  None",
+        "a|b           1  -",
         "long name    10  first second",
     ]
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from benchmark_assets.corpus.filters import REASONS, Filters
 from benchmark_assets.selection.funnel import DUPLICATE, duplicates, funnel, reasons, selection, steps
+from resources.tables import plain
 
 FILTERED = {"dup": Filters(), "lax": Filters(max_duplicate=None)}
 """One corpus drops near-duplicates, the other does not; a third one, `free`, has no filters."""
@@ -146,9 +147,10 @@ def test_a_corpus_of_nothing_has_a_funnel_of_nothing() -> None:
 
 def test_people_read_neither_null_nor_step() -> None:
     rows = steps(funnel(corpora({"dup/1": "mus"}, {"dup/1": ["short"]}).selected(), ["dup"]))
+    assert "None" not in plain(rows)
     assert rows.columns == ["corpus", "reason", "affected", "alone", "remaining"]
-    assert rows.filter(reason="short").row(0) == ("dup", "short", 1, 1, "")
-    assert rows.filter(reason="any filter").row(0) == ("dup", "any filter", 1, 0, "0")
+    assert rows.filter(reason="short").row(0) == ("dup", "short", 1, 1, None)
+    assert rows.filter(reason="any filter").row(0) == ("dup", "any filter", 1, 0, 0)
 
 
 def test_what_was_found_of_a_passage_is_told_measure_by_measure() -> None:

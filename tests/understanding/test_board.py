@@ -120,7 +120,7 @@ def test_over_tasks_of_no_benchmark_there_is_no_mean() -> None:
     tasks = {"OWN": 40.0, "OTHER": 60.0}
     found = board(pl.concat([scored(MODEL, "a", tasks), scored(MODEL, "b", {"OWN": 1.0})]), NO_MARKS, groups)
     assert "" not in set(found["task"])
-    assert boards(found)["sa"].rows() == [("model", "a", "60.00", "40.00"), ("model", "b", "—", "1.00")]
+    assert boards(found)["sa"].rows() == [("model", "a", "60.00", "40.00"), ("model", "b", None, "1.00")]
     marks = [answered(MODEL, model, task, np.ones(5)) for model in "ab" for task in tasks]
     assert set(compare(pl.concat(marks), groups)["task"]) == {"OWN", "OTHER"}
 
@@ -158,8 +158,8 @@ def test_the_table_has_the_form_of_the_papers() -> None:
     assert table.rows() == [
         ("baseline", "chance", "10.00", "50.00", "30.00"),
         ("model", "flash", "34.84±0.76", "99.00", "66.92"),
-        ("model", "haiku", "20.17", "—", "—"),
-        ("trained", "linear", "—", "94.25 (1 % near)", "—"),
+        ("model", "haiku", "20.17", None, None),
+        ("trained", "linear", None, "94.25 (1.2 % near)", None),
     ]
 
 

@@ -12,31 +12,28 @@ import polars as pl
 from benchmark_assets.accounts.costs import summed
 from benchmark_assets.adjudication.triage import audits, band_names
 from benchmark_assets.audit.outcomes import LABELS
-from benchmark_assets.audit.rated import PANEL, PEOPLE
+from benchmark_assets.audit.rated import PEOPLE
 from benchmark_assets.literary.scores import PARITY, places
-from benchmark_assets.metrics.measures import MEAN_RANK
+from benchmark_assets.metrics.measures import MEAN_RANK, RANKED
 from benchmark_assets.metrics.summary import DRIFT
+from benchmark_assets.reporting.leaderboard import HEADLINE
 from benchmark_assets.reporting.report import ASSETS, charts, details
 from benchmark_assets.reporting.report.exhibits import (
     Exhibit,
     Home,
     Part,
-    counts,
+    column,
+    columns,
     exhibit,
     named,
-    names,
-    numbers,
+    points,
     signatures,
 )  # fmt: skip
+from resources import catalogue
 from resources.keys import CORPUS
+from resources.tables import ENDS, cell, cells, text
 from resources.warehouse import Warehouse
 
-MEASURES = {
-    "sim_best": "similarity to the closest reference", "drift": "drift", "chrf": "chrF++", "bleu": "BLEU",
-    "comet_avg": "COMET", "length_offset": "length offset", "outlier_rate": "outliers",
-}  # fmt: skip
-RATERS = {PANEL: "the panel", PEOPLE: "people"}
-ALL = "all"
 ANY = "any"
 """In a filter of the reader: whatever it is, if there is one."""
 MOST_BARS = 30
@@ -79,20 +76,16 @@ def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
         model=pl.col("system"),
     )
     behind = _where(board.with_columns(model=pl.when(kind="model").then("model")), corpus, "model", closest=ANY)
-    columns = [
-        counts(board, "rank", "rank"), names(board, "system", "system"), names(board, "kind", "kind"),
-        counts(board, "cluster", "cluster"), counts(board, "passages", "passages", behind),
-        numbers(board, "mean_references", "references", 1), numbers(board, "sim_best", "similarity", 3),
-        numbers(board, "drift", "drift", 2), numbers(board, "outlier_rate", "outliers, %", 1, 100),
-        numbers(board, "chrf", "chrF++", 1), numbers(board, "bleu", "BLEU", 1),
-        numbers(board, "comet_avg", "COMET", 3), numbers(board, "length_ratio", "length ratio", 2),
+    shown = [
+        *columns(board, "leaderboard", "rank", "system", "kind"), column(board, "metric_rank", "cluster"),
+        *columns(board, "leaderboard", *HEADLINE, passages=behind),
     ]  # fmt: skip
     drawn = [
         board.select(
-            "kind", panel=pl.lit(MEASURES[name]), row=named("system", "kind"), value=name, low=f"{name}_low",
-            high=f"{name}_high",
-        ) for name in ("sim_best", "drift", "chrf", "bleu", "comet_avg")
-    ]  # fmt: skip
+            "kind", panel=pl.lit(catalogue.label(name)), row=named("system", "kind"), **points("leaderboard", name)
+        )
+        for name in ("sim_best", "drift", "chrf", "bleu", "comet_avg")
+    ]
     several = clusters["cluster"].drop_nulls()
     words = (
         "Models and human translators, best first. A human translator's row scores that translator against the others, "
@@ -103,7 +96,7 @@ def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
         )
     )  # fmt: skip
     found = [exhibit(
-        "Leaderboard", words, columns, _intervals(drawn, "95 % interval"), signatures(board),
+        "Leaderboard", words, shown, _intervals(drawn, "95 % interval"), signatures(board),
         home.rests(corpus, "leaderboard", "metric_rank", "drift_score", "human_baseline"),
     )]  # fmt: skip
     overall = ranks.filter(measure=MEAN_RANK).sort("value", "system")
@@ -114,20 +107,18 @@ def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
 
 def _ranks(home: Home, corpus: str, ranks: pl.DataFrame, overall: pl.DataFrame) -> Exhibit:
     """Ranks in each measure, best mean rank first."""
-    measures = [name for name in MEASURES if name in set(ranks["measure"])]
     keys = ["kind", "system"]
-    columns = [
-        names(overall, "system", "system"), names(overall, "kind", "kind"), numbers(overall, "value", "mean rank", 2)
-    ]  # fmt: skip
-    for name in measures:
+    shown = [
+        *columns(overall, "metric_rank", "system", "kind"),
+        column(overall, "metric_rank", "value", heading=catalogue.label(MEAN_RANK)),
+    ]
+    for name in [each.name for each in RANKED if each.name in set(ranks["measure"])]:
         own = overall.select(keys).join(ranks.filter(measure=name), on=keys, how="left", maintain_order="left")
-        columns.append(numbers(own, "rank", MEASURES[name], 1))
-    rows = overall.select(
-        "kind", panel=pl.lit(""), row=named("system", "kind"), value="value", low="value_low", high="value_high"
-    )
+        shown.append(column(own, "metric_rank", "rank", heading=catalogue.label(name)))
+    rows = overall.select("kind", panel=pl.lit(""), row=named("system", "kind"), **points("metric_rank", "value"))
     words = "Rank of each system among the models in every measure, and the mean of its ranks; 1 is best."
     chart = _intervals([rows], "mean rank, 95 % interval", width=charts.WIDE)
-    return exhibit("Ranks", words, columns, chart, signatures(overall), home.rests(corpus, "metric_rank"))
+    return exhibit("Ranks", words, shown, chart, signatures(overall), home.rests(corpus, "metric_rank"))
 
 
 def drift(home: Home, corpus: str) -> list[Exhibit]:
@@ -149,14 +140,16 @@ def drift(home: Home, corpus: str) -> list[Exhibit]:
     bands = band_names(edges)
     places = both.with_columns(band=pl.sum_horizontal(pl.lit(0), *(pl.col("drift") > edge for edge in edges)))
     middle = middle.with_columns(model=pl.when(kind="model").then("system"))
-    columns = [names(middle, "system", "system"), names(middle, "kind", "kind"),
-               counts(middle, "outputs", "outputs", _where(middle, corpus, "model", band=ANY))]  # fmt: skip
-    columns += [numbers(middle, name, name, 2) for name in QUANTILES]
+    shown = columns(
+        middle, "drift_score", "system", "kind", "outputs", outputs=_where(middle, corpus, "model", band=ANY)
+    )
+    shown += [column(middle.select(drift=name), "drift_score", "drift", heading=name) for name in QUANTILES]
     for at, band in enumerate(bands):
-        own = places.filter(band=at).group_by("kind", "system").agg(count=pl.len())
-        cells = middle.join(own, on=["kind", "system"], how="left", maintain_order="left")
-        cells = cells.with_columns(pl.col("count").fill_null(0))
-        columns.append(counts(cells, "count", f"drift {band}", _where(cells, corpus, "model", band=band)))
+        own = places.filter(band=at).group_by("kind", "system").agg(outputs=pl.len())
+        own = middle.drop("outputs").join(own, on=["kind", "system"], how="left", maintain_order="left")
+        own = own.with_columns(pl.col("outputs").fill_null(0))
+        behind = _where(own, corpus, "model", band=band)
+        shown.append(column(own, "drift_score", "outputs", behind, heading=f"drift {band}"))
     most = max(edges) * BEYOND
     chart = charts.distribution(_histogram(both, middle, most), edges, most, "drift")
     words = (
@@ -166,7 +159,7 @@ def drift(home: Home, corpus: str) -> list[Exhibit]:
     )
     rests = home.rests(corpus, "drift_score", "human_baseline", "triage")
     made = [f"embedder: {each}; {DRIFT}" for each in both["embedder"].unique().sort()]
-    return [exhibit("Drift", words, columns, chart, made, rests)]
+    return [exhibit("Drift", words, shown, chart, made, rests)]
 
 
 def _histogram(both: pl.DataFrame, middle: pl.DataFrame, most: float) -> pl.DataFrame:
@@ -198,14 +191,16 @@ def severity(home: Home, corpus: str) -> list[Exhibit]:
             continue
         outputs = _where(own, corpus, by, band=ANY) if by == "model" else _where(own, corpus, by)
         judged = _where(own, corpus, by, label=ANY, raters=_by_people())
-        columns = [names(own, by, by), names(own, "raters", "raters"), counts(own, "outputs", "outputs", outputs),
-                   counts(own, "judged", "judged", judged)]  # fmt: skip
-        for name, label in LABELS.items():
-            columns.append(counts(own, name, name, _where(own, corpus, by, label=label, raters=_by_people())))
-        columns += [numbers(own, "major_rate", "major, %", 1, 100), numbers(own, "any_rate", "any error, %", 1, 100)]
+        labeled = {
+            name: _where(own, corpus, by, label=label, raters=_by_people()) for name, label in LABELS.items()
+        }  # fmt: skip
+        shown = columns(
+            own, "audit_outcome", by, "raters", "outputs", "judged", *LABELS, "major_rate", "any_rate",
+            outputs=outputs, judged=judged, **labeled,
+        )  # fmt: skip
         order = list(bands) if by == "band" else own[by].unique(maintain_order=True).to_list()
         chart = charts.shares(_stacked(own, by), order, "share of the outputs judged")
-        found.append(exhibit(title, whole, columns, chart, signatures(own), rests))
+        found.append(exhibit(title, whole, shown, chart, signatures(own), rests))
     estimates = home.read("error_estimate", corpus).filter(region="all").sort("any_rate", "model")
     if len(estimates):
         found.append(_estimates(home, corpus, estimates))
@@ -218,36 +213,35 @@ def _stacked(rows: pl.DataFrame, by: str) -> pl.DataFrame:
     total = pl.sum_horizontal(levels)
     return pl.concat([
         rows.select(
-            pl.col("raters").replace_strict(RATERS).alias("panel"), row=by, level=pl.lit(level), count=level,
+            panel="raters", row=by, level=pl.lit(level), count=level,
             share=pl.col(level) / total, before=pl.sum_horizontal(pl.lit(0), *levels[:at]) / total,
         ) for at, level in enumerate(levels)
     ])  # fmt: skip
 
 
 def _estimates(home: Home, corpus: str, rows: pl.DataFrame) -> Exhibit:
-    columns = [
-        names(rows, "model", "model", ALL),
-        counts(rows, "outputs", "outputs", _where(rows, corpus, "model", band=ANY)),
-        counts(rows, "labelled", "labelled", _where(rows, corpus, "model", label=ANY, raters=PEOPLE)),
-        numbers(rows, "covered", "spoken of, %", 1, 100),
-    ]
-    levels = {"minor_rate": "minor", "major_rate": "major", "any_rate": "any error"}
-    columns += [numbers(rows, name, f"{word}, %", 1, 100) for name, word in levels.items()]
+    rates = ("minor_rate", "major_rate", "any_rate")
+    shown = columns(
+        rows, "error_estimate", "model", "outputs", "labelled", "covered", *rates,
+        outputs=_where(rows, corpus, "model", band=ANY),
+        labelled=_where(rows, corpus, "model", label=ANY, raters=PEOPLE),
+    )  # fmt: skip
+    (model,) = cells("error_estimate", "model")
     drawn = [
         rows.select(
-            panel=pl.lit(word), row=_or_all("model"), kind=pl.lit("people"), value=100 * pl.col(name),
-            low=100 * pl.col(f"{name}_low"), high=100 * pl.col(f"{name}_high"),
-        ) for name, word in levels.items()
+            panel=pl.lit(catalogue.column("error_estimate", name).label), row=model, kind=pl.lit("people"),
+            **points("error_estimate", name),
+        ) for name in rates
     ]  # fmt: skip
     words = (
         "Error rates, from a sample that was drawn by model and band and that people labelled. They speak of the "
         "outputs of those models and bands from which some are labelled"
     )
     least = float(rows["covered"].min() or 0)  # type: ignore[arg-type]
-    words += ", which are all." if least == 1 else f", the share spoken of: {100 * least:.1f} % or more of a row."
-    chart = _intervals(drawn, "% of the outputs spoken of, 95 % interval", width=220, columns=3)
+    words += ", which are all." if least == 1 else f", the share covered: {100 * least:.1f} % or more of a row."
+    chart = _intervals(drawn, "% of the outputs covered, 95 % interval", width=220, columns=3)
     rests = home.rests(corpus, "error_estimate")
-    return exhibit("Errors of all outputs", words, columns, chart, signatures(rows), rests)
+    return exhibit("Errors of all outputs", words, shown, chart, signatures(rows), rests)
 
 
 def categories(home: Home, corpus: str) -> list[Exhibit]:
@@ -256,11 +250,12 @@ def categories(home: Home, corpus: str) -> list[Exhibit]:
     rows = rows.sort("raters", "major", "minor", "error_category", descending=[False, True, True, False])
     if rows.is_empty():
         return []
-    columns = [names(rows, "raters", "raters"), names(rows, "error_category", "category")]
-    for name in ("minor", "major"):
-        where = _where(rows, corpus, category=pl.col("error_category"), label=LABELS[name], raters=_by_people())
-        columns.append(counts(rows, name, name, where))
-        columns.append(numbers(rows, f"{name}_share", f"% of all {name}", 1, 100))
+    labeled = {
+        name: _where(rows, corpus, category=pl.col("error_category"), label=LABELS[name], raters=_by_people())
+        for name in ("minor", "major")
+    }
+    names = ("raters", "error_category", "minor", "minor_share", "major", "major_share")
+    shown = columns(rows, "error_category", *names, **labeled)
     drawn = pl.concat([
         rows.select(
             row=pl.format("{} ({})", "error_category", "raters"), kind=pl.lit(name), value=name,
@@ -271,7 +266,7 @@ def categories(home: Home, corpus: str) -> list[Exhibit]:
     chart = charts.amounts(drawn, "errors", levels)
     words = "What kind of errors were found, by the panel and by people."
     rests = home.rests(corpus, "audit_outcome")
-    return [exhibit("Errors by category", words, columns, chart, signatures(rows), rests)]
+    return [exhibit("Errors by category", words, shown, chart, signatures(rows), rests)]
 
 
 def closest(home: Home, corpus: str) -> list[Exhibit]:
@@ -283,20 +278,16 @@ def closest(home: Home, corpus: str) -> list[Exhibit]:
     systems = rows.group_by(keys, maintain_order=True).agg(pl.col("passages").max())
     systems = systems.with_columns(model=pl.when(kind="model").then("system"))
     behind = _where(systems, corpus, "model", closest=ANY)
-    columns = [names(systems, "system", "system"), names(systems, "kind", "kind"),
-               counts(systems, "passages", "passages", behind)]  # fmt: skip
+    shown = columns(systems, "closest_share", "system", "kind", "passages", passages=behind)
     for translator in sorted(rows["translator"].unique()):
         own = systems.join(rows.filter(translator=translator), on=keys, how="left", maintain_order="left")
         where = _where(own, corpus, "model", closest=translator)
-        columns.append(numbers(own, "share", f"{translator}, %", 1, 100, where))
-    drawn = rows.select(
-        row=named("system", "kind"), kind="translator", value=100 * pl.col("share"), low=100 * pl.col("share_low"),
-        high=100 * pl.col("share_high"),
-    )  # fmt: skip
+        shown.append(column(own, "closest_share", "share", where, heading=f"{translator} %"))
+    drawn = rows.select(row=named("system", "kind"), kind="translator", **points("closest_share", "share"))
     chart = charts.dodged(drawn, "% of passages, 95 % interval", domain=[0, 100])
     words = "In how many passages each translator's reference is the one most similar to what a system wrote."
     rests = home.rests(corpus, "closest_share")
-    return [exhibit("Closest reference", words, columns, chart, signatures(rows), rests)]
+    return [exhibit("Closest reference", words, shown, chart, signatures(rows), rests)]
 
 
 def concordance(home: Home, corpus: str) -> list[Exhibit]:
@@ -306,21 +297,21 @@ def concordance(home: Home, corpus: str) -> list[Exhibit]:
     if pairs.is_empty():
         return []
     together = rows.filter(statistic="W")
-    short = {**MEASURES, "sim_best": "similarity"}
-    pairs = pairs.with_columns(pl.col("measure", "other").replace(short))
-    columns = [names(pairs, "measure", "measure"), names(pairs, "other", "other"), counts(pairs, "models", "models"),
-               numbers(pairs, "value", "Kendall's τ-b", 3)]  # fmt: skip
+    shown = [
+        *columns(pairs, "metric_concordance", "measure", "other", "models"),
+        column(pairs, "metric_concordance", "value", heading="Kendall's τ-b"),
+    ]
     drawn = pairs.select(
-        panel=pl.lit(""), row=pl.format("{} / {}", "measure", "other"), kind=pl.lit("model"), value="value",
-        low="value_low", high="value_high",
+        panel=pl.lit(""), row=pl.format("{} / {}", *cells("metric_concordance", "measure", "other")),
+        kind=pl.lit("model"), **points("metric_concordance", "value"),
     )  # fmt: skip
     words = "Whether each two measures order the models alike: 1 the same order, -1 the reverse, 0 unrelated."
     if len(together):
-        value, low, high, models = together.select("value", "value_low", "value_high", "models").row(0)
-        words += f" Kendall's W of all: {value:.3f} [{low:.3f}, {high:.3f}], over {models} models."
+        value, models = together.select(cells("metric_concordance", "value", "models")).row(0)
+        words += f" Kendall's W of all: {value}, over {models} models."
     chart = _intervals([drawn], "τ-b, 95 % interval", width=charts.WIDE, rule=0, domain=[-1, 1])
     rests = home.rests(corpus, "metric_rank")
-    return [exhibit("Concordance of measures", words, columns, chart, signatures(rows), rests)]
+    return [exhibit("Concordance of measures", words, shown, chart, signatures(rows), rests)]
 
 
 def calibration(home: Home, corpus: str) -> list[Exhibit]:
@@ -328,36 +319,26 @@ def calibration(home: Home, corpus: str) -> list[Exhibit]:
     rows = home.read("judge_calibration", corpus).sort("kappa", "judge", descending=[True, False], nulls_last=True)
     if rows.is_empty():
         return []
-    percent = {"exact": "same label", "major_precision": "major: precision", "major_recall": "major: recall",
-               "major_f1": "major: F1", "any_f1": "any error: F1"}  # fmt: skip
-    columns = [names(rows, "judge", "judge"), counts(rows, "outputs", "outputs")]
-    columns += [numbers(rows, name, f"{word}, %", 1, 100) for name, word in percent.items()]
-    columns.append(numbers(rows, "kappa", "κ", 3))
+    names = ("judge", "outputs", "exact", "major_precision", "major_recall", "major_f1", "any_f1", "kappa")
+    shown = columns(rows, "judge_calibration", *names)
     kind = pl.when(pl.col("judge").str.starts_with("panel")).then(pl.lit("panel")).otherwise(pl.lit("judge"))
-    shown = {**{name: percent[name] for name in ("exact", "major_f1", "any_f1")}, "kappa": "κ of the labels"}
     judged = [
-        rows.select(panel=pl.lit(word), row="judge", kind=kind, value=name, low=f"{name}_low", high=f"{name}_high")
-        for name, word in shown.items()
-    ]
+        rows.select(
+            panel=pl.lit(catalogue.column("judge_calibration", name).heading), row="judge", kind=kind,
+            **points("judge_calibration", name),
+        ) for name in ("exact", "major_f1", "any_f1", "kappa")
+    ]  # fmt: skip
     words = "Each judge, the panel, and the panel without one of them, against what people labelled."
     chart = _intervals(judged, "95 % interval")
     rests = home.rests(corpus, "judge_calibration")
-    found = [exhibit("Calibration of the judges", words, columns, chart, signatures(rows), rests)]
+    found = [exhibit("Calibration of the judges", words, shown, chart, signatures(rows), rests)]
     sure = home.read("judge_reliability", corpus).sort("judge", "confidence")
     if len(sure):
-        columns = [
-            names(sure, "judge", "judge"),
-            names(sure, "confidence", "confidence"),
-            counts(sure, "outputs", "outputs"),
-            numbers(sure, "agreement", "agrees with people, %", 1, 100),
-        ]
-        drawn = sure.select(
-            row="judge", kind="confidence", value=100 * pl.col("agreement"), low=100 * pl.col("agreement_low"),
-            high=100 * pl.col("agreement_high"),
-        )  # fmt: skip
+        shown = columns(sure, "judge_reliability", "judge", "confidence", "outputs", "agreement")
+        drawn = sure.select(row="judge", kind="confidence", **points("judge_reliability", "agreement"))
         chart = charts.dodged(drawn, "% that agree with people, 95 % interval", domain=[0, 100])
         words = "How often a judge says what people say, by how sure it says it is."
-        found.append(exhibit("Confidence of the judges", words, columns, chart, signatures(sure), rests))
+        found.append(exhibit("Confidence of the judges", words, shown, chart, signatures(sure), rests))
     return found
 
 
@@ -368,34 +349,28 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
         return []
     best = rows.filter(aspect="").select("model", best="score")
     first = places(home.warehouse.read("aspect_vote", rows.select("model").unique())).filter(corpus=corpus)
-    first = first.select("model", "first", "first_low", "first_high", aspect=pl.lit(""))
+    first = first.select("model", pl.col("^first_rate.*$"), aspect=pl.lit(""))
     rows = (
         rows.join(best, on="model", how="left")
         .join(first, on=["model", "aspect"], how="left")
         .sort("aspect", "best", "model", descending=[False, True, False], nulls_last=True)
     )
     whole = rows.with_columns(model=pl.when(aspect="").then("model"))  # the reader knows verdicts, not those of aspects
-    found = {
-        verdict: counts(rows, verdict, heading, _where(whole, corpus, "model", verdict=verdict))
-        for verdict, heading in {"machine": "model better", "unsure": "unsure", "human": "human better"}.items()
-    }
-    columns = [
-        names(rows, "aspect", "aspect", "ensemble"), names(rows, "model", "model"),
-        counts(rows, "chunks", "chunks", _where(whole, corpus, "model", verdict=ANY)), counts(rows, "works", "works"),
-        *found.values(), numbers(rows, "score", "score", 1),
-        names(rows, "interval_of", "interval of"), numbers(rows, "first", "first text preferred, %", 1, 100),
-    ]  # fmt: skip
-    drawn = rows.select(
-        panel=pl.when(aspect="").then(pl.lit("ensemble")).otherwise("aspect"), row="model", kind=pl.lit("model"),
-        value="score", low="score_low", high="score_high",
+    verdicts = ("machine", "unsure", "human")
+    shown = columns(
+        rows, "literary_score", "aspect", "model", "chunks", "works", *verdicts, "score", "interval_of", "first_rate",
+        chunks=_where(whole, corpus, "model", verdict=ANY),
+        **{verdict: _where(whole, corpus, "model", verdict=verdict) for verdict in verdicts},
     )  # fmt: skip
+    (aspect,) = cells("literary_score", "aspect")
+    drawn = rows.select(panel=aspect, row="model", kind=pl.lit("model"), **points("literary_score", "score"))
     chart = _intervals([drawn], "score, 95 % interval", rule=PARITY, domain=[0, 100])
     words = (
         "Models against the human translation: 50 (dashed) is parity, above it the model is found better. Judges that "
         "do not look at the place prefer the first text in 50 %."
     )
     rests = home.rests(corpus, "literary_score", "head_to_head")
-    return [exhibit("Literary scores", words, columns, chart, signatures(rows), rests)]
+    return [exhibit("Literary scores", words, shown, chart, signatures(rows), rests)]
 
 
 def pairwise(home: Home) -> list[Exhibit]:
@@ -403,14 +378,13 @@ def pairwise(home: Home) -> list[Exhibit]:
     models, anchors = (home.warehouse.read(table) for table in ("pairwise_score", "anchor_score"))
     shared = ["base_set", "slice", "items", "matches", "wins", "ties", "excluded", "win_rate", "win_rate_low",
               "win_rate_high", "problem", "contract", "signature"]  # fmt: skip
-    ends = ["", "_low", "_high"]
     every = pl.concat([
         models.select(
-            *shared, *(f"{name}{end}" for name in ("first_rate", "lt", "en") for end in ends), kind=pl.lit("model"),
-            name="model", **{f"beside{end}": f"lt_fixed{end}" for end in ends},
+            *shared, *(f"{name}{end}" for name in ("first_rate", "lt", "lt_fixed", "en") for end in ENDS),
+            kind=pl.lit("model"), system="model",
         ),
         anchors.select(
-            *shared, kind=pl.lit("anchor"), name="anchor", **{f"beside{end}": f"lt{end}" for end in ends}
+            *shared, kind=pl.lit("anchor"), system="anchor", **{f"lt_fixed{end}": f"lt{end}" for end in ENDS}
         ),
     ], how="diagonal")  # fmt: skip
     groups = every.select("base_set", "contract").unique().sort("base_set", "contract")
@@ -418,18 +392,14 @@ def pairwise(home: Home) -> list[Exhibit]:
     found, rests = [], home.rests("", "pairwise_score", "anchor_score")
     for number, (base_set, contract) in enumerate(groups.iter_rows(), start=1):
         rows = every.filter(base_set=base_set, contract=contract)
-        overall = rows.filter(slice="overall").select("kind", "name", best="beside")
-        rows = rows.join(overall, on=["kind", "name"], how="left").with_columns(first=pl.col("slice") != "overall")
-        rows = rows.sort("first", "slice", "best", "name", descending=[False, False, True, False], nulls_last=True)
-        columns = [
-            names(rows, "slice", "slice"), names(rows, "name", "system"), names(rows, "kind", "kind"),
-            *(counts(rows, name, name) for name in ("items", "matches", "ties", "excluded")),
-            numbers(rows, "wins", "wins", 1), numbers(rows, "win_rate", "win rate, %", 1, 100),
-            numbers(rows, "beside", "LT beside the anchors", 2), numbers(rows, "lt", "LT", 2),
-            numbers(rows, "en", "EN", 2),
-            numbers(rows, "first_rate", "first text preferred, %", 1, 100),
-        ]  # fmt: skip
-        drawn = rows.select("kind", panel="slice", row="name", value="beside", low="beside_low", high="beside_high")
+        overall = rows.filter(slice="overall").select("kind", "system", best="lt_fixed")
+        rows = rows.join(overall, on=["kind", "system"], how="left").with_columns(first=pl.col("slice") != "overall")
+        rows = rows.sort("first", "slice", "best", "system", descending=[False, False, True, False], nulls_last=True)
+        shown = columns(
+            rows, "pairwise_score", "slice", "system", "kind", "items", "matches", "ties", "excluded", "wins",
+            "win_rate", "lt_fixed", "lt", "en", "first_rate",
+        )  # fmt: skip
+        drawn = rows.select("kind", panel="slice", row="system", **points("pairwise_score", "lt_fixed"))
         chart = _intervals([drawn], "LT beside the anchors, 95 % interval", domain=[0, 10])
         words = (
             "Strength of models and anchors on one scale of 0 to 10, on which anchors are where they are without any "
@@ -438,7 +408,7 @@ def pairwise(home: Home) -> list[Exhibit]:
         ) + _problems(rows)
         title = f"LT against {base_set}" + (f", contract {number} of {len(groups)}" if base_set in several else "")
         signed = signatures(rows.select(signature=pl.format("{}; {}", "contract", "signature")))
-        found.append(exhibit(title, words, columns, chart, signed, rests))
+        found.append(exhibit(title, words, shown, chart, signed, rests))
     return found
 
 
@@ -446,7 +416,7 @@ def _problems(rows: pl.DataFrame) -> str:
     """What keeps strengths from being told, a sentence for each slice and problem; with the names of who has it, unless
     all of the slice do."""
     sizes = dict(rows.group_by("slice").len().iter_rows())
-    found = rows.drop_nulls("problem").group_by("slice", "problem", maintain_order=True).agg(pl.col("name").sort())
+    found = rows.drop_nulls("problem").group_by("slice", "problem", maintain_order=True).agg(pl.col("system").sort())
     return " ".join(
         f"{part}{'' if len(who) == sizes[part] else ', ' + ', '.join(who)}: {problem}."
         for part, problem, who in found.iter_rows()
@@ -455,18 +425,14 @@ def _problems(rows: pl.DataFrame) -> str:
 
 def understanding(home: Home) -> list[Exhibit]:
     """Means over the tasks of a benchmark in a language, tasks, and each two models."""
-    rows = home.warehouse.read("understanding_board").with_columns(scope=_scope())
+    rows = home.warehouse.read("understanding_board").with_columns(benchmark=_scope())
     rests = home.rests("", "understanding_board")
     found: list[Exhibit] = []
-    means = rows.filter(task="").sort("scope", "score", "system", descending=[False, True, False], nulls_last=True)
+    means = rows.filter(task="").sort("benchmark", "score", "system", descending=[False, True, False], nulls_last=True)
     if means["score"].count():
-        columns = [
-            names(means, "scope", "benchmark, language"), names(means, "system", "system"),
-            names(means, "kind", "kind"), counts(means, "tasks", "tasks"),
-            numbers(means, "score", "score", 1), names(means, "missing", "missing"),
-        ]  # fmt: skip
+        shown = columns(means, "understanding_board", "benchmark", "system", "kind", "tasks", "score", "missing")
         drawn = means.select(
-            "kind", panel="scope", row="system", value="score", low=pl.coalesce("score_low", "score"),
+            "kind", panel="benchmark", row="system", value="score", low=pl.coalesce("score_low", "score"),
             high=pl.coalesce("score_high", "score"),
         )  # fmt: skip
         chart = _intervals([drawn], "score, 95 % interval", domain=[0, 100])
@@ -474,37 +440,30 @@ def understanding(home: Home) -> list[Exhibit]:
             "Mean over the tasks of a benchmark in a language, in points of 100; who lacks a task that a model has "
             "gets no mean."
         )
-        found.append(exhibit("Mean scores", words, columns, chart, signatures(means), rests))
-    of_tasks = rows.filter(pl.col("task") != "").sort("scope")
-    for (scope,), own in of_tasks.group_by(["scope"], maintain_order=True):
+        found.append(exhibit("Mean scores", words, shown, chart, signatures(means), rests))
+    of_tasks = rows.filter(pl.col("task") != "").sort("benchmark")
+    for (scope,), own in of_tasks.group_by(["benchmark"], maintain_order=True):
         keys = ["kind", "system"]
         systems = own.group_by(keys).agg(pl.col("score").mean()).sort("score", "system", descending=[True, False])
-        columns = [names(systems, "system", "system"), names(systems, "kind", "kind")]
+        shown = columns(systems, "understanding_board", "system", "kind")
         for task in sorted(own["task"].unique()):
-            cells = systems.select(keys).join(own.filter(task=task), on=keys, how="left", maintain_order="left")
-            columns.append(numbers(cells, "score", task, 1))
+            of_task = systems.select(keys).join(own.filter(task=task), on=keys, how="left", maintain_order="left")
+            shown.append(column(of_task, "understanding_board", "score", heading=task))
         words = "Every system on every task, in points of 100."
-        found.append(exhibit(f"Tasks of {scope}", words, columns, None, signatures(own), rests))
+        found.append(exhibit(f"Tasks of {scope}", words, shown, None, signatures(own), rests))
         trained = own.drop_nulls("near").sort("task", "score", descending=[False, True])
         if len(trained):
-            columns = [
-                names(trained, "task", "task"), names(trained, "system", "system"),
-                numbers(trained, "score", "score", 1),
-                numbers(trained, "near", "test samples with a near neighbour in train, %", 1, 100),
-            ]  # fmt: skip
+            shown = columns(trained, "understanding_board", "task", "system", "score", "near")
             words = "What was trained, and how much of the test split it could have by heart."
-            found.append(exhibit(f"Trained on {scope}", words, columns, None, signatures(trained), rests))
-    pairs = home.warehouse.read("understanding_comparison").filter(task="").with_columns(scope=_scope())
+            found.append(exhibit(f"Trained on {scope}", words, shown, None, signatures(trained), rests))
+    pairs = home.warehouse.read("understanding_comparison").filter(task="").with_columns(benchmark=_scope())
     if len(pairs):
-        pairs = pairs.sort("scope", "difference", descending=[False, True])
-        columns = [
-            names(pairs, "scope", "benchmark, language"), names(pairs, "model", "model"),
-            names(pairs, "other", "other"), numbers(pairs, "difference", "difference, points", 2),
-            numbers(pairs, "p_holm", "p, corrected", 4),
-        ]  # fmt: skip
+        pairs = pairs.sort("benchmark", "difference", descending=[False, True])
+        names = ("benchmark", "model", "other", "difference", "p_holm")
+        shown = columns(pairs, "understanding_comparison", *names)
         words = "Means of each two models: the first less the other, on the samples of both."
         rests = home.rests("", "understanding_comparison")
-        found.append(exhibit("Differences of means", words, columns, None, signatures(pairs), rests))
+        found.append(exhibit("Differences of means", words, shown, None, signatures(pairs), rests))
     return found
 
 
@@ -515,16 +474,15 @@ def costs(home: Home) -> list[Exhibit]:
         return []
     rows = summed(calls, "model", "purpose").sort("paid", "model", "purpose", descending=[True, False, False],
                                                   nulls_last=True)  # fmt: skip
-    columns = [names(rows, "model", "model"), names(rows, "purpose", "purpose"), counts(rows, "calls", "calls"),
-               counts(rows, "prompt_tokens", "tokens asked"), counts(rows, "completion_tokens", "tokens answered"),
-               numbers(rows, "paid", "known to be paid, US $", 4), counts(rows, "uncertain", "calls of unknown cost"),
-               numbers(rows, "at_most", "these at most, US $", 4)]  # fmt: skip
+    names = ("model", "purpose", "calls", "prompt_tokens", "completion_tokens", "paid", "uncertain", "at_most")
+    shown = columns(rows, "package_cost", *names)
+    paid = catalogue.column("package_cost", "paid")
     drawn = rows.filter(pl.col("paid") > 0).select(
         row=pl.format("{}, {}", "model", "purpose"), kind=pl.lit("paid"), value="paid",
-        words=pl.col("paid").map_elements(lambda value: f"{value:.4f}", return_dtype=pl.String),
+        words=cell(paid),
     )  # fmt: skip
     chart = charts.amounts(drawn.head(MOST_BARS), "US dollars", {"paid": "blue"}) if len(drawn) else None
-    words = f"Known to be paid: {float(rows['paid'].sum()):.4f} US dollars; of {len(calls):,} calls, "
+    words = f"Known to be paid: {text(float(rows['paid'].sum()), paid)} US dollars; of {len(calls):,} calls, "
     words += f"{int(rows['uncertain'].sum()):,} are of unknown cost."
     if len(drawn) > MOST_BARS:
         words += f" The chart shows the {MOST_BARS} largest of {len(drawn)}."
@@ -532,7 +490,7 @@ def costs(home: Home) -> list[Exhibit]:
         "as the endpoint reports it, else by the registry's price; of calls of unknown cost the worst case, none where "
         "there is no price"
     ]
-    return [exhibit("Costs", words, columns, chart, signed, home.rests("", "model_call"))]
+    return [exhibit("Costs", words, shown, chart, signed, home.rests("", "model_call"))]
 
 
 OF_CORPUS: list[Callable[[Home, str], list[Exhibit]]] = [
@@ -580,7 +538,3 @@ def _of(rows: pl.DataFrame, corpus: str) -> pl.DataFrame:
 def _scope() -> pl.Expr:
     """Benchmark, if there is one, and language."""
     return pl.when(pl.col("benchmark") == "").then("language").otherwise(pl.format("{}, {}", "benchmark", "language"))
-
-
-def _or_all(column: str) -> pl.Expr:
-    return pl.when(pl.col(column) == "").then(pl.lit(ALL)).otherwise(column)

@@ -11,8 +11,11 @@ from typing import NamedTuple
 import polars as pl
 
 from benchmark_assets.reporting.report.charts import Spec
+from resources import catalogue
+from resources.catalogue import Column
 from resources.digest import digest
 from resources.keys import KEYS
+from resources.tables import ENDS, text
 from resources.warehouse import Warehouse
 
 NONE = "–"
@@ -92,40 +95,44 @@ def named(system: str, kind: str) -> pl.Expr:
     return pl.col(system) + pl.when(pl.col(kind) == "human").then(pl.lit(" (human)")).otherwise(pl.lit(""))
 
 
-def names(rows: pl.DataFrame, column: str, heading: str, empty: str = NONE) -> ExhibitColumn:
-    """Words as they are; `empty` in place of ''."""
-    cells = [Cell(NONE if each is None else each or empty, None) for each in rows[column]]
-    return ExhibitColumn(heading, cells, of_names=True)
+def columns(
+    rows: pl.DataFrame, table: str, *names: str, **behind: Sequence[Mapping[str, str]]
+) -> list[ExhibitColumn]:  # fmt: skip
+    """Columns of rows as the catalogue declares them for a table; `behind` has filters by the name of the column."""
+    return [column(rows, table, name, behind.get(name)) for name in names]
 
 
-def counts(
-    rows: pl.DataFrame, column: str, heading: str, behind: Sequence[Mapping[str, str]] | None = None
-) -> ExhibitColumn:
-    """Whole numbers, each with the filter of the passages behind it."""
-    filters: Sequence[Mapping[str, str] | None] = behind or [None] * len(rows)
-    cells = [
-        Cell(NONE, None) if each is None else Cell(f"{each:,}", each, where if each else None)
-        for each, where in zip(rows[column], filters, strict=True)
-    ]
-    return ExhibitColumn(heading, cells)
-
-
-def numbers(
-    rows: pl.DataFrame, column: str, heading: str, digits: int, scale: float = 1,
-    behind: Sequence[Mapping[str, str]] | None = None,
+def column(
+    rows: pl.DataFrame, table: str, name: str, behind: Sequence[Mapping[str, str]] | None = None, heading: str = ""
 ) -> ExhibitColumn:  # fmt: skip
-    """Numbers with a fixed count of digits, with their interval where the frame has the column's `_low` and `_high`,
-    each with the filter of the passages behind it."""
-    bounds = [f"{column}_low", f"{column}_high"]
-    wanted = [column, *bounds] if set(bounds) <= set(rows.columns) else [column]
+    """A column of rows under its heading, or another, with the digits and the interval that a table declares.
+
+    Each number has the filter of the passages behind it.
+    """
+    declared = catalogue.column(table, name)
+    ends = ENDS if declared.interval else ENDS[:1]
     filters: Sequence[Mapping[str, str] | None] = behind or [None] * len(rows)
-    cells = []
-    for (value, *ends), where in zip(rows.select(wanted).iter_rows(), filters, strict=True):
-        known = len(ends) == 2 and None not in ends
-        interval = f"[{', '.join(f'{end * scale:.{digits}f}' for end in ends)}]" if known else ""
-        text = NONE if value is None else f"{value * scale:.{digits}f}"
-        cells.append(Cell(text, value, where if value else None, interval if value is not None else ""))
-    return ExhibitColumn(heading, cells)
+    values = rows.select(f"{name}{end}" for end in ends).iter_rows()
+    cells = [_cell(declared, *value, where=where) for value, where in zip(values, filters, strict=True)]
+    return ExhibitColumn(heading or declared.heading, cells, of_names=rows[name].dtype == pl.String)
+
+
+def _cell(
+    declared: Column, value: str | float | None, *ends: float | None, where: Mapping[str, str] | None
+) -> Cell:  # fmt: skip
+    if value is None:
+        return Cell(NONE, None)
+    if isinstance(value, str):
+        return Cell(text(value, declared) or NONE, None)
+    interval = [text(end, declared) for end in ends if end is not None]
+    shown = f"[{', '.join(interval)}]" if len(interval) == 2 else ""
+    return Cell(text(value, declared), value, where if value else None, shown)
+
+
+def points(table: str, name: str) -> dict[str, pl.Expr]:
+    """A number and its bounds as charts show them: in percent where tables do."""
+    scale = 100 if catalogue.column(table, name).percent else 1
+    return {key: scale * pl.col(f"{name}{end}") for key, end in zip(("value", "low", "high"), ENDS, strict=True)}
 
 
 def signatures(*frames: pl.DataFrame) -> list[str]:

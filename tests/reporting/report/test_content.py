@@ -53,11 +53,11 @@ def test_what_nobody_knows_the_cost_of_is_no_zero(warehouse: Warehouse) -> None:
     change(warehouse, "model_call", pl.when(model="beta").then(None).otherwise("cost").alias("cost"))
     (found,) = exhibits(warehouse, "Costs")
     assert found.words == "Known to be paid: 0.5000 US dollars; of 4 calls, 2 are of unknown cost."
-    assert cells(found, "known to be paid, US $") == ["0.2500", "0.2500", "–", "–"]
-    assert cells(found, "these at most, US $")[2:] == ["–", "–"]
+    assert cells(found, "paid, US $") == ["0.2500", "0.2500", "–", "–"]
+    assert cells(found, "unknown cost at most, US $")[2:] == ["–", "–"]
     change(warehouse, "model_call", priced=True, reserved=2.0)
     (found,) = exhibits(warehouse, "Costs")
-    assert cells(found, "these at most, US $")[2:] == ["2.0000", "2.0000"]
+    assert cells(found, "unknown cost at most, US $")[2:] == ["2.0000", "2.0000"]
 
 
 def test_scores_under_different_contracts_are_apart_and_models_are_on_the_scale_of_the_anchors(
@@ -79,7 +79,7 @@ def test_rates_say_of_how_many_outputs_they_speak(warehouse: Warehouse) -> None:
     change(warehouse, "error_estimate", covered=0.25)
     (found,) = exhibits(warehouse, "Errors of all outputs")
     assert "25.0 % or more of a row" in found.words
-    assert cells(found, "spoken of, %") == ["25.0"] * 3
+    assert cells(found, "covered %") == ["25.0"] * 3
 
 
 def test_the_signature_of_drift_is_that_of_the_corpus_itself(warehouse: Warehouse) -> None:
@@ -104,4 +104,4 @@ def test_counts_lead_to_as_many_passages_as_they_say(warehouse: Warehouse) -> No
     verdicts = behind(literary, "human better")
     assert {"corpus": "made", "model": "beta", "verdict": "human"} in verdicts
     assert [bool(where) for where in verdicts] == [aspect == "ensemble" for aspect in cells(literary, "aspect")]
-    assert cells(literary, "first text preferred, %")[:1] == ["50.0"]  # of a judge that named the human one each time
+    assert cells(literary, "first text preferred %")[:1] == ["50.0"]  # of a judge that named the human one each time
