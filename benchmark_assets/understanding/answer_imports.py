@@ -1,7 +1,7 @@
-"""Answers that were made elsewhere: the file in which they come, and their way into the warehouse.
+"""Import of answers that were made elsewhere, from a file of JSON lines.
 
-An answer is stored as the file has it; what it says is read like a reply (parsing). Nothing is imported from a file
-with a fault. Not here: what becomes of samples without one (answers).
+An answer is stored as it stands in the file, and parsed like a reply (parsing). A file with a fault is refused as a
+whole. Not here: how samples without an answer count (answers).
 """
 
 import json
@@ -23,7 +23,7 @@ from resources.warehouse import Replacement, Warehouse
 
 
 class ImportedAnswers(NamedTuple):
-    """How many answers were taken in, for how many samples of the test split."""
+    """Number of imported answers, and number of samples of the test split."""
 
     answers: int
     samples: int
@@ -32,20 +32,20 @@ class ImportedAnswers(NamedTuple):
 def import_answers(
     warehouse: Warehouse, path: Path, task: str, model: str, registered: Collection[str] = ()
 ) -> ImportedAnswers:
-    """Take in the answers of a model to a task, in place of those imported before.
+    """Import the answers of a model to a task, replacing earlier imports.
 
     Parameters
     ----------
     path
-        JSON lines of `sample`, its name, and `label` or `prediction`, as models are asked for them.
+        JSON lines with `sample`, the sample's name, and `label` or `prediction`, in the form that prompts ask for.
     registered
-        Names of the models that are asked, under which nothing can be imported.
+        Names of the models of the registry; nothing can be imported under them.
 
     Raises
     ------
     BadInput
-        For a fault of the file, a task that is not in the warehouse or has no samples yet, a sample that is not of its
-        test split, or a model's name that is no slug, or registered.
+        For a fault of the file, a task that is not in the warehouse or has no samples yet, a sample that is not in the
+        test split, or a model's name that is not a slug, or is registered.
     """
     check_key(model, "model", path)
     if model in registered:
@@ -54,11 +54,15 @@ def import_answers(
     key = pl.DataFrame({"task": [task], "split": ["test"]})
     samples = set(warehouse.read("task_sample", key, ["sample"])["sample"])
     if not samples:
-        raise BadInput(task, "", "has no samples in this warehouse", "`variorum update` brings them, or says why not")
+        raise BadInput(
+            task, "", "has no samples in this warehouse", "run `variorum update`, which reads them or names the fault"
+        )
     answers = read_answers(path, description)
     for name in answers:
         if name not in samples:
-            raise BadInput(path, name, f"is no sample of the test split of {task}", "check the task, or drop the line")
+            raise BadInput(
+                path, name, f"is no sample of the test split of {task}", "check the task, or delete the line"
+            )
     rows = pl.DataFrame({
         "model": model, "task": task, "sample": list(answers), "answer": list(answers.values()),
         "file": str(path.resolve()),
@@ -70,13 +74,12 @@ def import_answers(
 
 
 def read_answers(path: Path, description: TaskDescription) -> dict[str, str]:
-    """Answers by the sample's name, each as the JSON object that a model would give.
+    """Answers by name of the sample, each as the JSON object that a model would reply.
 
     Raises
     ------
     BadInput
-        For a file that cannot be read, is empty or no JSON lines, or a line that lacks one of its keys or repeats a
-        sample.
+        For a file that cannot be read, is empty or is not JSON lines, or a line that lacks a key or repeats a sample.
     """
     if not path.is_file():
         raise BadInput(path, "", "is no file", "check the path")

@@ -1,7 +1,7 @@
-"""Asking a model about samples of a task: one question a sample, as often as there are draws, once for each seed.
+"""Questions to a model about the samples of a task: one for each sample, draw and seed.
 
-Here: what is sent, and how draws and seeds are told apart. Not here: what a reply says (parsing), which models answer
-which tasks and what comes of their draws (answers), retries of a call (resources.provider.client).
+Here: the requests, and how draws and seeds differ. Not here: reading of replies (parsing), which models answer which
+tasks and the majority of draws (answers), retries of a call (resources.provider.client).
 """
 
 import json
@@ -32,12 +32,12 @@ from resources.provider.replies import NOTHING, schema_of
 PURPOSE = "understand"
 
 SEEDED = ("llama.cpp", "openai", "openrouter", "vllm")
-"""Dialects of which a request may have a `seed`."""
+"""Dialects whose requests may have a `seed`."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """How a model is asked about the samples of a task with one seed, and shown these examples."""
+    """The questions to a model about the samples of a task, for one seed and the examples shown."""
 
     model: Model
     description: TaskDescription
@@ -45,13 +45,13 @@ class Form:
     seed: int
 
     def number(self, draw: int) -> int:
-        """The replicate of a draw: draws and seeds are different questions, whatever is sent."""
+        """The replicate of a draw. Draws and seeds are different questions, even if their requests are equal."""
         return self.seed * MOST_DRAWS + draw
 
     def template(self, draw: int) -> Template[Parsed]:
-        """What all questions of a draw have in common. Where a request can have a seed, the draw has its own.
+        """What all questions of a draw have in common. Each draw has its own seed if requests can have one.
 
-        A model that has nothing to say, as often as it is asked, or cannot take the question in, has answered so.
+        A model whose replies stay empty, or whose context is too short for the question, has answered: unusably.
         """
         prompt, values = prompted(self.description)
         shown = values | {"examples": _examples(self.description, self.shown)}
@@ -66,7 +66,7 @@ class Form:
 
 
 def parsed(description: TaskDescription, reading: Reading) -> Parsed:
-    """What a reply says about a sample of a task."""
+    """Parse a reply about a sample of a task."""
     if description.kind == "classes":
         return parse_label(reading, list(description.classes), description.labels)
     return parse_spans(reading, list(description.types))
@@ -79,8 +79,8 @@ def determinants(model: Model, description: TaskDescription) -> str:
     return digest(prompt.digest(**values), *order, *model.determinants, model.settings.answering.model_dump())
 
 
-def said(model: Model, description: TaskDescription) -> str:
-    """How a model is asked about a task, in a line: prompt, examples, draws, sampling, what its endpoint calls it."""
+def summary_line(model: Model, description: TaskDescription) -> str:
+    """How a model is asked about a task, in a line: prompt, examples, draws, sampling, its name at the endpoint."""
     prompt, values = prompted(description)
     own = model.settings
     sampling = {"temperature": own.temperature, "top_p": own.top_p, "effort": own.effort}
@@ -93,7 +93,7 @@ def said(model: Model, description: TaskDescription) -> str:
 
 
 def prompted(description: TaskDescription) -> tuple[Prompt, dict[str, str]]:
-    """The prompt of a task, and the values of those variables that are the same for all of its samples and seeds."""
+    """The prompt of a task, and the values of the variables that all samples and seeds share."""
     values = {
         "language": language_name(description.language),
         "instructions": description.instructions.strip(),
@@ -116,10 +116,10 @@ def answer_schema(description: TaskDescription) -> dict[str, Any]:
 
 
 def _seeded(model: Model, number: int) -> Model:
-    """The model with a seed, if its requests have one: by its dialect, or because its entry gives one, from which on
-    the numbers then count."""
+    """The model with a seed, if its requests have one: by its dialect, or because its registry entry gives one, which
+    is then the first of the numbers."""
     own = model.settings
-    # An upstream provider that is pinned, and does not know the field, would refuse the request.
+    # A pinned upstream provider that does not know the field would refuse the request.
     if own.seed is None and (model.endpoint.dialect not in SEEDED or own.pin):
         return model
     return replace(model, settings=own.model_copy(update={"seed": (own.seed or 0) + number}))
@@ -128,7 +128,7 @@ def _seeded(model: Model, number: int) -> Model:
 def _examples(description: TaskDescription, shown: Sequence[Example]) -> str:
     if not shown:
         return "(none)"
-    return "\n\n".join(f"{_indented(each.texts)}\n{_answer(description, each)}" for each in shown)
+    return "\n\n".join(f"{_indented(example.texts)}\n{_answer(description, example)}" for example in shown)
 
 
 def _answer(description: TaskDescription, example: Example) -> str:

@@ -1,4 +1,4 @@
-"""Assets of understanding: samples of tasks, answers of models and baselines, and what these are worth."""
+"""Assets of understanding: samples of tasks, answers of models and baselines, scores, boards."""
 
 import dagster as dg
 import polars as pl
@@ -29,11 +29,11 @@ from resources.warehouse import Warehouse
     metadata={"tables": ["task_span"]}, kinds={"duckdb"},
 )  # fmt: skip
 def task_sample(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Samples of a task and its gold spans, as its files have them: due where its description or a file changed."""
+    """Samples and gold spans of a task, from its files. Stale if the task's description or a file changed."""
 
     def compute(due: pl.DataFrame) -> Computed:
-        found, failures = tasks.read_samples(warehouse, due["task"])
-        return Computed({"task_sample": found.samples, "task_span": found.spans}, failures)
+        content, failures = tasks.read_samples(warehouse, due["task"])
+        return Computed({"task_sample": content.samples, "task_span": content.spans}, failures)
 
     return refresh(context, warehouse, compute, lambda asked: tasks.versions(warehouse, asked))
 
@@ -49,7 +49,7 @@ answer = study_asset(
     kinds={"duckdb", "numpy"}, deps=[task_sample],
 )  # fmt: skip
 def task_leakage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """The train sample that each test sample is most like, what the train split has of it, and of its source."""
+    """The nearest train sample of each test sample, the share of its n-grams in the train split, common sources."""
 
     def compute(due: pl.DataFrame) -> Computed:
         return Computed({"task_leakage": leakage.leakage(warehouse.read("task_sample", due))})
@@ -62,12 +62,12 @@ def task_leakage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
     metadata={"tables": ["baseline_span"]}, kinds={"duckdb", "scikitlearn"}, deps=[task_sample],
 )  # fmt: skip
 def baseline_answer(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """What baselines that cost seconds answer to a task: a linear classifier or tagger, overlap, a rule."""
+    """Answers of the baselines that train in seconds: linear classifier or tagger, text overlap, rules."""
 
     def compute(due: pl.DataFrame) -> Computed:
-        known = tasks.tasks(warehouse, due["task"].to_list())
+        descriptions = tasks.tasks(warehouse, due["task"].to_list())
         samples, spans = warehouse.read("task_sample", due), warehouse.read("task_span", due)
-        return baselines.answers(list(known.values()), samples, spans)
+        return baselines.answers(list(descriptions.values()), samples, spans)
 
     return refresh(
         context, warehouse, compute, lambda asked: baselines.settings(warehouse, asked), 
@@ -82,14 +82,14 @@ def baseline_answer(context: dg.AssetExecutionContext, warehouse: dg.ResourcePar
 def encoder_answer(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
 ) -> dg.Output[None]:
-    """What encoders of the registry answer to a task of classes; what was trained once is not trained again."""
+    """Answers of the registry's encoders to a task of classes. Results of earlier training runs are reused."""
     named = provider.registry().encoders
     encoders = {name: Encoder(entry.checkpoint, entry.seeds) for name, entry in named.items()}
 
     def compute(due: pl.DataFrame) -> Computed:
-        known = tasks.tasks(warehouse, due["task"].to_list())
+        descriptions = tasks.tasks(warehouse, due["task"].to_list())
         samples = warehouse.read("task_sample", due)
-        return encoder_fits.answers(warehouse, list(known.values()), samples, encoders, context.run.run_id)
+        return encoder_fits.answers(warehouse, list(descriptions.values()), samples, encoders, context.run.run_id)
 
     return refresh(
         context, warehouse, compute, lambda asked: encoder_fits.settings(warehouse, asked, encoders), sparse=True
@@ -101,14 +101,13 @@ def encoder_answer(
     deps=[task_sample],
 )  # fmt: skip
 def task_chance(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """What scores on a task who knows nothing: by guessing, by the most frequent class, by finding no span."""
+    """Chance baselines of a task: uniform guessing, majority class, no spans."""
 
     def compute(due: pl.DataFrame) -> Computed:
         rows = [pl.DataFrame(schema=chance.CHANCE)]
-        for own in stored.golds(warehouse, due):
-            rows.append(
-                chance.chances(own, warehouse.read("task_sample", stored.keys(own).with_columns(split=pl.lit("train"))))
-            )
+        for gold in stored.golds(warehouse, due):
+            train = stored.keys(gold).with_columns(split=pl.lit("train"))
+            rows.append(chance.chances(gold, warehouse.read("task_sample", train)))
         return Computed({"task_chance": pl.concat(rows)})
 
     return refresh(context, warehouse, compute, lambda asked: stored.settings(warehouse, asked, ["task"]), sparse=True)
@@ -122,19 +121,20 @@ def task_chance(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 def task_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """A model's score on a task, with macro-F1 or the pooled scores of spans, single classes and confusions."""
+    """Score of a model on a task; macro-F1, or pooled scores of spans; scores by class; confusions."""
 
     def compute(due: pl.DataFrame) -> Computed:
-        parts = [tuple(pl.DataFrame(schema=each) for each in (scores.SCORE, scores.CLASS_SCORE, scores.CONFUSION))]
-        for own in stored.golds(warehouse, due):
-            keys = due.filter(task=own.task.task)
+        schemas = scores.SCORE, scores.CLASS_SCORE, scores.CONFUSION
+        parts = [tuple(pl.DataFrame(schema=schema) for schema in schemas)]
+        for gold in stored.golds(warehouse, due):
+            keys = due.filter(task=gold.task.task)
             spans = warehouse.read("answer_span", keys).rename({"model": "system"})
             given = warehouse.read("answer", keys)
-            marks = scores.marked(own, given.select(*stored.AS_ANSWERED), spans)
+            marks = scores.marked(gold, given.select(*stored.AS_ANSWERED), spans)
             how = dict(given.select("model", "how").unique().iter_rows())
-            parts.append(scores.task_scores(own, marks, spans, how))
+            parts.append(scores.task_scores(gold, marks, spans, how))
         names = ("task_score", "class_score", "confusion")
-        return Computed({name: pl.concat(each) for name, each in zip(names, zip(*parts, strict=True), strict=True)})
+        return Computed({name: pl.concat(rows) for name, rows in zip(names, zip(*parts, strict=True), strict=True)})
 
     return refresh(
         context, warehouse, compute, lambda asked: stored.settings(warehouse, asked, ["model", "task"]),
@@ -150,7 +150,7 @@ def task_score(
 def baseline_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Scores of baselines that cost seconds, with the share of the test split that has a near neighbour in train."""
+    """Scores of the baselines that train in seconds, and the share of the test split with a near neighbor in train."""
     return refresh(
         context, warehouse,
         lambda due: Computed({"baseline_score": stored.scored_baselines(warehouse, due, "baseline_answer")}),
@@ -164,7 +164,7 @@ def baseline_score(
     kinds={"duckdb", "numpy"}, deps=[encoder_answer, task_sample, task_leakage],
 )  # fmt: skip
 def encoder_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """The same of encoders: apart, so that one that cannot be had hides no other baseline."""
+    """Scores of encoders. A separate asset, so that an encoder that cannot be loaded hides no other baseline."""
     return refresh(
         context, warehouse,
         lambda due: Computed({"encoder_score": stored.scored_baselines(warehouse, due, "encoder_answer")}),
@@ -182,8 +182,7 @@ def encoder_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam
 def understanding_board(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Every system on every task, and means over the tasks of a benchmark in a language: DharmaBench's tables 4
-    and 5."""
+    """Scores of all systems on all tasks, and means by benchmark and language, as in DharmaBench's tables 4 and 5."""
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = board.board(stored.all_scores(warehouse), stored.all_marks(warehouse), stored.groups(warehouse))
@@ -202,7 +201,7 @@ def understanding_board(
 def understanding_comparison(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Each two models on each task and on the mean over the tasks of a benchmark in a language."""
+    """Pairwise comparison of models, by task and on the mean over the tasks of a benchmark in a language."""
 
     def compute(_: pl.DataFrame) -> Computed:
         return Computed(

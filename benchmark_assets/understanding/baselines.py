@@ -1,8 +1,7 @@
-"""Baselines of tasks that cost seconds: which apply to a task, how they are made, what they answer to its test split.
+"""Baselines that train in seconds: which apply to a task, their signatures, their answers to its test split.
 
 Here: the choice, signatures, and rows of `baseline_answer` and `baseline_span`. Not here: how each works (linear,
-overlap, tagger, scansion), encoders (encoder_fits), what answers are worth (scores), what scores who knows nothing
-(chance).
+overlap, tagger, scansion), encoders (encoder_fits), scores, chance baselines (chance).
 """
 
 import json
@@ -25,10 +24,10 @@ from resources.warehouse import Warehouse
 LINEAR, OVERLAP, SCANSION = "linear", "overlap", "scansion"
 
 UNTRAINED = (SCANSION,)
-"""Baselines that are rules: they never see a train split."""
+"""Baselines that are rules, and see no train split."""
 
 SEED = 1
-"""Of baselines in which there is no chance, or one seed is fixed."""
+"""Seed of baselines that are deterministic or have a fixed seed."""
 
 _OF_SAMPLE = {"task": pl.String(), "baseline": pl.String(), "seed": pl.Int32(), "sample": pl.String()}
 BASELINE_ANSWER = schema("baseline_answer")
@@ -50,14 +49,14 @@ def split(samples: pl.DataFrame, name: str) -> Split:
 
 
 def whole(texts: Mapping[str, str]) -> str:
-    """The texts of a sample as one."""
+    """The texts of a sample, joined."""
     return "\n".join(texts.values())
 
 
 def settings(warehouse: Warehouse, asked: pl.DataFrame) -> pl.DataFrame:
     """Columns `task` and `settings`: what determines the answers to each task to which a baseline applies.
 
-    A task whose description has become unusable keeps what it has: its samples say what is wrong.
+    A task whose description has become unusable keeps its answers; `task_sample` names the fault.
     """
     known = readable(warehouse, asked["task"].to_list())
     words = {code: determinants(task) if task else None for code, task in known.items()}
@@ -66,13 +65,13 @@ def settings(warehouse: Warehouse, asked: pl.DataFrame) -> pl.DataFrame:
 
 
 def determinants(task: TaskDescription) -> str:
-    """Hash of what determines a task's answers besides its samples; '' where no baseline applies."""
+    """Hash of what determines a task's answers besides its samples; '' if no baseline applies."""
     made = signatures(task)
     return digest(made, list(task.texts), task.pair, sorted(task.classes), task.types, task.marked) if made else ""
 
 
 def signatures(task: TaskDescription) -> dict[str, str]:
-    """The baselines that apply to a task, in order, and how each is made."""
+    """The baselines that apply to a task, in order, and the signature of each."""
     trained, found = "train" in task.files, {}
     if task.kind == "classes" and task.scansion:
         found[SCANSION] = f"rule {task.scansion}: {scansion.SIGNATURE}"
@@ -84,7 +83,7 @@ def signatures(task: TaskDescription) -> dict[str, str]:
 
 
 def answers(descriptions: Sequence[TaskDescription], samples: pl.DataFrame, spans: pl.DataFrame) -> Computed:
-    """What all baselines that apply to tasks answer.
+    """Answers of all baselines that apply to the tasks.
 
     Parameters
     ----------
@@ -95,8 +94,8 @@ def answers(descriptions: Sequence[TaskDescription], samples: pl.DataFrame, span
 
     Returns
     -------
-    Rows of `baseline_answer` and `baseline_span`. A task of which one baseline cannot be trained, or has a rule that is
-    unknown or does not know its classes, has failed.
+    Rows of `baseline_answer` and `baseline_span`. A task fails if one of its baselines cannot be trained, or its rule
+    is unknown or names other classes.
     """
     labelled, marked, failures = [pl.DataFrame(schema=BASELINE_ANSWER)], [pl.DataFrame(schema=BASELINE_SPAN)], []
     for task in descriptions:
@@ -118,7 +117,7 @@ def answers(descriptions: Sequence[TaskDescription], samples: pl.DataFrame, span
 def answer_rows(
     task: str, baseline: str, seed: int, test: Split, labels: Sequence[str | None], signature: str
 ) -> pl.DataFrame:
-    """Rows of a baseline's answers to the test split, one a sample."""
+    """Rows of a baseline's answers to the test split, one for each sample."""
     columns = {
         "task": task, "baseline": baseline, "seed": seed, "sample": test.samples, "label": labels,
         "signature": signature,
@@ -180,14 +179,14 @@ def _marked(
 
 
 def scanned(task: TaskDescription, test: Split) -> list[str]:
-    """What the task's rule says of the first text of each sample, as the task's classes.
+    """The class that the task's rule gives to the first text of each sample.
 
-    Names of classes are those of the rule, whatever their case, diacritics and signs between words.
+    The rule's names of classes are matched with the task's, regardless of case, diacritics and separators.
 
     Raises
     ------
     BadInput
-        Where there is no such rule, or it names a class that the task does not have.
+        If there is no such rule, or it names a class that the task does not have.
     """
     place = f"task {task.task}"
     if task.scansion not in RULES:

@@ -1,11 +1,11 @@
-"""Every system on every task, means over the tasks of a benchmark in a language, and which models can be told apart.
+"""All systems on all tasks, means over the tasks of a benchmark in a language, and significance of differences.
 
-The mean over its tasks of a language is what DharmaBench calls its score (section 5, tables 4 and 5). A mean over other
-tasks would be another number: who lacks a task that a model has gets none, tasks of another benchmark have no part in
-it, and over tasks that name no benchmark there is none.
+DharmaBench's score is the mean over its tasks of a language (section 5, tables 4 and 5). A mean over other tasks would
+be another number. So a system that lacks a task that some model has gets no mean, tasks of other benchmarks do not
+count, and tasks that name no benchmark have no mean.
 
-Here: rows of `understanding_board` and `understanding_comparison`. Not here: scores on single tasks (scores), tables as
-people read them (readings).
+Here: rows of `understanding_board` and `understanding_comparison`. Not here: scores on single tasks (scores), tables
+for display (readings).
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,14 +46,14 @@ COMPARISON = schema("understanding_comparison")
 
 
 class TaskGroup(NamedTuple):
-    """What a mean is over: the tasks of a benchmark in a language. Without a name of a benchmark there is no mean."""
+    """The tasks that a mean is over: those of a benchmark in a language. No mean where `benchmark` is ''."""
 
     benchmark: str
     language: str
 
 
 Marks = dict[tuple[str, str], dict[str, Floats]]
-"""By kind and system, then by task, the points of each sample, 0 to 100, mean over seeds, in the order of the file."""
+"""Points of each sample by kind and system, then by task: 0 to 100, mean over seeds, in the order of the file."""
 
 
 def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFrame:
@@ -66,13 +66,13 @@ def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGr
     marks
         Columns of `ALL_MARKS`, one row for each sample and seed; scores without marks have no interval.
     groups
-        Of each task.
+        Group of each task.
 
     Returns
     -------
-    Columns of `BOARD`. The mean is over the tasks of the group that some model has, or, where no model has any, that
-    anybody has; null where the system lacks one of these, which `missing` names. Tasks without a benchmark have no row
-    of means.
+    Columns of `BOARD`. The mean is over the tasks of the group that some model has or, if no model has any, that some
+    other system has. It is null if the system lacks one of these tasks; `missing` names them. Tasks without a benchmark
+    have no row of means.
     """
     points = _points(marks)
     rows: list[tuple[object, ...]] = []
@@ -97,19 +97,19 @@ def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGr
 
 
 def compare(marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFrame:
-    """Rows of `understanding_comparison`: each two models on each task, and on the mean over the tasks of a group.
+    """Rows of `understanding_comparison`: each pair of models on each task, and on the mean over the tasks of a group.
 
     Parameters
     ----------
     marks
         Columns of `ALL_MARKS`; only models are compared.
     groups
-        Of each task.
+        Group of each task.
 
     Returns
     -------
-    Columns of `COMPARISON`. In the mean, models are compared that have all tasks of the group that any model has, if
-    these are two or more and of a benchmark. `difference` is that of `model` less that of `other`.
+    Columns of `COMPARISON`. Means are compared between models that have all tasks of the group that any model has, if
+    these are two or more tasks of a benchmark. `difference` is the score of `model` minus that of `other`.
 
     Notes
     -----
@@ -165,7 +165,7 @@ _SUM = Measure("score", 1, _sums, lambda sums: sums[:, 1])
 
 
 def _mean(scores: pl.DataFrame, points: Mapping[str, Floats]) -> tuple[float | None, ...]:
-    """Mean, its interval and its sd of the scores of one system on several tasks."""
+    """Mean of the scores of one system on several tasks, with interval and sd."""
     tasks = scores["task"].to_list()
     value = float(scores["score"].to_numpy().mean())
     sd = None if scores["score_sd"].has_nulls() else float(np.linalg.norm(scores["score_sd"].to_numpy()) / len(tasks))
@@ -175,10 +175,10 @@ def _mean(scores: pl.DataFrame, points: Mapping[str, Floats]) -> tuple[float | N
 
 
 def _resampled_mean(points: Mapping[str, Floats], tasks: Sequence[str]) -> Floats:
-    """Means over tasks of the resampled means of each, shape (RESAMPLES,).
+    """Means over tasks of the resampled means of each task, shape (RESAMPLES,).
 
-    Tasks with equally many samples have the same resamples. Each task goes through them in an order of its own, or else
-    their errors would be added up as if the n-th samples of two tasks had something to do with each other.
+    Tasks with equally many samples have the same resamples. Each task uses them in an order of its own; otherwise their
+    errors would be correlated, as if the n-th samples of two tasks were related.
     """
     total = np.zeros(RESAMPLES)
     for task in tasks:

@@ -1,23 +1,23 @@
-"""Scores of answers that are classes: everything follows from how often each class was answered to each.
+"""Scores of answers that are classes, from the confusion matrix.
 
-Here: counts, F1 of each class, their mean. Not here: F1 over all classes at once, which is the share of right answers,
-for each sample has one right class and one answer; what an unusable answer counts as (scores); spans (muc).
+Here: counts, F1 of each class, their mean. Not here: micro-F1, which is the share of right answers, since each sample
+has one right class and one answer; how an unusable answer counts (scores); spans (muc).
 """
 
 import polars as pl
 
 
 def confusion(answers: pl.DataFrame) -> pl.DataFrame:
-    """How often a class was answered where another was right.
+    """Confusion matrix in long form: how often each class was answered for each gold class.
 
     Parameters
     ----------
     answers
-        Columns `gold` and `predicted`, one row for each answer; `predicted` is null where it is no class at all.
+        Columns `gold` and `predicted`, one row for each answer; `predicted` is null if the answer is no class.
 
     Returns
     -------
-    Columns `gold`, `predicted` and `samples`, only pairs that occur, in alphabetical order.
+    Columns `gold`, `predicted` and `samples`; only pairs that occur, in alphabetical order.
     """
     return answers.group_by("gold", "predicted").agg(samples=pl.len().cast(pl.Int32)).sort("gold", "predicted")
 
@@ -30,12 +30,13 @@ def class_scores(counts: pl.DataFrame, classes: list[str]) -> pl.DataFrame:
     counts
         As `confusion` returns them.
     classes
-        Which, in which order; all that occur are among them. An answer that is no class is no hit of any, only missed.
+        Classes in the order of the rows; must contain all that occur. An answer that is no class counts as a miss of
+        the gold class, and as a prediction of none.
 
     Returns
     -------
-    Columns `class`, `gold`, `predicted`, `correct` (counts), `precision`, `recall`, `f1`, each from 0 to 1 and 0 where
-    its denominator is.
+    Columns `class`, `gold`, `predicted`, `correct` (counts), `precision`, `recall`, `f1`: 0 to 1, and 0 where the
+    denominator is 0.
     """
     gold = counts.group_by(pl.col("gold").alias("class")).agg(pl.col("samples").sum().alias("gold"))
     predicted = counts.group_by(pl.col("predicted").alias("class")).agg(pl.col("samples").sum().alias("predicted"))
@@ -49,7 +50,7 @@ def class_scores(counts: pl.DataFrame, classes: list[str]) -> pl.DataFrame:
 
 
 def rates(table: pl.DataFrame) -> pl.DataFrame:
-    """Add `precision`, `recall` and `f1` to counts `gold`, `predicted` and `correct`; 0 where the denominator is."""
+    """Add `precision`, `recall` and `f1` to counts `gold`, `predicted` and `correct`; 0 where the denominator is 0."""
 
     def share(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
         return pl.when(whole > 0).then(part / whole).otherwise(0.0)
@@ -61,7 +62,7 @@ def rates(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def macro_f1(counts: pl.DataFrame) -> float:
-    """Mean of the F1 of all classes that occur, as right ones or as answers: 0 to 1, as scikit-learn's 'macro'. An
-    answer that is no class is none that occurs."""
+    """Mean of the F1 of all classes that occur, in gold or in answers: 0 to 1, as scikit-learn's 'macro'. Answers that
+    are no class do not count as a class."""
     occurring = pl.concat([counts["gold"], counts["predicted"]]).drop_nulls().unique().sort().to_list()
     return float(class_scores(counts, occurring)["f1"].to_numpy().mean())

@@ -1,7 +1,6 @@
-"""The description of a task of understanding: a YAML file that says what is asked, of which texts, and where they lie.
+"""The description of a task of understanding: a YAML file with the question, the texts and the files that hold them.
 
-Here: the form of the file and what must agree in it. Not here: which tasks a warehouse holds (tasks), the samples
-(samples).
+Here: the form of the file and its consistency. Not here: which tasks a warehouse holds (tasks), the samples (samples).
 """
 
 import re
@@ -15,16 +14,16 @@ from resources.errors import BadInput
 from resources.keys import check_key
 
 NEEDED = {"classes": ("label", "labels", "classes"), "spans": ("marked", "spans", "types")}
-"""Keys that a task of a kind needs, and one of another kind must not have."""
+"""Keys that a task of one kind must have, and a task of the other kind must not."""
 
 OF_CLASSES_ONLY = ("negative", "scansion")
 
 COLUMNS = ("kind", "system", "mean")
-"""Names of columns in the table of all systems, in which each task has one, too (readings.boards)."""
+"""Columns of the table of systems besides its columns of tasks (readings.boards); no task may have such a code."""
 
 
 class SpanFields(BaseModel):
-    """Where a task's files have the gold spans of a sample.
+    """Fields of the gold spans in a task's files.
 
     `field` holds `[type, text]` for each span, `offsets` its `[first, last]` in the marked text, half-open, in the same
     order; without `offsets` the spans are searched for.
@@ -39,21 +38,21 @@ class SpanFields(BaseModel):
 class TaskDescription(BaseModel):
     """A task of understanding: to name the class of a sample, or to find spans in one of its texts.
 
-    `task` is its code, the key of its partition. `benchmark` names the benchmark that it is a task of, '' for none:
-    means are over tasks of one. `partner` is the code of the same task in another language, whether or not it was
-    imported. `restricted` keeps its texts out of exports and messages, `origin` says where they are had. `files` names
-    the file of each split, relative to the folder given at import, one JSON object a line. `sample` is the field of the
-    sample's name; where a file has names twice, `numbered` tells the second from the first as `name#2`. `texts` are the
-    texts shown, in order: the name under which models see them, and their field. `source` is the field of the work that
-    a sample is from; a dot leads into an object. Where the field says more than the work, such as the number of a
-    chunk, `work` is a regular expression that matches all of its value and whose one group is the work.
+    `task` is the code of the task, the key of its partition. `benchmark` is the name of its benchmark, '' for none;
+    means are over the tasks of one benchmark. `partner` is the code of the same task in another language, imported or
+    not. `restricted` keeps the texts out of exports and messages. `origin` says where to obtain them. `files` names the
+    file of each split, relative to the folder given at import; one JSON object per line. `sample` is the field with the
+    sample's name; if names repeat in a file, `numbered` makes the second one `name#2`. `texts` are the texts to show,
+    in order: the name under which models see each text, and its field. `source` is the field with the work that a
+    sample is from; a dot leads into an object. If the field holds more than the work, such as the number of a chunk,
+    `work` is a regular expression that matches the whole value and has one group, the work.
 
-    Of classes: `label` is the field of the gold class, `labels` leads from its values to classes, `classes` says what
-    each of them is. `negative` is the one that an unusable answer counts as; where none is named it counts as wrong.
-    `scansion` names a rule that applies (baselines). Of spans: they lie in the text that `marked` names; `types` says
-    what those are that are asked for and evaluated. Files may have other types, too.
+    Tasks of classes: `label` is the field of the gold class, `labels` maps its values to classes, `classes` maps each
+    class to its meaning. `negative` is the class that an unusable answer counts as; without it the answer counts as
+    wrong. `scansion` names a rule (baselines). Tasks of spans: `marked` names the text with the spans, `types` maps the
+    types to find and evaluate to their meanings. Files may have further types.
 
-    `instructions` is what a model is told. `pair` names two texts of which the overlap tells (baselines).
+    `instructions` are the instructions in the prompt. `pair` names two texts whose overlap is a baseline (baselines).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -89,31 +88,31 @@ class TaskDescription(BaseModel):
         foreign = NEEDED["spans"] if self.kind == "classes" else (*NEEDED["classes"], *OF_CLASSES_ONLY)
         for key in NEEDED[self.kind]:
             if not getattr(self, key):
-                raise ValueError(f"`{key}` is missing, which a task of {self.kind} needs")
+                raise ValueError(f"`{key}` is missing: a task of {self.kind} needs it")
         for key in foreign:
             if getattr(self, key):
                 raise ValueError(f"`{key}` has no meaning for a task of {self.kind}")
         if "test" not in self.files:
-            raise ValueError("`files` has no `test`, on which answers are scored")
+            raise ValueError("`files` has no `test`: answers are scored on the test split")
         if strange := set(self.labels.values()) ^ set(self.classes):
             raise ValueError(f"`labels` and `classes` differ in {', '.join(sorted(strange))}")
         if self.kind == "classes" and len(self.classes) < 2:
-            raise ValueError("`classes` must be two at least")
+            raise ValueError("`classes` must have two classes or more")
         if self.negative and self.negative not in self.classes:
-            raise ValueError(f"`negative` is {self.negative}, none of the classes")
+            raise ValueError(f"`negative` is {self.negative}, which is not one of `classes`")
         if unknown := sorted({self.marked, *self.pair} - {"", *self.texts}):
-            raise ValueError(f"`texts` has no {', '.join(unknown)}, of which `marked` or `pair` speaks")
+            raise ValueError(f"`texts` has no {', '.join(unknown)}, which `marked` or `pair` names")
         if len(set(self.pair)) < len(self.pair):
-            raise ValueError("`pair` is twice the same text")
+            raise ValueError("`pair` names the same text twice")
         if self.work and not self.source:
             raise ValueError("`work` needs a `source`")
         if self.work and _groups(self.work) != 1:
-            raise ValueError("`work` is no regular expression with one group")
+            raise ValueError("`work` is not a regular expression with one group")
         return self
 
 
 def _groups(pattern: str) -> int | None:
-    """Number of groups of a regular expression, None where the pattern is not one."""
+    """Number of groups of a regular expression, None if the pattern is invalid."""
     try:
         return re.compile(pattern).groups
     except re.error:
@@ -126,14 +125,14 @@ def load(path: Path) -> TaskDescription:
     Raises
     ------
     BadInput
-        Where the file is missing or no YAML, has a wrong or unknown key, lacks one that its kind needs, has one of the
-        other kind, names a class or text that it has not, or has a code that cannot be a partition's key, or is one of
+        If the file is missing or not YAML, has a wrong or unknown key, lacks a key of its kind, has a key of the other
+        kind, names a class or text that it does not have, or has a code that cannot be a partition's key or is one of
         `COLUMNS`.
     """
     description = yaml_files.read(path, TaskDescription, "compare it with those in warehouse/tasks/dharmabench")
     if "/" in description.task:
         raise BadInput(path, "task", f"{description.task!r} has a slash", "rename it")
     if description.task in COLUMNS:
-        raise BadInput(path, "task", f"{description.task!r} is a column beside the tasks in tables", "rename it")
+        raise BadInput(path, "task", f"{description.task!r} is the name of another column in the tables", "rename it")
     check_key(description.task, "task", path)
     return description

@@ -1,4 +1,4 @@
-"""The fine-tuned encoder: any checkpoint with a head for classes, trained as DharmaBench trains its encoders.
+"""Fine-tuned encoders: any checkpoint with a classification head, trained as DharmaBench trains its encoders.
 
 Here: training and labelling with transformers' Trainer. Not here: which tasks and seeds (encoder_fits, the registry).
 """
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 TOKENS, EPOCHS, BATCH, RATE = 512, 6, 16, 5e-5
-"""What DharmaBench trains with (section 4, table 9); everything else is the Trainer's default."""
+"""DharmaBench's hyperparameters (section 4, table 9); all others are the Trainer's defaults."""
 
 SIGNATURE = (
     f"transformers {version('transformers')} Trainer, {TOKENS} tokens, {EPOCHS} epochs, batches of {BATCH}, learning "
@@ -21,14 +21,15 @@ SIGNATURE = (
 
 
 class Encoder(NamedTuple):
-    """A checkpoint, by path or name on the hub, and the seeds that it is trained with."""
+    """A checkpoint, by path or name on the hub, and the seeds to train it with."""
 
     checkpoint: str
     seeds: tuple[int, ...]
 
     @property
     def determinants(self) -> tuple[object, ...]:
-        """What determines its answers besides the seed and the samples; of a folder also size and time of each file."""
+        """What determines its answers besides the seed and the samples; for a folder also size and time of each
+        file."""
         folder = Path(self.checkpoint)
         files = sorted(folder.iterdir()) if folder.is_dir() else []
         stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
@@ -36,7 +37,7 @@ class Encoder(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """How it is trained, and from which checkpoint: its name on the hub, or that of its folder."""
+        """The training, and the checkpoint: its name on the hub, or the name of its folder."""
         local = Path(self.checkpoint).is_dir()
         return f"checkpoint {Path(self.checkpoint).name if local else self.checkpoint}, {SIGNATURE}"
 
@@ -62,14 +63,14 @@ def fine_tune(
     checkpoint
         Folder, or name on the hub, of a model and its tokenizer.
     train, test
-        One or more texts of each sample. Two are encoded as a pair; what exceeds `TOKENS` is cut off.
+        One or more texts of each sample. Two are encoded as a pair; text beyond `TOKENS` is cut off.
     seed
-        Of the head's weights, the order of the samples and dropout: on one machine, equal seeds give equal labels.
+        Seed of the head's weights, the order of samples and dropout. On one machine, equal seeds give equal labels.
 
     Raises
     ------
     OSError, ValueError
-        Where the checkpoint cannot be had or is no encoder, or there are fewer than two classes.
+        If the checkpoint cannot be loaded or is no encoder, or there are fewer than two classes.
     """
     classes = sorted(set(labels))
     if len(classes) < 2:
@@ -116,7 +117,7 @@ def fine_tune(
 
 
 def _encoded(tokenizer: Any, texts: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
-    """Tokens of each sample. Of two texts the tokenizer makes a pair, and cuts the longer one; of more, one is made."""
+    """Tokens of each sample. Two texts become a pair, whose longer one is cut; three or more are joined into one."""
     most = min(TOKENS, tokenizer.model_max_length)
     given = [tuple(each) if len(each) < 3 else ("\n".join(each),) for each in texts]
     return [dict(tokenizer(*each, truncation=True, max_length=most)) for each in given]

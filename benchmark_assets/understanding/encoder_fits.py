@@ -1,8 +1,8 @@
-"""Encoders on tasks of classes: what is trained, once, and what they answer to the test splits.
+"""Encoders on tasks of classes: each is trained once, and answers the test splits.
 
-Training may take hours. What an encoder answers after training with one seed is stored in `encoder_fit` as soon as it
-is there, with a hash of all that determines it: the checkpoint, the seed, the samples, the software. Who asks for the
-same again gets what is stored: after an interruption, beside a new encoder, and beside one that cannot be had.
+Training may take hours. The answers of an encoder after training with one seed are stored in `encoder_fit` at once,
+with a hash of all that determines them: checkpoint, seed, samples, software. Later runs reuse them: after an
+interruption, when an encoder is added, and when another encoder cannot be loaded.
 
 Here: rows of `encoder_fit` and `encoder_answer`. Not here: training (encoder), other baselines (baselines).
 """
@@ -25,10 +25,10 @@ logger = logging.getLogger("variorum.understanding")
 
 
 def settings(warehouse: Warehouse, asked: pl.DataFrame, encoders: Mapping[str, Encoder]) -> pl.DataFrame:
-    """Columns `task` and `settings`: what determines the answers of all encoders to each task that they apply to, those
-    of classes with a train split.
+    """Columns `task` and `settings`: what determines the answers of all encoders to each task that they apply to, which
+    are the tasks of classes with a train split.
 
-    A task whose description has become unusable keeps what it has: its samples say what is wrong.
+    A task whose description has become unusable keeps its answers; `task_sample` names the fault.
     """
     trained = digest(*((name, encoder.determinants, encoder.seeds) for name, encoder in sorted(encoders.items())))
     known = readable(warehouse, asked["task"].to_list()) if encoders else {}
@@ -47,21 +47,20 @@ def answers(
     encoders: Mapping[str, Encoder],
     run: str,
 ) -> Computed:
-    """What encoders answer to tasks; what is trained for it is stored at once.
+    """Answers of encoders to tasks; the result of each training is stored at once.
 
     Parameters
     ----------
     samples
         Rows of `task_sample`.
     encoders
-        By the names that their answers go under.
+        Encoders by name.
     run
-        Under which new fits are stored.
+        Run id stored with new fits.
 
     Returns
     -------
-    Rows of `encoder_answer`. A task on which one of the encoders cannot be trained has failed, after all others were
-    trained.
+    Rows of `encoder_answer`. A task fails if one of the encoders cannot be trained on it; the others are trained first.
     """
     frames, failures = [pl.DataFrame(schema=BASELINE_ANSWER)], []
     for task in descriptions:
@@ -83,7 +82,7 @@ def _fit(
     warehouse: Warehouse, task: TaskDescription, name: str, encoder: Encoder, seed: int, train: Split, test: Split,
     run: str,
 ) -> pl.DataFrame:  # fmt: skip
-    """What the encoder answers after training with this seed: as it is stored, or else trained and stored now."""
+    """The encoder's answers after training with this seed: read from the warehouse, or trained and stored now."""
     key = pl.DataFrame({"task": [task.task], "baseline": [name], "seed": [seed]}, schema_overrides={"seed": pl.Int32})
     fingerprint = digest(encoder.determinants, seed, train.texts, train.labels, test.samples, test.texts)
     stored = warehouse.read("encoder_fit", key, [*BASELINE_ANSWER.names(), "fingerprint"])
@@ -93,7 +92,7 @@ def _fit(
     shown, asked = ([list(texts.values()) for texts in each.texts] for each in (train, test))
     try:
         labels = fine_tune(encoder.checkpoint, shown, train.labels, asked, seed).labels
-    except (ValueError, OSError, RuntimeError, ImportError) as error:  # what torch and transformers raise
+    except (ValueError, OSError, RuntimeError, ImportError) as error:  # raised by torch and transformers
         raise untrainable(task, name, error) from error
     rows = answer_rows(task.task, name, seed, test, labels, encoder.signature)
     warehouse.write([Replacement("encoder_fit", rows.with_columns(fingerprint=pl.lit(fingerprint)), key)], run)

@@ -1,7 +1,7 @@
-"""How near the test split of a task is to its train split: by character n-grams, and by the works both are cut from.
+"""Similarity of the test split of a task to its train split: by character n-grams, and by common source works.
 
-Here: the nearest train sample of each test sample, and what the train split has of it. Not here: what baselines score
-with and without near neighbours (scores).
+Here: the nearest train sample of each test sample, and the share of its n-grams in the train split. Not here: scores of
+baselines with and without near neighbors (scores).
 """
 
 import json
@@ -15,15 +15,15 @@ from benchmark_assets.understanding.linear import Grams, ngrams
 from resources.catalogue import schema
 
 LENGTH = 8
-"""Code points of an n-gram: some two syllables of Tibetan or three of Sanskrit, so that two texts share few of them by
-language alone. Samples of different works have a Jaccard similarity of 0.01; 99 pairs in 100 have less than 0.07."""
+"""Code points of an n-gram: about two syllables of Tibetan or three of Sanskrit, so that unrelated texts share few.
+Samples of different works have a Jaccard similarity of 0.01; 99 pairs in 100 have less than 0.07."""
 
 NEAR = 0.2
-"""Jaccard similarity from which on a train sample is a near neighbour: three times what unrelated samples reach. Of two
-samples of a length, a third of each then stands in the other word for word (docs/decisions/leakage.md)."""
+"""Least Jaccard similarity of a near neighbor: three times what unrelated samples reach. At this similarity, two
+samples of equal length share a third of their text word for word (docs/decisions/leakage.md)."""
 
 COPY = 0.99
-"""Jaccard similarity above which a sample is a copy of a train sample."""
+"""Jaccard similarity above which a sample counts as a copy of a train sample."""
 
 SIGNATURE = f"Jaccard similarity of the sets of character {LENGTH}-grams, blanks as one"
 
@@ -31,7 +31,7 @@ LEAKAGE = schema("task_leakage")
 
 
 def leakage(samples: pl.DataFrame) -> pl.DataFrame:
-    """What the train splits of tasks give away of their test splits.
+    """Leakage from the train splits of tasks into their test splits.
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ def leakage(samples: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `LEAKAGE`, a row for each test sample, by task and in the order of the file. All texts of a sample are
-    compared as one. `nearest` is the train sample of the highest similarity, the first of several; it and what follows
-    are null without a train split. `contained` is the share of the sample's n-grams that the train split has anywhere,
-    1 for a sample that is shorter than an n-gram. `same_source` is null where the source of the sample, or of all train
-    samples, is unknown.
+    Columns of `LEAKAGE`, one row for each test sample, by task and in the order of the file. The texts of a sample are
+    joined and compared as one. `nearest` is the train sample of the highest similarity; of several, the first.
+    `nearest` and the columns after it are null without a train split. `contained` is the share of the sample's n-grams
+    that occur anywhere in the train split, 1 for a sample shorter than an n-gram. `same_source` is null if the source
+    of the sample, or of all train samples, is unknown.
     """
     each = (own for _, own in samples.sort("task", "position").group_by("task", maintain_order=True))
     return pl.concat([pl.DataFrame(schema=LEAKAGE), *map(_of_task, each)])
@@ -72,7 +72,7 @@ def _compared(texts: str) -> str:
 
 
 def _nearest(train: Grams, test: Grams) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Of each test text: which train text is most like it, how much, and what share of it any of them has."""
+    """For each test text: its nearest train text, their similarity, and the share of its n-grams in any train text."""
     vocabulary, ours = np.unique(train.keys, return_inverse=True)
     places = np.minimum(np.searchsorted(vocabulary, test.keys), len(vocabulary) - 1)
     known = vocabulary[places] == test.keys if len(vocabulary) else np.zeros(len(test.keys), dtype=bool)

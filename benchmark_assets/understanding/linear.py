@@ -1,7 +1,7 @@
-"""The baseline that costs seconds: character n-grams, weighted by TF-IDF, and a linear classifier.
+"""The linear baseline: character n-grams weighted by TF-IDF, and a support vector machine. Trains in seconds.
 
-Here: n-grams of a text as numbers, their weights, training, labelling. Not here: which tasks it applies to (baselines),
-spans (tagger), how alike two texts are (leakage).
+Here: hashed n-grams, their weights, training, labeling. Not here: which tasks it applies to (baselines), spans
+(tagger), similarity of texts (leakage).
 """
 
 from collections.abc import Sequence
@@ -16,18 +16,18 @@ SHORTEST, LONGEST = 1, 5
 """Lengths of the n-grams in code points."""
 
 LEAST_TEXTS = 2
-"""Train texts that an n-gram must occur in: what one text alone has says nothing of others, and is most of them."""
+"""Train texts that an n-gram must occur in. Most n-grams occur in a single text, and say nothing about others."""
 
 PENALTY = 10.0
-"""C of the support vector machine. It, `LONGEST` and `LEAST_TEXTS` are what five-fold cross-validation on the train
-splits of VPCT, AACT, SCCT and THCT found best on average (docs/decisions/leakage.md); all tasks have the same."""
+"""C of the support vector machine. `PENALTY`, `LONGEST` and `LEAST_TEXTS` did best on average in five-fold
+cross-validation on the train splits of VPCT, AACT, SCCT and THCT (docs/decisions/leakage.md); all tasks share them."""
 
 TOLERANCE = 1e-2
-"""At which training stops: labels of the train splits in cross-validation are those of the default, 1e-4, in a third of
-the time."""
+"""Tolerance at which training stops. In cross-validation on the train splits the labels equal those of the default,
+1e-4, in a third of the time."""
 
 SEED = 1
-"""Of the order in which the classifier goes through the texts."""
+"""Seed of the order in which the classifier visits the texts."""
 
 WEIGHTS = (
     f"TF-IDF with logarithmic counts of character {SHORTEST}- to {LONGEST}-grams in {LEAST_TEXTS} train texts or more"
@@ -39,7 +39,7 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Grams(NamedTuple):
-    """N-grams of texts: text i has `keys[starts[i] : starts[i + 1]]`, ascending, each `counts` times."""
+    """N-grams of texts: text i has `keys[starts[i] : starts[i + 1]]`, ascending, each as often as `counts` has it."""
 
     keys: NDArray[np.uint64]
     counts: NDArray[np.int64]
@@ -47,37 +47,37 @@ class Grams(NamedTuple):
 
 
 def ngrams(texts: Sequence[str], shortest: int = SHORTEST, longest: int = LONGEST) -> Grams:
-    """All n-grams of each text from the shortest to the longest length, blanks and signs included.
+    """All n-grams of each text from the shortest to the longest length, blanks and punctuation included.
 
-    An n-gram is known by a hash of 64 bits: among millions two have the same with a chance of some 1 in 10^6.
+    N-grams are identified by 64-bit hashes. Among millions, the chance of a collision is about 1 in 10^6.
     """
     keys, counts = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
     starts = np.zeros(len(texts) + 1, dtype=np.int64)
     for number, text in enumerate(texts):
-        found, often = np.unique(_hashes(text, shortest, longest), return_counts=True)
-        keys.append(found)
-        counts.append(often)
-        starts[number + 1] = starts[number] + len(found)
+        hashes, frequencies = np.unique(_hashes(text, shortest, longest), return_counts=True)
+        keys.append(hashes)
+        counts.append(frequencies)
+        starts[number + 1] = starts[number] + len(hashes)
     return Grams(np.concatenate(keys), np.concatenate(counts), starts)
 
 
 def _hashes(text: str, shortest: int, longest: int) -> NDArray[np.uint64]:
-    """Hashes of all n-grams of a text, those of one length after the other."""
+    """Hashes of all n-grams of a text, ordered by length."""
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64) + np.uint64(1)
     current = np.zeros(len(points) + 1, dtype=np.uint64)
-    found = []
+    hashes = []
     for length in range(1, longest + 1):
         if length > len(points):
             break
         current = (current[: len(points) - length + 1] ^ points[length - 1 :]) * _FACTOR
         current ^= current >> np.uint64(29)
         if length >= shortest:
-            found.append(current)
-    return np.concatenate(found) if found else np.zeros(0, np.uint64)
+            hashes.append(current)
+    return np.concatenate(hashes) if hashes else np.zeros(0, np.uint64)
 
 
 class Terms:
-    """The n-grams that several train texts share, and texts as their weights by TF-IDF with logarithmic counts.
+    """The n-grams that several train texts share, and TF-IDF weights of texts with logarithmic counts.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Terms:
     Raises
     ------
     ValueError
-        Where no two train texts share a character.
+        If no two train texts share a character.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -106,7 +106,7 @@ class Terms:
         return self.weights.transform(self._matrix(ngrams(texts)))
 
     def _matrix(self, grams: Grams) -> csr_array:
-        """Counts of the n-grams that the vocabulary has, (texts, vocabulary)."""
+        """Counts of the n-grams of the vocabulary, shape (texts, vocabulary)."""
         columns = np.minimum(np.searchsorted(self.vocabulary, grams.keys), len(self.vocabulary) - 1)
         known = self.vocabulary[columns] == grams.keys
         starts = np.concatenate([[0], np.cumsum(known)])[grams.starts].astype(np.int32)
@@ -120,7 +120,7 @@ class Linear:
     Raises
     ------
     ValueError
-        With fewer than two classes, or where no two train texts share a character.
+        With fewer than two classes, or if no two train texts share a character.
     """
 
     def __init__(self, texts: Sequence[str], labels: Sequence[str]) -> None:

@@ -1,14 +1,15 @@
-"""Scores of answers that are spans, in two ways that disagree: the paper's, and MUC-5 over all samples together.
+"""Scores of answers that are spans, in two ways that disagree: the paper's, and MUC-5 pooled over all samples.
 
-The paper's (`type_f1`) is the mean over samples of eval4ner's F1 in mode 'type'. eval4ner sees strings, no offsets: a
-span lies where its string first occurs in the text. So all spans of the same string lie in the same place, even where
-they were marked in different ones; a string that does not occur overlaps nothing, but is right if it equals a gold one.
-What was missed it counts apart from what was matched: a gold span of which the only overlapping prediction was matched
-with another one may be missed or not, by the order of spans, and so the denominator of recall need not be the number of
-gold spans. All this is kept here, since a score that differs cannot be compared with published ones.
+The paper's score (`type_f1`) is the mean over samples of eval4ner's F1 in mode 'type'. eval4ner sees strings, no
+offsets: a span lies where its string first occurs in the text. So all spans with the same string share one place, even
+if they were marked in different places. A string that does not occur overlaps nothing, but is right if it equals a gold
+span. Missed gold spans are counted separately from matches: if the only prediction that overlaps a gold span was
+matched with another one, the order of spans decides whether the gold span counts as missed. The denominator of recall
+may therefore differ from the number of gold spans. All this is reproduced here, to stay comparable with published
+scores.
 
-The other (`pooled`) is nervaluate's, over spans by their place. It counts all samples together: samples without spans
-weigh nothing unless something is found in them, and samples with many weigh much.
+The other score (`pooled`) is nervaluate's, over spans by their place, all samples together. Samples without spans count
+only if a system predicts spans in them; samples with many spans weigh more.
 
 Here: scores of spans. Not here: where a span lies (spans), means and intervals (scores).
 """
@@ -33,25 +34,26 @@ MODES = {"pooled_type": "ent_type", "pooled_partial": "partial", "pooled_strict"
 
 
 def type_f1(predicted: Sequence[tuple[str, str]], gold: Sequence[tuple[str, str]], text: str) -> float:
-    """F1 of the spans of one sample in mode 'type', where overlapping spans of the same type are right.
+    """F1 of the spans of one sample in mode 'type': a prediction is right if it overlaps a gold span of its type.
 
     Parameters
     ----------
     predicted, gold
-        Type and string of each span. Their order matters: each prediction takes the first gold span that suits it best.
+        Type and string of each span. Their order matters: each prediction takes the first gold span of the best match.
     text
-        In which they lie.
+        Text of the sample.
 
     Returns
     -------
-    0 to 1; 1 where there are neither predictions nor gold spans. Equal to eval4ner's to the last bit.
+    0 to 1; 1 if there are neither predictions nor gold spans. Equal to eval4ner's to the last bit.
 
     Notes
     -----
-    A prediction is matched with what is left of the gold spans: an equal one, else one of its type that overlaps (both
-    right), else one of the same string or, last, one that overlaps (both wrong), else it is spurious. A gold span is
-    missed if no prediction overlaps it, each prediction standing for one gold span. Precision is right / predictions,
-    recall right / (right + wrong + missed). Source: DharmaBench, section 4.2, by way of eval4ner (SemEval-2013 task 9).
+    A prediction is matched with one of the gold spans not matched yet, in this order: an equal span, an overlapping
+    span of its type (both right), a span with the same string, an overlapping span (both wrong). Without a match it is
+    spurious. A gold span is missed if no prediction overlaps it; each prediction covers one gold span only. Precision
+    is right / predictions, recall is right / (right + wrong + missed). Source: DharmaBench, section 4.2, by way of
+    eval4ner (SemEval-2013 task 9).
     """
     if not predicted and not gold:
         return 1.0
@@ -68,13 +70,13 @@ def type_f1(predicted: Sequence[tuple[str, str]], gold: Sequence[tuple[str, str]
                 match, rank = other, 0
                 break
             if overlapping and other[0] == span[0]:
-                own = 1
+                other_rank = 1
             elif other[0] != span[0] and other[1] == span[1]:
-                own = 2
+                other_rank = 2
             else:
-                own = 3 if overlapping else 4
-            if own < rank:
-                match, rank = other, own
+                other_rank = 3 if overlapping else 4
+            if other_rank < rank:
+                match, rank = other, other_rank
         if match is not None:
             left.remove(match)
             right, wrong = right + (rank < 2), wrong + (rank >= 2)
@@ -92,7 +94,7 @@ def type_f1(predicted: Sequence[tuple[str, str]], gold: Sequence[tuple[str, str]
 
 
 class ScoredSpan(NamedTuple):
-    """A span by its place: `first` and `last` are characters, half-open; None where it does not occur in the text."""
+    """A span by its place: `first` and `last` are characters, half-open; None if the text does not contain it."""
 
     type: str
     first: int | None
@@ -100,9 +102,9 @@ class ScoredSpan(NamedTuple):
 
 
 class Pooled(NamedTuple):
-    """F1 in each mode, 0 to 1 by the names of `MODES`, and for each type what was counted in mode 'type'.
+    """F1 in each mode of `MODES`, 0 to 1, and counts in mode 'type' for each type.
 
-    `types` has the numbers of gold spans, of predicted ones, and of predicted ones that are right.
+    `types` has the numbers of gold spans, predicted spans and right predictions of each type.
     """
 
     f1: dict[str, float]
@@ -110,33 +112,33 @@ class Pooled(NamedTuple):
 
 
 def pooled(predicted: Sequence[Sequence[ScoredSpan]], gold: Sequence[Sequence[ScoredSpan]]) -> Pooled:
-    """MUC-5 over all samples together, in four modes.
+    """MUC-5 pooled over all samples, in four modes.
 
     Parameters
     ----------
     predicted, gold
-        Spans of each sample, in the same order. A span that does not occur in its text has a place of its own behind
-        all texts: predicted, it is spurious, and as gold it is missed.
+        Spans of each sample, samples in the same order. A span that its text does not contain gets a place of its own
+        beyond all texts: such a prediction is spurious, such a gold span is missed.
 
     Notes
     -----
-    Type: overlapping, of the same type. Partial: overlapping, half a point unless it is exact, of any type. Exact: the
+    Type: overlapping and of the same type. Partial: overlapping, of any type, half a point unless exact. Exact: the
     same place, of any type. Strict: the same place and type. Source: Chinchor and Sundheim 1993.
     """
     types = sorted({span.type for spans in (*predicted, *gold) for span in spans})
     beyond = 1 + max((span.last or 0 for spans in (*predicted, *gold) for span in spans), default=0)
     longest = max((len(spans) for spans in predicted), default=0)
-    found = Evaluator(
+    evaluation = Evaluator(
         [_placed(spans, beyond + 2 * longest) for spans in gold],
         [_placed(spans, beyond) for spans in predicted],
         types,
         loader="dict",
     ).evaluate()
-    overall: dict[str, EvaluationResult] = found["overall"]
-    counts = {each: found["entities"][each]["ent_type"] for each in types}
+    overall: dict[str, EvaluationResult] = evaluation["overall"]
+    counts = {kind: evaluation["entities"][kind]["ent_type"] for kind in types}
     return Pooled(
         {name: float(overall[mode].f1) for name, mode in MODES.items()},
-        {each: (own.possible, own.actual, own.correct) for each, own in counts.items()},
+        {kind: (count.possible, count.actual, count.correct) for kind, count in counts.items()},
     )
 
 
@@ -150,7 +152,7 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def _placed(spans: Sequence[ScoredSpan], beyond: int) -> list[dict[str, str | int]]:
-    """As nervaluate wants them, the last character included; those without a place apart from each other."""
+    """Spans in nervaluate's form, the last character included. Spans without a place do not overlap each other."""
     rows: list[dict[str, str | int]] = []
     for number, (kind, first, last) in enumerate(spans):
         if first is None or last is None or first >= last:

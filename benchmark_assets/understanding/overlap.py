@@ -1,6 +1,6 @@
-"""Whether two texts belong together, by what they share: for a root text and a commentary.
+"""Text overlap as a baseline: whether two texts, such as a root text and a commentary, belong together.
 
-Here: features of a pair of texts, a logistic regression over them, features of the parts of a text beside another one.
+Here: features of a pair of texts, a logistic regression over them, features of the parts of a text against another one.
 Not here: which texts make a pair (descriptions), spans (tagger).
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LENGTHS = (2, 3, 4, 5, 6)
-"""Of the character n-grams that are compared, in code points; blanks and signs of punctuation are no part of them."""
+"""Lengths of the compared character n-grams in code points, without blanks and punctuation."""
 
 ITERATIONS = 1000
 SIGNATURE = (
@@ -25,18 +25,18 @@ SIGNATURE = (
 
 
 class Pair(NamedTuple):
-    """Two texts, the shorter of which is usually the first: a root text and what may be its commentary."""
+    """Two texts, usually the shorter one first: a root text and its possible commentary."""
 
     one: str
     other: str
 
 
 def features(pairs: Sequence[Pair], rarity: "Rarity") -> NDArray[np.float64]:
-    """What pairs share, (pairs, 3 * len(LENGTHS) + 4).
+    """Features of the overlap of pairs, shape (pairs, 3 * len(LENGTHS) + 4).
 
-    For each length the shares of n-grams of either text that the other has, and the share of the first text's rarity
-    that lies in shared ones; length of the longest common substring, absolutely and by the first text; lengths of
-    both. Lengths are logarithms of code points.
+    For each length: the share of either text's n-grams that the other text has, and the share of the first text's
+    rarity in shared n-grams. Then the longest common substring, as a length and as a share of the first text; lengths
+    of both texts. Lengths are logarithms of code points.
     """
     rows = []
     for one, other in ((_letters(pair.one), _letters(pair.other)) for pair in pairs):
@@ -53,35 +53,37 @@ def features(pairs: Sequence[Pair], rarity: "Rarity") -> NDArray[np.float64]:
 
 
 def along(one: str, parts: Sequence[str], rarity: "Rarity") -> NDArray[np.float64]:
-    """What each part of a text shares with another text, and where it lies, (parts, 9 * 3 * len(LENGTHS) + 3).
+    """Overlap of each part of a text with another text, and its place, shape (parts, 9 * 3 * len(LENGTHS) + 3).
 
-    For each length the shares of n-grams of the part and of the other text that both have, and the rarity of these: of
-    the part, of the two before and the two after it (0 beyond the ends), the greatest of any part, the sum of all, and
-    of all before and after the part, itself included. Then how many parts come before and after, and their share.
+    For each length: the shares of the part's and of the other text's n-grams that both have, and the rarity of the
+    shared n-grams. These are given for the part itself, the two parts before and the two after it (0 beyond the ends),
+    as the maximum and the sum over all parts, and as sums up to and from the part, inclusive. Then the numbers of parts
+    before and from the part, and the share of parts before it.
     """
     ours = {length: _grams(_letters(one), length) for length in LENGTHS}
-    own = np.zeros((len(parts), 3 * len(LENGTHS)))
+    shares = np.zeros((len(parts), 3 * len(LENGTHS)))
     for place, letters in enumerate(map(_letters, parts)):
         row = []
         for length in LENGTHS:
             theirs = _grams(letters, length)
             shared = ours[length] & theirs
             row += [len(shared) / max(1, len(theirs)), len(shared) / max(1, len(ours[length])), rarity.of(shared)]
-        own[place] = row
+        shares[place] = row
     count = len(parts)
-    padded = np.pad(own, ((2, 2), (0, 0)))
-    before = own.cumsum(axis=0)
-    whole = own.sum(axis=0)
+    padded = np.pad(shares, ((2, 2), (0, 0)))
+    before = shares.cumsum(axis=0)
+    whole = shares.sum(axis=0)
     places = np.arange(count)
     return np.hstack([
         *(padded[shift : shift + count] for shift in range(5)),
-        np.tile(own.max(axis=0, initial=0), (count, 1)), np.tile(whole, (count, 1)), before, whole - before + own,
+        np.tile(shares.max(axis=0, initial=0), (count, 1)), np.tile(whole, (count, 1)), before,
+        whole - before + shares,
         np.stack([places, count - places, places / max(1, count)], axis=1),
     ])  # fmt: skip
 
 
 class Rarity:
-    """How rare n-grams are: log of the number of texts by that of the texts which have one, at least 0."""
+    """Inverse document frequency of n-grams: log(texts / texts that contain the n-gram), at least 0."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.number = len(set(texts))
@@ -91,7 +93,7 @@ class Rarity:
                 self.having[gram] = self.having.get(gram, 0) + 1
 
     def of(self, grams: set[str]) -> float:
-        """Sum over n-grams; one that no text has counts as if one more had it."""
+        """Sum over n-grams of log((texts + 1) / (texts that contain the n-gram + 1))."""
         counts = np.array([self.having.get(gram, 0) for gram in grams], dtype=float)
         return float(np.log((self.number + 1) / (counts + 1)).sum())
 
@@ -122,7 +124,7 @@ class Overlap:
 
 
 def _letters(text: str) -> str:
-    """A text in lower case without blanks, signs and digits: its letters with their marks."""
+    """The letters of a text with their marks, in lower case; no blanks, punctuation and digits."""
     return "".join(sign for sign in text.lower() if unicodedata.category(sign)[0] in "LM")
 
 

@@ -1,7 +1,7 @@
-"""What a reply says about a sample: a class, or spans with their types. Tolerant, but it never chooses between two.
+"""Parse replies about samples: a class, or spans with their types. Tolerant, but never chooses between two classes.
 
-Whatever had to be done to a reply is recorded; one that needs more than these steps is unusable, and why is said in
-words. Pure; never raises. Not here: what an unusable answer counts as (scores), where spans lie (spans).
+Each step that a reply needed is recorded. A reply that needs more than these steps is unusable, with the reason in
+words. Pure; never raises. Not here: how an unusable answer counts (scores), where spans lie (spans).
 """
 
 import json
@@ -18,32 +18,32 @@ LABEL, PREDICTION, TYPE, SPAN = "label", "prediction", "LABEL", "SPAN"
 """Keys of an answer, and of a span in it (DharmaBench, section 4.1)."""
 
 STEPS = {
-    "cut": "the reply broke off; what was complete before is taken",
-    "thinking": "what the model thought before its answer was left out",
-    "fence": "a code fence was taken off",
-    "around": "words around the JSON were left out",
-    "repaired": "single quotes, trailing commas or line breaks in texts, of a reply that the model ended itself",
-    "bare": "the answer stands without an object around it",
-    "list": "a list stands in place of the object or of the class",
-    "key": "a key is spelt differently",
-    "extra": "there are keys that nobody asked for",
-    "case": "a class or type is written in another case",
-    "spelling": "it is written with other diacritics or separators",
-    "number": "the number of the class stands in place of its name",
-    "value": "the value that the task's files have stands in place of the class",
-    "sentence": "words name one class and no other",
-    "tuple": "spans are pairs of type and text",
-    "blank": "spans without a text were left out",
-    "dropped": "items that are no span of a type asked for were left out",
+    "cut": "took the complete part of a reply that was cut off",
+    "thinking": "removed the model's reasoning before its answer",
+    "fence": "removed a code fence",
+    "around": "removed words around the JSON",
+    "repaired": "repaired single quotes, trailing commas or line breaks in texts; the model ended the reply itself",
+    "bare": "accepted an answer without an object around it",
+    "list": "accepted a list in place of the object or of the class",
+    "key": "accepted a key in another spelling",
+    "extra": "ignored keys that the prompt does not ask for",
+    "case": "accepted a class or type in another case",
+    "spelling": "accepted a class or type with other diacritics or separators",
+    "number": "accepted the number of a class in place of its name",
+    "value": "accepted the value of the task's files in place of the class",
+    "sentence": "accepted a sentence that names exactly one class",
+    "tuple": "accepted spans as pairs of type and text",
+    "blank": "dropped spans without a text",
+    "dropped": "dropped items that are not spans of a type of the task",
 }
-"""What can be done to a reply, one word each."""
+"""The steps that a reply may need, one word each."""
 
 DENIES = re.compile(r"\b(?:not|no|nor|neither|never|cannot|rather|instead|unlike|\w+n t)\b")
-"""Words, as `normal` leaves them, after which a class may be named that is not meant."""
+"""Negations, in the form of `normal`: a sentence with one may name a class that it denies."""
 
 
 class Parsed(NamedTuple):
-    """What a reply says: `label` or `spans` (type, text), the steps that it took, and '' or why it is unusable."""
+    """A parsed reply: `label` or `spans` (type, text), the steps it needed, and why it is unusable ('' if usable)."""
 
     label: str | None = None
     spans: tuple[tuple[str, str], ...] = ()
@@ -57,9 +57,9 @@ def parse_label(reading: Reading, classes: Sequence[str], values: Mapping[str, s
     Parameters
     ----------
     classes
-        All that there are, in the order in which they were shown with numbers from 1.
+        All classes of the task, in the order of the prompt, which numbers them from 1.
     values
-        Class of each value that the task's files have.
+        Class of each value of the label in the task's files.
     """
     names = _Names(classes, values)
 
@@ -73,7 +73,7 @@ def parse_label(reading: Reading, classes: Sequence[str], values: Mapping[str, s
 def parse_spans(reading: Reading, types: Sequence[str]) -> Parsed:
     """The spans that a reply lists.
 
-    An item of it that is no span of a type asked for is left out. Where nothing else is listed, the reply is unusable.
+    Items that are not spans of one of the types are dropped. A reply that lists nothing else is unusable.
     """
     names = _Names(types, {})
 
@@ -101,48 +101,48 @@ def _read(read: Callable[[list[str]], Parsed]) -> Parsed:
 
 
 class _Names:
-    """Classes or types, and how they may be written."""
+    """Classes or types, and the ways to write them."""
 
     def __init__(self, names: Sequence[str], values: Mapping[str, str]) -> None:
         self.names, self._values = names, values
 
     def match(self, word: str, numbers: bool = False) -> tuple[str, str] | None:
-        """The name that a word stands for, and the step that it took ('' for none); None where there is none, and
-        unusable where there are several."""
+        """The name that a word stands for, and the step needed ('' for none); None if there is no such name. Raises
+        Unusable if there are several."""
         if word in self.names:
             return word, ""
         plain, bare = word.strip().casefold(), normal(word)
-        found: dict[str, str] = {}
+        matches: dict[str, str] = {}
         for name in self.names:
             if plain == name.casefold():
-                found.setdefault(name, "case")
+                matches.setdefault(name, "case")
             elif bare and bare == normal(name):
-                found.setdefault(name, "spelling")
+                matches.setdefault(name, "spelling")
         for value, name in self._values.items():
             if plain == value.casefold() or (bare and bare == normal(value)):
-                found.setdefault(name, "value")
+                matches.setdefault(name, "value")
         if numbers and re.fullmatch(r"[0-9]{1,4}", word.strip()) and 0 < int(word) <= len(self.names):
-            found.setdefault(self.names[int(word) - 1], "number")
-        if len(found) > 1:
-            raise Unusable(f"several classes: {', '.join(sorted(found))}")
-        return next(iter(found.items()), None)
+            matches.setdefault(self.names[int(word) - 1], "number")
+        if len(matches) > 1:
+            raise Unusable(f"several classes: {', '.join(sorted(matches))}")
+        return next(iter(matches.items()), None)
 
     def named(self, text: str) -> set[str]:
-        """Names that occur in a text as words, and '' where it denies something besides."""
+        """Names that occur in a text as words, and '' if the rest of the text has a negation."""
         spelt: dict[str, set[str]] = {}
         for name in self.names:
             spelt.setdefault(normal(name, " "), set()).add(name)
         longest_first = sorted(filter(None, spelt), key=len, reverse=True)
         pattern = re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, longest_first))})(?!\S)")
-        said = normal(text, " ")
-        found = set().union(*(spelt[each] for each in pattern.findall(said)))
-        return found | {""} if DENIES.search(pattern.sub(" ", said)) else found
+        sentence = normal(text, " ")
+        names = set().union(*(spelt[name] for name in pattern.findall(sentence)))
+        return names | {""} if DENIES.search(pattern.sub(" ", sentence)) else names
 
 
 def normal(text: str, between: str = "") -> str:
-    """A name without case, Latin diacritics and separators: 'Anuṣṭubh_pathyā' and 'anustubh pathya' are the same.
+    """Strip case, Latin diacritics and separators: 'Anuṣṭubh_pathyā' and 'anustubh pathya' become equal.
 
-    Marks of other scripts stay, for they are letters there. `between` takes the place of separators.
+    Marks of other scripts stay, since they are letters there. `between` replaces separators.
     """
     letters = (
         between if unicodedata.category(letter)[0] in "ZPSC" else letter
@@ -181,7 +181,7 @@ def _label_of(value: Any, names: _Names, steps: list[str]) -> str:
 
 
 def _in_words(text: str, names: _Names, steps: list[str]) -> str:
-    """The class of a reply without JSON, which is a whole one: one that was cut off might have named another."""
+    """The class of a reply without JSON. The reply must be complete: the rest might have named another class."""
     if match := names.match(text, numbers=True):
         steps += ["bare", match[1]] if match[1] else ["bare"]
         return match[0]
@@ -189,14 +189,14 @@ def _in_words(text: str, names: _Names, steps: list[str]) -> str:
 
 
 def _sentence(text: str, names: _Names, steps: list[str]) -> str:
-    found = names.named(text)
-    if len(found) != 1 or "" in found:
-        given = ", ".join(sorted(found - {""}))
+    classes = names.named(text)
+    if len(classes) != 1 or "" in classes:
+        given = ", ".join(sorted(classes - {""}))
         if not given:
             raise Unusable(f"{_short(text)} names no class")
-        raise Unusable(f"it denies something, and names {given}" if "" in found else f"several classes: {given}")
+        raise Unusable(f"it denies something, and names {given}" if "" in classes else f"several classes: {given}")
     steps.append("sentence")
-    return found.pop()
+    return classes.pop()
 
 
 # From JSON to spans.
@@ -225,7 +225,7 @@ def _spans(opened: Found, names: _Names, steps: list[str]) -> tuple[tuple[str, s
 
 
 def _span(item: Any, names: _Names, steps: list[str]) -> tuple[str, str] | None:
-    """Type and text of an item, None where it is to be left out."""
+    """Type and text of an item, None if the item is to be dropped."""
     kind, text = None, None
     with suppress(Unusable):
         if isinstance(item, dict):
@@ -249,7 +249,7 @@ def _span(item: Any, names: _Names, steps: list[str]) -> tuple[str, str] | None:
 
 
 def _exactly(item: Mapping[Any, Any], key: str, steps: list[str]) -> Any:
-    alike = [each for each in item if isinstance(each, str) and each.strip().lower() == key.lower()]
+    alike = [name for name in item if isinstance(name, str) and name.strip().lower() == key.lower()]
     if len(alike) != 1:
         raise Unusable(f"no `{key}`, or two")
     if alike[0] != key:
@@ -263,6 +263,6 @@ def _short(value: Any) -> str:
 
 
 def words(steps: Iterable[str]) -> str:
-    """Steps as they are stored: separated by blanks, in the order of `STEPS`."""
+    """Steps in stored form: separated by blanks, in the order of `STEPS`."""
     taken = set(steps)
     return " ".join(step for step in STEPS if step in taken)

@@ -1,7 +1,7 @@
-"""Samples of a task, from its files: what is shown, the gold class or spans, and the work they are from.
+"""Read the samples of a task from its files: texts, the gold class or spans, the source work.
 
-Here: files of JSON lines, checked against their description, as frames. Not here: where in a text a span lies (spans),
-which tasks there are (tasks).
+Here: JSON lines, checked against the task's description, as frames. Not here: where in a text a span lies (spans), the
+list of tasks (tasks).
 """
 
 import json
@@ -23,18 +23,18 @@ SPAN = schema("task_span")
 
 
 MOST_SHOWN = 40
-"""Characters of a value that a message shows."""
+"""Most characters of a value in a message."""
 
 
 class Samples(NamedTuple):
-    """What a task's files hold: rows of `task_sample` and of `task_span`, without their fingerprints."""
+    """The content of a task's files: rows of `task_sample` and of `task_span`, without their fingerprints."""
 
     samples: pl.DataFrame
     spans: pl.DataFrame
 
 
 class Line(NamedTuple):
-    """One line of a file; `where` names it in messages, in which nothing of it may stand if it is `restricted`."""
+    """One line of a file; `where` names it in messages. Messages must not quote a line that is `restricted`."""
 
     path: Path
     where: str
@@ -42,11 +42,11 @@ class Line(NamedTuple):
     restricted: bool
 
     def fault(self, field: str, problem: str, remedy: str = "mend the file, or the description") -> BadInput:
-        """What is wrong with a field of it."""
+        """The error for one of its fields."""
         return BadInput(self.path, f"{self.where} {field}".strip(), problem, remedy)
 
     def shown(self, value: object) -> str:
-        """A value of it as messages may show it: its beginning, or of a restricted one what it is and how long."""
+        """A value as messages may quote it: its beginning; if restricted, its type and length."""
         words = repr(value)
         if self.restricted:
             return f"a {type(value).__name__} of {len(value) if isinstance(value, str) else len(words)} characters"
@@ -59,8 +59,8 @@ def read(description: TaskDescription, root: Path) -> Samples:
     Raises
     ------
     BadInput
-        Where a file is missing, empty or no JSON lines in UTF-8; a field is missing or of another kind; a text is
-        empty; a label is unknown; offsets and spans differ in number; or a sample's name occurs twice in a file.
+        If a file is missing, empty or not JSON lines in UTF-8; a field is missing or of another type; a text is empty;
+        a label is unknown; offsets and spans differ in number; or a sample's name occurs twice in a file.
     """
     samples: list[dict[str, Any]] = []
     spans: list[dict[str, Any]] = []
@@ -79,7 +79,7 @@ def read(description: TaskDescription, root: Path) -> Samples:
 
 
 def version(description: TaskDescription, root: Path) -> str:
-    """Hash of a description and of its files; a file that cannot be read has one, too."""
+    """Hash of a description and its files; defined also for a file that cannot be read."""
     return digest(description, *(_bytes_or_none(root / path) for _, path in sorted(description.files.items())))
 
 
@@ -87,8 +87,8 @@ def _lines(description: TaskDescription, path: Path) -> list[Line]:
     try:
         content = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        had = f"it is had from {description.origin}" if description.origin else "check `files` and the folder"
-        raise BadInput(path, description.task, f"cannot be read ({error.strerror})", had) from error
+        remedy = f"obtain it from {description.origin}" if description.origin else "check `files` and the folder"
+        raise BadInput(path, description.task, f"cannot be read ({error.strerror})", remedy) from error
     except UnicodeDecodeError as error:
         raise BadInput(path, "", f"is not in UTF-8 (byte {error.start})", "store it as UTF-8") from error
     lines = [
@@ -102,7 +102,7 @@ def _lines(description: TaskDescription, path: Path) -> list[Line]:
 
 
 def _name(description: TaskDescription, line: Line, names: dict[str, int]) -> str:
-    """Name of a sample; `names` counts those of its file."""
+    """Name of a sample; `names` counts the names of its file."""
     name = _word(line, description.sample)
     names[name] = names.get(name, 0) + 1
     if names[name] == 1:
@@ -111,7 +111,7 @@ def _name(description: TaskDescription, line: Line, names: dict[str, int]) -> st
     if not description.numbered or again in names:
         raise line.fault(
             description.sample,
-            f"{line.shown(name)} names a sample before it",
+            f"{line.shown(name)} is also the name of an earlier sample",
             "rename one, or set `numbered: true`",
         )
     names[again] = 1
@@ -127,7 +127,7 @@ def _field(line: Line, field: str) -> Any:
 def _word(line: Line, field: str) -> str:
     value = _field(line, field)
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-        raise line.fault(field, f"is {line.shown(value)}, neither a word nor a whole number")
+        raise line.fault(field, f"is {line.shown(value)}, neither a word nor an integer")
     return str(value)
 
 
@@ -147,7 +147,7 @@ def _label(description: TaskDescription, line: Line) -> str:
 
 
 def _source(line: Line, description: TaskDescription) -> str | None:
-    """The work that a sample is from; None where its line has null."""
+    """The work that a sample is from; None if its line has null."""
     path = description.source
     if not path:
         return None

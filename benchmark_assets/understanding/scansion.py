@@ -1,6 +1,6 @@
-"""Verse by rule: Sanskrit metres from the weights of syllables, Tibetan verse from the lengths of lines.
+"""Detect verse by rule: Sanskrit metres from syllable weights, Tibetan verse from line lengths.
 
-Here: weights, the ten metres of MCS, how well a text fits each of them, verse against prose. Nothing is trained.
+Here: weights, the ten metres of MCS, the fit of a text to each, verse against prose. Nothing is trained.
 Not here: which task a rule applies to (baselines).
 """
 
@@ -17,14 +17,14 @@ import numpy as np
 VERSE, PROSE = "VERSE", "PROSE"
 
 HEAVY, LIGHT, FREE = "G", "L", "."
-"""Weights of syllables: guru, laghu, and in a pattern either of them."""
+"""Weights of syllables: guru (heavy), laghu (light), and in patterns either."""
 
 ERROR = 5.0
-"""Bits that a syllable costs which is too many, too few or of the wrong weight: about one in thirty is, by printers'
-faults, sandhi left undone, and licence."""
+"""Cost in bits of an extra syllable, a missing one or a wrong weight. About one syllable in thirty is such an error,
+from misprints, unapplied sandhi and poetic license."""
 
 NAMED = 3.4
-"""Bits to name one of ten metres: what a text must save over one bit a syllable to be called verse."""
+"""Bits to name one of ten metres: what a text must save over one bit per syllable to count as verse."""
 
 _GANAS = MappingProxyType({
     "m": "GGG", "n": "LLL", "bh": "GLL", "y": "LGG", "j": "LGL", "r": "GLG", "s": "LLG", "t": "GGL", "g": "G", "l": "L",
@@ -45,20 +45,20 @@ QUARTERS: Mapping[str, str] = MappingProxyType({
     "śārdūlavikrīḍita": _pada("m s j s t t g"),
     "sragdharā": _pada("m r bh n y y y"),
 })  # fmt: skip
-"""Patterns of a quarter in metres whose quarters are alike. Indravajrā and upendravajrā, which upajāti mixes, differ in
+"""Pattern of a quarter, for metres with four equal quarters. Upajāti mixes indravajrā and upendravajrā, which differ in
 the first syllable only."""
 
 PATHYA = "....LGG."
 VIPULAS = ("....LLL.", "....GLL.", "....GGG.", "....GLG.")
 EVEN = "....LGL."
-"""Quarters of the anuṣṭubh: the odd ones of the pathyā and of the four vipulās, and the even ones of both."""
+"""Quarters of the anuṣṭubh: odd quarters of the pathyā and of the four vipulās, and even quarters, the same in both."""
 
 UNITS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "anuṣṭubh_pathyā": (PATHYA + EVEN,),
     "anuṣṭubh_vipulā": tuple(odd + EVEN for odd in (PATHYA, *VIPULAS)),
     **{name: (pattern,) for name, pattern in QUARTERS.items()},
 })  # fmt: skip
-"""What a text of each metre is a sequence of, in any of these forms."""
+"""Units of each metre, in all their forms: a text is a sequence of such units."""
 
 METRES = (*UNITS, "āryā")
 
@@ -71,8 +71,8 @@ ARYA = (
     (_ODD, _EVEN, _ODD, _EVEN, _ODD, _SIXTH, _ODD, _LAST),
     (_ODD, _EVEN, _ODD, _EVEN, _ODD, frozenset({"L"}), _ODD, _LAST),
 )
-"""Feet that each place of the two halves of an āryā allows: 30 and 27 mātrās, no amphibrach in odd feet, in the second
-half a single light syllable as the sixth. Quarters have 12, 18, 12 and 15, if words end there."""
+"""Feet allowed at each place of the two halves of an āryā: 30 and 27 mātrās, no amphibrach in odd feet, a single light
+syllable as the sixth foot of the second half. Quarters have 12, 18, 12 and 15 mātrās, if words end there."""
 
 _PHONE = re.compile(
     r"(?P<vowel>ai|au|[aāiīuūṛṝḹeo]|(?<![aāiīuūṛṝeo])ḷ(?![aāiīuūṛṝeo]))|(?P<coda>[ṃṁḥ])|(?P<consonant>[kgcjṭḍtdpb]h?|[ṅñṇnmyrlḷvśṣsh])"
@@ -83,12 +83,12 @@ _SHORT = frozenset("aiuṛḷ")
 def weights(text: str) -> str:
     """Weights of the syllables of a Sanskrit text in IAST, as a string of G and L.
 
-    A syllable is heavy with a long vowel or diphthong, anusvāra or visarga, or before two consonants, across blanks,
-    dots and line ends, too: where a quarter ends, a pattern leaves the weight free. Aspirates are one consonant,
-    avagraha is none; vowels of two words are two syllables.
+    A syllable is heavy with a long vowel or diphthong, anusvāra or visarga, or before two consonants, also across
+    blanks, dots and line ends; patterns leave the last weight of a quarter free. An aspirate is one consonant, an
+    avagraha none. Vowels of two words are two syllables.
     """
     found: list[str] = []
-    short, coda, after = True, False, -1  # of the last vowel; no consonant counts before the first
+    short, coda, after = True, False, -1  # state of the last vowel; consonants before the first vowel do not count
     for word in unicodedata.normalize("NFC", text).lower().split():
         for phone in _PHONE.finditer(word):
             if phone.lastgroup == "consonant":
@@ -105,31 +105,31 @@ def weights(text: str) -> str:
 
 
 def costs(observed: str) -> dict[str, float]:
-    """What it takes to spell out the weights of a text as each metre would, in bits.
+    """Description length, in bits, of the weights of a text under each metre.
 
-    What a pattern fixes costs nothing, a free syllable one bit, a choice of n feet or quarters log2 n, an error
-    `ERROR`. The text may be any number of quarters, and of halves in anuṣṭubh and āryā: the cheapest is taken.
+    A fixed syllable costs nothing, a free syllable one bit, a choice among n feet or quarters log2 n, an error `ERROR`.
+    The text may be any number of quarters, or of halves in anuṣṭubh and āryā; the cheapest reading is taken.
     """
     return {**_by_quarters(observed), "āryā": _arya(observed)}
 
 
 def metre(text: str) -> str:
-    """The metre, of `METRES`, that spells a text's weights most cheaply; the first of those where several do."""
+    """The metre of `METRES` with the least cost for a text; of several, the first."""
     found = costs(weights(text))
     return min(found, key=found.__getitem__)
 
 
 def sanskrit_verse(text: str) -> str:
-    """VERSE where one of the metres, and its name, spell a text's weights more cheaply than a bit a syllable."""
+    """VERSE if the cost under some metre, plus the bits to name it, is less than one bit per syllable."""
     observed = weights(text)
     return VERSE if NAMED + min(costs(observed).values()) < len(observed) else PROSE
 
 
 def _by_quarters(observed: str) -> dict[str, float]:
-    """Bits of a text as a sequence of units, each one of several patterns of equal length, by edit distance.
+    """Cost of a text as a sequence of units, each one of several patterns of equal length, by edit distance.
 
-    All metres go on together, a syllable of their patterns at a time; `row` has the cheapest bits up to each syllable
-    of the text, a line a pattern. Where a unit ends, the cheapest of a metre's patterns is what all of them go on from.
+    All metres advance together, one syllable of their patterns at a time. `row` has the least cost up to each syllable
+    of the text, one line per pattern. Where a unit ends, all patterns of a metre continue from the cheapest one.
     """
     patterns = [pattern for units in UNITS.values() for pattern in units]
     longer = ERROR * np.arange(len(observed) + 1)
@@ -155,9 +155,9 @@ def _by_quarters(observed: str) -> dict[str, float]:
 
 
 def _arya(observed: str) -> float:
-    """Bits of a text as halves of āryās, in turn; a foot that its place does not allow is an error.
+    """Cost of a text as alternating halves of āryās; a foot that its place does not allow is an error.
 
-    Such a foot has up to five syllables, and costs a bit for each of them, too.
+    Such a foot has up to five syllables, and costs `ERROR` plus one bit for each syllable.
     """
     number = len(observed)
     bits = {}
@@ -183,18 +183,19 @@ _SHADS = re.compile(r"[\u0f0d-\u0f12\u0f14|\n]+")
 _TSHEG = re.compile(r"[\u0f0b\u0f0c\s]+")
 _LETTER = re.compile(r"[\u0f40-\u0f6c]")
 LEAST_IN_VERSE = 0.4
-"""Share of a Tibetan text's syllables that lie in lines of its commonest length, from which on it is verse. Found on
-the train split of VPCT, where it matters little: from 0.35 to 0.6 the rule is right in 86 to 88 of 100 texts."""
+"""Least share of a verse text's syllables in lines of its commonest length (Tibetan). Chosen on the train split of
+VPCT, where it matters little: from 0.35 to 0.6 the rule is right for 86 to 88 of 100 texts."""
 
 
 def lines(text: str) -> list[int]:
-    """Syllables of each line of a Tibetan text: what stands between two shads, parted by tshegs."""
+    """Number of syllables, which tshegs separate, in each line of a Tibetan text; lines end at shads and line
+    breaks."""
     parts = ([each for each in _TSHEG.split(part) if _LETTER.search(each)] for part in _SHADS.split(text))
     return [len(syllables) for syllables in parts if syllables]
 
 
 def tibetan_verse(text: str) -> str:
-    """VERSE where at least `LEAST_IN_VERSE` of the syllables are in lines of one length, an odd one from 5 to 15."""
+    """VERSE if at least `LEAST_IN_VERSE` of the syllables are in lines of one length, odd and from 5 to 15."""
     found = lines(text)
     inside = Counter[int]()
     for length in found:
@@ -204,7 +205,7 @@ def tibetan_verse(text: str) -> str:
 
 
 class Rule(NamedTuple):
-    """A rule: what it says of a text, one of its classes."""
+    """A rule: a function from a text to one of its classes."""
 
     scan: Callable[[str], str]
     classes: tuple[str, ...]

@@ -1,6 +1,6 @@
-"""Examples that a model is shown: which samples of the train split.
+"""Choose few-shot examples from the train split.
 
-Here: which of them may be shown at all, and the choice, by a seed. Not here: how they are shown (asking).
+Here: which samples may be shown, and the choice among them by a seed. Not here: their form in the prompt (asking).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ WITH, WITHOUT = "with", "without"
 
 
 class Example(NamedTuple):
-    """A sample with its answer: texts as JSON, and the class or the spans (type, text) of types that are asked for."""
+    """A sample with its answer: texts as JSON, and the class or the spans (type, text) of the evaluated types."""
 
     texts: str
     label: str | None
@@ -25,17 +25,17 @@ class Example(NamedTuple):
 
 
 def showable(samples: pl.DataFrame) -> pl.DataFrame:
-    """Samples of the train split that give nothing away of the test split.
+    """Samples of the train split that leak nothing of the test split.
 
-    Left out is what stands in the test split, too, and every near neighbour of a test sample (leakage.NEAR): a model
-    that is shown one has the answer before it.
+    Leaves out samples that are also in the test split, and near neighbors of test samples (leakage.NEAR): such an
+    example would show the model the answer.
 
     Parameters
     ----------
     samples
         Rows of `task_sample` of one task.
     """
-    # To the function that measures what train has of test, each split is shown as the other.
+    # `leakage` measures test against train; swap the splits to measure train against test.
     mirrored = samples.with_columns(split=pl.col("split").replace({"train": "test", "test": "train"}))
     near = leakage(mirrored).filter(pl.col("similarity") >= NEAR)
     train, test = (samples.filter(split=split) for split in ("train", "test"))
@@ -47,33 +47,35 @@ def examples(
 ) -> list[Example]:
     """Choose examples of a task by a seed.
 
-    By hashes, not by a stream of random numbers: a sample that comes or goes changes the choice only where it has a
-    place in it.
+    Chosen by hashes, not by a stream of random numbers: a sample that is added or removed changes the choice only if it
+    is itself in it.
 
     Parameters
     ----------
     train
         As `showable` returns them.
     spans
-        Rows of `task_span` of the task, of whatever splits.
+        Rows of `task_span` of the task, of any splits.
 
     Returns
     -------
-    As many as asked for, of each class equally many, or of samples with and without a span, as far as there are such.
-    In turn one of each, in an order that the seed decides.
+    `number` examples, balanced by class, or by having spans or none, as far as the samples allow. Groups alternate, in
+    an order that depends on the seed.
 
     Raises
     ------
     BadInput
-        Where there are fewer.
+        If `train` has fewer samples.
     """
     if len(train) < number:
-        problem = f"has {len(train)} samples that no test sample is like, and {number} examples are asked for"
-        remedy = "leave it out of the model's `corpora`, or ask with fewer `answering.shots`"
+        problem = (
+            f"has {len(train)} samples without a near neighbor in the test split, but {number} examples are needed"
+        )
+        remedy = "remove the task from the model's `corpora`, or lower `answering.shots`"
         raise BadInput(f"task {description.task}", "train", problem, remedy)
     marked: dict[str, list[tuple[str, str]]] = {}
-    asked = spans.filter(pl.col("type").is_in(list(description.types)), split="train").sort("sample", "number")
-    for sample, kind, text in asked.select("sample", "type", "text").iter_rows():
+    evaluated = spans.filter(pl.col("type").is_in(list(description.types)), split="train").sort("sample", "number")
+    for sample, kind, text in evaluated.select("sample", "type", "text").iter_rows():
         marked.setdefault(sample, []).append((kind, text))
     groups: dict[str, list[str]] = {}
     rows = {name: (texts, label) for name, texts, label in train.select("sample", "texts", "label").iter_rows()}
@@ -84,7 +86,7 @@ def examples(
 
 
 def _in_turn(groups: Mapping[str, Sequence[str]], number: int, seed: str) -> list[str]:
-    """One name of each group after the other, until there are enough."""
+    """Take names from the groups in turn, until there are enough."""
     waiting = {group: sorted(groups[group], key=lambda name: digest(seed, name)) for group in groups}
     order = sorted(groups, key=lambda group: digest(seed, "group", group))
     chosen: list[str] = []

@@ -1,7 +1,8 @@
-"""Spans that people mark in Label Studio: the tasks that go out, and the samples that come back.
+"""Annotation of spans in Label Studio: write its tasks, and turn its exports into samples.
 
-Here: tasks and interface for the samples of a task of spans, and exports (JSON or JSON-MIN) as JSON lines of the task's
-own form, which `import tasks` reads. Not here: labels of translations (adjudication), where a phrase lies (spans).
+Here: Label Studio's tasks and interface for a task of spans; conversion of exports (JSON or JSON-MIN) to JSON lines in
+the task's form, which `import tasks` reads. Not here: labels of translations (adjudication), where a phrase lies
+(spans).
 """
 
 import json
@@ -22,21 +23,21 @@ from resources.folders import PRIVATE, README, check_vacant, put
 from resources.warehouse import Warehouse
 
 CONTROL = "span"
-"""Name of the control that marks, in Label Studio's interface and in what it exports."""
+"""Name of the control for spans, in Label Studio's interface and in its exports."""
 
 AGAIN = "export it from Label Studio as JSON or JSON-MIN"
 
 
 RETURN = """\
-Make a project in Label Studio, paste `labeling-config.xml` as the code of its labeling interface, and import
-`tasks.json`. Choose a label and select the words. Submit every sample, also one without anything to mark. What is
-marked beforehand is a proposal: it counts once you submit it. At the end export as JSON; `variorum task labels` makes a
-file of it that the description of a task can name.
+Create a project in Label Studio, paste `labeling-config.xml` as the code of its labeling interface, and import
+`tasks.json`. Choose a label and select the words. Submit every sample, also a sample without any span. Spans that are
+marked beforehand are proposals; they count once you submit them. Then export as JSON. `variorum task labels` turns the
+export into a file that the description of a task can name.
 """
 
 
 class WrittenLabels(NamedTuple):
-    """What a file of labels became: samples and spans written, and tasks that nobody has finished."""
+    """Numbers of samples and spans written, and of tasks without a finished annotation."""
 
     samples: int
     spans: int
@@ -49,9 +50,9 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
     Parameters
     ----------
     folder
-        Appears whole or not at all. Texts of a restricted task lie in a folder of their own in it.
+        Written as a whole or not at all. Texts of a restricted task go to a subfolder.
     gold
-        Whether the spans that the files have, of types that the task asks for, are marked beforehand.
+        Whether the gold spans of the evaluated types are marked beforehand.
 
     Returns
     -------
@@ -60,19 +61,19 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
     Raises
     ------
     BadInput
-        For a task that is unknown, of classes, or has no samples in the split; a folder with files, or that cannot be
+        For a task that is unknown, of classes, or without samples in the split; a folder that has files or cannot be
         written.
     """
     folder = folder.resolve()
     check_vacant(folder, "labels")
-    with warehouse.exclusively():  # the tables of one moment
+    with warehouse.exclusively():  # consistent tables
         description, samples = _samples(warehouse, code)
         spans = warehouse.read("task_span", pl.DataFrame({"task": [code], "split": [split]}))
     samples = samples.filter(split=split)
     if samples.is_empty():
-        raise BadInput(code, split, "has no samples", "name another split, or `variorum update` first")
+        raise BadInput(code, split, "has no samples", "name another split, or run `variorum update` first")
     wanted = spans.filter(gold, pl.col("type").is_in(list(description.types)), pl.col("first").is_not_null())
-    marks = {sample: own for (sample,), own in wanted.group_by("sample", maintain_order=True)}
+    marks = {sample: rows for (sample,), rows in wanted.group_by("sample", maintain_order=True)}
     content = [_task(description, row, marks.get(row["sample"])) for row in samples.iter_rows(named=True)]
     room = f"{PRIVATE}/" if description.restricted else ""
     files = {
@@ -87,7 +88,7 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
 def labeling_config(description: TaskDescription) -> bytes:
     """Label Studio's interface: the texts in their order, and a label for each type of span."""
     view = Element("View")
-    # Else it shows and returns runs of white space as one blank, though it counts them.
+    # Without this style it shows and returns runs of white space as one blank, but counts them in offsets.
     SubElement(view, "Style").text = ".htx-text{ white-space: pre-wrap; }"
     for number, name in enumerate(description.texts, start=1):
         SubElement(view, "Header", value=name)
@@ -102,23 +103,23 @@ def labeling_config(description: TaskDescription) -> bytes:
 
 
 def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> WrittenLabels:
-    """Turn an export of Label Studio into a file of the task's own form, JSON lines in the order of the samples.
+    """Turn an export of Label Studio into a file in the task's form: JSON lines in the order of the samples.
 
-    What was skipped, drafts and predictions count for nothing. Samples are those of the export that somebody finished;
-    one without any span is a sample, too. What stands there is checked against the samples as they are now.
+    Writes the samples with a finished annotation, also those without spans. Skipped annotations, drafts and predictions
+    are ignored. The export is checked against the task's current samples.
 
     Raises
     ------
     BadInput
-        For a file that is no export of this task's samples; a sample that is unknown, has changed, comes twice or was
-        marked by several people; a span of another type, or whose words do not stand where it lies; nothing finished;
-        or an `out` that is there already. Nothing is written then.
+        For a file that is no export of this task's samples; a sample that is unknown, has changed, is repeated or was
+        marked by several people; a span of another type, or whose words differ from the text at its place; an export
+        without a finished sample; or an `out` that exists. Nothing is written then.
     """
     if out.exists():
         raise BadInput(out, "", "is there already", "give another file")
     description, rows = _samples(warehouse, code)
     samples = {(row["split"], row["sample"]): row for row in rows.iter_rows(named=True)}
-    found: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
+    labeled: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
     waiting = 0
     for shown, finished in _export(file):
         key = str(shown.get("split")), str(shown.get("sample"))
@@ -127,30 +128,30 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> Writ
             raise BadInput(file, where, f"is no sample of {code}", "give an export of `variorum task annotate`")
         texts = json.loads(samples[key]["texts"])
         if [shown.get(f"text_{number}") for number in range(1, len(texts) + 1)] != list(texts.values()):
-            raise BadInput(file, where, "has other texts than the task has now", "annotate the samples anew")
-        if key in found or len(finished) > 1:
-            raise BadInput(file, where, "was marked more than once", "export what one annotator marked")
+            raise BadInput(file, where, "has other texts than the task has now", "annotate the samples again")
+        if key in labeled or len(finished) > 1:
+            raise BadInput(file, where, "was marked more than once", "export the annotations of one annotator")
         if not finished:
             waiting += 1
             continue
-        found[key] = _spans(finished[0], description, texts[description.marked], file, where)
-    if not found:
+        labeled[key] = _spans(finished[0], description, texts[description.marked], file, where)
+    if not labeled:
         raise BadInput(file, "", "has no finished sample", "submit annotations, then export them")
-    order = sorted(found, key=lambda key: (key[0], samples[key]["position"]))
-    lines = [json.dumps(_line(description, samples[key], found[key]), ensure_ascii=False) for key in order]
+    order = sorted(labeled, key=lambda key: (key[0], samples[key]["position"]))
+    lines = [json.dumps(_line(description, samples[key], labeled[key]), ensure_ascii=False) for key in order]
     whole_files.hand_over(out, "".join(f"{line}\n" for line in lines))
-    return WrittenLabels(len(found), sum(map(len, found.values())), waiting)
+    return WrittenLabels(len(labeled), sum(map(len, labeled.values())), waiting)
 
 
 def _samples(warehouse: Warehouse, code: str) -> tuple[TaskDescription, pl.DataFrame]:
     description = tasks(warehouse, [code])[code]
     if description.kind != "spans":
-        raise BadInput(code, "kind", f"is {description.kind}: there is nothing to mark", "name a task of spans")
+        raise BadInput(code, "kind", f"is {description.kind}: no spans to mark", "name a task of spans")
     return description, warehouse.read("task_sample", pl.DataFrame({"task": [code]})).sort("split", "position")
 
 
 def _task(description: TaskDescription, row: Mapping[str, Any], marks: pl.DataFrame | None) -> dict[str, Any]:
-    """A sample as Label Studio imports it. `marks`, where there are any, are what a prediction shows."""
+    """A sample in the form that Label Studio imports. `marks` become a prediction."""
     texts = json.loads(row["texts"])
     names = {name: f"text_{number}" for number, name in enumerate(texts, start=1)}
     shown = {names[name]: text for name, text in texts.items()}
@@ -172,7 +173,7 @@ def _task(description: TaskDescription, row: Mapping[str, Any], marks: pl.DataFr
 
 
 def _export(file: Path) -> Iterable[tuple[dict[str, Any], list[list[Any]]]]:
-    """What each task of an export shows, and for every annotation of it that was finished the values of its marks."""
+    """The data of each task of an export, and the marks of each finished annotation."""
     try:
         content = json.loads(decode(file))
     except (ValueError, RecursionError) as error:
@@ -181,13 +182,12 @@ def _export(file: Path) -> Iterable[tuple[dict[str, Any], list[list[Any]]]]:
         raise BadInput(file, "", "is no list of tasks", AGAIN)
     for place, task in enumerate(content, start=1):
         try:
-            if "data" not in task:  # JSON-MIN, which has one annotation a task, and leaves an empty control out
+            if "data" not in task:  # JSON-MIN: one annotation per task, an empty control is omitted
                 yield task, [task.get(CONTROL, [])] if "annotator" in task else []
                 continue
-            done = [
-                each for each in task.get("annotations") or [] if not (each.get("was_cancelled") or each.get("skipped"))
-            ]
-            marks = [[part["value"] for part in each["result"] if part["from_name"] == CONTROL] for each in done]
+            annotations = task.get("annotations") or []
+            done = [one for one in annotations if not (one.get("was_cancelled") or one.get("skipped"))]
+            marks = [[part["value"] for part in one["result"] if part["from_name"] == CONTROL] for one in done]
             yield dict(task["data"]), marks
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BadInput(file, f"task {place}", "is of another form", AGAIN) from error
@@ -205,9 +205,9 @@ def _spans(
         except (AttributeError, KeyError, TypeError) as error:
             raise BadInput(file, where, "has a mark of another form", AGAIN) from error
         except ValueError as error:
-            raise BadInput(file, where, "the span does not stand where it was marked", "mark it again") from error
+            raise BadInput(file, where, "a span's words differ from the text at its place", "mark it again") from error
         if not text[first:last].strip():
-            raise BadInput(file, where, "marks no word", "mark it again")
+            raise BadInput(file, where, "has a span without words", "mark it again")
         for kind in kinds:
             if kind not in description.types:
                 raise BadInput(

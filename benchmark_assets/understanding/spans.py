@@ -1,12 +1,10 @@
-"""Where in a text a span lies.
+"""Locate spans in a text.
 
-Here: given places, which are checked; exact search; search in normalized texts. Not here: where spans come from, what a
-place is worth (metrics).
+Here: check of given places; exact search; search in normalized texts. Not here: the source of spans, scores (muc).
 
-Two spellings are the same where nothing but these differs: canonically equivalent characters (Unicode's NFC and NFD);
-white space, of which a run is one blank; white space after a tsheg, which Tibetan does not have and where files have a
-line break of their printed page; the tsheg U+0F0C, in Unicode's words the U+0F0B that no line is broken after. Shads,
-case and punctuation count.
+Normalization makes these equal: canonically equivalent characters (Unicode's NFC and NFD); runs of white space and one
+blank; a tsheg with and without white space after it (Tibetan has none there; files have line breaks of the printed
+page); the tshegs U+0F0C and U+0F0B, since U+0F0C only forbids a line break after it. Shads, case and punctuation count.
 """
 
 import re
@@ -22,10 +20,10 @@ Way = Literal["given", "exact", "normalized", "absent"]
 
 
 class SpanPlace(NamedTuple):
-    """Characters `first` up to `last` of a text, half-open; None where the span is absent.
+    """Characters `first` up to `last` of a text, half-open; None if the span is absent.
 
-    `located` says how it was found, `occurrences` how often the text has the span, spelled in that way: above 1, which
-    one is meant was chosen. For a given place it is 1.
+    `located` is how it was found. `occurrences` is the number of occurrences found in that way; above 1, the place is a
+    choice among them. It is 1 for a given place.
     """
 
     first: int | None
@@ -40,18 +38,17 @@ ABSENT = SpanPlace(None, None, "absent", 0)
 def locate(text: str, spans: Sequence[str], given: Sequence[tuple[int, int]] = ()) -> list[SpanPlace]:
     """Find each span in a text.
 
-    Spans that are the same get one occurrence after the other, in their order. A span takes the first occurrence that
-    none has; or, where a place was given but holds other words, the one that begins nearest to it. Where all
-    are taken, it shares one.
+    Equal spans get successive occurrences, in their order. A span takes the first free occurrence; if a place was given
+    but holds other words, the free occurrence that begins nearest to it. If no occurrence is free, it shares one.
 
     Parameters
     ----------
     given
-        Place of each span, or nothing.
+        Place of each span; empty if there are none.
 
     Returns
     -------
-    A place for each span. No occurrence parts a letter from the marks on it, unless it was given.
+    A place for each span. No place that was searched separates a letter from its marks.
     """
     searched = _Text(text)
     taken: set[tuple[int, int]] = set()
@@ -60,17 +57,17 @@ def locate(text: str, spans: Sequence[str], given: Sequence[tuple[int, int]] = (
         if 0 <= first < last and text[first:last] == span:
             places[number] = SpanPlace(first, last, "given", 1)
             taken.add((first, last))
-    found: list[SpanPlace] = []
+    located: list[SpanPlace] = []
     for number, span in enumerate(spans):
         place = places[number] or _search(searched, span, taken, given[number][0] if given else 0)
         if place.first is not None and place.last is not None:
             taken.add((place.first, place.last))
-        found.append(place)
-    return found
+        located.append(place)
+    return located
 
 
 class _Text:
-    """A text, and its normalized form once that is wanted."""
+    """A text, and its normalized form, computed on first use."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -80,18 +77,18 @@ class _Text:
         return _normalize(self.text)
 
     def exact(self, span: str) -> list[tuple[int, int]]:
-        """Where the span stands as it is."""
+        """Exact occurrences of a span."""
         return self._whole((at, at + len(span)) for at in _occurrences(self.text, span))
 
     def alike(self, span: str) -> list[tuple[int, int]]:
-        """Where it stands in another spelling, or the same."""
+        """Occurrences of a span in the normalized text, as places of the text."""
         words = _normalize(span.strip()).text
         starts, ends = self.normalized.starts, self.normalized.ends
-        found = ((at, at + len(words)) for at in _occurrences(self.normalized.text, words))
-        return self._whole((starts[at], ends[end]) for at, end in found if at in starts and end in ends)
+        matches = ((at, at + len(words)) for at in _occurrences(self.normalized.text, words))
+        return self._whole((starts[at], ends[end]) for at, end in matches if at in starts and end in ends)
 
     def _whole(self, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Those of which neither end lies before a mark, which belongs to the letter before it; none in another."""
+        """Drop places that separate a letter from its marks at either end, and places that overlap an earlier one."""
         kept: list[tuple[int, int]] = []
         for place in places:
             parted = any(at < len(self.text) and unicodedata.category(self.text[at])[0] == "M" for at in place)
@@ -101,8 +98,8 @@ class _Text:
 
 
 class _Normalized(NamedTuple):
-    """A normalized text. `starts` leads from where something begins in it to where that begins in the text, `ends` from
-    where it ends."""
+    """A normalized text. `starts` maps offsets where a character begins to offsets in the text, `ends` offsets where
+    one ends."""
 
     text: str
     starts: dict[int, int]
@@ -112,23 +109,23 @@ class _Normalized(NamedTuple):
 def _search(searched: _Text, span: str, taken: set[tuple[int, int]], near: int) -> SpanPlace:
     if not span.strip():
         return ABSENT
-    found, way = searched.exact(span), "exact"
-    if not found:
-        found, way = searched.alike(span), "normalized"
-    if not found:
+    places, way = searched.exact(span), "exact"
+    if not places:
+        places, way = searched.alike(span), "normalized"
+    if not places:
         return ABSENT
-    free = [place for place in found if place not in taken] or found
+    free = [place for place in places if place not in taken] or places
     first, last = min(free, key=lambda place: (abs(place[0] - near), place[0]))
-    return SpanPlace(first, last, "exact" if way == "exact" else "normalized", len(found))
+    return SpanPlace(first, last, "exact" if way == "exact" else "normalized", len(places))
 
 
 def _occurrences(text: str, words: str) -> list[int]:
-    """Where words begin, also one occurrence in another."""
-    return [found.start() for found in re.finditer(f"(?={re.escape(words)})", text)]
+    """Where words begin, overlapping occurrences included."""
+    return [match.start() for match in re.finditer(f"(?={re.escape(words)})", text)]
 
 
 def _normalize(text: str) -> _Normalized:
-    # NFD, for it is made letter by letter; texts have the same one if and only if they have the same NFC.
+    # NFD works letter by letter; two texts have the same NFD if and only if they have the same NFC.
     parts: list[str] = []
     starts: dict[int, int] = {}
     ends: dict[int, int] = {}
@@ -146,7 +143,7 @@ def _normalize(text: str) -> _Normalized:
 
 
 def _cuts(text: str) -> list[int]:
-    """Where a letter with its marks begins, or a run of white space."""
+    """Where letters with their marks and runs of white space begin."""
     return [
         at for at, letter in enumerate(text)
         if not at or not (unicodedata.combining(letter) or (letter.isspace() and text[at - 1].isspace()))

@@ -1,7 +1,7 @@
-"""Spans by a linear classifier: which stretches of a text, from one sign of punctuation to the next, lie in a span.
+"""Mark spans by a linear classifier that labels stretches of text between signs of punctuation.
 
-Here: the stretches, training, the choice of spans. Not here: n-grams (linear), what two texts share (overlap), which
-tasks it applies to (baselines).
+Here: stretches, training, the choice of spans. Not here: n-grams (linear), overlap of two texts (overlap), which tasks
+it applies to (baselines).
 """
 
 import re
@@ -16,19 +16,19 @@ from benchmark_assets.understanding import linear, muc
 from benchmark_assets.understanding.overlap import LENGTHS, Rarity, along
 
 SIGNS = r"|.?!\u0964\u0965\u0f0d-\u0f12\u0f14"
-"""Dots, daṇḍas and shads; a line's end is one, too. The tsheg between syllables and the comma are none."""
+"""Signs that end a stretch: dots, daṇḍas and shads. A line break ends one too; the tsheg and the comma do not."""
 
 AROUND = (-2, -1, 0, 1, 2)
-"""Stretches of which the n-grams are seen, by their distance: what leads in to a quotation lies before it."""
+"""Distances of the stretches whose n-grams are features: the words that introduce a quotation lie before it."""
 
 PENALTY = 0.1
-"""C of the support vector machine: of 0.1 and 1 the better one on the train split of QUDT, by cross-validation."""
+"""C of the support vector machine: the better of 0.1 and 1 in cross-validation on the train split of QUDT."""
 
 FOLDS = 4
 LEVELS = (-0.9, -0.6, -0.3, 0.0, 0.3, 0.6)
 CHANGES = (0.0, 0.25, 0.5, 1.0, 2.0)
-"""What is added to the classifier's value of each stretch, and what it costs to begin or end a span: the pair is taken
-that has the best score on the train split, by cross-validation."""
+"""Candidates for the constant added to the classifier's value of each stretch, and for the cost of beginning or ending
+a span. The pair with the best cross-validated score on the train split is taken."""
 
 _HOW = (
     f"linear support vector machine, C {PENALTY:g}, over stretches between signs of punctuation; level and cost of a "
@@ -45,7 +45,7 @@ _STRETCH = re.compile(rf"[^{SIGNS}\n]+[{SIGNS}\s]*")
 
 
 class TaggedSpan(NamedTuple):
-    """A span and where it lies: characters, half-open; None where the text does not have it."""
+    """A span and its place: characters, half-open; None if the text does not contain it."""
 
     type: str
     text: str
@@ -54,7 +54,7 @@ class TaggedSpan(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What marks spans of one type: the weights of the features, their bias with the level, the cost of a change."""
+    """The model of one type of spans: weights of the features, bias including the level, cost of a change."""
 
     weights: NDArray[np.float64]
     bias: float
@@ -62,32 +62,32 @@ class Chosen(NamedTuple):
 
 
 def stretches(text: str) -> list[tuple[int, int]]:
-    """Where the stretches of a text begin and end, with their signs, without white space at either end."""
-    found = []
+    """Places of the stretches of a text, half-open, with their signs and without surrounding white space."""
+    places = []
     for match in _STRETCH.finditer(text):
         words = match.group()
         if words.strip():
             first = match.start() + len(words) - len(words.lstrip())
-            found.append((first, match.start() + len(words.rstrip())))
-    return found
+            places.append((first, match.start() + len(words.rstrip())))
+    return places
 
 
 class Tagger:
-    """A linear classifier over the n-grams of each stretch and of those around it, for each type of spans.
+    """A linear classifier over the n-grams of each stretch and the stretches around it, for each type of spans.
 
     Parameters
     ----------
     texts
         Train texts.
     spans
-        Of each text.
+        Gold spans of each text.
     types
-        Which are marked. One that is not in every fold is never marked.
+        Types to mark. A type that is missing in some fold cannot be learned, and is never marked.
 
     Raises
     ------
     ValueError
-        Where there is not one type to be learnt.
+        If no type can be learned.
     """
 
     def __init__(self, texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]], types: Sequence[str]) -> None:
@@ -103,9 +103,9 @@ class Tagger:
 
 
 class PairTagger:
-    """A linear classifier over what each stretch shares with another text, for each type of spans.
+    """A linear classifier over the overlap of each stretch with another text, for each type of spans.
 
-    Parameters and errors are those of `Tagger`; `others` are the other texts.
+    Parameters and errors as for `Tagger`; `others` are the other texts.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ def _words(text: str) -> list[str]:
 
 
 def _surrounded(weights: csr_array, texts: Sequence[str]) -> csr_array:
-    """Weights of each stretch beside those of the stretches around it in its text, nothing beyond the text's ends."""
+    """Weights of each stretch, joined with those of the stretches around it; zeros beyond the ends of its text."""
     of_text = np.repeat(np.arange(len(texts)), [len(stretches(text)) for text in texts])
     padded = vstack([weights, csr_array((1, weights.shape[1]))]).tocsr()
     places = np.arange(len(of_text))
@@ -148,16 +148,16 @@ def _surrounded(weights: csr_array, texts: Sequence[str]) -> csr_array:
 def _train(
     texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]], types: Sequence[str], features: csr_array
 ) -> dict[str, Chosen]:
-    """For each type that can be learnt its weights, and the level and cost that do best on texts kept apart."""
+    """The model of each type that can be learned, with the level and cost that do best on held-out texts."""
     from sklearn.svm import LinearSVC  # type: ignore[import-untyped]  # takes a second
 
     cuts = [stretches(text) for text in texts]
-    fold = np.repeat(np.arange(len(texts)) % FOLDS, [len(own) for own in cuts])
+    folds = np.repeat(np.arange(len(texts)) % FOLDS, [len(cut) for cut in cuts])
     chosen: dict[str, Chosen] = {}
     for kind in types:
-        gold = [[span for span in own if span.type == kind] for own in spans]
-        inside = np.array([within for own, cut in zip(gold, cuts, strict=True) for within in _inside(own, cut)])
-        if any(len(set(inside[fold != each])) < 2 for each in range(FOLDS)):
+        gold = [[span for span in of_text if span.type == kind] for of_text in spans]
+        inside = np.array([within for marks, cut in zip(gold, cuts, strict=True) for within in _inside(marks, cut)])
+        if any(len(set(inside[folds != fold])) < 2 for fold in range(FOLDS)):
             continue
 
         def fit(rows: NDArray[np.bool_], inside: NDArray[np.bool_] = inside) -> LinearSVC:
@@ -165,9 +165,10 @@ def _train(
             return machine.fit(features[rows], inside[rows])
 
         values = np.zeros(len(inside))
-        for each in range(FOLDS):
-            if (fold == each).any():
-                values[fold == each] = fit(fold != each).decision_function(features[fold == each])
+        for fold in range(FOLDS):
+            held_out = folds == fold
+            if held_out.any():
+                values[held_out] = fit(~held_out).decision_function(features[held_out])
         level, change = max(
             ((level, change) for level in LEVELS for change in CHANGES),
             key=lambda pair: _score(texts, gold, _spans(texts, cuts, kind, values + pair[0], pair[1])),
@@ -180,43 +181,43 @@ def _train(
 
 
 def _inside(spans: Sequence[TaggedSpan], cut: Sequence[tuple[int, int]]) -> Iterator[bool]:
-    """Of each stretch whether more than half of it lies in a span."""
+    """For each stretch, whether more than half of it lies in one span."""
     placed = [(span.first, span.last) for span in spans if span.first is not None and span.last is not None]
     for first, last in cut:
         yield any(min(last, end) - max(first, begin) > (last - first) / 2 for begin, end in placed)
 
 
 def _marked(texts: Sequence[str], chosen: dict[str, Chosen], features: csr_array) -> list[list[TaggedSpan]]:
-    found: list[list[TaggedSpan]] = [[] for _ in texts]
+    marked: list[list[TaggedSpan]] = [[] for _ in texts]
     cuts = [stretches(text) for text in texts]
-    for kind, own in chosen.items():
-        spans = _spans(texts, cuts, kind, features @ own.weights + own.bias, own.change)
-        for place, each in enumerate(spans):
-            found[place] += each
-    return [sorted(each, key=lambda span: (span.first, span.type)) for each in found]
+    for kind, model in chosen.items():
+        spans = _spans(texts, cuts, kind, features @ model.weights + model.bias, model.change)
+        for place, of_text in enumerate(spans):
+            marked[place] += of_text
+    return [sorted(of_text, key=lambda span: (span.first, span.type)) for of_text in marked]
 
 
 def _spans(
     texts: Sequence[str], cuts: Sequence[Sequence[tuple[int, int]]], kind: str, values: NDArray[np.float64],
     change: float,
 ) -> list[list[TaggedSpan]]:  # fmt: skip
-    """Of each text the spans that have the greatest sum of values, less what their ends cost."""
-    found, start = [], 0
+    """For each text, the spans with the greatest sum of values minus the cost of their ends."""
+    marked, start = [], 0
     for text, cut in zip(texts, cuts, strict=True):
         runs = _runs(values[start : start + len(cut)].tolist(), change)
         start += len(cut)
-        own = []
+        of_text = []
         for begin, end in runs:
             first, last = cut[begin][0], cut[end - 1][1]
-            own.append(TaggedSpan(kind, text[first:last], first, last))
-        found.append(own)
-    return found
+            of_text.append(TaggedSpan(kind, text[first:last], first, last))
+        marked.append(of_text)
+    return marked
 
 
 def _runs(values: Sequence[float], change: float) -> list[tuple[int, int]]:
-    """Runs of stretches, half-open, with the greatest sum of values less `change` for each end (Viterbi's way)."""
+    """Runs of stretches, half-open, with the greatest sum of values minus `change` for each end (Viterbi)."""
     outside, inside = 0.0, float("-inf")
-    came: list[tuple[bool, bool]] = []  # whether the best way to outside and to inside was inside before
+    came: list[tuple[bool, bool]] = []  # whether the best path to outside, and to inside, was inside before
     for value in values:
         leaves, stays = inside - change > outside, inside >= outside - change
         came.append((leaves, stays))
@@ -233,7 +234,7 @@ def _runs(values: Sequence[float], change: float) -> list[tuple[int, int]]:
 
 
 def _score(texts: Sequence[str], gold: Sequence[Sequence[TaggedSpan]], found: Sequence[Sequence[TaggedSpan]]) -> float:
-    """Mean over texts, as DharmaBench scores spans: 0 to 1."""
+    """DharmaBench's score of spans, mean over texts: 0 to 1."""
     scores = [
         muc.type_f1([span[:2] for span in ours], [span[:2] for span in right], text)
         for text, right, ours in zip(texts, gold, found, strict=True)

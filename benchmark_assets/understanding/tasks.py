@@ -1,4 +1,4 @@
-"""Which tasks of understanding this warehouse holds: descriptions that were imported, read anew at every look.
+"""Tasks of understanding in this warehouse. Their imported descriptions are read again at each access.
 
 Here: the table `task`. Not here: partitions (the command line adds them), what the files hold (samples).
 """
@@ -18,28 +18,28 @@ from resources.warehouse import Replacement, Warehouse
 
 
 class ImportedTasks(NamedTuple):
-    """Codes of the tasks that were imported, and what is wrong with each description that was not."""
+    """Codes of the imported tasks, and the fault of each description that was refused."""
 
     tasks: list[str]
     faults: list[BadInput]
 
 
 def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path) -> ImportedTasks:
-    """Store the tasks whose descriptions and files are sound; their samples come with `task_sample`.
+    """Store the tasks whose descriptions and files are sound. The asset `task_sample` reads their samples.
 
-    A task that was imported before, from whatever path and root, is replaced.
+    A task that was imported before is replaced, even from another path or root.
 
     Parameters
     ----------
     descriptions
         One file or more.
     root
-        Folder to which the `files` of the descriptions are relative.
+        Folder that the `files` of the descriptions are relative to.
 
     Returns
     -------
-    A description is faulty if it is unusable, if one of its files is missing or has a fault, or if its code is that of
-    another of the descriptions, or of a corpus of this warehouse (both name what a command is limited to).
+    A description is faulty if it is unusable, if one of its files is missing or has a fault, or if its code is also the
+    code of another description, or of a corpus of this warehouse (commands select both by code).
     """
     root, faults = root.resolve(), list[BadInput]()
     loaded: dict[Path, TaskDescription] = {}
@@ -68,51 +68,50 @@ def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path)
 
 
 def tasks(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[str, TaskDescription]:
-    """Descriptions of the tasks named, by default of all, by code.
+    """Descriptions of the named tasks by code; by default of all tasks.
 
     Raises
     ------
     BadInput
-        For a task that was never imported, or one of these whose description has become unusable.
+        For a task that was never imported, or whose description has become unusable.
     """
     rows = warehouse.read("task", columns=["task", "description"])
-    known = {code: Path(path) for code, path in rows.iter_rows()}
-    if unknown := sorted(set(codes or ()) - set(known)):
-        raise BadInput(
-            unknown[0], "", "is no task of this warehouse", f"`variorum import tasks FILE` it (known: {sorted(known)})"
-        )
-    return {code: _look(code, path) for code, path in known.items() if codes is None or code in codes}
+    paths = {code: Path(path) for code, path in rows.iter_rows()}
+    if unknown := sorted(set(codes or ()) - set(paths)):
+        remedy = f"run `variorum import tasks FILE`, or use one of {sorted(paths)}"
+        raise BadInput(unknown[0], "", "is no task of this warehouse", remedy)
+    return {code: _look(code, path) for code, path in paths.items() if codes is None or code in codes}
 
 
 def readable(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[str, TaskDescription | None]:
-    """Descriptions of those of the tasks named that were imported, by default of all; None where one has become
-    unusable, of which `task_sample` says what is wrong with it."""
-    found: dict[str, TaskDescription | None] = {}
+    """Descriptions by code, like `tasks`, without tasks that were not imported. None for a description that has become
+    unusable; `task_sample` names its fault."""
+    descriptions: dict[str, TaskDescription | None] = {}
     for code, path in warehouse.read("task", columns=["task", "description"]).iter_rows():
         if codes is None or code in codes:
             try:
-                found[code] = _look(code, Path(path))
+                descriptions[code] = _look(code, Path(path))
             except BadInput:
-                found[code] = None
-    return found
+                descriptions[code] = None
+    return descriptions
 
 
 def versions(warehouse: Warehouse, asked: pl.DataFrame) -> pl.DataFrame:
-    """Columns `task` and `settings`: what the samples of each task are made from, its description and its files.
+    """Columns `task` and `settings`: versions of each task's description and files.
 
-    A task that cannot be read has settings, too, so that it is tried, and its fault shown.
+    A task that cannot be read has settings too, so that a run tries it and reports its fault.
     """
     roots = dict(_known(warehouse, asked["task"]).select("task", "root").iter_rows())
-    found = [
+    rows = [
         (code, samples.version(description, Path(roots[code])) if description else "unreadable")
         for code, description in readable(warehouse, roots).items()
     ]
     schema = pl.Schema({"task": pl.String(), "settings": pl.String()})
-    return pl.DataFrame(found, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def read_samples(warehouse: Warehouse, codes: Iterable[str]) -> tuple[samples.Samples, pl.DataFrame]:
-    """What the files of tasks hold; and columns `task` and `error`, a row a task that has a fault."""
+    """Samples of tasks from their files; and columns `task` and `error`, one row for each task with a fault."""
     frames = [samples.Samples(pl.DataFrame(schema=samples.SAMPLE), pl.DataFrame(schema=samples.SPAN))]
     faults = []
     for code, path, root in _known(warehouse, codes).iter_rows():
@@ -120,14 +119,14 @@ def read_samples(warehouse: Warehouse, codes: Iterable[str]) -> tuple[samples.Sa
             frames.append(samples.read(_look(code, Path(path)), Path(root)))
         except BadInput as fault:
             faults.append((code, str(fault)))
-    found = samples.Samples(*(pl.concat(each) for each in zip(*frames, strict=True)))
+    content = samples.Samples(*(pl.concat(parts) for parts in zip(*frames, strict=True)))
     schema = pl.Schema({"task": pl.String(), "error": pl.String()})
-    return found, pl.DataFrame(faults, schema=schema, orient="row")
+    return content, pl.DataFrame(faults, schema=schema, orient="row")
 
 
 def _known(warehouse: Warehouse, codes: Iterable[str]) -> pl.DataFrame:
-    asked = pl.DataFrame({"task": list(codes)}, schema={"task": pl.String})
-    return warehouse.read("task", asked, ["task", "description", "root"])
+    keys = pl.DataFrame({"task": list(codes)}, schema={"task": pl.String})
+    return warehouse.read("task", keys, ["task", "description", "root"])
 
 
 def _look(code: str, path: Path) -> TaskDescription:

@@ -202,7 +202,7 @@ def test_more_examples_than_there_are_fail_the_task_alone(room: Room, server: Se
     room.model(answering={"shots": 2})
     failures = room.answered()
     assert failures["task"].to_list() == ["SPEECH"]
-    assert "has 0 samples that no test sample is like" in failures["error"][0]
+    assert "has 0 samples without a near neighbor" in failures["error"][0]
     assert {task for (task,) in room.rows("answer", "task")} == {"FORM"}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmark_assets.understanding.asking import Form, answer_schema, determinants, said
+from benchmark_assets.understanding.asking import Form, answer_schema, determinants, summary_line
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import Parsed
 from benchmark_assets.understanding.shots import Example
@@ -52,7 +52,7 @@ def test_the_system_message_says_what_is_asked_and_shows_examples_in_the_form_of
         assert part in system
     assert '{"label": "VERSE"}' in system
     system = question(form(WORDS, SAID), '{"head": "", "text": "x"}', 0).messages[0]["content"]
-    for part in ("- SAID: words that are said\n- WHO: who says them", "`head` and `text`", "look for spans in `text`"):
+    for part in ("- SAID: spoken words\n- WHO: the speaker", "`head` and `text`", "look for spans in `text`"):
         assert part in system
     answer = {"prediction": [{"LABEL": "WHO", "SPAN": "canis"}, {"LABEL": "SAID", "SPAN": '"vae"'}]}
     assert json.dumps(answer) in system
@@ -90,7 +90,7 @@ def test_a_seed_is_sent_where_the_registry_gives_one_and_not_to_a_pinned_provide
 
 
 def replied(failure: Exception) -> Verdict[Parsed]:
-    """What comes of a question that fails."""
+    """The verdict on a question that fails."""
 
     async def ask(question: Question) -> Reply:
         raise failure
@@ -111,11 +111,11 @@ def test_a_stop_and_a_fault_are_errors() -> None:
 
 def test_how_a_model_is_asked_is_said_in_a_line() -> None:
     asked = model(URL, temperature=0.3, effort="low", answering={"shots": 8, "draws": 5, "seeds": [1, 2]})
-    line = said(asked, FORM)
+    line = summary_line(asked, FORM)
     assert re.fullmatch(r"classify v1 [0-9a-f]{8}, 8 shots, 5 draws, temperature 0\.3, effort low, id m", line)
-    assert said(asked, FORM.model_copy(update={"instructions": "Is it verse?"})) != line
-    assert said(model(URL, temperature=None), WORDS).startswith("mark v1")
-    assert "temperature" not in said(model(URL, temperature=None), WORDS)
+    assert summary_line(asked, FORM.model_copy(update={"instructions": "Is it verse?"})) != line
+    assert summary_line(model(URL, temperature=None), WORDS).startswith("mark v1")
+    assert "temperature" not in summary_line(model(URL, temperature=None), WORDS)
 
 
 def test_what_determines_answers_is_the_task_the_model_and_how_it_is_asked() -> None:

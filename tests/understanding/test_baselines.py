@@ -1,4 +1,4 @@
-"""Baselines of tasks in the warehouse: which apply, when they are due, and what a failed training does."""
+"""Baselines of tasks in the warehouse: which apply, when they are stale, and what a failed training does."""
 
 import json
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ def registry(tmp_path: Path) -> Path:
 
 
 def materialize(instance: dg.DagsterInstance, warehouse: Warehouse, registry: Path, *codes: str) -> list[bool]:
-    """Bring tasks up to date, one after the other; which of them came through."""
+    """Materialize tasks, one after the other; whether each succeeded."""
     instance.add_dynamic_partitions("task", codes)
     provider = Provider(registry_path=str(registry), ledger_path=str(registry.parent / "ledger.sqlite"))
     return [
@@ -152,11 +152,11 @@ def test_an_encoder_is_trained_once_for_each_seed_until_something_of_it_changes(
     assert fitted("third", tiny=tiny, other=other) == {("tiny", 7): "third", ("other", 7): "second"}
 
 
-# Spans: what stands between 'dicit' and 'inquit', and repeats the head, is said.
+# Spans: words between 'dicit' and 'inquit' that repeat the head are speech.
 
 
 def speeches(number: int) -> list[dict[str, Any]]:
-    """Texts of four stretches, of which the second is said in all but every fourth."""
+    """Texts of four stretches. The second stretch is speech, except in every fourth text."""
     words = ["mus currit", "felis dormit", "sol lucet", "luna redit", "canis latrat", "ventus spirat"]
     lines = []
     for place in range(number):
@@ -174,7 +174,7 @@ def speeches(number: int) -> list[dict[str, Any]]:
 
 def span_task(folder: Path, **changes: Any) -> TaskDescription:
     lines = {"train": speeches(48), "test": speeches(8)}
-    description = {**SPEECH, "files": {"train": "train.jsonl", "test": "test.jsonl"}, "types": {"SAID": "what is said"}}
+    description = {**SPEECH, "files": {"train": "train.jsonl", "test": "test.jsonl"}, "types": {"SAID": "spoken words"}}
     return load(write_task(folder, description, lines, **changes))
 
 

@@ -24,7 +24,7 @@ from tests.understanding.conftest import FORM_LINES, FORMS, SPEECH, SPEECH_LINES
 
 
 def materialize(instance: dg.DagsterInstance, warehouse: Warehouse, *codes: str) -> bool:
-    """Bring a range of tasks up to date in one run; whether it came through."""
+    """Materialize a range of tasks in one run; whether it succeeded."""
     instance.add_dynamic_partitions("task", codes)
     tags, resources = range_tags(codes[0], codes[-1]), {"warehouse": warehouse}
     return dg.materialize(
@@ -77,7 +77,7 @@ def test_without_offsets_spans_are_searched_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("base", "changes", "key", "problem"),
     [
-        (FORMS, {"id": 1}, "line 2 id", "names a sample before it"),
+        (FORMS, {"id": 1}, "line 2 id", "is also the name of an earlier sample"),
         (FORMS, {"id": True}, "line 2 id", "neither a word nor"),
         (FORMS, {"id": None}, "line 2 id", "is missing"),
         (FORMS, {"words": " "}, "line 2 words", "is no text"),
@@ -116,7 +116,7 @@ def test_a_fault_shows_the_beginning_of_a_value_and_of_a_restricted_one_nothing(
 def test_a_restricted_name_that_comes_twice_is_not_shown(tmp_path: Path) -> None:
     path = write_task(tmp_path, FORMS, FORM_LINES, restricted=True, sample="words")
     edit(tmp_path / "form/test.jsonl", 1, words=FORM_LINES["test"][0]["words"])
-    with pytest.raises(BadInput, match="line 2 words: a str of 10 characters names a sample before it"):
+    with pytest.raises(BadInput, match="line 2 words: a str of 10 characters is also the name of an earlier sample"):
         read(load(path), tmp_path)
 
 
@@ -129,7 +129,7 @@ def test_names_that_come_twice_are_told_apart_where_the_description_says_so(tmp_
 def test_a_file_that_is_missing_is_had_somewhere(tmp_path: Path, warehouse: Warehouse) -> None:
     path = write_task(tmp_path, SPEECH, {}, origin="https://example.org/speech")
     (fault,) = import_tasks(warehouse, [path], tmp_path).faults
-    assert re.search(r"speech\.jsonl: SPEECH: cannot be read .* had from https://example\.org", str(fault))
+    assert re.search(r"speech\.jsonl: SPEECH: cannot be read .* obtain it from https://example\.org", str(fault))
 
 
 def test_sound_tasks_are_imported_and_each_faulty_one_is_named(
@@ -197,7 +197,7 @@ def test_a_work_is_read_out_of_a_source_that_says_more(tmp_path: Path) -> None:
 
 def test_an_unknown_task_is_none(warehouse: Warehouse, form: Path) -> None:
     import_tasks(warehouse, [form], form.parent)
-    with pytest.raises(BadInput, match=r"SPEECH: is no task .*\(known: \['FORM'\]\)"):
+    with pytest.raises(BadInput, match=r"SPEECH: is no task .*use one of \['FORM'\]"):
         tasks(warehouse, ["FORM", "SPEECH"])
 
 

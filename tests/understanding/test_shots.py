@@ -76,7 +76,9 @@ def test_without_shots_there_are_no_examples_and_train_is_not_needed() -> None:
 def test_more_examples_than_train_has_are_refused() -> None:
     train = samples(["VERSE", "PROSE"])
     assert len(examples(FORM, train, NO_SPANS, 2, 1)) == 2
-    with pytest.raises(BadInput, match="has 2 samples that no test sample is like, and 3 examples are asked for"):
+    with pytest.raises(
+        BadInput, match="has 2 samples without a near neighbor in the test split, but 3 examples are needed"
+    ):
         examples(FORM, train, NO_SPANS, 3, 1)
 
 
@@ -95,5 +97,5 @@ def test_what_gives_a_test_sample_away_is_not_shown() -> None:
     assert showable(whole)["sample"].to_list() == ["train3", "train4"]
     assert showable(train).equals(train)
     assert showable(samples(["VERSE"], "test")).is_empty()
-    with pytest.raises(BadInput, match="has 2 samples that no test sample is like"):
+    with pytest.raises(BadInput, match="has 2 samples without a near neighbor"):
         examples(FORM, showable(whole), NO_SPANS, 3, 1)

@@ -51,7 +51,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Warehouse, Path]
 
 
 def submitted(folder: Path) -> TASK:
-    """What Label Studio exports once somebody has submitted every task as it was shown."""
+    """Label Studio's export after an annotator has submitted every task unchanged."""
     tasks: TASK = json.loads((folder / "tasks.json").read_text(encoding="utf-8"))
     for number, task in enumerate(tasks, start=1):
         marks = [mark for each in task.get("predictions", []) for mark in each["result"]]
@@ -150,9 +150,9 @@ def _mark(task: dict[str, Any], **value: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda tasks: _mark(tasks[0], text="felis"), "the span does not stand"),
-        (lambda tasks: _mark(tasks[0], end=99), "the span does not stand"),
-        (lambda tasks: _mark(tasks[0], start=4, end=5, text=" "), "marks no word"),
+        (lambda tasks: _mark(tasks[0], text="felis"), "a span's words differ"),
+        (lambda tasks: _mark(tasks[0], end=99), "a span's words differ"),
+        (lambda tasks: _mark(tasks[0], start=4, end=5, text=" "), "has a span without words"),
         (lambda tasks: _mark(tasks[0], labels=["MARK"]), "type 'MARK'"),
         (lambda tasks: _mark(tasks[0], labels=None), "another form"),
         (lambda tasks: tasks[0]["data"].update(text_2="mus"), "other texts"),
@@ -183,7 +183,7 @@ def test_labels_are_not_overwritten(warehouse: Warehouse, form: Path, speech: Pa
         annotate(warehouse, tmp_path / "out", "SPEECH")
     with pytest.raises(BadInput, match="is there already"):
         write_labels(warehouse, tmp_path / "e.json", "SPEECH", speech)
-    with pytest.raises(BadInput, match="nothing to mark"):
+    with pytest.raises(BadInput, match="no spans to mark"):
         annotate(warehouse, tmp_path / "form", "FORM")
     with pytest.raises(BadInput, match="SPEECH: train: has no samples"):
         annotate(warehouse, tmp_path / "train", "SPEECH", split="train")
