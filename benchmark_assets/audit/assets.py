@@ -1,4 +1,4 @@
-"""Assets of the audit: what verdicts and labels say of models, of drift and of the judges themselves."""
+"""Assets of the audit: error rates of models, calibration of judges, error estimates, worked examples."""
 
 from collections.abc import Callable, Mapping
 
@@ -40,7 +40,7 @@ def audit_outcome(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """How many outputs are errors, how grave, of which kind, where models fail together, and what that goes with."""
+    """Error rates by severity and category, shared failures of models, correlation of errors with metrics."""
     panels = _panels(warehouse, provider)
 
     def compute(_: pl.DataFrame) -> Computed:
@@ -71,7 +71,7 @@ def judge_calibration(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """How far the judges can be trusted: against people, against each other, and with one of them left out."""
+    """Reliability of the judges: against people, against each other, and with one judge left out."""
     panels = _panels(warehouse, provider)
 
     def compute(_: pl.DataFrame) -> Computed:
@@ -102,7 +102,7 @@ def error_estimate(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Errors of all outputs, also of those that nobody judged, from people's sample; and what finding them costs."""
+    """Error rates of all outputs, judged or not, estimated from people's sample, and the cost of finding errors."""
     panels = _panels(warehouse, provider)
 
     def compute(_: pl.DataFrame) -> Computed:
@@ -142,23 +142,23 @@ def _scores(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def _settings(warehouse: Warehouse, panels: Mapping[str, str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Settings of a table over all verdicts and labels; it does not apply where there are none."""
+    """Settings of a table over all verdicts and labels; the table does not apply if there are none."""
 
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         some = any(len(warehouse.read(table, columns=["model"], most=1)) for table in ("verdict", "human_label"))
         words = f"{SIGNATURE if panels else ''} {sorted(panels.items())}"
-        return (asked if some else asked.clear()).with_columns(settings=pl.lit(words))
+        return (partitions if some else partitions.clear()).with_columns(settings=pl.lit(words))
 
     return settings
 
 
 def _panels(warehouse: Warehouse, provider: Provider) -> Mapping[str, str]:
-    """By corpus, who is asked for verdicts and about what: part of the signature of every number.
+    """The panel and its settings, by corpus: part of the signature of every number.
 
-    A judge that is not in the registry any more has no hash.
+    A judge that is no longer in the registry has no hash.
     """
-    prompt, known = prompts.load("judge"), provider.registry().judges
-    hashes = {name: digest(*provider.model(name).determinants)[:8] for name in known}
+    prompt, judges = prompts.load("judge"), provider.registry().judges
+    hashes = {name: digest(*provider.model(name).determinants)[:8] for name in judges}
     return {
         corpus: f"threshold: drift > {audit.threshold}; judges: "
         f"{', '.join(f'{name} ({hashes.get(name)})' for name in sorted(audit.judges)) or 'none'}, scores "

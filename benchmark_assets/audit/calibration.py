@@ -1,5 +1,5 @@
-"""How far judges can be trusted: against people, against each other, and with one of them left out. Section 4.3, tables
-8 and E4 of the audit paper, and what it does not print: intervals, confidence, the panel without a judge.
+"""Reliability of judges: against people, against each other, and with one judge left out. Section 4.3 and tables 8 and
+E4 of the audit paper; in addition intervals, confidence, the panel without a judge.
 
 Here: agreement of raters. Not here: rates of errors (outcomes, estimates).
 """
@@ -21,7 +21,7 @@ from resources.catalogue import schema
 from resources.keys import CORPUS
 
 ABSTAINED = "ABSTAINED"
-"""What stands for a judge that gave no label."""
+"""Label of a judge that abstained."""
 
 SHARES = ("precision", "recall", "f1")
 
@@ -38,23 +38,23 @@ def calibration(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     rows
-        As `rated` returns them; those by people are looked at. Outputs of the sample that nobody labelled, or on which
-        people come to no substantive label, are left out: `audit_outcome` counts them (`asked`, `judged`, `uncertain`).
+        As `rated` returns them; only rows by people are used. Sampled outputs without a label, or without a substantive
+        one, are left out: `audit_outcome` counts them (`asked`, `judged`, `uncertain`).
     votes
         Rows of `judge_vote`.
 
     Returns
     -------
     Columns of `CALIBRATION`: for each judge, the panel, and the panel without each of its judges, on the outputs that
-    it and people have labelled. Whatever a judge says besides the three substantive labels agrees with none of them,
-    and counts as no error.
+    it and people have labelled. A judge's label that is not substantive agrees with none of the three substantive
+    labels, and counts as no error.
 
     Notes
     -----
-    Precision: of the errors that the judge sees, those that people see; recall: the other way round. Table 8 and the
-    kappas of section 4.3.
+    Precision: share of the judge's errors that people confirm. Recall: share of people's errors that the judge sees.
+    Table 8 and the kappas of section 4.3.
     """
-    found: list[tuple[object, ...]] = []
+    result: list[tuple[object, ...]] = []
     for corpus, judge, pairs in _against_people(rows, votes):
         labels = _labels(pairs["judged"])
         tables = cross_tables(pairs["passage"], pairs["people"], pairs["judged"], labels)
@@ -62,42 +62,42 @@ def calibration(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
             level: collapsed(tables, np.array([label in errors for label in labels]))
             for level, errors in LEVELS.items()
         }
-        shares = [number for each in reduced.values() for number in _shares(each)]
-        kappas = [number for each in (tables, *reduced.values()) for number in bounded(kappa(each))]
-        found.append((corpus, judge, len(pairs), *_exact(tables), *shares, *kappas, SIGNATURE))
-    return pl.DataFrame(found, schema=CALIBRATION, orient="row")
+        shares = [number for level in reduced.values() for number in _shares(level)]
+        kappas = [number for level in (tables, *reduced.values()) for number in bounded(kappa(level))]
+        result.append((corpus, judge, len(pairs), *_exact(tables), *shares, *kappas, SIGNATURE))
+    return pl.DataFrame(result, schema=CALIBRATION, orient="row")
 
 
 def confusion(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
     """Rows of `judge_confusion` (table E4): columns of `CONFUSION`; parameters as for `calibration`.
 
-    All nine cells of the substantive labels, and of other labels those that a judge gave.
+    All nine cells of the substantive labels, and a column for each other label that a judge gave.
     """
-    found = []
+    rows_by_label = []
     for corpus, judge, pairs in _against_people(rows, votes):
         cells = pairs.group_by("people", "judged").agg(pl.len()).iter_rows()
         counts = {(people, judged): outputs for people, judged, outputs in cells}
         labels = _labels(pairs["judged"])
-        found += [
+        rows_by_label += [
             (corpus, judge, people, judged, counts.get((people, judged), 0))
             for people in SUBSTANTIVE
             for judged in labels
         ]
-    return pl.DataFrame(found, schema=CONFUSION, orient="row")
+    return pl.DataFrame(rows_by_label, schema=CONFUSION, orient="row")
 
 
 def reliability(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
     """Rows of `judge_reliability`: columns of `RELIABILITY`; parameters as for `calibration`.
 
-    A judge that is right to be sure agrees with people more often where its confidence is high.
+    A well-calibrated judge agrees with people more often where its confidence is high.
     """
     sure = votes.drop_nulls("confidence").select(*KEY, "judge", "confidence", judged="label")
     pairs = sure.join(_people(rows), on=KEY)
     counts = pairs.group_by("corpus", "judge", "confidence").agg(
         outputs=pl.len(), agreed=(pl.col("people") == pl.col("judged")).sum()
     )
-    found = with_rate(counts, "agreement", pl.col("agreed"), pl.col("outputs")).with_columns(signature=pl.lit(WILSON))
-    ordered = found.sort("corpus", "judge", "confidence")
+    rates = with_rate(counts, "agreement", pl.col("agreed"), pl.col("outputs")).with_columns(signature=pl.lit(WILSON))
+    ordered = rates.sort("corpus", "judge", "confidence")
     return ordered.select(pl.col(name).cast(kind) for name, kind in RELIABILITY.items())
 
 
@@ -111,27 +111,27 @@ def agreement(triage: pl.DataFrame, votes: pl.DataFrame, labels: pl.DataFrame) -
 
     Returns
     -------
-    Columns of `AGREEMENT`: each two judges over the queue and over the sample, each two people over the sample, as far
-    as there are outputs that both gave a label to. All five labels count as they stand.
+    Columns of `AGREEMENT`: each pair of judges over the queue and over the sample, each pair of people over the sample,
+    if there are outputs that both labelled. All five labels count separately.
     """
-    found: list[tuple[object, ...]] = []
+    result: list[tuple[object, ...]] = []
     for scope, chosen, kind, name, given in (
         ("queue", "queued", "judges", "judge", votes),
         ("sample", "sampled", "judges", "judge", votes),
         ("sample", "sampled", "people", "annotator", labels),
     ):
-        own = given.drop_nulls("label").select(CORPUS, *KEY, "label", rater=name)
-        own = own.join(triage.filter(chosen), on=KEY, how="semi").sort("corpus")
-        for (corpus,), part in own.group_by(["corpus"], maintain_order=True):
+        ratings = given.drop_nulls("label").select(CORPUS, *KEY, "label", rater=name)
+        ratings = ratings.join(triage.filter(chosen), on=KEY, how="semi").sort("corpus")
+        for (corpus,), part in ratings.group_by(["corpus"], maintain_order=True):
             for first, second in combinations(part["rater"].unique().sort().to_list(), 2):
                 pairs = part.filter(rater=first).join(part.filter(rater=second), on=KEY)
                 if pairs.is_empty():
                     continue
                 both = pairs["label"], pairs["label_right"]
-                tables = cross_tables(pairs["passage"], *both, sorted({label for each in both for label in each}))
+                tables = cross_tables(pairs["passage"], *both, sorted({label for labels in both for label in labels}))
                 numbers = *_exact(tables), *bounded(kappa(tables))
-                found.append((corpus, scope, kind, first, second, len(pairs), *numbers, SIGNATURE))
-    return pl.DataFrame(found, schema=AGREEMENT, orient="row").sort("corpus", "scope", "kind", "first", "second")
+                result.append((corpus, scope, kind, first, second, len(pairs), *numbers, SIGNATURE))
+    return pl.DataFrame(result, schema=AGREEMENT, orient="row").sort("corpus", "scope", "kind", "first", "second")
 
 
 def panel_without(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
@@ -140,18 +140,18 @@ def panel_without(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     rows
-        As `rated` returns them; those by the panel are looked at.
+        As `rated` returns them; only rows by the panel are used.
     votes
         Rows of `judge_vote`.
 
     Returns
     -------
-    Columns of `WITHOUT`: for each judge with others beside it, the verdicts of the others on the outputs of the queue.
-    An even number of them needs more than half, so UNCERTAIN where two that are left see things differently.
+    Columns of `WITHOUT`: for each judge of a panel of several, the verdicts of the other judges on the queued outputs.
+    A verdict needs more than half of them: where two judges are left and disagree, it is UNCERTAIN.
     """
     queue = rows.filter(pl.col("raters") == PANEL).drop_nulls("label").select("corpus", *KEY, whole="label")
-    own = votes.join(queue, on=KEY, how="semi")
-    parts = [others.join(queue, on=KEY).with_columns(judge=pl.lit(judge)) for judge, others in _without(own)]
+    queued = votes.join(queue, on=KEY, how="semi")
+    parts = [others.join(queue, on=KEY).with_columns(judge=pl.lit(judge)) for judge, others in _without(queued)]
     if not parts:
         return pl.DataFrame(schema=WITHOUT)
     named = {"valid": VALID, "minor": MINOR, "major": MAJOR, "uncertain": UNCERTAIN}
@@ -159,24 +159,24 @@ def panel_without(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
         outputs=pl.len(), changed=(pl.col("label") != pl.col("whole")).sum(),
         **{name: (pl.col("label") == label).sum() for name, label in named.items()},
     )  # fmt: skip
-    found = with_rate(counts, "major_rate", pl.col("major"), pl.col("outputs")).with_columns(signature=pl.lit(WILSON))
-    return found.sort("corpus", "judge").select(pl.col(name).cast(kind) for name, kind in WITHOUT.items())
+    rates = with_rate(counts, "major_rate", pl.col("major"), pl.col("outputs")).with_columns(signature=pl.lit(WILSON))
+    return rates.sort("corpus", "judge").select(pl.col(name).cast(kind) for name, kind in WITHOUT.items())
 
 
 def cross_tables(passages: pl.Series, first: pl.Series, second: pl.Series, labels: Sequence[str]) -> Floats:
-    """How often two raters gave each two labels, in the sample and in its resamples of passages.
+    """Contingency tables of two raters' labels, in the sample and in its resamples of passages.
 
     Parameters
     ----------
     passages, first, second
-        Of each output its passage and the two labels, all among `labels`.
+        Passage and the two labels of each output; all labels are in `labels`.
 
     Returns
     -------
     Shape (1 + RESAMPLES, labels, labels), the sample first; rows are the first rater's labels.
     """
     codes = {label: code for code, label in enumerate(labels)}
-    one, other = (each.replace_strict(codes, return_dtype=pl.Int64).to_numpy() for each in (first, second))
+    one, other = (column.replace_strict(codes, return_dtype=pl.Int64).to_numpy() for column in (first, second))
     places = passages.rank("dense").to_numpy().astype(np.int64) - 1
     size, count = len(labels), places.max() + 1
     cells = np.bincount((places * size + one) * size + other, minlength=count * size * size)
@@ -185,15 +185,15 @@ def cross_tables(passages: pl.Series, first: pl.Series, second: pl.Series, label
 
 
 def collapsed(tables: Floats, chosen: NDArray[np.bool_]) -> Floats:
-    """Tables of two labels, not chosen and chosen: from shape (n, labels, labels) to (n, 2, 2)."""
+    """Collapse tables to two labels, not chosen and chosen: from shape (n, labels, labels) to (n, 2, 2)."""
     to_two = np.stack([~chosen, chosen]).astype(np.float64)
     smaller: Floats = to_two @ tables @ to_two.T
     return smaller
 
 
 def kappa(tables: Floats) -> Floats:
-    """Cohen's kappa of each table, from shape (n, labels, labels) to (n,); NaN where both raters always say the same
-    one thing.
+    """Cohen's kappa of each table, from shape (n, labels, labels) to (n,); NaN if both raters only ever give the same
+    single label.
     """
     n = tables.sum(axis=(1, 2))
     alike = np.trace(tables, axis1=1, axis2=2)
@@ -202,27 +202,28 @@ def kappa(tables: Floats) -> Floats:
 
 
 def _against_people(rows: pl.DataFrame, votes: pl.DataFrame) -> Iterator[tuple[object, object, pl.DataFrame]]:
-    """By corpus and judge or panel: columns `passage`, `people`, `judged`."""
+    """Corpus, judge or panel, and columns `passage`, `people`, `judged`."""
     people = _people(rows)
-    own = votes.join(people, on=KEY, how="semi").with_columns(pl.col("label").fill_null(ABSTAINED))
-    if own.is_empty():
+    labelled = votes.join(people, on=KEY, how="semi").with_columns(pl.col("label").fill_null(ABSTAINED))
+    if labelled.is_empty():
         return
-    each = own.select(*KEY, "judge", judged="label")
-    panels = [("panel", verdicts(own)), *((f"panel without {judge}", others) for judge, others in _without(own))]
-    together = [found.select(*KEY, pl.lit(name).alias("judge"), judged="label") for name, found in panels]
-    pairs = pl.concat([each, *together]).join(people, on=KEY).sort("corpus", "judge")
+    judges = labelled.select(*KEY, "judge", judged="label")
+    without = ((f"panel without {judge}", others) for judge, others in _without(labelled))
+    panels = [("panel", verdicts(labelled)), *without]
+    together = [panel.select(*KEY, pl.lit(name).alias("judge"), judged="label") for name, panel in panels]
+    pairs = pl.concat([judges, *together]).join(people, on=KEY).sort("corpus", "judge")
     for (corpus, judge), part in pairs.group_by(["corpus", "judge"], maintain_order=True):
         yield corpus, judge, part
 
 
 def _people(rows: pl.DataFrame) -> pl.DataFrame:
-    """What people say of outputs, as far as it is one of the substantive labels."""
+    """People's substantive labels of outputs."""
     settled = (pl.col("raters") == PEOPLE) & pl.col("label").is_in(SUBSTANTIVE)
     return rows.filter(settled).select("corpus", *KEY, people="label")
 
 
 def _without(votes: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Each judge, and the verdicts of those that are left on the outputs it has voted on."""
+    """Each judge, and the verdicts of the other judges on the outputs that it voted on."""
     for judge in votes["judge"].unique().sort().to_list():
         judged = votes.filter(judge=judge)
         others = votes.filter(pl.col("judge") != judge).join(judged, on=KEY, how="semi")
@@ -231,7 +232,7 @@ def _without(votes: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def _labels(judged: pl.Series) -> list[str]:
-    """The substantive labels, then others that were given."""
+    """The substantive labels, then all others in the column."""
     return [*SUBSTANTIVE, *sorted(set(judged) - set(SUBSTANTIVE))]
 
 
@@ -241,7 +242,7 @@ def _exact(tables: Floats) -> tuple[float, float, float]:
 
 
 def _shares(tables: Floats) -> Iterator[float | None]:
-    """Precision, recall and F1 with their intervals, of tables of two labels, the second being the error."""
+    """Precision, recall and F1 with their intervals, from tables of two labels where the second is the error."""
     both, seen, there = tables[:, 1, 1], tables[:, :, 1].sum(axis=1), tables[:, 1].sum(axis=1)
     for whole in (seen, there):
         hits, trials = int(both[0]), int(whole[0])

@@ -1,7 +1,7 @@
-"""Which scores go with errors: the correlations of section 4.6 of the audit paper, with intervals.
+"""Correlations of scores with errors: section 4.6 of the audit paper, with intervals.
 
-Here: point-biserial correlation over the queue. Not here: how well a score finds damage made on purpose
-(sensitivity.detection), or how many outputs it takes to find errors (recall_cost).
+Here: point-biserial correlation over the queue. Not here: how well a score detects deliberate damage
+(sensitivity.detection), or how many outputs must be judged to find errors (recall_cost).
 """
 
 import numpy as np
@@ -28,53 +28,54 @@ def correlations(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     rows
-        As `rated` returns them; those by people are not looked at, nor are outputs whose verdict is uncertain.
+        As `rated` returns them; rows by people and uncertain verdicts are ignored.
     scores
         Columns `model`, `passage` and any of `METRICS`, null where an output has none.
 
     Returns
     -------
-    Columns of `CORRELATION`, a row for each corpus with a verdict, level and metric of `scores`; the correlation is
-    null where all outputs are alike in the metric, or all are errors or none.
+    Columns of `CORRELATION`, a row for each corpus with a verdict, level and metric of `scores`. The correlation is
+    null if the metric is constant, or if all outputs or none are errors.
     """
     settled = (pl.col("raters") == PANEL) & pl.col("label").is_not_null() & (pl.col("label") != UNCERTAIN)
     queue = rows.filter(settled).join(scores, on=["model", "passage"], how="left").sort("corpus", "passage", "model")
-    found: list[tuple[object, ...]] = []
-    for (corpus,), own in queue.group_by(["corpus"], maintain_order=True):
+    result: list[tuple[object, ...]] = []
+    for (corpus,), outputs in queue.group_by(["corpus"], maintain_order=True):
         for level, labels in LEVELS.items():
-            errors = own["label"].is_in(labels)
+            errors = outputs["label"].is_in(labels)
             for metric in METRICS:
                 if metric not in scores.columns:
                     continue
-                known = own[metric].is_finite().fill_null(False)
-                values = own[metric].filter(known).to_numpy()
-                passages = own["passage"].filter(known).rank("dense").to_numpy() - 1
-                r = point_biserial(values, errors.filter(known).to_numpy(), passages.astype(np.int64))
-                found.append((corpus, level, metric, len(values), *bounded(r), SIGNATURE))
-    return pl.DataFrame(found, schema=CORRELATION, orient="row")
+                scored = outputs[metric].is_finite().fill_null(False)
+                values = outputs[metric].filter(scored).to_numpy()
+                passages = outputs["passage"].filter(scored).rank("dense").to_numpy() - 1
+                r = point_biserial(values, errors.filter(scored).to_numpy(), passages.astype(np.int64))
+                result.append((corpus, level, metric, len(values), *bounded(r), SIGNATURE))
+    return pl.DataFrame(result, schema=CORRELATION, orient="row")
 
 
 def point_biserial(values: Floats, errors: NDArray[np.bool_], passages: NDArray[np.int64]) -> Floats:
-    """Correlation of values with being an error, in the sample and in its resamples.
+    """Correlation of values with errors, in the sample and in its resamples.
 
     Parameters
     ----------
     values, errors
         Shape (outputs,).
     passages
-        Number of each output's passage, from 0, none left out; shape (outputs,).
+        Number of each output's passage, consecutive from 0; shape (outputs,).
 
     Returns
     -------
-    Shape (1 + RESAMPLES,), the sample first, in [-1, 1]; NaN where values or errors are all alike.
+    Shape (1 + RESAMPLES,), the sample first, in [-1, 1]; NaN where values or errors are constant.
     """
     if not len(values):
         return np.array([np.nan])
     wide = np.ptp(values)
-    x = (values - values.mean()) / (wide if wide > 0 else 1.0)  # sums of squares of the values themselves lose digits
+    x = (values - values.mean()) / (wide if wide > 0 else 1.0)  # sums of squares of raw values lose digits
     y = errors.astype(np.float64)
-    parts = np.stack([np.bincount(passages, weights=each) for each in (np.ones_like(x), x, y, x * x, x * y)], axis=1)
+    terms = np.ones_like(x), x, y, x * x, x * y
+    parts = np.stack([np.bincount(passages, weights=term) for term in terms], axis=1)
     n, sx, sy, sxx, sxy = (sample_and_resamples(len(parts)) @ parts).T
     of_x, of_y = n * sxx - sx * sx, n * sy - sy * sy
-    of_x[of_x <= 1e-12 * n * n] = 0  # values all alike, but for rounding
+    of_x[of_x <= 1e-12 * n * n] = 0  # constant values, but for rounding
     return ratio(n * sxy - sx * sy, np.sqrt(of_x * of_y))

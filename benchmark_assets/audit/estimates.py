@@ -1,6 +1,6 @@
-"""Error rates of all outputs, also of those below the threshold, estimated from the sample that people labelled.
+"""Error rates of all outputs, above and below the threshold, estimated from the sample that people labelled.
 
-Here: reweighting of the strata. Not here: counts of what was labelled (outcomes).
+Here: post-stratification. Not here: counts of labelled outputs (outcomes).
 """
 
 import polars as pl
@@ -31,12 +31,13 @@ def estimates(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     triage
         Rows of `triage`.
     rows
-        As `rated` returns them; those by people are looked at, as far as they come to a substantive label.
+        As `rated` returns them; only rows by people with a substantive label are used.
 
     Returns
     -------
     Columns of `ESTIMATE`: for each corpus with labels, every model and all together (''), every region that has outputs
-    and 'all'. The rates speak of the outputs in strata with labels, `covered` of all; they are null without any.
+    and 'all'. The rates refer to the outputs in strata with labels, a fraction `covered` of all outputs. Without
+    labels they are null.
     """
     by = ["corpus", "model", "band"]
     settled = rows.filter((pl.col("raters") == PEOPLE) & pl.col("label").is_in(SUBSTANTIVE))
@@ -53,22 +54,24 @@ def estimates(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     strata = strata.with_columns(
         ((pl.col(name).sum().over("corpus", "band") + 0.5) / (banded + 1)).alias(f"{name}_band") for name in RATES
     )
-    found: list[tuple[object, ...]] = []
+    result: list[tuple[object, ...]] = []
     groups = with_totals(strata, model="", region="all").sort("corpus", "model", "region", "band")
     for key, part in groups.group_by(["corpus", "model", "region"], maintain_order=True):
-        own = part.filter(pl.col("labelled") > 0)
+        labelled = part.filter(pl.col("labelled") > 0)
         numbers: list[float | None] = [None] * (len(RATES) * len(BOUNDS))
-        if len(own):
-            size, count = own["outputs"].to_numpy(), own["labelled"].to_numpy()
+        if len(labelled):
+            size, count = labelled["outputs"].to_numpy(), labelled["labelled"].to_numpy()
             weights = size / size.sum()
             numbers = [
                 number
                 for name in RATES
-                for number in post_stratified(weights, count, own[name].to_numpy(), own[f"{name}_band"].to_numpy())
+                for number in post_stratified(
+                    weights, count, labelled[name].to_numpy(), labelled[f"{name}_band"].to_numpy()
+                )
             ]
-        outputs, covered = int(part["outputs"].sum()), int(own["outputs"].sum())
-        found.append((*key, outputs, int(own["labelled"].sum()), covered / outputs, *numbers, SIGNATURE))
-    return pl.DataFrame(found, schema=ESTIMATE, orient="row")
+        outputs, covered = int(part["outputs"].sum()), int(labelled["outputs"].sum())
+        result.append((*key, outputs, int(labelled["labelled"].sum()), covered / outputs, *numbers, SIGNATURE))
+    return pl.DataFrame(result, schema=ESTIMATE, orient="row")
 
 
 def post_stratified(weights: Floats, labelled: Floats, errors: Floats, rates: Floats) -> tuple[float, float, float]:
@@ -77,18 +80,18 @@ def post_stratified(weights: Floats, labelled: Floats, errors: Floats, rates: Fl
     Parameters
     ----------
     weights
-        Share of each stratum of the outputs, summing to 1; shape (strata,).
+        Share of each stratum in the outputs, summing to 1; shape (strata,).
     labelled, errors
-        How many outputs of a stratum have a label, at least one, and how many of these are errors.
+        Number of labelled outputs of each stratum, at least one, and number of errors among them; shape (strata,).
     rates
-        What a stratum's variance is reckoned with, strictly between 0 and 1.
+        Error rate from which each stratum's variance is computed, strictly between 0 and 1; shape (strata,).
 
     Notes
     -----
     The rate is the sum of weight times errors / labelled. Its variance gives an effective sample size, the number of
-    independent outputs that would tell as much, to which Wilson's interval is applied (Korn and Graubard 1998). A
-    stratum's own rate cannot give its variance: it would be 0 where a handful of labels has no error, as if nothing
-    were unknown there. The strata count as drawn from more outputs than there are, however many of them are labelled.
+    independent outputs that carry as much information, and Wilson's interval is computed for this size (Korn and
+    Graubard 1998). A stratum's observed rate is unsuitable for its variance: a few labels without an error would give
+    variance 0, as if the rate were certain. No finite population correction is applied.
     """
     rate, expected = float(weights @ (errors / labelled)), float(weights @ rates)
     variance = float(weights**2 @ (rates * (1 - rates) / labelled))

@@ -1,4 +1,4 @@
-"""Outputs worth reading, chosen by rule: what the numbers of an audit look like in the texts.
+"""Outputs worth reading, chosen by rule, to illustrate the numbers of an audit.
 
 Here: the rules. Not here: the page that shows the texts (page).
 """
@@ -21,9 +21,9 @@ SHARED, FAR, NEAR, SPLIT = "shared failure", "far but valid", "near but wrong", 
 
 
 def with_people(triage: pl.DataFrame, panel: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `triage` with those of `verdict`, and what rows of `human_label` come to, as `examples` wants them.
+    """Join `triage`, `verdict` and the consensus of `human_label`, in the form that `examples` takes.
 
-    Labels of outputs that were not drawn are left out, as in every table.
+    Labels of outputs that were not sampled are left out, as in every table.
     """
     drawn = labels.join(triage.filter("sampled"), on=KEY, how="semi")
     people = verdicts(drawn).select(*KEY, people="label", people_category="error_category")
@@ -37,25 +37,25 @@ def examples(outputs: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     outputs
-        One row an output that has a drift: `corpus`, `model`, `passage`, `drift`, `queued`; of the panel's verdict
-        `label`, `error_category`, `judges`, `valid` and `split`, null where it is not judged; `people` and
-        `people_category`, what people say together, null where nobody has labelled it.
+        One row per output with a drift: `corpus`, `model`, `passage`, `drift`, `queued`; `label`, `error_category`,
+        `judges`, `valid` and `split` of the panel's verdict, null if the panel did not judge it; `people` and
+        `people_category`, the consensus of people, null if there is no label.
 
     Returns
     -------
-    Columns of `EXAMPLE`. Of a shared failure, all models' outputs of the passage have the same place.
+    Columns of `EXAMPLE`. In a shared failure, all models' outputs of the passage have the same place.
 
     Notes
     -----
-    A shared failure is a passage of which the panel finds a major error in the outputs of two models or more (audit,
-    table E8), those of most models first, then those with most errors. Far but valid: above the threshold, and each
-    judge calls it valid, as do people where they labelled it; the farthest first (table 14). Near but wrong: people
-    find a major error below the threshold; the nearest first. Split panel: the labels of the three kinds have votes and
-    none a majority; the farthest first.
+    Shared failure: the panel finds a major error in the outputs of two or more models of a passage (audit, table E8);
+    passages with most such models first, then with most errors. Far but valid: above the threshold, and valid by each
+    judge and by people, if labelled; the farthest first (table 14). Near but wrong: a major error by people's labels
+    below the threshold; the nearest first. Split panel: valid, minor and major each have votes and none has a majority;
+    the farthest first.
     """
     parts = [pl.DataFrame(schema=EXAMPLE)]
-    for (corpus,), own in outputs.sort("model", "passage").group_by("corpus", maintain_order=True):
-        for rule, rows in _chosen(own):
+    for (corpus,), corpus_outputs in outputs.sort("model", "passage").group_by("corpus", maintain_order=True):
+        for rule, rows in _chosen(corpus_outputs):
             parts.append(
                 rows.select(
                     pl.lit(corpus).alias("corpus"), pl.lit(rule).alias("rule"), pl.col("place").cast(pl.Int32), "model",

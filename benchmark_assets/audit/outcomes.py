@@ -1,6 +1,6 @@
-"""How many outputs are errors, by model, band and category: tables 7, 9 to 12, E3, E5 and E6 of the audit paper.
+"""Error counts and rates by model, band and category: tables 7, 9 to 12, E3, E5 and E6 of the audit paper.
 
-Here: counts and shares of what was labelled. Not here: what they say of outputs that nobody labelled (estimates).
+Here: counts and shares of labelled outputs. Not here: estimates for outputs without a label (estimates).
 """
 
 import polars as pl
@@ -32,10 +32,10 @@ def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `OUTCOME`: for each corpus and kind of raters that has labels, every model, every band, each in the other
-    and all together. `asked` is the size of the queue or of the sample, of which `judged` have a label; rates are
-    shares of these, in which an uncertain one is neither valid nor an error. `*_found` is the panel's alone, null where
-    it judged nothing.
+    Columns of `OUTCOME`: for each corpus and kind of raters that has labels, every model, every band, each model in
+    each band, and all together. `asked` is the size of the queue or of the sample; `judged` counts its outputs with a
+    label. Rates are shares of `judged`; uncertain outputs are neither valid nor errors. `*_found` is given for the
+    panel only, null where it judged nothing.
     """
     by = ["corpus", "model", "band"]
     cells = with_totals(triage.select(CORPUS, "model", "band"), model="", band="").group_by(by).agg(outputs=pl.len())
@@ -44,15 +44,15 @@ def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         **{name: (pl.col("label") == label).sum() for name, label in LABELS.items()},
     )  # fmt: skip
     kinds = rows.drop_nulls("label").select("corpus", "raters").unique()
-    found = kinds.join(cells, on="corpus").join(counts, on=[*by, "raters"], how="left")
-    found = found.with_columns(pl.col("asked", "judged", "splits", *LABELS).fill_null(0))
+    grid = kinds.join(cells, on="corpus").join(counts, on=[*by, "raters"], how="left")
+    grid = grid.with_columns(pl.col("asked", "judged", "splits", *LABELS).fill_null(0))
     errors = {"minor": pl.col("minor"), "major": pl.col("major"), "any": pl.col("minor") + pl.col("major")}
     for name, part in {"valid": pl.col("valid"), **errors}.items():
-        found = with_rate(found, f"{name}_rate", part, pl.col("judged"))
-    looked = (pl.col("raters") == PANEL) & (pl.col("judged") > 0)
+        grid = with_rate(grid, f"{name}_rate", part, pl.col("judged"))
+    by_panel = (pl.col("raters") == PANEL) & (pl.col("judged") > 0)
     for name, part in errors.items():
-        found = with_rate(found, f"{name}_found", part, pl.when(looked).then("outputs"))
-    ordered = found.with_columns(signature=pl.lit(WILSON)).sort("corpus", "raters", "model", "band")
+        grid = with_rate(grid, f"{name}_found", part, pl.when(by_panel).then("outputs"))
+    ordered = grid.with_columns(signature=pl.lit(WILSON)).sort("corpus", "raters", "model", "band")
     return ordered.select(pl.col(name).cast(kind) for name, kind in OUTCOME.items())
 
 
@@ -66,9 +66,8 @@ def categories(rows: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `CATEGORY`: for each corpus and kind of raters, every model of which an output has a label, and all
-    together (''), every category, also one without errors. The rates without a category take its outputs for sound:
-    they are still among those judged.
+    Columns of `CATEGORY`: for each corpus and kind of raters, every model with a labelled output and all together (''),
+    and every category, with or without errors. The rates without a category count its outputs as judged and sound.
     """
     by = ["corpus", "raters", "model"]
     judged = with_totals(rows.drop_nulls("label"), model="")
@@ -76,14 +75,14 @@ def categories(rows: pl.DataFrame) -> pl.DataFrame:
     totals = judged.group_by(by).agg(judged=pl.len(), all_minor=minor.sum(), all_major=major.sum())
     counts = judged.group_by(*by, "error_category").agg(minor=minor.sum(), major=major.sum())
     grid = totals.join(pl.DataFrame({"error_category": CATEGORIES}).with_row_index("order"), how="cross")
-    found = grid.join(counts, on=[*by, "error_category"], how="left")
-    found = found.with_columns(pl.col("minor", "major").fill_null(0))
+    rates = grid.join(counts, on=[*by, "error_category"], how="left")
+    rates = rates.with_columns(pl.col("minor", "major").fill_null(0))
     for name in ("minor", "major"):
-        found = with_rate(found, f"{name}_share", pl.col(name), pl.col(f"all_{name}"))
+        rates = with_rate(rates, f"{name}_share", pl.col(name), pl.col(f"all_{name}"))
     left = {name: pl.col(f"all_{name}") - pl.col(name) for name in ("minor", "major")}
-    ordered = found.with_columns(
+    ordered = rates.with_columns(
         ((left["minor"] + left["major"]) / pl.col("judged")).alias("any_rate_without"),
-        *((each / pl.col("judged")).alias(f"{name}_rate_without") for name, each in left.items()),
+        *((errors / pl.col("judged")).alias(f"{name}_rate_without") for name, errors in left.items()),
         signature=pl.lit(WILSON),
     ).sort(*by, "order")
     return ordered.select(pl.col(name).cast(kind) for name, kind in CATEGORY.items())

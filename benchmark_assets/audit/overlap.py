@@ -11,7 +11,7 @@ from resources.catalogue import schema
 from resources.keys import CORPUS
 
 LEVELS = {"major": (MAJOR,), "any": ERRORS}
-"""Which labels count as an error: only major ones, or all."""
+"""The labels that count as an error at each level."""
 
 OVERLAP = schema("failure_overlap")
 FAILING = schema("failing_passage")
@@ -25,12 +25,12 @@ def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     triage
         Rows of `triage`.
     rows
-        As `rated` returns them; those by people are not looked at.
+        As `rated` returns them; rows by people are ignored.
 
     Returns
     -------
-    Columns of `OVERLAP`: for each level of which a corpus has an error, a row for each number of models from 1 to all
-    that the corpus has, also where no passage has errors of so many.
+    Columns of `OVERLAP`: for each level with an error in a corpus, a row for each number of models, from 1 to all
+    models of the corpus. A number that no passage reaches has a row, too.
     """
     passages = _passages(triage, rows)
     numbers = triage.select(CORPUS, "model").unique().sort("corpus", "model").select(
@@ -39,23 +39,23 @@ def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     parts = [pl.DataFrame(schema=OVERLAP)]
     for level, labels in LEVELS.items():
         failing = pl.sum_horizontal(_COUNTS[label] for label in labels)
-        own = passages.with_columns(models=failing.cast(pl.Int64)).filter(pl.col("models") > 0)
-        counts = own.group_by("corpus", "models").agg(
+        failed = passages.with_columns(models=failing.cast(pl.Int64)).filter(pl.col("models") > 0)
+        counts = failed.group_by("corpus", "models").agg(
             passages=pl.len(), judged=pl.sum("judged"), possible=pl.sum("possible")
         )
-        found = numbers.join(own.select("corpus").unique(), on="corpus", how="semi", maintain_order="left").join(
+        shares = numbers.join(failed.select("corpus").unique(), on="corpus", how="semi", maintain_order="left").join(
             counts, on=["corpus", "models"], how="left", maintain_order="left"
         ).with_columns(pl.col("passages", "judged", "possible").fill_null(0))  # fmt: skip
-        found = with_rate(found, "share", pl.col("passages"), pl.col("passages").sum().over("corpus"))
-        found = found.with_columns(level=pl.lit(level), signature=pl.lit(WILSON))
-        parts.append(found.select(pl.col(name).cast(kind) for name, kind in OVERLAP.items()))
+        shares = with_rate(shares, "share", pl.col("passages"), pl.col("passages").sum().over("corpus"))
+        shares = shares.with_columns(level=pl.lit(level), signature=pl.lit(WILSON))
+        parts.append(shares.select(pl.col(name).cast(kind) for name, kind in OVERLAP.items()))
     return pl.concat(parts)
 
 
 def failing_passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `failing_passage`: columns of `FAILING`; parameters as for `overlap`.
 
-    In order of major errors, then of minor ones, then by name.
+    Sorted by corpus, number of major errors, number of minor errors, and name.
     """
     failing = _passages(triage, rows).filter(pl.col("major") + pl.col("minor") > 0)
     ordered = failing.sort("corpus", "major", "minor", "passage", descending=[False, True, True, False])
@@ -69,7 +69,7 @@ _COUNTS = {MAJOR: "major", MINOR: "minor", VALID: "valid", UNCERTAIN: "uncertain
 
 
 def _passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """How many outputs of each passage there are, and what the panel says of them."""
+    """Number of outputs of each passage (`possible`), and counts of the panel's labels of them."""
     queue = rows.filter(pl.col("raters") == PANEL).select("model", "passage", "label")
     outputs = triage.select(CORPUS, "model", "passage").join(queue, on=["model", "passage"], how="left")
     return outputs.group_by("corpus", "passage").agg(

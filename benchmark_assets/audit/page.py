@@ -1,6 +1,6 @@
-"""The worked examples of a corpus as a page that one can read: source, references, outputs, votes and labels.
+"""The worked examples of a corpus as an HTML page: source, references, outputs, votes and labels.
 
-Here: HTML, and what of it may be shown. Not here: which outputs are examples (examples).
+Here: HTML, and which texts and names may be shown. Not here: which outputs are examples (examples).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,10 +15,10 @@ from benchmark_assets.corpus.rights import Disclosure, disclosure
 from resources.warehouse import Warehouse
 
 RULES = {
-    "shared failure": "Passages of which several models made a major error",
-    "far but valid": "Far from the references, and valid by every vote",
-    "near but wrong": "Near the references, and a major error by people's labels",
-    "split panel": "Outputs on which the panel fell apart",
+    "shared failure": "Passages with a major error by several models",
+    "far but valid": "Far from the references, but valid by every vote",
+    "near but wrong": "Near the references, but a major error by people's labels",
+    "split panel": "Outputs on which the panel is split",
 }
 
 STYLE = """
@@ -35,32 +35,32 @@ p.why, li { font-size: .92rem; } ul { margin: .3rem 0 0; padding-left: 1.2rem; }
 
 
 class _Rights(NamedTuple):
-    """What of the texts may be shown (`texts`); annotators by `numbers`, or by name where there is none."""
+    """Disclosure of texts (`texts`), and annotators' `numbers`; an annotator without a number is shown by name."""
 
     texts: Disclosure
     numbers: Mapping[str, str]
 
 
 def page(warehouse: Warehouse, corpus: str, private: bool = False) -> str:
-    """The page as HTML that needs nothing else.
+    """The page as self-contained HTML.
 
     Parameters
     ----------
     private
-        Whether restricted texts are shown, and with them outputs that repeat one, the words of judges and annotators,
-        who may quote them, and annotators' names.
+        Whether to show restricted texts, outputs that repeat them, remarks of judges and annotators, which may quote
+        them, and annotators' names.
     """
-    with warehouse.exclusively():  # the tables of one moment
+    with warehouse.exclusively():  # all tables in one consistent state
         rows, rights = _examples(warehouse, corpus), _rights(warehouse, corpus, private)
         parts = [
             f"<h1>Worked examples: {escape(corpus)}</h1>",
             ""
             if rights.texts.words
-            else "<p>Restricted texts are left out, and what judges and annotators say of them.</p>",
+            else "<p>Restricted texts are left out, and so are the remarks of judges and annotators.</p>",
         ]
-        for (rule,), own in rows.sort("rule").group_by("rule", maintain_order=True):
+        for (rule,), chosen in rows.sort("rule").group_by("rule", maintain_order=True):
             parts.append(f"<h2>{escape(RULES[str(rule)])}</h2>")
-            for (_, passage), some in own.sort("place", "model").group_by("place", "passage", maintain_order=True):
+            for (_, passage), some in chosen.sort("place", "model").group_by("place", "passage", maintain_order=True):
                 parts += _article(warehouse, str(passage), some, rights)
     title = "PRIVATE, do not pass on: " if private else ""
     return (
@@ -71,12 +71,12 @@ def page(warehouse: Warehouse, corpus: str, private: bool = False) -> str:
 
 
 def _examples(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
-    """Examples with source and output; one that lost either since the last update is left out."""
+    """Examples with source and output. An example that lost either since the last update is left out."""
     rows = warehouse.read("worked_example", pl.DataFrame({"corpus": [corpus]}))
     sources = warehouse.read("source_text", rows.select("passage"), ["passage", "text", "language"])
     outputs = warehouse.read("model_output", rows.select("model", "passage"), ["model", "passage", "text"])
-    found = rows.join(sources.rename({"text": "source"}), on="passage")
-    return found.join(outputs.rename({"text": "output"}), on=["model", "passage"])
+    with_source = rows.join(sources.rename({"text": "source"}), on="passage")
+    return with_source.join(outputs.rename({"text": "output"}), on=["model", "passage"])
 
 
 def _rights(warehouse: Warehouse, corpus: str, private: bool) -> _Rights:
@@ -89,7 +89,7 @@ def _rights(warehouse: Warehouse, corpus: str, private: bool) -> _Rights:
 
 
 def _article(warehouse: Warehouse, passage: str, rows: pl.DataFrame, rights: _Rights) -> Iterator[str]:
-    """A passage with the outputs of it that are examples."""
+    """A passage with its outputs that are examples."""
     key = pl.DataFrame({"passage": [passage]})
     source, language = rows.row(0, named=True)["source"], rows.row(0, named=True)["language"]
     references = warehouse.read("reference", key, ["translator", "text", "complete"]).filter("complete")
@@ -98,26 +98,26 @@ def _article(warehouse: Warehouse, passage: str, rows: pl.DataFrame, rights: _Ri
     yield _list((who or "source", _text(text, tag, who in rights.texts.hidden)) for who, text, tag in texts)
     closed = rights.texts.withheld(rows.select("passage", text="output"))
     for model, why, text, hidden in rows.select("model", "why", "output", withheld=closed).iter_rows():
-        own = pl.DataFrame({"model": [model], "passage": [passage]})
+        key = pl.DataFrame({"model": [model], "passage": [passage]})
         yield f'<section class="output"><strong>{escape(model)}</strong>{_text(text, "", hidden)}'
         yield f'<p class="why">{escape(why)}</p><ul>'
-        yield from _votes(warehouse, own, rights)
+        yield from _votes(warehouse, key, rights)
         yield "</ul></section>"
     yield "</article>"
 
 
 def _votes(warehouse: Warehouse, output: pl.DataFrame, rights: _Rights) -> Iterator[str]:
-    """What each judge and each person says."""
+    """Each judge's vote and each person's label, as list items."""
     votes = warehouse.read("judge_vote", output).sort("judge").fill_null("")
     for vote in votes.iter_rows(named=True):
         abstained = f"abstained: {vote['abstention']}" if rights.texts.words else "abstained"
-        said = f"{_label(vote)}, confidence {vote['confidence']}" if vote["label"] else abstained
-        yield _item(vote["judge"], said, [vote["cause"], vote["evidence"]] if rights.texts.words else [])
+        judgement = f"{_label(vote)}, confidence {vote['confidence']}" if vote["label"] else abstained
+        yield _item(vote["judge"], judgement, [vote["cause"], vote["evidence"]] if rights.texts.words else [])
     labels = warehouse.read("human_label", output).sort("annotator")
     for given in labels.iter_rows(named=True):
-        who = rights.numbers.get(given["annotator"], given["annotator"])
-        said = f"{_label(given)}, severity {given['severity']}"
-        yield _item(who, said, [given["notes"]] if rights.texts.words else [])
+        annotator = rights.numbers.get(given["annotator"], given["annotator"])
+        judgement = f"{_label(given)}, severity {given['severity']}"
+        yield _item(annotator, judgement, [given["notes"]] if rights.texts.words else [])
 
 
 def _label(judgement: Mapping[str, str]) -> str:
@@ -125,9 +125,9 @@ def _label(judgement: Mapping[str, str]) -> str:
     return judgement["label"] if category == NO_CATEGORY else f"{judgement['label']} ({category})"
 
 
-def _item(who: str, said: str, words: Iterable[str]) -> str:
-    further = "".join(f"<br>{escape(each)}" for each in words if each)
-    return f"<li>{escape(who)}: {escape(said)}{further}</li>"
+def _item(rater: str, judgement: str, remarks: Iterable[str]) -> str:
+    further = "".join(f"<br>{escape(remark)}" for remark in remarks if remark)
+    return f"<li>{escape(rater)}: {escape(judgement)}{further}</li>"
 
 
 def _list(entries: Iterable[tuple[str, str]]) -> str:

@@ -1,6 +1,6 @@
-"""Outputs with what the panel or people say of them, and shares of them: what every table of the audit starts from.
+"""Rated outputs and their rates: the common input of every table of the audit.
 
-Here: who rated which output how, groups that include their totals, rates with intervals. Not here: any table.
+Here: outputs with the verdict of the panel or of people, groups with totals, rates with intervals. Not here: any table.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from resources.keys import CORPUS
 PANEL, PEOPLE = "panel", "people"
 
 BOUNDS = ("", "_low", "_high")
-"""What follows a column's name for the number itself and the bounds of its interval."""
+"""Suffixes of a column's name: the number itself, and the bounds of its interval."""
 
 RATED = pl.Schema({
     "raters": pl.String(), "corpus": pl.String(), "model": pl.String(), "passage": pl.String(), "band": pl.String(),
@@ -25,39 +25,39 @@ WILSON = "95 % intervals: Wilson, outputs counted as independent"
 
 
 def rated(triage: pl.DataFrame, panel: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
-    """The queue with the panel's verdicts, and the sample with what people say.
+    """The queue with the panel's verdicts, and the sample with people's verdicts.
 
     Parameters
     ----------
     triage
         Rows of `triage`.
     panel
-        Rows of `verdict`. Those of outputs below the threshold, which the panel judges for calibration alone, are left
-        out, as in the paper.
+        Rows of `verdict`. Verdicts on outputs below the threshold, which the panel judges for calibration alone, are
+        left out, as in the paper.
     labels
-        Rows of `human_label`; several people of one output come together by the rule of `verdicts`. Labels of outputs
-        that were not drawn are left out, for nobody knows by what they were chosen.
+        Rows of `human_label`; labels of one output by several people are combined by `verdicts`. Labels of outputs that
+        were not sampled are left out, because it is unknown how they were chosen.
 
     Returns
     -------
-    Columns of `RATED`: a row for each output queued (`raters` 'panel') and each one sampled ('people'); label, category
-    and split are null where there is no verdict yet, or nobody has labelled it.
+    Columns of `RATED`: a row for each queued output (`raters` 'panel') and each sampled output ('people'). Label,
+    category and split are null if there is no verdict or label yet.
     """
     parts = [
-        triage.filter(chosen).join(found.select("model", "passage", "label", "error_category", "split"),
+        triage.filter(chosen).join(given.select("model", "passage", "label", "error_category", "split"),
                                    on=["model", "passage"], how="left").with_columns(CORPUS, raters=pl.lit(raters))
-        for raters, chosen, found in ((PANEL, "queued", panel), (PEOPLE, "sampled", verdicts(labels)))
+        for raters, chosen, given in ((PANEL, "queued", panel), (PEOPLE, "sampled", verdicts(labels)))
     ]  # fmt: skip
     return pl.concat(part.select(RATED.names()) for part in parts).cast(RATED)
 
 
 def anonymous(annotators: Iterable[str]) -> dict[str, str]:
-    """A number for each annotator: names may be addresses of people, which are for nobody else to read."""
+    """A number for each annotator: names may be e-mail addresses, which are private."""
     return {name: f"annotator-{number}" for number, name in enumerate(sorted(set(annotators)), start=1)}
 
 
 def without_names(agreement: pl.DataFrame, numbers: Mapping[str, str]) -> pl.DataFrame:
-    """Rows of `rater_agreement` with numbers in the place of people's names."""
+    """Rows of `rater_agreement` with numbers instead of people's names."""
     people = pl.col("kind") == "people"
     return agreement.with_columns(
         pl.when(people).then(pl.col(name).replace(numbers)).otherwise(name).alias(name) for name in ("first", "second")
@@ -65,12 +65,12 @@ def without_names(agreement: pl.DataFrame, numbers: Mapping[str, str]) -> pl.Dat
 
 
 def with_totals(rows: pl.DataFrame, **totals: str) -> pl.DataFrame:
-    """Each row once more for each total that it is part of.
+    """Repeat each row for each total that it is part of.
 
     Parameters
     ----------
     totals
-        Columns, and what stands in each for all its values together: `with_totals(rows, model="")`.
+        Columns, and the value in each that stands for the total: `with_totals(rows, model="")`.
     """
     for column, total in totals.items():
         rows = pl.concat([rows, rows.with_columns(pl.lit(total).alias(column))])
@@ -78,12 +78,10 @@ def with_totals(rows: pl.DataFrame, **totals: str) -> pl.DataFrame:
 
 
 def with_rate(rows: pl.DataFrame, name: str, part: pl.Expr, whole: pl.Expr) -> pl.DataFrame:
-    """Rows with a share and its Wilson interval: columns `name`, `name_low`, `name_high`; null where `whole` is 0 or
-    null.
-    """
-    found = [
+    """Add a share and its Wilson interval: columns `name`, `name_low`, `name_high`; null where `whole` is 0 or null."""
+    shares = [
         (hits / trials, *wilson(hits, trials)) if trials else (None, None, None)
         for hits, trials in rows.select(part.alias("part"), whole.alias("whole")).iter_rows()
     ]
     schema = {f"{name}{bound}": pl.Float64() for bound in BOUNDS}
-    return rows.hstack(pl.DataFrame(found, schema=schema, orient="row"))
+    return rows.hstack(pl.DataFrame(shares, schema=schema, orient="row"))

@@ -349,10 +349,10 @@ def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be written"):
         write_base_set(tmp_path / "file" / "set", own, outputs, nothing)
     (tmp_path / "set").mkdir()
-    (tmp_path / "set" / OUTPUTS).write_text("of somebody else")
+    (tmp_path / "set" / OUTPUTS).write_text("of another set")
     with pytest.raises(BadInput, match="exists already"):
         write_base_set(tmp_path / "set", own, outputs, nothing)
-    assert (tmp_path / "set" / OUTPUTS).read_text() == "of somebody else"
+    assert (tmp_path / "set" / OUTPUTS).read_text() == "of another set"
     write_base_set(tmp_path / "new", own, outputs, nothing)
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["new", "set"]
     assert (tmp_path / "new" / MANIFEST).is_file()
