@@ -109,7 +109,7 @@ def comet_score(
 ) -> dg.Output[None]:
     """COMET of an output by its source and each complete reference: mean and best.
 
-    Null where the registry names no checkpoint (`comet: {checkpoint: …}`), and where there is nothing to read.
+    Null if the registry names no checkpoint (`comet: {checkpoint: …}`), or if a text has no readable character.
     """
 
     def compute(due: pl.DataFrame) -> Computed:
@@ -129,7 +129,7 @@ def comet_score(
 def comet_baseline(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], comet: dg.ResourceParam[Comet]
 ) -> dg.Output[None]:
-    """COMET of each translator of a passage by its source and the other translators: what people reach."""
+    """COMET of each translator of a passage by its source and the other translators: the level of people."""
 
     def compute(due: pl.DataFrame) -> Computed:
         references, sources = _compared(warehouse, due)
@@ -148,17 +148,17 @@ def comet_baseline(
 def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Whether an output is empty, copied from the source, in another script or language, repeated or cut off.
 
-    An output is diagnosed again when its model begins or ceases to give the same text for another passage.
+    An output is diagnosed again when its model starts or stops giving the same text for another passage.
     """
 
     def repeated(asked: pl.DataFrame) -> pl.DataFrame:
-        """The other passages of each output asked for that have the same text: the whole rows of its models count."""
+        """For each requested output, the other passages with the same text, among all outputs of its model."""
         rows = warehouse.read("model_output", asked.select("model"), ["model", "passage", "text"])
         return twins(rows, warehouse.read("source_text", rows.select("passage"), ["passage", "text"]))
 
     def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        known = asked.select("model", "passage").join(repeated(asked), on=["model", "passage"], how="left")
-        return known.select("model", "passage", settings=pl.col("twins").list.join(" ").fill_null(""))
+        outputs = asked.select("model", "passage").join(repeated(asked), on=["model", "passage"], how="left")
+        return outputs.select("model", "passage", settings=pl.col("twins").list.join(" ").fill_null(""))
 
     def compute(due: pl.DataFrame) -> Computed:
         outputs = warehouse.read("model_output", due, ["model", "passage", "text"])

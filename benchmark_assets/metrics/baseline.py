@@ -1,4 +1,4 @@
-"""Human translations scored as outputs are, each against the other translators. Uses the metrics; adds none."""
+"""Human translations scored like outputs, each against the other translators. Uses the metrics; adds none."""
 
 import polars as pl
 
@@ -19,7 +19,7 @@ def leave_one_out(references: pl.DataFrame) -> pl.DataFrame:
 
 
 def against_the_others(candidates: pl.DataFrame, references: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """Score texts by translators against what the other translators of their passage wrote.
+    """Score texts by translators against the references of the other translators of their passage.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ def against_the_others(candidates: pl.DataFrame, references: pl.DataFrame, by: l
     references
         Columns `passage`, `translator`, `text`, `vector` (array of float32, unit length) and `cut`; complete ones.
     by
-        Columns that tell the texts of a translator apart.
+        Columns that distinguish the texts of a translator.
 
     Returns
     -------
-    Columns `passage`, `translator`, `by` and those of `drift_score` and `lexical_score`. With one other reference there
-    is no envelope: the columns that need one are null; with none all scores are.
+    Columns `passage`, `translator`, `by`, and the columns of `drift_score` and `lexical_score`. With one other
+    reference there is no envelope, and the columns that need one are null; with no other reference all scores are null.
     """
     candidates = candidates.with_columns(item=pl.format("{}|{}", "passage", "translator"))
     items = candidates.select("item", "passage", own="translator").unique(maintain_order=True)

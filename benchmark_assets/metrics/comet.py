@@ -1,4 +1,4 @@
-"""COMET scores from those of triples: which triples a candidate needs, and their mean and best over the references.
+"""COMET scores of candidates from scores of triples: a candidate's triples, their mean and best over the references.
 
 Not here: scoring a triple (resources.comet).
 """
@@ -9,12 +9,12 @@ from resources.comet.comet import TRIPLE
 
 SCORE = ["comet_avg", "comet_best", "cut"]
 
-# COMET scores any string, the empty one too: something must be there besides spaces, control and format characters.
+# COMET scores any string, even an empty one: require a character other than spaces, control and format characters.
 LEGIBLE = r"[^\s\p{C}]"
 
 
 def triples(candidates: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFrame, on: list[str]) -> pl.DataFrame:
-    """Each candidate with the source and with each reference of its passage.
+    """Triples of each candidate with its source and each reference of its passage.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ def triples(candidates: pl.DataFrame, references: pl.DataFrame, sources: pl.Data
 
     Returns
     -------
-    Columns `on`, `translator`, `source`, `candidate`, `reference`. Triples with a text that is null or in which nothing
-    can be read are left out.
+    Columns `on`, `translator`, `source`, `candidate`, `reference`. Triples with a null text, or a text without a
+    readable character, are left out.
     """
     texts = (
         candidates.select(*on, candidate="text")
@@ -52,10 +52,10 @@ def summed(candidates: pl.DataFrame, scored: pl.DataFrame, on: list[str]) -> pl.
 
     Returns
     -------
-    Columns `on` and `SCORE`, one row a candidate, null where nothing was scored. `cut`: some text was longer than the
+    Columns `on` and `SCORE`, one row a candidate, null where nothing was scored. `cut`: a text was longer than the
     checkpoint reads.
     """
-    found = scored.group_by(on).agg(
+    totals = scored.group_by(on).agg(
         comet_avg=pl.col("score").mean(), comet_best=pl.col("score").max(), cut=pl.col("cut").any()
     )
-    return candidates.select(on).join(found, on=on, how="left", maintain_order="left").select(*on, *SCORE)
+    return candidates.select(on).join(totals, on=on, how="left", maintain_order="left").select(*on, *SCORE)

@@ -1,7 +1,7 @@
-"""Whether metrics order systems alike: ranks, Kendall's tau-b of two metrics, Kendall's W of all.
+"""Agreement of metrics on the order of systems: ranks, Kendall's tau-b of two metrics, Kendall's W of all.
 
-Every function takes scores of any leading shape, so that a thousand resamples are one call. Not here: what the scores
-are, tables.
+Every function takes scores of any leading shape, so that a thousand resamples are one call. Not here: the scores
+themselves, tables.
 """
 
 import numpy as np
@@ -16,14 +16,14 @@ SIGNATURE = (
 
 
 def ranks(goodness: Floats, models: NDArray[np.bool_]) -> Floats:
-    """Rank of each system among the models, from 1; equal ones share the mean of their ranks.
+    """Rank of each system among the models, from 1; equal systems share the mean of their ranks.
 
     Parameters
     ----------
     goodness
         Shape (..., systems), more is better; NaN where a system has no score, whose rank is NaN.
     models
-        Shape (systems,). The others are ranked as if each alone stood among the models.
+        Shape (systems,), true for models. Each other system is ranked as if it alone were added to the models.
     """
     others = models & ~np.eye(len(models), dtype=bool)  # (system, model) to be compared
     own, rival = goodness[..., :, None], goodness[..., None, :]
@@ -65,6 +65,6 @@ def kendall_w(ranked: Floats) -> Floats:
     Babington Smith 1939.
     """
     sums, metrics = ranked.sum(axis=-2), ranked.shape[-2]
-    found = ((sums - sums.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
+    deviations = ((sums - sums.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
     most = metrics * ((ranked - ranked.mean(axis=-1, keepdims=True)) ** 2).sum(axis=(-2, -1))
-    return ratio(found, most)
+    return ratio(deviations, most)

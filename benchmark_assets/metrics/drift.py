@@ -15,7 +15,7 @@ from benchmark_assets.references.envelope import PRECISION
 SCORE = ["sim_best", "closest_reference", "sim_centroid", "drift", "drift_euclidean", "cut"]
 SMOOTHING = 0.01  # in the denominator of the cosine form, as PaliBench publishes it
 
-_AT_ONCE = 1 << 19  # numbers in double precision: what does not fit the processor's cache is no faster, only larger
+_AT_ONCE = 1 << 19  # numbers in double precision: a block beyond the processor's cache is no faster, only larger
 
 
 def cosine_drift(sim_centroid: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -30,8 +30,8 @@ def cosine_drift(sim_centroid: NDArray[np.float64], spread: NDArray[np.float64])
 
     Notes
     -----
-    1 is the distance at which the references lie on average; above 2 PaliBench calls the output an outlier. Source:
-    the published per-passage scores of PaliBench, which this form reproduces; section 3.5 has it without the 0.01.
+    A drift of 1 is the mean distance of the references; above 2 PaliBench calls the output an outlier. Source: the
+    published per-passage scores of PaliBench, which this form reproduces; section 3.5 gives it without the 0.01.
     """
     drift: NDArray[np.float64] = (1 - sim_centroid) / (spread + SMOOTHING)
     return drift
@@ -67,7 +67,7 @@ def semantic_scores(
     envelopes
         Columns `within`, `centroid`, `human_spread`, `euclidean_spread`; null where there is no envelope.
     on, within
-        Columns that name a candidate, and those among them that name the item to which references belong.
+        Columns that name a candidate, and the subset of them that names the item that references belong to.
 
     Returns
     -------
@@ -83,8 +83,8 @@ def semantic_scores(
     named = candidates.select(*on, candidate=pl.int_range(pl.len()))  # may have a translator of its own
     vectors = _matrix(candidates["vector"])
 
-    own = references.select(*within, "translator", reference=pl.int_range(pl.len()))
-    pairs = named.join(own, on=within, maintain_order="left_right")
+    numbered = references.select(*within, "translator", reference=pl.int_range(pl.len()))
+    pairs = named.join(numbered, on=within, maintain_order="left_right")
     cosines = _inner_products(vectors, _matrix(references["vector"]), pairs["candidate"], pairs["reference"])
     similarities = pairs.select(*on, "translator", similarity=pl.Series(cosines, dtype=pl.Float64))
     best = similarities.group_by(on).agg(
@@ -144,7 +144,7 @@ def _pairs(
 
 
 def _matrix(vectors: pl.Series) -> NDArray[np.float32]:
-    """Vectors as rows; those that lie together in memory are not copied."""
+    """Vectors as rows; contiguous vectors are not copied."""
     if vectors.is_empty():
         return np.empty((0, 1), np.float32)
     if isinstance(vectors.dtype, pl.List):

@@ -15,10 +15,10 @@ SIGNATURE = f"95 % intervals: {RESAMPLES} bootstrap resamples of passages, perce
 
 @lru_cache(maxsize=4)
 def resampling_weights(passages: int) -> NDArray[np.float64]:
-    """How often each passage occurs in each resample, shape (RESAMPLES, passages).
+    """Count of each passage in each resample, shape (RESAMPLES, passages).
 
-    Equal for equal arguments, and not to be written to: systems that cover the same passages, in the same order, are
-    resampled alike, so that their resampled scores are paired.
+    Equal for equal arguments, and read-only: systems that cover the same passages, in the same order, are resampled
+    alike, so that their resampled scores are paired.
     """
     draws = np.random.default_rng(SEED).integers(0, passages, size=(RESAMPLES, passages))
     numbered = draws + passages * np.arange(RESAMPLES)[:, None]
@@ -29,19 +29,19 @@ def resampling_weights(passages: int) -> NDArray[np.float64]:
 
 
 def sample_and_resamples(passages: int) -> NDArray[np.float64]:
-    """Weights of the sample itself, each passage once, then those of its resamples: shape (1 + RESAMPLES, passages)."""
+    """Weights of the sample itself, each passage once, then of its resamples: shape (1 + RESAMPLES, passages)."""
     return np.vstack([np.ones((1, passages)), resampling_weights(passages)])
 
 
 def bounded(values: NDArray[np.float64]) -> tuple[float | None, float | None, float | None]:
-    """The value of the sample, which comes first, and the interval of its resamples; None where it does not exist."""
+    """The value of the sample, which is first, and the interval of its resamples; None if the value is NaN."""
     if np.isnan(values[0]):
         return None, None, None
     return float(values[0]), *percentile_interval(values[1:])
 
 
 def mean_interval(values: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
-    """Percentile interval of the mean of values, shape (passages,); NaN counts as absent, also from a resample."""
+    """Percentile interval of the mean of values, shape (passages,); NaN counts as absent, also in resamples."""
     present = np.isfinite(values)
     counts = weights[:, present].sum(axis=1)
     sums = weights[:, present] @ values[present]
@@ -49,7 +49,7 @@ def mean_interval(values: NDArray[np.float64], weights: NDArray[np.float64]) -> 
 
 
 def percentile_interval(values: NDArray[np.float64]) -> tuple[float, float]:
-    """The middle `LEVEL` of resampled values, shape (resamples,); NaN, a resample that says nothing, is left out."""
+    """The middle `LEVEL` of resampled values, shape (resamples,); NaN, a resample without a value, is left out."""
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(values[np.isfinite(values)], [tail, 1 - tail])
     return float(low), float(high)

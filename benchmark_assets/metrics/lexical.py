@@ -1,8 +1,8 @@
-"""Scores of the surface, equal to sacrebleu's: BLEU and chrF++ with any number of references, and the ratio of lengths.
+"""Lexical scores, equal to sacrebleu's: BLEU and chrF++ with any number of references, and the ratio of lengths.
 
-Here: what sacrebleu calls sufficient statistics, of all candidates of a frame at once, and the scores that they make. A
-segment's statistics are kept beside its score: added up over passages they give the corpus score. Not here: tokens
-(metrics.tokens), counting n-grams (metrics.ngrams), intervals (metrics.intervals).
+Here: sacrebleu's sufficient statistics of all candidates of a frame at once, and their scores. A segment's statistics
+are stored with its score: summed over passages they give the corpus score. Not here: tokens (metrics.tokens), counting
+n-grams (metrics.ngrams), intervals (metrics.intervals).
 """
 
 import math
@@ -24,24 +24,24 @@ LEXICAL = schema("lexical_score", "model", "passage")
 BLEU_ORDER = 4
 CHRF_CHARACTERS, CHRF_WORDS = 6, 2
 BETA = 2
-BLOCK = 1 << 16  # characters whose n-grams are counted together: a multiple no longer fits in a processor's cache
-TOGETHER = 100  # candidates of an item: the memory that counting takes grows with their square
+BLOCK = 1 << 16  # characters whose n-grams are counted together: larger blocks do not fit in a processor's cache
+TOGETHER = 100  # candidates of an item: the memory for counting grows with their square
 
 
 class _Item(NamedTuple):
-    rows: list[int]  # where the candidates stand in the frame
+    rows: list[int]  # row numbers of the candidates in the frame
     candidates: list[str]
     references: list[str]
 
 
 class _Block(NamedTuple):
-    """Texts of some items, those of an item one after another, its references first."""
+    """Texts of some items, item after item, the references of an item first."""
 
     texts: list[str]
     words: list[list[str]]
     layout: Layout
-    candidates: NDArray[np.int64]  # the texts that are candidates
-    against: NDArray[np.int64]  # texts of their references, shape (candidates, references)
+    candidates: NDArray[np.int64]  # indices of the candidates among the texts
+    against: NDArray[np.int64]  # indices of their references, shape (candidates, references)
 
 
 def signatures() -> dict[str, str]:
@@ -66,7 +66,7 @@ def length_ratio(candidate_characters: int, reference_characters: Sequence[int])
 def lexical_scores(
     candidates: pl.DataFrame, references: pl.DataFrame, on: list[str], within: list[str]
 ) -> pl.DataFrame:
-    """Score candidates against all references of their item; null where it has none.
+    """Score candidates against all references of their item; null if it has none.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def lexical_scores(
     references
         Columns `within` and `text`: complete references, none empty.
     on, within
-        Columns that name a candidate, and those among them that name the item to which references belong.
+        Columns that name a candidate, and the subset of them that names the item that references belong to.
 
     Returns
     -------
@@ -103,11 +103,12 @@ def corpus_bleu(statistics: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[
     ----------
     statistics
         Sums of segments' statistics, shape (..., 10), whole numbers below 2**53: tokens of the candidates, tokens of
-        the references closest in length, matched n-grams for n from 1 to 4, n-grams of the candidates likewise.
+        the references closest in length, matched n-grams for n from 1 to 4, n-grams of the candidates for n from 1 to
+        4.
 
     Returns
     -------
-    Scores in 0 to 100, shape (...), each the one that sacrebleu gives: exponential smoothing, not effective order.
+    Scores in 0 to 100, shape (...), equal to sacrebleu's: exponential smoothing, not effective order.
     """
     return _bleu(statistics, effective_order=False)
 
@@ -118,19 +119,19 @@ def corpus_chrf(statistics: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[
     Parameters
     ----------
     statistics
-        Sums of segments' statistics, shape (..., 24), whole numbers below 2**53: how many n-grams the candidates have,
-        how many the references, how many match; these three for n from 1 to 6 of characters, then for 1 and 2 of words.
+        Sums of segments' statistics, shape (..., 24), whole numbers below 2**53: counts of the candidates' n-grams, of
+        the references' n-grams, and of matches; these three for n from 1 to 6 of characters, then for 1 and 2 of words.
 
     Returns
     -------
-    Scores in 0 to 100, shape (...), each the one that sacrebleu gives (beta 2).
+    Scores in 0 to 100, shape (...), equal to sacrebleu's (beta 2).
     """
     counts = statistics.astype(np.float64).reshape(*statistics.shape[:-1], CHRF_CHARACTERS + CHRF_WORDS, 3)
     candidate, reference, matched = np.moveaxis(counts, -1, 0)
     both = (candidate > 0) & (reference > 0)
     orders = np.maximum(both.sum(axis=-1), 1)
     precision, recall = (
-        # cumsum adds one after another, as sacrebleu does; sum does not.
+        # cumsum adds sequentially, as sacrebleu does; sum does not.
         np.divide(matched, total, out=np.zeros_like(total), where=both).cumsum(axis=-1)[..., -1] / orders
         for total in (candidate, reference)
     )
@@ -151,7 +152,7 @@ def _bleu(statistics: NDArray[np.int64] | NDArray[np.float64], effective_order: 
     np.divide(100, smoothing * total, out=precisions, where=counted & (matched == 0))
     scored = matched.any(axis=1) & (effective_order | counted.all(axis=1))
     brevity = 1 - np.divide(closest, length, out=np.ones_like(length), where=scored & (length < closest))
-    rows = zip(*(each[scored].tolist() for each in (brevity, precisions, counted.sum(axis=1))), strict=True)
+    rows = zip(*(values[scored].tolist() for values in (brevity, precisions, counted.sum(axis=1))), strict=True)
     scores = np.zeros(len(table))
     # Python's exp, log and sum, as in sacrebleu: numpy's may differ in the last bit.
     scores[scored] = [
@@ -180,8 +181,8 @@ def _scores(portion: list[_Item], of_bleu: Vocabulary, of_chrf: Vocabulary) -> p
     return pl.DataFrame({
         "row": pl.Series([row for item in portion for row in item.rows], dtype=pl.get_index_type()),
         "length_ratio": [
-            length_ratio(len(text), own)
-            for item, own in zip(portion, lengths, strict=True)
+            length_ratio(len(text), reference_lengths)
+            for item, reference_lengths in zip(portion, lengths, strict=True)
             for text in item.candidates
         ],
         "bleu": _bleu(bleu, effective_order=True),
@@ -197,21 +198,22 @@ def _block(portion: list[_Item]) -> _Block:
     sizes = references + [len(item.candidates) for item in portion]
     first = np.cumsum(sizes) - sizes
     items = np.repeat(np.arange(len(portion)), sizes)
-    own, most = references[items], references.max()
+    counts, most = references[items], references.max()
     columns = np.arange(len(texts)) - first[items]
-    candidates = np.flatnonzero(columns >= own)
-    columns[candidates] += most - own[candidates]
+    candidates = np.flatnonzero(columns >= counts)
+    columns[candidates] += most - counts[candidates]
     # An item with fewer references than another has its first one repeated, which changes neither score.
     place = np.arange(most)
-    against = first[items[candidates], np.newaxis] + np.where(place < own[candidates, np.newaxis], place, 0)
+    against = first[items[candidates], np.newaxis] + np.where(place < counts[candidates, np.newaxis], place, 0)
     return _Block(texts, [text.split() for text in texts], Layout(items, columns, most), candidates, against)
 
 
 def _bleu_statistics(block: _Block, vocabulary: Vocabulary) -> NDArray[np.int64]:
-    """Shape (candidates, 10), as `corpus_bleu` has it."""
-    tokens, lengths = vocabulary.tokens([bleu_words(*each) for each in zip(block.texts, block.words, strict=True)])
+    """Statistics of shape (candidates, 10), in the order of `corpus_bleu`."""
+    units = [bleu_words(text, words) for text, words in zip(block.texts, block.words, strict=True)]
+    tokens, lengths = vocabulary.tokens(units)
     length, others = lengths[block.candidates, np.newaxis], lengths[block.against]
-    distance = 2 * np.abs(others - length) + (others > length)  # of two equally far the shorter
+    distance = 2 * np.abs(others - length) + (others > length)  # the shorter one of two at equal distance
     closest = np.take_along_axis(others, distance.argmin(axis=1, keepdims=True), axis=1)
     shared = matched_ngrams(tokens, lengths, block.layout, BLEU_ORDER, pooled=True)
     matched = [_of_candidates(sums, block) for sums in shared]
@@ -219,7 +221,8 @@ def _bleu_statistics(block: _Block, vocabulary: Vocabulary) -> NDArray[np.int64]
 
 
 def _chrf_statistics(block: _Block, vocabulary: Vocabulary) -> NDArray[np.int64]:
-    """Shape (candidates, 24), as `corpus_chrf` has it, against the reference that gives the best score."""
+    """Statistics of shape (candidates, 24), in the order of `corpus_chrf`, against the reference with the best
+    score."""
     orders = []
     kinds = [(characters(block.words), CHRF_CHARACTERS), (vocabulary.tokens(block.words), CHRF_WORDS)]
     for (tokens, lengths), longest in kinds:
@@ -229,13 +232,13 @@ def _chrf_statistics(block: _Block, vocabulary: Vocabulary) -> NDArray[np.int64]
             candidate = np.where(reference > 0, ngrams[block.candidates, np.newaxis], 0)
             orders.append(np.stack([candidate, reference, _of_candidates(sums, block)], axis=-1))
     statistics = np.concatenate(orders, axis=-1)
-    best = corpus_chrf(statistics).argmax(axis=1)  # the first of several
+    best = corpus_chrf(statistics).argmax(axis=1)  # the first one of equal scores
     chosen: NDArray[np.int64] = statistics[np.arange(len(best)), best]
     return chosen
 
 
 def _of_candidates(sums: NDArray[np.int64], block: _Block) -> NDArray[np.int64]:
-    """Of shape (candidates of an item, references, items) what belongs to each candidate of the block."""
+    """The values of each candidate of the block, from sums of shape (candidates of an item, references, items)."""
     items, columns, references = block.layout
-    own: NDArray[np.int64] = sums[columns[block.candidates] - references, :, items[block.candidates]]
-    return own
+    values: NDArray[np.int64] = sums[columns[block.candidates] - references, :, items[block.candidates]]
+    return values

@@ -1,8 +1,8 @@
-"""The measures that tables speak of: what each is made of, how it adds up over passages, and which way is better.
+"""The measures of tables: their statistics, their sums over passages, and the better direction.
 
 Here: one entry a measure, and the arithmetic that all share: every measure is a score of statistics summed over
 passages, so a mean, a corpus score, a resample and an exchange of two systems are one matrix product each. Not here:
-intervals, comparisons of systems, what a passage's scores are.
+intervals, comparisons of systems, scores of passages.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,21 +22,21 @@ Floats = NDArray[np.float64]
 
 
 class Measure(NamedTuple):
-    """A number by which systems are told apart.
+    """A number by which systems are compared.
 
     Attributes
     ----------
     name
         Column in tables.
     better
-        1 where more is better, -1 where less is, 0 where neither.
+        1 if more is better, -1 if less is better, 0 if neither.
     statistics
-        From rows of scores to an array of shape (rows, statistics) that adds up. The first statistic is 1 where the row
+        Maps rows of scores to additive statistics, shape (rows, statistics). The first statistic is 1 where the row
         counts; all are 0 where it does not.
     score
-        From sums of statistics, shape (n, statistics), none without a row that counts, to scores, shape (n,).
+        Maps sums of statistics, shape (n, statistics), each with at least one row that counts, to scores, shape (n,).
     proportion
-        Whether it is a share of rows, the second statistic being 1 in those that have it.
+        Whether the measure is a share of rows; the second statistic is then 1 in rows that have the property.
     """
 
     name: str
@@ -54,12 +54,12 @@ class Measure(NamedTuple):
         return scores
 
     def interval(self, sums: Floats, resampled: Floats) -> tuple[float, float]:
-        """The 95 % interval of the score of sums, shape (statistics,), at least one row counting.
+        """The 95 % interval of the score of sums, shape (statistics,), with at least one row that counts.
 
         Parameters
         ----------
         resampled
-            Scores of resamples, shape (resamples,). A proportion has Wilson's interval and does not look at them.
+            Scores of resamples, shape (resamples,). A proportion has Wilson's interval and ignores them.
         """
         return wilson(int(sums[1]), int(sums[0])) if self.proportion else percentile_interval(resampled)
 
@@ -67,7 +67,7 @@ class Measure(NamedTuple):
 class Panel(NamedTuple):
     """Scores of several systems on the passages of a corpus, as statistics.
 
-    `systems` has `kind` ('model' or 'human'), `system` and `mean_references` (how many a passage has), in the order of
+    `systems` has `kind` ('model' or 'human'), `system` and `mean_references` (mean number per passage), in the order of
     the arrays; `statistics` has for each measure an array of shape (systems, passages, statistics), zero where a system
     lacks a passage.
     """
@@ -78,12 +78,12 @@ class Panel(NamedTuple):
 
 
 def panel(scores: pl.DataFrame, measures: Iterable[Measure]) -> Panel:
-    """Bring the scores of systems on one corpus into arrays.
+    """Arrange the scores of systems on one corpus in arrays.
 
     Parameters
     ----------
     scores
-        Columns `kind`, `system`, `passage`, `references` and those of the measures, one row for each output scored.
+        Columns `kind`, `system`, `passage`, `references` and the columns of the measures, one row a scored output.
     """
     passages = scores["passage"].unique().sort()
     counts = scores.group_by("kind", "system").agg(mean_references=pl.col("references").mean())
@@ -93,9 +93,9 @@ def panel(scores: pl.DataFrame, measures: Iterable[Measure]) -> Panel:
     columns = passages.search_sorted(scores["passage"])
     arrays = {}
     for measure in measures:
-        own = measure.statistics(scores)
-        arrays[measure.name] = np.zeros((len(systems), len(passages), own.shape[1]))
-        arrays[measure.name][rows.to_numpy(), columns.to_numpy()] = own
+        values = measure.statistics(scores)
+        arrays[measure.name] = np.zeros((len(systems), len(passages), values.shape[1]))
+        arrays[measure.name][rows.to_numpy(), columns.to_numpy()] = values
     return Panel(systems, passages.to_list(), arrays)
 
 
@@ -112,9 +112,9 @@ def summed(statistics: Floats, weights: Floats) -> Floats:
 
 
 def ratio(part: Floats, whole: Floats) -> Floats:
-    """Part by whole, number by number; NaN where the whole is 0."""
-    found: Floats = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole > 0)
-    return found
+    """Part divided by whole, element by element; NaN where the whole is 0."""
+    quotient: Floats = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole > 0)
+    return quotient
 
 
 def _values(
@@ -169,7 +169,7 @@ MEASURES = [
 not."""
 
 MEAN_RANK = "mean_rank"
-"""The mean of the ranks in the measures of `RANKED`, where a measure is named."""
+"""Stands for the mean of the ranks in the measures of `RANKED` wherever a measure is named."""
 
 RANKED = [
     measure
@@ -177,5 +177,5 @@ RANKED = [
     for measure in MEASURES
     if measure.name == name
 ]
-"""The six of PaliBench's table 8, in its order, with corpus scores for chrF++ and BLEU as its table 6 prints them. Only
-these are tested for significance: a seventh p-value invites to choose."""
+"""The six measures of PaliBench's table 8, in its order, with corpus scores for chrF++ and BLEU as in its table 6. Only
+these are tested for significance: further p-values invite choosing."""

@@ -1,7 +1,6 @@
-"""N-grams that candidates share with the references of their item, of many items at once.
+"""Counts of n-grams that candidates share with the references of their item, for many items at once.
 
-Here: counting, in texts that are rows of numbers. Not here: what a token is, and what follows from the counts
-(metrics.lexical).
+Here: counting in arrays of token numbers. Not here: tokens (metrics.tokens), scores from the counts (metrics.lexical).
 """
 
 from collections.abc import Iterator
@@ -10,14 +9,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-SPARSE = 64  # how many times fewer values than room they may be for a table to be faster than sorting
+SPARSE = 64  # a table is faster than sorting up to this ratio of possible to actual values
 
 
 class Layout(NamedTuple):
-    """Whose the texts are that follow one another.
+    """The item and place of each text in a sequence of texts.
 
-    `items` and `columns` have shape (texts,): the item that a text belongs to, counted from 0, ascending, and its place
-    in the item: references are counted from 0, candidates from `references`, the number that no item exceeds.
+    `items` and `columns` have shape (texts,). `items` is the item of a text, counted from 0, ascending. `columns` is
+    its place in the item: references count from 0, candidates from `references`, the largest number of references of
+    an item.
     """
 
     items: NDArray[np.int64]
@@ -28,28 +28,28 @@ class Layout(NamedTuple):
 def matched_ngrams(
     tokens: NDArray[np.int64], lengths: NDArray[np.int64], layout: Layout, longest: int, pooled: bool
 ) -> Iterator[NDArray[np.int64]]:
-    """Count the n-grams that a candidate and a reference have in common, for n from 1 to `longest`.
+    """Count the n-grams that a candidate and a reference share, for n from 1 to `longest`.
 
     Parameters
     ----------
     tokens
-        The tokens of all texts, text after text: equal numbers for equal tokens, not negative.
+        Token numbers of all texts, text after text: equal for equal tokens, not negative.
     lengths
-        How many of them each text has, shape (texts,).
+        Number of tokens of each text, shape (texts,).
     pooled
-        Whether to compare with all references at once, an n-gram as often as the one has it that has it most often
-        (as BLEU does), or with each (chrF).
+        Whether to compare with all references at once, with the maximum count of each n-gram over the references (as
+        BLEU does), or with each reference (chrF).
 
     Yields
     ------
-    Shape (candidates, references, items), or (candidates, 1, items) where pooled. An n-gram that both have several
-    times counts as often as the one has it that has it less often.
+    Shape (candidates, references, items), or (candidates, 1, items) if pooled. A shared n-gram counts with the smaller
+    of its two counts.
 
     Notes
     -----
-    An n-gram is the number of its first n - 1 tokens followed by a token; those in use are numbered anew for each n, so
-    two n-grams are never taken for each other. What no reference or no candidate of an item has is dropped at
-    once, for nothing longer that begins with it is shared.
+    An n-gram is identified by the number of its first n - 1 tokens and by its last token. N-grams in use are renumbered
+    for each n, so two n-grams never share a number. An n-gram that no reference or no candidate of an item has is
+    dropped at once, because no longer n-gram that begins with it is shared.
     """
     kinds, tokens = _renumbered(tokens, int(tokens.max(initial=0)) + 1)
     texts = np.repeat(np.arange(len(lengths)), lengths)
@@ -77,7 +77,7 @@ def matched_ngrams(
 
 
 def _renumbered(values: NDArray[np.int64], bound: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct values in order, all below `bound`, and for each value which of them it is."""
+    """The distinct values in order, all below `bound`, and the index of each value among them."""
     if bound > SPARSE * len(values):
         return np.unique(values, return_inverse=True)
     used = np.zeros(bound, dtype=np.bool_)

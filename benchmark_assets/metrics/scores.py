@@ -1,6 +1,6 @@
 """Scores of models and of human translators, passage by passage, in one form.
 
-Here: bringing together what the score assets store. Not here: aggregates (metrics.summary), comparisons.
+Here: joining the tables of the score assets. Not here: aggregates (metrics.summary), comparisons.
 """
 
 import polars as pl
@@ -13,7 +13,7 @@ from resources.warehouse import Warehouse
 
 
 def model_scores(warehouse: Warehouse, models: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Everything that is known of the outputs of models.
+    """All scores and diagnoses of the outputs of models.
 
     Parameters
     ----------
@@ -22,9 +22,9 @@ def model_scores(warehouse: Warehouse, models: pl.DataFrame | None = None) -> pl
 
     Returns
     -------
-    One row an output scored: `kind` ('model'), `system`, `corpus`, `passage`, `references` (how many it was scored
-    against), the columns of `drift_score` and `lexical_score`, those of COMET (`comet` is its signature) and
-    `DIAGNOSES`, null where there is no row for the output.
+    One row a scored output: `kind` ('model'), `system`, `corpus`, `passage`, `references` (their number), the columns
+    of `drift_score` and `lexical_score`, the columns of COMET (`comet` is its signature) and `DIAGNOSES`, null where
+    the output has no row.
     """
     on = ["model", "passage"]
     drift, lexical = (warehouse.read(table, models) for table in ("drift_score", "lexical_score"))
@@ -36,7 +36,8 @@ def model_scores(warehouse: Warehouse, models: pl.DataFrame | None = None) -> pl
 
 
 def human_scores(warehouse: Warehouse) -> pl.DataFrame:
-    """The same of each translator scored against the other translators, one reference fewer than a model has."""
+    """Rows as of `model_scores` for each translator scored against the other translators, with one reference fewer than
+    a model has."""
     on = ["passage", "translator"]
     rows = warehouse.read("human_baseline").with_columns(references=pl.len().over("passage") - 1)
     rows = _with_comet(rows, warehouse, "comet_baseline", None, on)
@@ -47,48 +48,48 @@ def human_scores(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def all_scores(warehouse: Warehouse) -> pl.DataFrame:
-    """Both in one frame, as far as the same embedder and the same checkpoint of COMET made them.
+    """Scores of models and translators that come from the same embedder and the same checkpoint of COMET.
 
-    A model whose scores are older than the translators' lacks those until it is brought up to date: what two embedders
-    say cannot stand side by side.
+    Scores of two embedders do not compare: a model whose scores come from another embedder than the translators' is
+    left out until its scores are materialized. COMET columns from another checkpoint are null.
     """
     models, humans = model_scores(warehouse), human_scores(warehouse)
-    own = humans.group_by("corpus").agg(own_embedder=pl.col("embedder").max(), own_comet=pl.col("comet").max())
-    models = models.join(own, on="corpus", how="left", maintain_order="left")
+    makers = humans.group_by("corpus").agg(own_embedder=pl.col("embedder").max(), own_comet=pl.col("comet").max())
+    models = models.join(makers, on="corpus", how="left", maintain_order="left")
     alone = pl.col("own_embedder").is_null()
     same = alone | pl.col("comet").eq_missing(pl.col("own_comet"))
     models = models.filter(alone | (pl.col("embedder") == pl.col("own_embedder"))).with_columns(
         pl.when(same).then(name).alias(name) for name in ("comet", "comet_avg", "comet_best")
     )
-    return pl.concat([models.drop(own.columns[1:]), humans], how="diagonal_relaxed")
+    return pl.concat([models.drop(makers.columns[1:]), humans], how="diagonal_relaxed")
 
 
 def made_by(warehouse: Warehouse, passages: pl.DataFrame) -> list[str]:
     """Signatures of all scores of outputs of these passages (column `passage`): one for each embedder."""
     embedders = warehouse.read("drift_score", passages, ["embedder"])["embedder"].unique().sort()
     comet = ", ".join(warehouse.read("comet_score", passages, ["signature"])["signature"].drop_nulls().unique().sort())
-    return [signature(each, comet or None) for each in embedders]
+    return [signature(embedder, comet or None) for embedder in embedders]
 
 
 def signed(scores: pl.DataFrame, row: str) -> str:
-    """The signature of numbers that these scores are averaged or compared in.
+    """The signature of an average or comparison of these scores.
 
     Parameters
     ----------
     row
-        What the numbers are called in an error.
+        Name of the numbers in an error.
 
     Raises
     ------
     BadInput
-        Where the scores were made by several embedders, or by several checkpoints of COMET.
+        If several embedders, or several checkpoints of COMET, made the scores.
     """
-    found = [scores[name].drop_nulls().unique().sort().to_list() for name in ("embedder", "comet")]
-    for name, several in zip(("embedders", "checkpoints of COMET"), found, strict=True):
+    makers = [scores[name].drop_nulls().unique().sort().to_list() for name in ("embedder", "comet")]
+    for name, several in zip(("embedders", "checkpoints of COMET"), makers, strict=True):
         if len(several) > 1:
-            remedy = "bring the references and all passages of the models up to date with one of them"
+            remedy = "materialize the scores of all references and outputs with one of them: `variorum update`"
             raise BadInput("scores", row, f"were made by several {name} ({', '.join(several)})", remedy)
-    (embedder,), comet = found
+    (embedder,), comet = makers
     return signature(embedder, *comet)
 
 

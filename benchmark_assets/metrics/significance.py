@@ -1,7 +1,7 @@
-"""Whether two systems can be told apart: paired bootstrap, approximate randomization, Holm's correction, clusters.
+"""Significance of differences of systems: paired bootstrap, approximate randomization, Holm's correction, clusters.
 
-Here: tests on the passages that both systems have. Not here: intervals of a single system (intervals), which measures
-there are (measures), tables.
+Here: tests on the passages that both systems have. Not here: intervals of a single system (intervals), the list of
+measures (measures), tables.
 """
 
 from functools import lru_cache
@@ -41,16 +41,16 @@ def differences(statistics: Floats, measure: Measure) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `DIFFERENCES`, one row a pair that has a passage in common; `first` and `second` are places in the array.
+    Columns of `DIFFERENCES`, one row a pair with a common passage; `first` and `second` are indices in the array.
     `difference` is the score of the first minus that of the second.
 
     Notes
     -----
-    The bootstrap test is that of sacrebleu: the share of resamples whose difference lies at least as far from the mean
-    of all as the observed one from 0 (Riezler and Maxwell 2005). Approximate randomization exchanges the outputs of the
-    two systems passage by passage (Noreen 1989): the share of trials whose difference is at least as large. Of n
-    passages there are 2**n - 1 exchanges besides the one observed; where that is no more than `TRIALS`, each is tried
-    once and the test is exact. Both count ties as hits, so that equal systems have p = 1.
+    The bootstrap test is sacrebleu's: the share of resamples whose difference lies at least as far from the mean of all
+    as the observed difference from 0 (Riezler and Maxwell 2005). Approximate randomization exchanges the outputs of the
+    two systems passage by passage (Noreen 1989): the share of trials whose difference is at least as large. For n
+    passages there are 2**n - 1 exchanges besides the observed one; if that is at most `TRIALS`, each is tried once and
+    the test is exact. Both count ties as hits, so that equal systems have p = 1.
     """
     present = statistics[:, :, 0] > 0
     alike: dict[bytes, list[tuple[int, int]]] = {}
@@ -64,9 +64,9 @@ def differences(statistics: Floats, measure: Measure) -> pl.DataFrame:
         passages = int(common.sum())
         systems = sorted({system for pair in pairs for system in pair})
         place = {system: at for at, system in enumerate(systems)}
-        own = statistics[systems][:, common]
-        resampled = measure.of(summed(own, resampling_weights(passages)))
-        totals, kept = own.sum(axis=1), _kept(own)
+        shared = statistics[systems][:, common]
+        resampled = measure.of(summed(shared, resampling_weights(passages)))
+        totals, kept = shared.sum(axis=1), _kept(shared)
         scores = measure.of(totals)
         for first, second in pairs:
             a, b = place[first], place[second]
@@ -83,9 +83,9 @@ def differences(statistics: Floats, measure: Measure) -> pl.DataFrame:
 
 @lru_cache(maxsize=2)
 def exchanges(passages: int) -> NDArray[np.uint8]:
-    """Where two systems keep their outputs (1) and where they exchange them (0), shape (trials, passages).
+    """Passages where two systems keep their outputs (1) or exchange them (0), shape (trials, passages).
 
-    All 2**passages - 1 ways besides keeping everything where these are no more than `TRIALS`, else as many drawn.
+    All 2**passages - 1 ways besides keeping everything if these are at most `TRIALS`, otherwise `TRIALS` random ones.
     """
     if 2**passages - 1 <= TRIALS:
         ways = np.arange(2**passages - 1)
@@ -95,12 +95,12 @@ def exchanges(passages: int) -> NDArray[np.uint8]:
 
 
 def holm(p: Floats) -> Floats:
-    """P-values corrected for their number, shape (tests,): reject what is at most the level.
+    """P-values corrected for their number, shape (tests,): reject those that are at most the level.
 
     Notes
     -----
-    Holm 1979: the smallest is multiplied by their number n, the next by n - 1, …; never less than the one before, never
-    more than 1.
+    Holm 1979: the smallest of n p-values is multiplied by n, the next by n - 1, …; never less than the previous one,
+    never more than 1.
     """
     order = np.argsort(p, kind="stable")
     corrected = np.empty_like(p)
@@ -109,7 +109,7 @@ def holm(p: Floats) -> Floats:
 
 
 def clusters(ahead: NDArray[np.bool_]) -> list[int]:
-    """Groups of systems that cannot be told apart, numbered from 1.
+    """Clusters of systems that cannot be told apart, numbered from 1.
 
     Parameters
     ----------
@@ -127,13 +127,13 @@ def clusters(ahead: NDArray[np.bool_]) -> list[int]:
 
 
 def _kept(statistics: Floats) -> Floats:
-    """Sums over what each system keeps in each trial, shape (trials, systems, statistics)."""
+    """Sums over the outputs that each system keeps in each trial, shape (trials, systems, statistics)."""
     ways = exchanges(statistics.shape[1])
-    blocks = range(0, len(ways), 1000)  # as floating-point numbers all would take eight times the memory
+    blocks = range(0, len(ways), 1000)  # all at once as floating-point numbers take eight times the memory
     return np.concatenate([summed(statistics, ways[at : at + 1000].astype(np.float64)) for at in blocks])
 
 
 def _p(differences: Floats, observed: float) -> float:
-    """Two-sided; what only rounding tells apart is equal."""
+    """Two-sided p-value; differences within rounding are equal."""
     hits = np.abs(differences) >= abs(observed) * (1 - 1e-9) - 1e-12
     return float((hits.sum() + 1) / (len(differences) + 1))

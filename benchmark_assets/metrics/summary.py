@@ -10,7 +10,7 @@ from benchmark_assets.metrics.measures import MEASURES, OUTLIER, Floats
 from resources.catalogue import schema
 
 DRIFT = "drift: (1 - cos) / (spread + 0.01)"
-"""What drift is, as signatures say it."""
+"""The form of drift, for signatures."""
 
 SUMMARY = schema("model_summary", "model", "corpus", "signature")
 
@@ -21,13 +21,13 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
     Parameters
     ----------
     scores
-        One row a passage, at least one: columns `passage`, `references` (how many it was scored against), those of the
-        measures, and `DIAGNOSES`.
+        One row a passage, at least one: columns `passage`, `references` (their number), the columns of the measures,
+        and `DIAGNOSES`.
 
     Returns
     -------
-    The columns of `SUMMARY`. What rests on no passage is None: without an envelope there is no drift, without
-    references nothing but None and zero counts. Passages without references are in no number but the diagnostics.
+    The columns of `SUMMARY`. A value that rests on no passage is None: without envelopes there is no drift, without
+    references there are only None and zero counts. Passages without references count in the diagnoses only.
     """
     scored = scores.drop_nulls("sim_best").sort("passage")
     enveloped = scored.drop_nulls("drift")
@@ -39,11 +39,11 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
         "outliers": outliers if len(enveloped) else None,
     }
     for measure, sums in zip(MEASURES, _resampled(scored), strict=True):
-        found: tuple[float | None, ...] = None, None, None
+        estimate: tuple[float | None, ...] = None, None, None
         if sums[0, 0]:
             values = measure.of(sums)
-            found = float(values[0]), *measure.interval(sums[0], values[1:])
-        row |= zip((measure.name, f"{measure.name}_low", f"{measure.name}_high"), found, strict=True)
+            estimate = float(values[0]), *measure.interval(sums[0], values[1:])
+        row |= zip((measure.name, f"{measure.name}_low", f"{measure.name}_high"), estimate, strict=True)
     for name in DIAGNOSES:
         row[name] = int(scores[name].sum()) if scores[name].count() else None
     return row
@@ -57,11 +57,10 @@ def signature(embedder: str, comet: str | None = None) -> str:
 
 
 def _resampled(scores: pl.DataFrame) -> list[Floats]:
-    """For each measure, its statistics summed over all passages (first row) and over each resample."""
+    """Statistics of each measure, summed over all passages (first row) and over each resample."""
     statistics = [measure.statistics(scores) for measure in MEASURES]
     if scores.is_empty():
-        return [each.sum(axis=0, keepdims=True) for each in statistics]
+        return [table.sum(axis=0, keepdims=True) for table in statistics]
     whole = np.concatenate(statistics, axis=1)  # one product of matrices is many times faster than one a measure
-    return np.split(
-        sample_and_resamples(len(scores)) @ whole, np.cumsum([each.shape[1] for each in statistics])[:-1], axis=1
-    )
+    bounds = np.cumsum([table.shape[1] for table in statistics])[:-1]
+    return np.split(sample_and_resamples(len(scores)) @ whole, bounds, axis=1)

@@ -1,6 +1,6 @@
-"""Texts as rows of numbers: the tokens of BLEU, the words and the characters of chrF++, as sacrebleu cuts them.
+"""Texts as arrays of numbers: the tokens of BLEU, the words and the characters of chrF++, as sacrebleu cuts them.
 
-Here: cutting, each distinct word once. Not here: n-grams of tokens (metrics.ngrams), scores (metrics.lexical).
+Here: tokenizing each distinct word once. Not here: n-grams of tokens (metrics.ngrams), scores (metrics.lexical).
 """
 
 import itertools
@@ -18,7 +18,7 @@ _CHRF = CHRF()
 
 
 class Vocabulary(dict[str, int]):
-    """The words met so far, numbered, and the tokens in which `cut` cuts each."""
+    """The words so far, numbered, and the tokens that `cut` gives for each."""
 
     def __init__(self, cut: Callable[[str], list[str]]) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class Vocabulary(dict[str, int]):
         self._tokens, self._bounds = array("q"), array("q", [0])
 
     def __missing__(self, word: str) -> int:
-        """Take in a word that was not met before."""
+        """Number a new word and its tokens."""
         self[word] = number = len(self)
         self._tokens.extend(self._numbers[token] for token in self._cut(word))
         self._bounds.append(len(self._tokens))
@@ -44,9 +44,9 @@ class Vocabulary(dict[str, int]):
         Returns
         -------
         tokens
-            Those of all texts, text after text, equal numbers for equal tokens.
+            Token numbers of all texts, text after text; equal tokens have equal numbers.
         lengths
-            How many each text has, shape (texts,).
+            Number of tokens of each text, shape (texts,).
         """
         words = np.fromiter(map(self.__getitem__, itertools.chain.from_iterable(texts)), dtype=np.int64)
         tokens, bounds = np.array(self._tokens), np.array(self._bounds)
@@ -58,31 +58,32 @@ class Vocabulary(dict[str, int]):
 
 
 def bleu_words(text: str, words: list[str]) -> list[str]:
-    """What `bleu_tokens` can cut by itself: the words of a text, or the text where a rule reaches beyond a word.
+    """The units that `bleu_tokens` can cut independently: the words of a text, or the whole text if a rule reaches
+    beyond a word.
 
     Notes
     -----
-    sacrebleu's rules look at most at the character beside the one that they cut off, and white space is neither a
-    digit nor a full stop or comma, whatever kind it is. Only a hyphen at the end of a line, and a mark whose removal
-    makes such a hyphen, join words.
+    sacrebleu's rules look no further than the character next to the one that they cut off, and white space of any kind
+    is neither a digit nor a full stop or comma. Only a hyphen at the end of a line, and a mark whose removal makes such
+    a hyphen, join words.
     """
     text = text.rstrip()
     return [text] if "-\n" in text or "<skipped>" in text else words
 
 
 def bleu_tokens(word: str) -> list[str]:
-    """The tokens of sacrebleu's tokenizer 13a, whose rules concern nothing but ASCII punctuation."""
+    """The tokens of sacrebleu's tokenizer 13a, whose rules concern ASCII punctuation only."""
     tokens: list[str] = [word] if word.isalnum() else _BLEU.tokenizer(word).split()
     return tokens
 
 
 def chrf_words(word: str) -> list[str]:
-    """The word with one mark of punctuation cut off, as sacrebleu does for chrF++."""
+    """The word with one punctuation mark cut off, as sacrebleu does for chrF++."""
     return _CHRF._remove_punctuation(word)
 
 
 def characters(texts: list[list[str]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Code points of texts given in words, so without white space, and how many each has; as `Vocabulary.tokens`."""
+    """Code points of texts given as words, hence without white space, and each text's count; as `Vocabulary.tokens`."""
     joined = ["".join(text) for text in texts]
     points = np.frombuffer("".join(joined).encode("utf-32-le"), dtype="<u4")
     return points.astype(np.int64), np.array([len(text) for text in joined])

@@ -20,17 +20,17 @@ from resources.warehouse import Warehouse
     deps=["segmented_reference", "alignment", "verification", selection],
 )  # fmt: skip
 def reference(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Text of each translator's rendering of a passage that is in the benchmark, and whether it is complete.
+    """Text of each translator's rendering of a selected passage, and whether it is complete.
 
-    Only complete references, those in which every segment of the source is translated and was found in the translation
-    that it comes from, are scored against.
+    A reference is complete if every segment of the source is translated and was found in its translation. Outputs are
+    scored against complete references only.
     """
 
     def assemble(due: pl.DataFrame) -> Computed:
         rows = renderings(warehouse, due)
         complete = rows["segments"].list.eval(pl.element().is_not_null()).list.all() & (rows["suspicious"] == 0)
-        own = rows.filter(pl.col("text") != "").select("passage", "translator", "text", "flag")
-        return Computed({"reference": own.with_columns(complete.filter(rows["text"] != "").alias("complete"))})
+        texts = rows.filter(pl.col("text") != "").select("passage", "translator", "text", "flag")
+        return Computed({"reference": texts.with_columns(complete.filter(rows["text"] != "").alias("complete"))})
 
     return refresh(context, warehouse, assemble, lambda asked: selected(warehouse, asked))
 
@@ -44,7 +44,7 @@ def reference_envelope(
 ) -> dg.Output[None]:
     """Centroid, human spread and pairwise similarities of each passage's complete references.
 
-    With fewer than two there is no envelope: its columns are null.
+    With fewer than two complete references there is no envelope, and its columns are null.
     """
 
     def compute(due: pl.DataFrame) -> Computed:

@@ -14,13 +14,12 @@ PRECISION = 1e-6
 
 
 class Envelope(NamedTuple):
-    """The envelopes of passages, whose shape is that of the references without their last two axes.
+    """The envelopes of passages. Leading axes (...) are those of the references, without their last two.
 
     Attributes
     ----------
     centroid
-        Mean of the unit reference vectors, shape (..., dimensions). Not normalized: its length m is what the spread is
-        made of.
+        Mean of the unit reference vectors, shape (..., dimensions). Not normalized: the spread is 1 minus its length m.
     spread
         Mean over references of 1 - cos(reference, centroid), shape (...), in [0, 1). Equal to 1 - m.
     euclidean_spread
@@ -46,8 +45,8 @@ def envelope(references: NDArray[np.floating]) -> Envelope:
     Raises
     ------
     ValueError
-        With fewer than two references, or where those of a passage cancel out (mean of length 0) and no direction is
-        left.
+        With fewer than two references, or if the references of a passage cancel out (mean of length 0) and leave no
+        direction.
 
     Notes
     -----

@@ -1,7 +1,7 @@
-"""Terms of chunks with their translations: whether one stands in a text, rows of the glossary, what prompts are given.
+"""Terms of chunks with their translations: occurrences in a text, rows of the glossary, entries for prompts.
 
-Here: what everything that deals with terms has in common. Not here: the file in which a person writes them
-(glossary_file), asking a model for them (extraction), how outputs keep to them (adherence).
+Here: code shared by all modules that deal with terms. Not here: the file in which a person writes them
+(glossary_file), asking a model for them (extraction), adherence of outputs to them (adherence).
 """
 
 import re
@@ -19,19 +19,19 @@ from resources.warehouse import Warehouse
 GENDERS = ("feminine", "masculine", "neuter")
 
 FILE, MODEL = "file", "model"
-"""Where terms come from: a person wrote or checked them, or a model was asked."""
+"""Origin of terms: a person wrote or checked them, or a model named them."""
 
 GLOSSARY = schema("glossary")
 
 # Letters of scripts that put no spaces between words, or (hangul) write particles onto them: Thai to Lao, Myanmar,
-# hangul, Khmer, kana, Han. Beside them nobody sees where a word ends.
+# hangul, Khmer, kana, Han. Next to such letters the end of a word cannot be seen.
 _UNPARTED = "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u30ff\u3131-\u318e\u3400-\u9fff\uac00-\ud7af"
 _UNPARTED += "\u31f0-\u31ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 _LETTER = rf"[^\W{_UNPARTED}]"
 
 
 class Term(NamedTuple):
-    """A term as the source has it, its translation, and its gender; None where nobody said."""
+    """A term in the source's form, its translation, and its gender; None where the gender was not given."""
 
     term: str
     translation: str
@@ -39,17 +39,16 @@ class Term(NamedTuple):
 
 
 def found(phrase: str, text: str) -> re.Match[str] | None:
-    """Where a phrase first stands in a text, in places of the text's case folded form; None where it does not.
+    """First occurrence of a phrase in a text, as a match in the case-folded text; None where it does not occur.
 
-    The match is exact but for letter case, for the apostrophe, which printers curl, and for whether an accent is a sign
-    of its own (NFC): 'dowager lady Chia' stands in 'Dowager lady Chia hastened', as a sentence begins, and "Yü-ts'un"
-    in 'Yü-ts’un'. White space, hyphens, accents and
-    inflections count. The phrase does not begin or end within a word of the text: 'ceremonial gate' does not stand in
-    'ceremonial gates'. That holds for letters of scripts that part words by spaces; beside Chinese, Japanese, Korean,
-    Thai, Lao, Khmer and Burmese ones anything may stand.
+    The match is exact except for letter case, curled apostrophes, and combining accents (NFC): 'dowager lady Chia'
+    occurs in 'Dowager lady Chia hastened', the beginning of a sentence, and "Yü-ts'un" in 'Yü-ts’un'. White space,
+    hyphens, accents and inflections count. The phrase does not begin or end within a word of the text: 'ceremonial
+    gate' does not occur in 'ceremonial gates'. This rule holds for scripts that separate words by spaces; any character
+    may adjoin Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese letters.
 
-    By this match the human translations of the real chunks (tests/realdata) have the terms that their data says they
-    have, each of them: 103 of 112 and 80 of 82. With letter case it would be 100 of the 112, without words 104.
+    By this match the human translations of the real chunks (tests/realdata) have exactly the terms that their data
+    lists: 103 of 112 and 80 of 82. A match with letter case gives 100 of the 112, a match within words 104.
     """
     return _pattern(phrase).search(_folded(text))
 
@@ -67,14 +66,14 @@ def _folded(text: str) -> str:
 
 
 def literary(warehouse: Warehouse) -> dict[str, Literary]:
-    """What the descriptions of the literary corpora, those that name a human translation, say of them."""
+    """The section `literary` of each corpus's description that names a human translation, by corpus."""
     rows = warehouse.read("corpus", columns=["corpus", "literary"]).drop_nulls().iter_rows()
-    each = ((corpus, Literary.model_validate_json(text)) for corpus, text in rows)
-    return {corpus: own for corpus, own in each if own.human}
+    sections = ((corpus, Literary.model_validate_json(text)) for corpus, text in rows)
+    return {corpus: section for corpus, section in sections if section.human}
 
 
 def rows(passage: str, terms: Iterable[Term], origin: str, source: str, human: str | None) -> pl.DataFrame:
-    """The terms of a passage as rows of `glossary` (columns of GLOSSARY), each looked for in source and translation.
+    """The terms of a passage as rows of `glossary` (columns of GLOSSARY), each searched in source and translation.
 
     Parameters
     ----------
@@ -83,22 +82,22 @@ def rows(passage: str, terms: Iterable[Term], origin: str, source: str, human: s
     human
         The human translation, None where there is none: `in_human` is null then.
     """
-    own = [
-        (passage, *each, origin, found(each.term, source) is not None,
-         None if human is None else found(each.translation, human) is not None)
-        for each in terms
+    records = [
+        (passage, *term, origin, found(term.term, source) is not None,
+         None if human is None else found(term.translation, human) is not None)
+        for term in terms
     ]  # fmt: skip
-    return pl.DataFrame(own, schema=GLOSSARY, orient="row")
+    return pl.DataFrame(records, schema=GLOSSARY, orient="row")
 
 
 def entries(warehouse: Warehouse, passages: pl.DataFrame) -> dict[str, list[dict[str, str]]]:
-    """What prompts are given of the glossaries of passages (column `passage`).
+    """Glossary entries of passages (column `passage`) for prompts.
 
     Returns
     -------
-    By passage, objects of `term`, `translation` and, where it is known, `gender`, in the order in which the terms stand
-    in the source. Terms that do not stand in it are left out: there is nothing to translate, and adherence does not
-    count them. A passage without terms is left out.
+    By passage, objects of `term`, `translation` and, where it is known, `gender`, in the order of the terms' first
+    occurrence in the source. Terms that do not occur in the source are left out: there is nothing to translate, and
+    adherence does not count them. A passage without terms is left out.
     """
     wanted = passages.select("passage")
     terms = warehouse.read("glossary", wanted, ["passage", "term", "translation", "gender", "in_source"])
@@ -114,7 +113,7 @@ def entries(warehouse: Warehouse, passages: pl.DataFrame) -> dict[str, list[dict
     return {
         passage: [
             {name: value for name, value in term._asdict().items() if value}
-            for _, term in sorted(own, key=lambda each: (each[0], each[1].term))
+            for _, term in sorted(occurrences, key=lambda occurrence: (occurrence[0], occurrence[1].term))
         ]
-        for passage, own in placed.items()
+        for passage, occurrences in placed.items()
     }

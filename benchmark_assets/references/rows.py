@@ -23,17 +23,17 @@ def envelope_rows(passages: pl.DataFrame, references: pl.DataFrame) -> dict[str,
     """
     ordered = references.join(passages, on="passage", how="semi").sort("passage", "translator")
     ordered = ordered.with_row_index("row")
-    own = ordered.group_by("passage", maintain_order=True).agg("row", "translator", "cut")
-    own = passages.select("passage").join(own, on="passage", how="left", maintain_order="left")
-    own = own.with_columns(reference_count=pl.col("row").list.len().fill_null(0).cast(pl.Int32))
+    grouped = ordered.group_by("passage", maintain_order=True).agg("row", "translator", "cut")
+    grouped = passages.select("passage").join(grouped, on="passage", how="left", maintain_order="left")
+    grouped = grouped.with_columns(reference_count=pl.col("row").list.len().fill_null(0).cast(pl.Int32))
     vectors = ordered["vector"].to_numpy()
-    envelopes = [_without(own.filter(pl.col("reference_count") < 2))]
+    envelopes = [_without(grouped.filter(pl.col("reference_count") < 2))]
     pairs = [pl.DataFrame(schema=SIMILARITY)]
-    for group in own.filter(pl.col("reference_count") >= 2).partition_by("reference_count"):
+    for group in grouped.filter(pl.col("reference_count") >= 2).partition_by("reference_count"):
         for part in group.iter_slices(_AT_ONCE):
-            found = envelope(vectors[np.array(part["row"].to_list())])
+            geometry = envelope(vectors[np.array(part["row"].to_list())])
             one, other = np.triu_indices(part["reference_count"][0], 1)
-            similarities = found.similarities[:, one, other]
+            similarities = geometry.similarities[:, one, other]
             names = np.array(part["translator"].to_list())
             pairs.append(
                 pl.DataFrame(
@@ -51,11 +51,11 @@ def envelope_rows(passages: pl.DataFrame, references: pl.DataFrame) -> dict[str,
                 part.select(
                     "passage",
                     "reference_count",
-                    human_spread=pl.Series(found.spread),
-                    euclidean_spread=pl.Series(found.euclidean_spread),
+                    human_spread=pl.Series(geometry.spread),
+                    euclidean_spread=pl.Series(geometry.euclidean_spread),
                     mean_similarity=pl.Series(similarities.mean(axis=1)),
                     least_similarity=pl.Series(similarities.min(axis=1)),
-                    centroid=pl.Series(found.centroid.astype(np.float32)).arr.to_list(),
+                    centroid=pl.Series(geometry.centroid.astype(np.float32)).arr.to_list(),
                     cut_references=pl.when(~cut.contains(None)).then(cut.sum().cast(pl.Int32)),
                 )
             )
@@ -67,7 +67,7 @@ def envelope_rows(passages: pl.DataFrame, references: pl.DataFrame) -> dict[str,
 
 
 def _without(passages: pl.DataFrame) -> pl.DataFrame:
-    """Rows of passages that have no envelope: `passage`, `reference_count`, and null."""
+    """Rows of passages without an envelope: `passage`, `reference_count`, and nulls."""
     absent = {name: pl.lit(None, kind) for name, kind in ENVELOPE.items()}
     return passages.select("passage", "reference_count").with_columns(
         **{name: value for name, value in absent.items() if name not in ("passage", "reference_count")}

@@ -1,4 +1,4 @@
-"""Assets of the selection: which passages are fit for the benchmark, and why the others are not."""
+"""Assets of the selection: which passages are in the benchmark, and the reasons why others are not."""
 
 import dagster as dg
 import polars as pl
@@ -18,7 +18,7 @@ from resources.warehouse import Warehouse
     deps=["source_text", "segmented_reference", "alignment", "verification"],
 )  # fmt: skip
 def passage_filter(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """What seven filters measure on a passage, and to which it falls; none in a corpus whose description has none."""
+    """Measures of seven filters on each passage, and the filters that drop it; no row in a corpus without filters."""
 
     def of_corpus(asked: pl.DataFrame) -> pl.DataFrame:
         return asked.select(
@@ -33,12 +33,12 @@ def passage_filter(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
 
 @dg.asset(group_name="selection", code_version="1", kinds={"duckdb", "numpy"}, deps=["source_text", passage_filter])
 def near_duplicate(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Passages whose source repeats that of an earlier one, among those that pass the filters."""
+    """Passages that pass the filters, but whose source repeats the source of an earlier passage."""
 
     def compute(_: pl.DataFrame) -> Computed:
         sources = warehouse.read("source_text", columns=["passage", "text"])
-        found = funnels.duplicates(warehouse.read("passage_filter"), sources, filters(warehouse))
-        return Computed({"near_duplicate": found})
+        duplicates = funnels.duplicates(warehouse.read("passage_filter"), sources, filters(warehouse))
+        return Computed({"near_duplicate": duplicates})
 
     def describe() -> Description:
         rows = warehouse.read("near_duplicate", columns=["passage", "kept", "similarity"])
@@ -52,7 +52,7 @@ def near_duplicate(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
     deps=[passage_filter, near_duplicate],
 )  # fmt: skip
 def selection(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Whether a passage is in the benchmark, and if not, why. What is not is neither translated nor scored."""
+    """Whether a passage is in the benchmark, and if not, why. Other passages are neither translated nor scored."""
 
     def compute(due: pl.DataFrame) -> Computed:
         rows = funnels.selection(due, warehouse.read("passage_filter", due), warehouse.read("near_duplicate", due))

@@ -1,5 +1,5 @@
-"""Passages as the filters look at them, out of the warehouse. Not here: the filters themselves
-(corpus.filters, corpus.duplicates), what follows from them (funnel)."""
+"""Passages from the warehouse in the form that the filters take. Not here: the filters themselves
+(corpus.filters, corpus.duplicates), their consequences (funnel)."""
 
 import polars as pl
 
@@ -16,27 +16,27 @@ def filters(warehouse: Warehouse) -> dict[str, Filters]:
 
 
 def settings(warehouse: Warehouse) -> dict[str, str]:
-    """What determines the measures of the corpora that have filters, besides the texts."""
+    """Everything besides the texts that determines the measures, for each corpus with filters."""
     rows = warehouse.read("corpus", columns=["corpus", "filters", "texts"]).drop_nulls("filters")
     return {corpus: f"{Filters.model_validate_json(text)!r} of {count}" for corpus, text, count in rows.iter_rows()}
 
 
 def measured(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """What the filters of its corpus find of each passage: rows of `passage_filter`, none where there are no filters;
-    see corpus.filters."""
+    """Measures of each passage by the filters of its corpus: rows of `passage_filter`, none in a corpus without
+    filters; see corpus.filters."""
     thresholds = filters(warehouse)
     within = passages.filter(CORPUS.is_in(list(thresholds)))
     sources = warehouse.read("source_text", within, ["passage", "text", "segments"])
     rendered = renderings(warehouse, within)
     counts = dict(warehouse.read("corpus", columns=["corpus", "texts"]).iter_rows())
-    found = [
-        filtered(own, rendered.join(own, on="passage", how="semi"), counts[corpus], thresholds[corpus])
-        for (corpus,), own in sources.group_by(CORPUS, maintain_order=True)
+    measures = [
+        filtered(texts, rendered.join(texts, on="passage", how="semi"), counts[corpus], thresholds[corpus])
+        for (corpus,), texts in sources.group_by(CORPUS, maintain_order=True)
     ]
-    return pl.concat([warehouse.empty("passage_filter").drop("fingerprint"), *found])
+    return pl.concat([warehouse.empty("passage_filter").drop("fingerprint"), *measures])
 
 
 def selected(warehouse: Warehouse, asked: pl.DataFrame) -> pl.DataFrame:
-    """Those of the passages that are in the benchmark, each once: columns `passage` and `settings`, which is ''."""
+    """Passages of `asked` that are in the benchmark, each once: columns `passage` and `settings`, which is ''."""
     chosen = warehouse.read("selection", asked.select("passage").unique(), ["passage", "selected"]).filter("selected")
     return chosen.select("passage", settings=pl.lit(""))

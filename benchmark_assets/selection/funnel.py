@@ -1,4 +1,4 @@
-"""Which passages are in the benchmark, and how many each filter drops. Not here: what the filters measure
+"""Passages in the benchmark, and counts of the passages that each filter drops. Not here: the measures of the filters
 (corpus.filters, corpus.duplicates)."""
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ FUNNEL = schema("funnel")
 
 
 def duplicates(measured: pl.DataFrame, sources: pl.DataFrame, filters: Mapping[str, Filters]) -> pl.DataFrame:
-    """Passages that repeat an earlier one of their corpus, among those that pass the filters: rows of `near_duplicate`.
+    """Passages that pass the filters but repeat an earlier passage of their corpus: rows of `near_duplicate`.
 
     Parameters
     ----------
@@ -27,13 +27,13 @@ def duplicates(measured: pl.DataFrame, sources: pl.DataFrame, filters: Mapping[s
         Columns `passage` and `text`. Passages are compared in alphabetical order of their ids.
     """
     passing = sources.join(measured.filter(pl.col("reasons").list.len() == 0), on="passage", how="semi")
-    found = [pl.DataFrame(schema=NEAR_DUPLICATE)]
-    for (corpus,), own in passing.group_by(CORPUS, maintain_order=True):
+    parts = [pl.DataFrame(schema=NEAR_DUPLICATE)]
+    for (corpus,), texts in passing.group_by(CORPUS, maintain_order=True):
         threshold = filters[str(corpus)].max_duplicate if str(corpus) in filters else None
         if threshold is not None:
-            pairs = near_duplicates(own.select("passage", "text"), threshold)
-            found.append(pairs.select("passage", pl.lit(corpus).alias("corpus"), "kept", "similarity"))
-    return pl.concat(found).sort("passage")
+            pairs = near_duplicates(texts.select("passage", "text"), threshold)
+            parts.append(pairs.select("passage", pl.lit(corpus).alias("corpus"), "kept", "similarity"))
+    return pl.concat(parts).sort("passage")
 
 
 def selection(passages: pl.DataFrame, measured: pl.DataFrame, repeated: pl.DataFrame) -> pl.DataFrame:
@@ -44,7 +44,7 @@ def selection(passages: pl.DataFrame, measured: pl.DataFrame, repeated: pl.DataF
     passages
         Column `passage`.
     measured
-        Columns `passage` and `reasons`; a passage without a row is of a corpus without filters.
+        Columns `passage` and `reasons`; a passage without a row belongs to a corpus without filters.
     repeated
         Columns `passage` and `kept`.
     """
@@ -56,10 +56,10 @@ def selection(passages: pl.DataFrame, measured: pl.DataFrame, repeated: pl.DataF
 
 
 def funnel(selected: pl.DataFrame, corpora: Iterable[str]) -> pl.DataFrame:
-    """From all passages of each corpus to those that are left: rows of `funnel`.
+    """Counts from all passages of each corpus down to the remaining ones: rows of `funnel`.
 
-    The filters are not exclusive: a passage counts for each of its reasons (`affected`); `alone` counts those that
-    nothing else drops, what a looser threshold would bring back at most. Duplicates are looked for among what passes.
+    The filters are not exclusive: a passage counts for each of its reasons (`affected`). `alone` counts the passages
+    that no other filter drops, the most that a looser threshold can gain. Duplicates are sought among passing passages.
 
     Parameters
     ----------
@@ -71,23 +71,23 @@ def funnel(selected: pl.DataFrame, corpora: Iterable[str]) -> pl.DataFrame:
     rows: list[tuple[object, ...]] = []
     for corpus in sorted(corpora):
         reasons = selected.filter(corpus == CORPUS)["reasons"].to_list()
-        passing = sum(not set(each) - {DUPLICATE} for each in reasons)
-        left = sum(not each for each in reasons)
+        passing = sum(not set(names) - {DUPLICATE} for names in reasons)
+        left = sum(not names for names in reasons)
         steps: list[tuple[str, int, int, int | None]] = [("all passages", 0, 0, len(reasons))]
         steps += [(reason, sum(reason in e for e in reasons), reasons.count([reason]), None) for reason in REASONS]
         steps += [("any filter", len(reasons) - passing, 0, passing)]
         steps += [(DUPLICATE, passing - left, passing - left, left)]
-        rows += [(corpus, step, *each) for step, each in enumerate(steps)]
+        rows += [(corpus, number, *step) for number, step in enumerate(steps)]
     return pl.DataFrame(rows, schema=FUNNEL, orient="row")
 
 
 def steps(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `funnel` as people read them."""
+    """Rows of `funnel`, formatted for display."""
     return rows.select(cells("funnel", "corpus", "reason", "affected", "alone", "remaining"))
 
 
 def reasons(selected: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
-    """What was found of passages, one row a measure: columns `passage`, `measure` and `value`.
+    """Measures of passages in long form, one row a measure: columns `passage`, `measure` and `value`.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def reasons(selected: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
         Rows of `selection` and of `passage_filter`.
     """
     provenance = ["fingerprint", "run_id", "updated_at"]
-    own = measured.drop("reasons", *provenance)
-    rows = selected.drop(provenance).join(own, on="passage", how="left")
+    measures = measured.drop("reasons", *provenance)
+    rows = selected.drop(provenance).join(measures, on="passage", how="left")
     words = rows.with_columns(pl.col("reasons").list.join(", ")).with_columns(pl.exclude("passage").cast(pl.String))
     return words.unpivot(index="passage", variable_name="measure", value_name="value").drop_nulls()

@@ -1,4 +1,4 @@
-"""Assets of the sensitivity suite: damage to human translations, and how well each metric sees it."""
+"""Assets of the sensitivity suite: damage to human translations, and how well each metric detects it."""
 
 from collections.abc import Callable
 from functools import partial
@@ -31,7 +31,7 @@ KEY = ["passage", "translator", "kind", "severity"]
     deps=["source_text", reference],
 )  # fmt: skip
 def damaged_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Translations of a sample of each corpus, damaged by rule: every kind and severity that can be applied."""
+    """Translations of a sample of each corpus, damaged by rule: every applicable kind and severity."""
 
     def compute(due: pl.DataFrame) -> Computed:
         return Computed({"damaged_text": damaged(warehouse, due)})
@@ -91,7 +91,7 @@ def sensitivity(
 def sensitivity_threshold(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Drift thresholds that wanted recalls of damaged translations take, and the false alarms that they cost."""
+    """Drift thresholds that reach wanted recalls of damaged translations, and their false alarms."""
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = _by_corpus(warehouse, "sensitivity_threshold", lambda _, scores: thresholds(scores))
@@ -110,12 +110,12 @@ def sensitivity_threshold(
 def _by_corpus(
     warehouse: Warehouse, table: str, of_corpus: Callable[[str, pl.DataFrame], pl.DataFrame]
 ) -> pl.DataFrame:
-    """Rows of a table, made corpus by corpus from the scores of variants."""
+    """Rows of a table, computed corpus by corpus from the scores of variants."""
     columns = warehouse.empty(table).drop("fingerprint")
     parts = [
-        of_corpus(str(corpus), own).with_columns(
-            corpus=pl.lit(corpus), signature=pl.lit(signature(", ".join(own["embedder"].unique().sort())))
+        of_corpus(str(corpus), scores).with_columns(
+            corpus=pl.lit(corpus), signature=pl.lit(signature(", ".join(scores["embedder"].unique().sort())))
         )
-        for (corpus,), own in warehouse.read("damaged_score").group_by(CORPUS, maintain_order=True)
+        for (corpus,), scores in warehouse.read("damaged_score").group_by(CORPUS, maintain_order=True)
     ]
     return pl.concat([columns, *(part.select(columns.columns) for part in parts)])

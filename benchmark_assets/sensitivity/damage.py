@@ -1,7 +1,7 @@
 """Controlled damage to a translation: rules that turn a sound text into one with a known fault, by a known dose.
 
-Here: kinds of damage, doses, and the choice of places, which is the same in every process. Not here: which texts are
-damaged (sample), words of a language (languages), how well metrics see it (detection).
+Here: kinds of damage, doses, and the choice of places, which is the same in every process. Not here: the choice of
+texts (sample), words of a language (languages), how well metrics detect damage (detection).
 """
 
 import re
@@ -18,10 +18,10 @@ T = TypeVar("T")
 SEVERITIES = (1, 2, 3)
 
 DOSES = {1: 0.10, 2: 0.25, 3: 0.50}
-"""Share of the text, in characters, that a stretch damages (of its terms, for wrong terms)."""
+"""Share of the text's characters (for wrong terms: of its terms) that is damaged."""
 
 TOLERANCE = 1 / 3
-"""By how much of the dose a stretch, which ends where a clause does, may miss it; no two doses meet at this."""
+"""Share of the dose by which a stretch may miss it, because it ends where a clause does. No two doses overlap."""
 
 _CLAUSE = re.compile(
     r"""\S.*?(?:(?:[.;:!?,…]|—|--)+["'”’»)\]]*(?=\s|$)|[。，；：！？、།॥।]+[」』”]*|(?=\n)|$)\s*""", re.DOTALL
@@ -31,35 +31,35 @@ _DIGITS = re.compile(r"\d+")
 _ELLIPSIS = re.compile(r"(?:…|\.\.\.)(?:\s?\w{1,4}\s?(?:…|\.\.\.))?")
 
 _STEM = 4
-"""Letters that a term has at least, and by which forms of one word are told from another word."""
+"""Fewest letters of a term; forms of one word share these first letters."""
 _TERM = re.compile(rf"(?<!['’])[^\W\d_]{{{_STEM},}}")
 
 
 Shape = tuple[str, bool]
-"""Ending of a word, and whether a vowel begins it: words of one shape stand for each other without fault of grammar."""
+"""Ending of a word, and whether it begins with a vowel: words of one shape can replace each other grammatically."""
 
 
 class Damaged(NamedTuple):
-    """A damaged text, and its `extent`: characters taken out or put in, over those of the sound text; above 1 where
-    more is put in than there was."""
+    """A damaged text, and its `extent`: characters removed or inserted, over the length of the sound text; above 1 if
+    more is inserted than the sound text had."""
 
     text: str
     extent: float
 
 
 class Material(NamedTuple):
-    """What damage to a text needs besides the text.
+    """Everything besides the text that damage to it needs.
 
     Attributes
     ----------
     rules
-        Rules of the text's language; None where there are none, and kinds that need them cannot be applied.
+        Rules of the text's language; None if there are none, so that kinds that need them cannot be applied.
     source
         The passage in the source language.
     foreign
-        Text of another passage, from which additions are taken.
+        Text of another passage, the source of additions.
     terms
-        Terms of other passages that occur in no translation of this one, by shape: wrong wherever they are put.
+        Terms of other passages that occur in no translation of this one, by shape: wrong at any place.
     """
 
     rules: Rules | None
@@ -69,7 +69,7 @@ class Material(NamedTuple):
 
 
 class _Edit(NamedTuple):
-    """`text` takes the place of the characters from `start` to `end`."""
+    """`text` replaces the characters from `start` to `end`."""
 
     start: int
     end: int
@@ -77,7 +77,7 @@ class _Edit(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """A text to be damaged; `key` decides wherever there is a choice."""
+    """A text to be damaged; `key` decides every choice."""
 
     text: str
     severity: int
@@ -95,29 +95,29 @@ def damage(text: str, kind: str, severity: int, key: str, material: Material) ->
     kind
         One of `KINDS`.
     severity
-        One of `SEVERITIES`. Of `STRETCHES` and wrong terms it is a share, `DOSES`. Of negations, agents and numbers it
-        is one of the places where the rule applies, half of them, all of them.
+        One of `SEVERITIES`. For `STRETCHES` and wrong terms it means a share, `DOSES`. For negations, agents and
+        numbers it means one of the places where the rule applies, half of them, or all of them.
     key
-        What places are chosen by: equal keys and arguments give equal damage, in every process.
+        Decides the choice of places: equal keys and arguments give equal damage, in every process.
     material
-        Whatever else the rule needs.
+        Everything else that the rule needs.
 
     Returns
     -------
-    The damaged text, which is neither empty nor equal to `text`. None where the rule does not apply at this severity:
-    no place for it, too few of them to differ from the severity below, no clauses that make up the dose.
+    The damaged text, which is neither empty nor equal to `text`. None if the rule does not apply at this severity: it
+    has no place, too few places to differ from the severity below, or no clauses that make up the dose.
 
     Notes
     -----
     - `omission`: consecutive clauses are left out.
     - `truncation`: the end is cut off, between words.
-    - `ellipsis`: consecutive clauses give way to an ellipsis, in the form that the source has (`…pe…`), or `…`.
-    - `untranslated`: consecutive clauses give way to the part of the source at the same place.
-    - `addition`: consecutive clauses of another passage are put between two clauses.
-    - `term`: terms give way to others of the corpus that no translation of the passage has; a term has one replacement.
-    - `negation`: negations are taken out or put in.
-    - `agent`: those who act change places, or a pronoun gives way to that of another person.
-    - `number`: numbers give way to others of their kind.
+    - `ellipsis`: consecutive clauses are replaced by an ellipsis, in the form of the source (`…pe…`), or `…`.
+    - `untranslated`: consecutive clauses are replaced by the part of the source at the same place.
+    - `addition`: consecutive clauses of another passage are inserted between two clauses.
+    - `term`: terms are replaced by terms of the corpus that no translation of the passage has, each by one other term.
+    - `negation`: negations are removed or inserted.
+    - `agent`: agents change places, or a pronoun is replaced by that of another person.
+    - `number`: numbers are replaced by others of their kind.
     """
     case = _Case(text, severity, f"{key}\n{kind}", material)
     edits = KINDS[kind](case)
@@ -131,20 +131,20 @@ def damage(text: str, kind: str, severity: int, key: str, material: Material) ->
 
 
 def terms(texts: Sequence[str], rules: Rules) -> dict[str, Shape]:
-    """Terms of a corpus, with their shapes: words that occur twice or more in its texts and are not common ones."""
+    """Terms of a corpus, with their shapes: words, except common ones, that occur twice or more in its texts."""
     taken = rules.no_terms
     words = Counter(word for text in texts for word in _TERM.findall(text) if word.islower() and word not in taken)
     return {word: _shape(word, rules) for word, count in sorted(words.items()) if count > 1}
 
 
 def foreign_terms(pool: Mapping[str, Shape], translations: Sequence[str]) -> dict[Shape, list[str]]:
-    """Those terms of which no form occurs in the translations of a passage, by shape."""
-    own = {word[0].lower()[:_STEM] for text in translations for word in _WORD.finditer(text)}
-    found: dict[Shape, list[str]] = {}
+    """Terms without any form in the translations of a passage, by shape."""
+    stems = {word[0].lower()[:_STEM] for text in translations for word in _WORD.finditer(text)}
+    foreign: dict[Shape, list[str]] = {}
     for term, shape in pool.items():
-        if term[:_STEM] not in own:
-            found.setdefault(shape, []).append(term)
-    return found
+        if term[:_STEM] not in stems:
+            foreign.setdefault(shape, []).append(term)
+    return foreign
 
 
 def _omission(case: _Case) -> list[_Edit]:
@@ -152,8 +152,8 @@ def _omission(case: _Case) -> list[_Edit]:
 
 
 def _ellipsis(case: _Case) -> list[_Edit]:
-    found = _ELLIPSIS.search(case.material.source)
-    mark = found[0] if found else "…"
+    match = _ELLIPSIS.search(case.material.source)
+    mark = match[0] if match else "…"
     return [
         _Edit(start, end, mark + _space(case.text, end)) for start, end in _stretch(case, case.text, len(case.text))
     ]
@@ -197,7 +197,8 @@ def _term(case: _Case) -> list[_Edit]:
     shaped = case.material.terms
     replaceable = _ordered([word for word in places if _shape(word, rules) in shaped], case.key)
     edits = []
-    for word in _more(replaceable, case.severity, [int(len(replaceable) * DOSES[each] + 0.5) for each in SEVERITIES]):
+    counts = [int(len(replaceable) * DOSES[severity] + 0.5) for severity in SEVERITIES]
+    for word in _more(replaceable, case.severity, counts):
         others = shaped[_shape(word, rules)]
         other = others[_choice(case.key + word, len(others))]
         edits += [_Edit(*match.span(), _like(match[0], other)) for match in places[word]]
@@ -267,23 +268,23 @@ def _some(case: _Case, edits: list[_Edit]) -> list[_Edit]:
 
 
 def _more(items: list[T], severity: int, counts: Sequence[int]) -> list[T]:
-    """As many of the items as this severity has; none where that is no more than at one below."""
+    """The items of this severity, by its count; none if a lower severity has as many."""
     *below, count = counts[:severity]
     return items[:count] if count > max(below, default=0) else []
 
 
 def _stretch(case: _Case, text: str, whole: int) -> list[tuple[int, int]]:
     """Bounds of consecutive clauses of a text, not all of them, that make up the dose of `whole` characters; one pair,
-    or none where there are no such clauses."""
+    or none if there are no such clauses."""
     clauses = _clauses(text)
-    found = [
+    stretches = [
         (clauses[first][0], clauses[last][1])
         for first in range(len(clauses))
         for last in range(first, len(clauses))
         if (first, last) != (0, len(clauses) - 1)
         and _within(clauses[last][1] - clauses[first][0], whole, case.severity)
     ]
-    return [found[_choice(f"{case.key}{case.severity}", len(found))]] if found else []
+    return [stretches[_choice(f"{case.key}{case.severity}", len(stretches))]] if stretches else []
 
 
 def _within(touched: int, whole: int, severity: int) -> bool:
@@ -296,7 +297,8 @@ def _clauses(text: str) -> list[tuple[int, int]]:
 
 
 def _boundary(text: str, place: int) -> int:
-    """The last place up to this one where a text may be cut: between words, or between characters without spaces."""
+    """The last place up to this one where a text may be cut: between words, or between characters if it has no
+    spaces."""
     if place >= len(text):
         return len(text)
     if re.search(r"\s", text):
@@ -307,11 +309,11 @@ def _boundary(text: str, place: int) -> int:
 
 
 def _actors(text: str, rules: Rules) -> Iterator[list[tuple[str, re.Match[str]]]]:
-    """Occurrences of those who act, in groups within which they may change places; names belong to the first group."""
+    """Occurrences of agents, in groups within which they may change places; names belong to the first group."""
     singular, plural = rules.actors
     groups: tuple[list[tuple[str, re.Match[str]]], ...] = [], []
-    known = rules.no_terms | set(rules.pronouns)
-    known |= {word[0] for word in _WORD.finditer(text) if word[0].islower()}  # verses begin with capitals
+    ordinary = rules.no_terms | set(rules.pronouns)
+    ordinary |= {word[0] for word in _WORD.finditer(text) if word[0].islower()}  # verses begin with capitals
     for match in _WORD.finditer(text):
         word = match[0].lower()
         named = match[0].istitle() and len(word) > 1 and not _begins(text, match.start())
@@ -319,7 +321,7 @@ def _actors(text: str, rules: Rules) -> Iterator[list[tuple[str, re.Match[str]]]
             groups[1].append((word, match))
         elif word in singular:
             groups[0].append((word, match))
-        elif named and word not in known:
+        elif named and word not in ordinary:
             groups[0].append((match[0], match))
     yield from groups
 
@@ -342,7 +344,7 @@ def _shape(word: str, rules: Rules) -> Shape:
 
 
 def _space(text: str, end: int) -> str:
-    """White space with which a stretch that ends here ended."""
+    """White space at the end of a stretch that ends at `end`."""
     return text[len(text[:end].rstrip()) : end]
 
 

@@ -1,6 +1,6 @@
-"""How well a metric tells damaged translations from sound ones: ROC AUC, paired wins, and what a threshold costs.
+"""How well a metric tells damaged translations from sound ones: ROC AUC, paired wins, false alarms of thresholds.
 
-Here: the statistics, with intervals over passages. Not here: damage, scores, which corpora.
+Here: the statistics, with intervals over passages. Not here: damage, scores, the choice of corpora.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from benchmark_assets.sensitivity.sample import SOUND
 from resources.catalogue import schema
 
 ALL = "all"
-"""Kind of the rows that take all kinds together; severity 0 takes all severities together."""
+"""Kind of the rows over all kinds; severity 0 is over all severities."""
 
 WORSE: Mapping[str, pl.Expr] = {
     "drift": pl.col("drift"),
@@ -29,11 +29,11 @@ WORSE: Mapping[str, pl.Expr] = {
     "chrf": -pl.col("chrf"),
     "length_ratio": pl.col("length_ratio").log().abs(),
 }
-"""Metrics as scores that rise with damage; of a ratio of lengths the distance from 1, alike in both directions."""
+"""Metrics as scores that rise with damage; for a ratio of lengths the distance from 1, equal in both directions."""
 
 RECALLS = (0.5, 0.8, 0.9, 0.95)
 THRESHOLDS = (1.5, OUTLIER)
-"""Drift that leads to adjudication (From Outliers to Errors, section 3.3), and that makes an outlier (PaliBench)."""
+"""Drift thresholds of adjudication (From Outliers to Errors, section 3.3) and of outliers (PaliBench)."""
 
 DETECTION = schema("sensitivity", "corpus", "signature")
 THRESHOLD = schema("sensitivity_threshold", "corpus", "signature")
@@ -44,7 +44,7 @@ Counts = NDArray[np.int64]
 
 
 class Pairs(NamedTuple):
-    """Damaged texts and the sound ones that they were made from, one an item.
+    """Scores of damaged texts and of the sound texts that they were made from.
 
     Attributes
     ----------
@@ -65,20 +65,20 @@ def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
     Parameters
     ----------
     scores
-        Variants of one corpus: columns `passage`, `translator`, `kind`, `severity`, `extent`, and metrics; sound ones
-        are of kind `SOUND`. Metrics that have no column are left out.
+        Variants of one corpus: columns `passage`, `translator`, `kind`, `severity`, `extent`, and metrics; sound
+        variants are of kind `SOUND`. Metrics without a column are left out.
     language
-        Code of the translations' language, for the note on kinds that have no rules in it.
+        Code of the translations' language, for the note on kinds without rules in it.
 
     Returns
     -------
-    Columns `DETECTION`, a row for each metric, kind and severity, also those that were applied to no text.
+    Columns `DETECTION`, a row for each metric, kind and severity, also where no text was damaged.
 
     Notes
     -----
-    The AUC is that of all damaged texts of the row against all sound ones that they were made from, whatever their
-    passage: the chance that a damaged text scores worse than a sound one, ties counted half. It is 0.5 for damage that
-    does nothing, for the two sets are the same texts. The win rate compares a damaged text with its own sound one.
+    The AUC compares all damaged texts of the row with all their sound texts, across passages: the chance that a damaged
+    text scores worse than a sound one, ties counted half. It is 0.5 for damage without effect, because the two sets are
+    then the same texts. The win rate compares a damaged text with its own sound one.
     """
     rows: list[tuple[object, ...]] = []
     for metric in WORSE:
@@ -92,12 +92,13 @@ def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
                 continue
             pairs = _pairs(cell)
             values = auc(pairs, weights), win_rate(pairs, weights)
-            rows.append((*row, cell["extent"].mean(), *(number for each in values for number in bounded(each)), None))
+            numbers = (number for resamples in values for number in bounded(resamples))
+            rows.append((*row, cell["extent"].mean(), *numbers, None))
     return pl.DataFrame(rows, schema=DETECTION, orient="row")
 
 
 def thresholds(scores: pl.DataFrame) -> pl.DataFrame:
-    """Drift thresholds that wanted recalls of damaged texts take, and what recall the published ones have.
+    """Drift thresholds that reach wanted recalls of damaged texts, and the recall of the published thresholds.
 
     Parameters
     ----------
@@ -106,8 +107,8 @@ def thresholds(scores: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns `THRESHOLD`. `rule` is what was set: `recall 0.9` or `drift > 1.5`. `false_alarms` is the share of sound
-    texts above the threshold: of those that the row's damaged texts were made from.
+    Columns `THRESHOLD`. `rule` names the wanted recall or the given threshold: `recall 0.9` or `drift > 1.5`.
+    `false_alarms` is the share above the threshold of the sound texts that the row's damaged texts were made from.
     """
     paired, weights = _paired(scores, "drift")
     rows = []
@@ -118,8 +119,9 @@ def thresholds(scores: pl.DataFrame) -> pl.DataFrame:
         limits = {f"recall {wanted:g}": threshold_for(pairs, weights, wanted) for wanted in RECALLS}
         limits |= {f"drift > {limit:g}": np.full(len(weights), limit) for limit in THRESHOLDS}
         for rule, limit in limits.items():
-            rates = (flagged(each, pairs.passage, weights, limit) for each in (pairs.damaged, pairs.sound))
-            rows.append((kind, severity, rule, len(cell), *(n for each in (limit, *rates) for n in bounded(each))))
+            rates = (flagged(scores, pairs.passage, weights, limit) for scores in (pairs.damaged, pairs.sound))
+            numbers = (number for values in (limit, *rates) for number in bounded(values))
+            rows.append((kind, severity, rule, len(cell), *numbers))
     return pl.DataFrame(rows, schema=THRESHOLD, orient="row")
 
 
@@ -129,27 +131,27 @@ def auc(pairs: Pairs, weights: Floats) -> Floats:
     Parameters
     ----------
     weights
-        How often each passage counts, shape (resamples, passages).
+        Count of each passage in each resample, shape (resamples, passages).
 
     Returns
     -------
-    Shape (resamples,), in [0, 1]; NaN where nothing was drawn.
+    Shape (resamples,), in [0, 1]; NaN for a resample without a text.
 
     Notes
     -----
-    The Mann-Whitney statistic: P(damaged > sound) + P(damaged = sound) / 2, each text counted as often as its passage.
+    The Mann-Whitney statistic: P(damaged > sound) + P(damaged = sound) / 2, each text weighted by its passage.
     """
     order = np.argsort(pairs.sound, kind="stable")
     ascending = pairs.sound[order]
     left, right = (np.searchsorted(ascending, pairs.damaged, side) for side in ("left", "right"))
-    found = []
+    areas = []
     for some in _slices(weights, len(order)):
-        own = some[:, pairs.passage]
+        counts = some[:, pairs.passage]
         below = np.zeros((len(some), len(order) + 1))
-        np.cumsum(own[:, order], axis=1, out=below[:, 1:])
-        hits = np.einsum("ij,ij->i", own, below[:, left] + below[:, right]) / 2
-        found.append(ratio(hits, own.sum(axis=1) ** 2))
-    return np.concatenate(found)
+        np.cumsum(counts[:, order], axis=1, out=below[:, 1:])
+        hits = np.einsum("ij,ij->i", counts, below[:, left] + below[:, right]) / 2
+        areas.append(ratio(hits, counts.sum(axis=1) ** 2))
+    return np.concatenate(areas)
 
 
 def win_rate(pairs: Pairs, weights: Floats) -> Floats:
@@ -159,28 +161,28 @@ def win_rate(pairs: Pairs, weights: Floats) -> Floats:
 
 
 def threshold_for(pairs: Pairs, weights: Floats, recall: float) -> Floats:
-    """The largest threshold above which, strictly, a wanted share of the damaged texts lies; shape (resamples,)."""
+    """The largest threshold with a wanted share of the damaged texts strictly above it; shape (resamples,)."""
     order = np.argsort(-pairs.damaged, kind="stable")
     descending = np.nextafter(pairs.damaged[order], -np.inf)
-    found = []
+    limits = []
     for some in _slices(weights, len(order)):
         reached = np.cumsum(some[:, pairs.passage[order]], axis=1)
         enough = reached >= np.ceil(recall * reached[:, -1:] - 1e-9)
-        found.append(np.where(reached[:, -1] > 0, descending[enough.argmax(axis=1)], np.nan))
-    return np.concatenate(found)
+        limits.append(np.where(reached[:, -1] > 0, descending[enough.argmax(axis=1)], np.nan))
+    return np.concatenate(limits)
 
 
 def flagged(values: Floats, passage: Counts, weights: Floats, limits: Floats) -> Floats:
     """Share of values strictly above each resample's limit; shape (resamples,)."""
-    found = [
+    shares = [
         ratio(((values > limit[:, None]) * some[:, passage]).sum(axis=1), some[:, passage].sum(axis=1))
         for some, limit in zip(_slices(weights, len(values)), _slices(limits, len(values)), strict=True)
     ]
-    return np.concatenate(found)
+    return np.concatenate(shares)
 
 
 def _paired(scores: pl.DataFrame, metric: str) -> tuple[pl.DataFrame, Floats]:
-    """Damaged texts with their sound score, and weights: those of the sample itself, then those of its resamples."""
+    """Damaged texts with their sound score, and weights: first of the sample itself, then of its resamples."""
     rows = scores.with_columns(WORSE[metric].alias("score")).filter(pl.col("score").is_finite())
     sound = rows.filter(kind=SOUND).select("passage", "translator", sound="score")
     paired = rows.filter(pl.col("kind") != SOUND).join(sound, on=["passage", "translator"], maintain_order="left")
@@ -191,9 +193,9 @@ def _paired(scores: pl.DataFrame, metric: str) -> tuple[pl.DataFrame, Floats]:
 
 def _cells(paired: pl.DataFrame) -> Iterator[tuple[str, int, pl.DataFrame]]:
     for kind in (ALL, *KINDS):
-        own = paired if kind == ALL else paired.filter(kind=kind)
+        texts = paired if kind == ALL else paired.filter(kind=kind)
         for severity in (0, *SEVERITIES):
-            yield kind, severity, own if severity == 0 else own.filter(severity=severity)
+            yield kind, severity, texts if severity == 0 else texts.filter(severity=severity)
 
 
 def _pairs(cell: pl.DataFrame) -> Pairs:
@@ -215,6 +217,6 @@ def _share(values: Floats, passage: Counts, weights: Floats) -> Floats:
 
 
 def _slices(rows: Floats, width: int) -> Sequence[Floats]:
-    """A few rows at a time, so that a few times `width` numbers each fit into memory."""
+    """Slices of a few rows, so that arrays of rows × `width` fit into memory."""
     step = max(1, _AT_ONCE // max(1, width))
     return [rows[start : start + step] for start in range(0, len(rows), step)]

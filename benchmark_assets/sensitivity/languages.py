@@ -1,6 +1,6 @@
-"""What damage has to know of the language of a translation. English only: another language is one more `Rules`.
+"""Words and patterns of a language that damage needs. English only: another language is one more `Rules`.
 
-Here: words and patterns. Not here: how much is damaged, and how (damage).
+Not here: doses and rules of damage (damage).
 """
 
 import re
@@ -14,22 +14,22 @@ class Rules(NamedTuple):
     Attributes
     ----------
     negations
-        Pattern and replacement of what makes a sentence say the contrary, the first that fits: negations to be taken
-        out and places where one may be put in. A template as `re.Match.expand` takes it.
+        Patterns and replacements that reverse the meaning of a sentence, the first that fits: negations to be removed
+        and places where one may be inserted. The replacement is a template of `re.Match.expand`.
     numbers
-        Groups of words that may stand for each other.
+        Groups of words that may replace each other.
     pronouns
-        What stands for a pronoun so that the verb still agrees, and somebody else acts. Those whose form does not tell
-        their part in the sentence ("you", "her") are left alone.
+        A replacement for each pronoun that keeps the verb's agreement and changes the agent. Pronouns whose form does
+        not show their part in the sentence ("you", "her") are left alone.
     actors
-        Nouns of those who act or are acted on: one group for each number, whose words may stand for each other. The
-        first is that of names.
+        Nouns for agents and patients: one group for each grammatical number, whose words may replace each other. Names
+        belong to the first group.
     common
         Words that are no terms of a subject, lower case.
     endings
-        Endings of words that may stand for each other, longest first.
+        Endings of words that may replace each other, longest first.
     vowels
-        Letters between which and others a word before a noun changes its form ("a", "an"), and those words.
+        Letters that change the form of an article before them ("a", "an"), and these articles.
     """
 
     negations: Sequence[tuple[re.Pattern[str], str]]
@@ -42,7 +42,7 @@ class Rules(NamedTuple):
 
     @property
     def no_terms(self) -> frozenset[str]:
-        """Words that are no terms: common ones, and those that damage of another kind is for."""
+        """Words that are no terms: common words, actors and numbers, which other kinds of damage replace."""
         return self.common.union(*self.actors, *self.numbers)
 
 
@@ -139,5 +139,5 @@ RULES: Mapping[str, Rules] = {"en": ENGLISH}
 
 
 def rules(language: str) -> Rules | None:
-    """Rules of a language given by its code, of which the first part counts (`en-GB`); None where there are none."""
+    """Rules of a language, by the first part of its code (`en` for `en-GB`); None if there are none."""
     return RULES.get(language.partition("-")[0].lower())

@@ -1,4 +1,4 @@
-"""Which texts of a corpus are damaged, and what the damage is made of.
+"""The sample of a corpus, and the damaged variants of its texts.
 
 Here: the choice of passages, and variants of their translations. Not here: the rules (damage), scores (scoring).
 """
@@ -14,32 +14,32 @@ from benchmark_assets.sensitivity.languages import rules
 from resources.catalogue import schema
 
 SOUND = "none"
-"""The kind of a text that is as its translator wrote it; its severity is 0."""
+"""The kind of an unchanged translation; its severity is 0."""
 
 VARIANT = schema("damaged_text")
 
 
 def chosen(passages: Sequence[str], count: int | None, seed: int) -> list[str]:
-    """So many of the passages (None: all), in the order of a hash: one that comes or goes takes the place of one other
-    at most."""
+    """The first `count` passages (None: all) in the order of a hash: adding or removing a passage replaces at most one
+    other."""
     return sorted(passages, key=lambda passage: _hash(f"{seed}\n{passage}"))[:count]
 
 
 def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, seed: int) -> pl.DataFrame:
-    """All damage that can be done to the translations of passages.
+    """All applicable damage to the translations of passages.
 
     Parameters
     ----------
     sources
         Columns `passage` and `text`, of the passages to be damaged.
     references
-        Columns `passage`, `translator`, `text`: the complete references of the whole sample, which those passages are
-        part of. Terms that replace others come from it, and an addition from the same translator's text of the passage
-        that follows in the order of `chosen`.
+        Columns `passage`, `translator`, `text`: the complete references of the whole sample, which includes `sources`.
+        Replacement terms come from the sample. An addition comes from the same translator's text of the next passage
+        in the order of `chosen`.
     language
         Code of the references' language. Without rules for it (languages), only stretches are damaged.
     seed
-        Part of every choice.
+        Part of every hash that makes a choice.
 
     Returns
     -------
@@ -49,19 +49,19 @@ def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, see
     pool = terms(references["text"].to_list(), language_rules) if language_rules else {}
     place = {passage: i for i, passage in enumerate(chosen(references["passage"].unique().to_list(), None, seed))}
     foreign: dict[tuple[str, str], str] = {}
-    for _, own in references.group_by("translator"):
-        ring = sorted(own.select("passage", "translator", "text").iter_rows(), key=lambda row: place[row[0]])
+    for _, texts in references.group_by("translator"):
+        ring = sorted(texts.select("passage", "translator", "text").iter_rows(), key=lambda row: place[row[0]])
         others = [text for *_, text in ring[1:] + ring[:1]] if len(ring) > 1 else [""]
         foreign |= {(passage, name): other for (passage, name, _), other in zip(ring, others, strict=True)}
     rows: list[tuple[object, ...]] = []
     damaged = sources.select("passage", source="text").join(references, on="passage", maintain_order="left")
-    for (passage, source), own in damaged.group_by("passage", "source", maintain_order=True):
-        wrong = foreign_terms(pool, own["text"].to_list())
-        for translator, text in own.select("translator", "text").iter_rows():
+    for (passage, source), renderings in damaged.group_by("passage", "source", maintain_order=True):
+        wrong = foreign_terms(pool, renderings["text"].to_list())
+        for translator, text in renderings.select("translator", "text").iter_rows():
             material = Material(language_rules, str(source), foreign[str(passage), translator], wrong)
             for kind, severity in product(KINDS, SEVERITIES):
-                if found := damage(text, kind, severity, f"{seed}\n{passage}\n{translator}", material):
-                    rows.append((passage, translator, kind, severity, *found))
+                if variant := damage(text, kind, severity, f"{seed}\n{passage}\n{translator}", material):
+                    rows.append((passage, translator, kind, severity, *variant))
     return pl.DataFrame(rows, schema=VARIANT, orient="row")
 
 

@@ -1,4 +1,4 @@
-"""Variants of translations against the other translators, some passages at a time. Not here: how (metrics.baseline)."""
+"""Scores of variants against the other translators, some passages at a time. Not here: scoring (metrics.baseline)."""
 
 import polars as pl
 
@@ -7,7 +7,7 @@ from benchmark_assets.metrics.baseline import against_the_others
 BY = ["kind", "severity"]
 
 PASSAGES_AT_ONCE = 100
-"""Bounds the memory that the vectors of pairs take."""
+"""Bounds the memory for the vectors of pairs."""
 
 
 def variant_scores(variants: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
@@ -22,7 +22,8 @@ def variant_scores(variants: pl.DataFrame, references: pl.DataFrame) -> pl.DataF
 
     Returns
     -------
-    Columns `passage`, `translator`, `BY` and those of `drift_score` and `lexical_score`; null as for human baselines.
+    Columns `passage`, `translator`, `BY`, and the columns of `drift_score` and `lexical_score`; null as in human
+    baselines.
     """
     passages = variants.select("passage").unique(maintain_order=True)
     parts = [

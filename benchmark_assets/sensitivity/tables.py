@@ -1,4 +1,4 @@
-"""The suite's tables as people read them: intervals beside their numbers. Not here: the numbers (detection)."""
+"""The suite's tables formatted for display, numbers with their intervals. Not here: the numbers (detection)."""
 
 import polars as pl
 
@@ -8,7 +8,7 @@ BY = ["corpus", "kind", "severity"]
 
 
 def readable_detection(rows: pl.DataFrame) -> pl.DataFrame:
-    """AUC of each metric, a column each; null where a kind was applied to no text, with the reason.
+    """AUC of each metric, one column a metric; null where a kind applies to no text, with the reason.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ TEXT = st.one_of(
 
 @st.composite
 def passages(draw: st.DrawFn, references: st.SearchStrategy[int]) -> Passage:
-    """Texts of which some recur: an output may equal a reference, and a reference another."""
+    """Texts with repetitions: an output may equal a reference, and a reference another."""
     some = st.sampled_from(draw(st.lists(TEXT, min_size=1, max_size=3))) | TEXT
     count = draw(references)
     texts = draw(st.lists(some, min_size=count, max_size=count).filter(lambda own: any(own) or not own))
@@ -56,7 +56,7 @@ def score(corpus: list[Passage]) -> pl.DataFrame:
 
 
 def by_sacrebleu(corpus: list[Passage]) -> pl.DataFrame:
-    """The same of sacrebleu, asked for one output after another."""
+    """Scores by sacrebleu, one output after another."""
     bleu, chrf = BLEU(effective_order=True), CHRF(word_order=2)
     columns = ["bleu", "chrf", "bleu_statistics", "chrf_statistics"]
     found: list[tuple[Any, ...]] = []

@@ -12,7 +12,7 @@ PASSAGES = pl.DataFrame({"passage": ["free/a:1", "strict/a:1"]})
 
 
 def fill(warehouse: Warehouse, table: str, *rows: dict[str, object]) -> None:
-    """Replace a table by rows of which the columns that are not given are null."""
+    """Replace a table by rows; columns that are not given are null."""
     blank = warehouse.empty(table)
     complete = [dict.fromkeys(blank.columns) | {"fingerprint": "made"} | row for row in rows]
     frame = pl.DataFrame(complete, schema=blank.schema, orient="row")

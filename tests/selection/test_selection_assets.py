@@ -73,7 +73,7 @@ def write_strict(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def first_update(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A home with a corpus that has filters and one that has none, brought up to date with a model; and a copy."""
+    """An updated home with a model and two corpora, one with filters and one without; and a copy."""
     world, copy = tmp_path_factory.mktemp("selected") / "world", tmp_path_factory.mktemp("copy") / "world"
     with pytest.MonkeyPatch.context() as patch:
         warehouse = Warehouse(path=str(made_home(patch, world) / "variorum.duckdb"))
@@ -148,7 +148,8 @@ class Stage:
         return {(asset, model, passage): version for asset, model, passage, version in later.iter_rows()}
 
     def moved(self) -> set[str]:
-        """Passages of which anything that follows the selection came, went or is another than at the last call."""
+        """Passages with a downstream partition of the selection that appeared, vanished or changed since the last
+        call."""
         before, self._versions = self._versions, self.versions()
         return {key[2] for key, _ in before.items() ^ self._versions.items()}
 
