@@ -1,4 +1,4 @@
-"""Assets of the corpus: what the files say, passage by passage, and the job that looks at them."""
+"""Assets of the corpus: contents of the files, passage by passage, and the job that scans them."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -23,13 +23,13 @@ logger = logging.getLogger("variorum.corpus")
 
 CODE_VERSION = "1"
 BY_SCAN = "variorum/by-scan"
-"""Tag of assets that a look at the files fills, and nothing else: they are never due."""
+"""Tag of assets that only a scan of the files fills: they are never stale."""
 
 ASSETS = {"source_text": "source", "segmented_reference": "reference", "continuous_reference": "continuous"}
-"""The frame of a Scan that each asset holds."""
+"""Assets with the frame of a Scan that each stores."""
 
 PROSE = {"prose": "prose", "prose_aside": "aside"}
-"""Tables by document, and the frames that they hold."""
+"""Tables by document, with the frame of a Scan that each stores."""
 
 BY_DOCUMENT = ["corpus", "document", "translator"]
 
@@ -39,9 +39,9 @@ BY_DOCUMENT = ["corpus", "document", "translator"]
         dg.AssetSpec(name, group_name="corpus", code_version=CODE_VERSION, kinds={"duckdb"}, tags={BY_SCAN: "yes"},
                      description=description)
         for name, description in {
-            "source_text": "Source of each passage, in its segments, as the files of its corpus have it.",
-            "segmented_reference": "Human translations in the segments of the source, as the files have them.",
-            "continuous_reference": "Continuous translations in which a passage is to be found, and hand corrections.",
+            "source_text": "Source of each passage, in its segments, from the files of its corpus.",
+            "segmented_reference": "Human translations in the segments of the source, from the files.",
+            "continuous_reference": "Continuous translations of each passage's document, and manual corrections.",
         }.items()
     ],
     partitions_def=PASSAGE,
@@ -49,33 +49,33 @@ BY_DOCUMENT = ["corpus", "document", "translator"]
     can_subset=False,
 )  # fmt: skip
 def corpus_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> Iterator[dg.Output[None]]:
-    """Read the documents of the passages asked for again and report those passages."""
+    """Read the documents of the requested passages again and report these passages."""
     asked = pl.DataFrame({"passage": context.partition_keys})
     corpora = {passage.partition("/")[0] for passage in asked["passage"]}
     with warehouse.exclusively():
         seen = scan(registered(warehouse, corpora))
-        found = seen._replace(versions=seen.versions.join(asked, on="passage", how="semi"))
-        _store(context, warehouse, found, report_all=True)
-    gone = asked.join(found.versions, on="passage", how="anti")
-    if len(gone):  # faults of documents that were not asked for are the scan's business
+        requested = seen._replace(versions=seen.versions.join(asked, on="passage", how="semi"))
+        _store(context, warehouse, requested, report_all=True)
+    gone = asked.join(requested.versions, on="passage", how="anti")
+    if len(gone):  # the job `scan` reports faults of other documents
         raise _failure(seen, gone["passage"].to_list())
     yield from (reported(name) for name in ASSETS)
 
 
 @dg.op
 def look_at_files(context: dg.OpExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> None:
-    """Read every imported corpus; add the passages that are new, store and report those that changed."""
+    """Read every imported corpus; add new passages, store and report changed ones, remove missing ones."""
     context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
-    with warehouse.exclusively():  # of two looks at once, the second one sees what the first one stored
+    with warehouse.exclusively():  # of two concurrent scans, the second one sees the rows of the first one
         seen = scan(registered(warehouse))
         new = seen.versions["passage"].to_list()
-        known = set(context.instance.get_dynamic_partitions("passage"))
-        context.instance.add_dynamic_partitions("passage", [passage for passage in new if passage not in known])
+        partitions = set(context.instance.get_dynamic_partitions("passage"))
+        context.instance.add_dynamic_partitions("passage", [passage for passage in new if passage not in partitions])
         changed = _store(context, warehouse, seen, report_all=False)
         gone, rows = _retract(context, warehouse, seen)
     logger.info("%d passages in the files, %d changed, %d gone", len(new), changed, gone)
     if gone:
-        logger.info("gone with them: %s", words(rows))
+        logger.info("rows removed with them: %s", words(rows))
     context.add_output_metadata(
         {"passages": len(new), "changed": changed, "gone": gone, "removed": dg.MetadataValue.md(markdown(rows))}
     )
@@ -87,12 +87,12 @@ def look_at_files(context: dg.OpExecutionContext, warehouse: dg.ResourceParam[Wa
 def fetch_files(
     context: dg.OpExecutionContext, warehouse: dg.ResourceParam[Warehouse], downloads: dg.ResourceParam[Downloads]
 ) -> None:
-    """Bring the files of corpora that lie at a public source up to date; the look at the files is what takes them in.
+    """Download new and changed files of corpora from public sources; the job `scan` then reads them.
 
     Raises
     ------
     dagster.Failure
-        For faults, after everything that could be fetched is here.
+        For faults, after all other files were fetched.
     """
     context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
     fetched: list[Fetched] = []
@@ -104,33 +104,33 @@ def fetch_files(
             result = downloads.fetch(wanted(description.downloads, description.name), description.root)
             fetched += result.fetched
             faults += result.faults
-    records = [(each.state, each.record.url, each.record.licence) for each in fetched]
+    records = [(file.state, file.record.url, file.record.licence) for file in fetched]
     table = pl.DataFrame(records, schema=["state", "url", "licence"], orient="row")
     context.add_output_metadata({"files": len(fetched), "fetched": dg.MetadataValue.md(markdown(table, most=200))})
     if faults:
         raise dg.Failure(
-            f"{len(fetched)} files are here, {len(faults)} faults. First: {faults[0]}",
+            f"{len(fetched)} files are up to date, {len(faults)} faults. First: {faults[0]}",
             metadata={"faults": dg.MetadataValue.md(markdown(_table(faults), most=200))},
             allow_retries=False,
         )
 
 
-@dg.job(name="download", description="Fetches the files of corpora that lie at a public source; asks only for changes.")
+@dg.job(name="download", description="Downloads new and changed files of corpora from public sources.")
 def download_job() -> None:
-    """Files that are up to date are left alone."""
+    """Download files; files that are up to date are left alone."""
     fetch_files()
 
 
-@dg.job(name="scan", description="Looks at the files of all corpora: new passages appear, changed ones are reported.")
+@dg.job(name="scan", description="Scans the files of all corpora: adds new passages, reports changed ones.")
 def scan_job() -> None:
-    """One look at the files; unchanged passages cost no event."""
+    """Scan the files; unchanged passages cost no event."""
     look_at_files()
 
 
 def _store(
     context: dg.AssetExecutionContext | dg.OpExecutionContext, warehouse: Warehouse, seen: Scan, report_all: bool
 ) -> int:
-    """Write and report what differs from the warehouse and from Dagster; return how many passages did."""
+    """Write and report passages that differ from the warehouse or from Dagster; return their number."""
     changed: set[str] = set()
     _store_prose(context, warehouse, seen)
     for asset, frame in ASSETS.items():
@@ -153,29 +153,29 @@ def _store(
                 [Replacement(asset, rows, stale.select("passage")), Replacement("materialization", states, keys)],
                 context.run.run_id,
             )
-        known = heard(context.instance, dg.AssetKey(asset), PASSAGE, versions)
-        told = versions.join(known, left_on=[*KEYS, "version"], right_on=[*KEYS, "heard"], how="semi")
-        due = versions if report_all else versions.join(told, on=KEYS, how="anti")
-        report(context, dg.AssetKey(asset), due, [], CODE_VERSION, ["passage"])
-        changed.update(stale["passage"], due["passage"] if not report_all else [])
+        events = heard(context.instance, dg.AssetKey(asset), PASSAGE, versions)
+        current = versions.join(events, left_on=[*KEYS, "version"], right_on=[*KEYS, "heard"], how="semi")
+        unreported = versions if report_all else versions.join(current, on=KEYS, how="anti")
+        report(context, dg.AssetKey(asset), unreported, [], CODE_VERSION, ["passage"])
+        changed.update(stale["passage"], unreported["passage"] if not report_all else [])
     return len(changed)
 
 
 def _store_prose(context: dg.AssetExecutionContext | dg.OpExecutionContext, warehouse: Warehouse, seen: Scan) -> None:
-    """Write continuous translations that changed; remove those that have left the files of a sound corpus."""
+    """Write changed continuous translations; remove translations that left the files of a corpus without faults."""
     stored = warehouse.read("prose", columns=[*BY_DOCUMENT, "fingerprint"])
     changed = seen.prose.select(stored.columns).join(stored, on=stored.columns, how="anti")
     gone = stored.filter(pl.col("corpus").is_in(seen.sound)).join(seen.prose, on=BY_DOCUMENT, how="anti")
     keys = pl.concat([changed, gone]).select(BY_DOCUMENT)
     if len(keys):
         rows = {table: getattr(seen, frame).join(changed, on=BY_DOCUMENT, how="semi") for table, frame in PROSE.items()}
-        warehouse.write([Replacement(table, own, keys) for table, own in rows.items()], context.run.run_id)
+        warehouse.write([Replacement(table, frame, keys) for table, frame in rows.items()], context.run.run_id)
 
 
 def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, seen: Scan) -> tuple[int, pl.DataFrame]:
-    """Remove passages that are in no file any more from every table; return how many, and the rows that went.
+    """Remove passages that left the files from every table; return their number, and counts of the removed rows.
 
-    Where a corpus has a fault, its missing passages may only be hidden by it, and stay.
+    Passages missing from a corpus with faults stay, because a fault may hide them.
     """
     passages = pl.DataFrame({"passage": context.instance.get_dynamic_partitions("passage")}, schema=["passage"])
     gone = passages.filter(CORPUS.is_in(seen.sound)).join(seen.versions, on="passage", how="anti")
@@ -183,13 +183,12 @@ def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, seen: Scan) -
 
 
 def _failure(seen: Scan, gone: Sequence[str]) -> dg.Failure:
-    lost = [
-        BadInput(passage, "", "cannot be read from the files", "mend them, or look at all files") for passage in gone
-    ]
+    remedy = "correct the files, or scan all files: `variorum scan`"
+    lost = [BadInput(passage, "", "cannot be read from the files", remedy) for passage in gone]
     faults = [*seen.faults, *lost]
     return dg.Failure(
-        f"faults in the corpora: {len(faults)}. Their documents were left as they were, all others are up to date. "
-        f"First: {faults[0]}",
+        f"faults in the corpora: {len(faults)}. Documents with faults keep their earlier rows; all others are up to "
+        f"date. First: {faults[0]}",
         metadata={"faults": dg.MetadataValue.md(markdown(_table(faults), most=200))},
         allow_retries=False,
     )

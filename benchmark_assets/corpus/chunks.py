@@ -1,9 +1,9 @@
-"""Running text in Chinese, Japanese or Korean: its sentences, chunks of them, and what stands around a chunk.
+"""Running text in Chinese, Japanese or Korean: its sentences, chunks of sentences, and contexts of chunks.
 
-Here: cutting a text that is in memory. Not here: files and their paragraphs (corpus.readers.chunks), what is asked
-about a chunk (translation.requests).
+Here: cutting a text in memory. Not here: files and their paragraphs (corpus.readers.chunks), requests about a chunk
+(translation.requests).
 
-A text is paragraphs with a line break between them. Source of the sizes: LiTERatE, Evaluation Units.
+A text consists of paragraphs separated by line breaks. Source of the sizes: LiTERatE, Evaluation Units.
 """
 
 import unicodedata
@@ -20,13 +20,13 @@ CLOSING = frozenset("」』）】〉》〕〗〙〛｣］｝〞〟”’)]}")
 CLAUSES = frozenset("、，；：､,;:")
 
 _QUOTES = {"“": ('"', True), "”": ('"', False), "‘": ("'", True), "`": ("'", True), "’": ("'", False)}
-"""Which straight quotation mark each of them may be paired with, and whether it opens."""
+"""The straight quotation mark that each mark may be paired with, and whether it opens."""
 
 Cost = tuple[int, int]
 
 
 class Chunk(NamedTuple):
-    """A chunk of a text, `text[start:end]` but for the blanks around it, with its sentences and its contexts.
+    """A chunk of a text, `text[start:end]` without the blanks around it, with its sentences and contexts.
 
     `previous` and `following` are '' where the text begins or ends.
     """
@@ -42,24 +42,24 @@ class Chunk(NamedTuple):
 def count(text: str) -> int:
     """CJK characters of a text.
 
-    Han, kana and hangul, and with them everything that their writing sets as wide as a character: its punctuation,
-    fullwidth letters and digits, quotation marks, dashes, ellipses, signs such as □ for a character that is lost. Not
-    blanks, nor letters, digits and punctuation of ASCII, nor letters of other writing.
+    Counts Han, kana and hangul, and all signs that are as wide as these: their punctuation, fullwidth letters and
+    digits, quotation marks, dashes, ellipses, signs such as □ for a lost character. Does not count blanks, ASCII
+    letters, digits and punctuation, or letters of other scripts.
     """
     return sum(map(_counts, text))
 
 
 def sentence_ends(text: str) -> list[int]:
-    """Offsets behind each sentence, the marks that close it and the blanks that follow; the last is the text's length.
+    """Offsets after each sentence, its closing marks and the following blanks; the last is the text's length.
 
     A sentence ends with its paragraph, and with one of `ENDS`, after the closing quotation marks and brackets that
-    stand right there. A straight quotation mark closes where one is open in the paragraph. No end is a mark before the
-    first letter of a sentence, one that a clause mark follows, and a stop between digits. A text of blanks has none.
+    follow directly. A straight quotation mark closes if one is open in the paragraph. A mark is no end before the first
+    letter of a sentence, before a clause mark, or as a stop between digits. A text of blanks has no sentence.
 
-    Korean parts words by blanks and has the stop of ASCII. So behind a hangul letter `.` is a mark, too, and any mark
-    is an end only where a blank or nothing follows: in '"가자!"고 했다.' the sentence goes on.
+    Korean separates words by blanks and has the full stop of ASCII. So `.` after a hangul letter is a mark, too, and
+    any mark is an end only before a blank or at the end of the text: in '"가자!"고 했다.' the sentence continues.
     """
-    found: list[int] = []
+    offsets: list[int] = []
     opened: set[str] = set()
     at, letter, filled = 0, "", False
     while at < len(text):
@@ -80,9 +80,9 @@ def sentence_ends(text: str) -> list[int]:
             while at < len(text) and text[at].isspace():
                 _turn(text[at], opened)
                 at += 1
-            found.append(at)
+            offsets.append(at)
             letter, filled = "", False
-    return [*found, at] if filled else found
+    return [*offsets, at] if filled else offsets
 
 
 def closed(line: str) -> bool:
@@ -92,7 +92,7 @@ def closed(line: str) -> bool:
 
 
 def last_letter(text: str) -> str:
-    """The last letter or digit of a text; '' where it has none."""
+    """The last letter or digit of a text; '' if it has none."""
     return next((sign for sign in reversed(text) if sign.isalnum()), "")
 
 
@@ -103,30 +103,30 @@ def hangul(sign: str) -> bool:
 
 
 def chunks(text: str, rule: Chunks) -> list[Chunk]:
-    """Cut a text at ends of sentences into chunks, each with its contexts. A text of blanks has none.
+    """Cut a text at ends of sentences into chunks, each with its contexts. A text of blanks has no chunk.
 
-    Every chunk is in the rule's range wherever any cut makes that possible. Where none does, the CJK characters that
-    chunks have too many or too few are as few as possible in sum. Of such cuts, one is taken that ends chunks with
-    paragraphs and keeps sizes near the middle of the range: squares of distances are added, and a chunk that ends
-    within a paragraph counts like one at the edge of the range. The same text is always cut alike.
+    Every chunk is in the rule's range if any cut makes that possible. Otherwise the cut minimizes the sum of excess and
+    missing CJK characters. Among equal cuts, the one is chosen that ends chunks with paragraphs and keeps sizes near
+    the middle of the range: it minimizes the sum of squared distances from the middle, and a chunk that ends within a
+    paragraph counts like one at the edge of the range. Cutting is deterministic.
     """
     ends = sentence_ends(text)
     starts = [0, *ends][:-1]
     sentences = [text[start:end] for start, end in zip(starts, ends, strict=True)]
     whole = ["\n" in sentence[len(sentence.rstrip()) :] for sentence in sentences]
-    found = []
+    cut_chunks = []
     for first, last in _cut([count(sentence) for sentence in sentences], whole, rule.least, rule.most):
         start, end = starts[first], ends[last]
-        own = tuple(sentence.strip() for sentence in sentences[first : last + 1])
+        parts = tuple(sentence.strip() for sentence in sentences[first : last + 1])
         around = before(text, start, starts, rule.context), after(text, end, ends, rule.context)
-        found.append(Chunk(start, end, text[start:end].strip(), own, *around))
-    return found
+        cut_chunks.append(Chunk(start, end, text[start:end].strip(), parts, *around))
+    return cut_chunks
 
 
 def before(text: str, at: int, starts: Sequence[int], bounds: tuple[int, int]) -> str:
-    """What stands before an offset: at least and at most so many CJK characters, fewer only where the text begins.
+    """The text before an offset, with a number of CJK characters within `bounds`; fewer only at the text's beginning.
 
-    The longest that begins with a sentence, else behind a clause mark, else the longest.
+    The longest such text that begins with a sentence, else after a clause mark, else the longest.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def before(text: str, at: int, starts: Sequence[int], bounds: tuple[int, int]) -
 
 
 def after(text: str, at: int, ends: Sequence[int], bounds: tuple[int, int]) -> str:
-    """What stands behind an offset, as `before` has it; `ends` are the offsets behind sentences."""
+    """The text after an offset, chosen as in `before`; `ends` are the offsets after sentences."""
     least, most = bounds
     size, fitting = 0, [at] if least == 0 else []
     for end in range(at + 1, len(text) + 1):
@@ -162,36 +162,36 @@ def after(text: str, at: int, ends: Sequence[int], bounds: tuple[int, int]) -> s
 
 
 def _best(fitting: Sequence[int], sentences: Collection[int], text: str) -> int:
-    """The farthest of the offsets, which are in order of distance, that cuts no sentence, else no clause, else any."""
-    for whole in (sentences, [each for each in fitting if text[each - 1 : each] in CLAUSES]):
-        if found := [each for each in fitting if each in whole]:
-            return found[-1]
+    """The farthest of the offsets (in order of distance) that cuts no sentence, else no clause, else the farthest."""
+    for whole in (sentences, [offset for offset in fitting if text[offset - 1 : offset] in CLAUSES]):
+        if uncut := [offset for offset in fitting if offset in whole]:
+            return uncut[-1]
     return fitting[-1]
 
 
 def _cut(sizes: Sequence[int], whole: Sequence[bool], least: int, most: int) -> list[tuple[int, int]]:
-    """First and last sentence of each chunk; `whole` says after which sentences a paragraph begins."""
+    """First and last sentence of each chunk; `whole` is true for sentences at the end of a paragraph."""
     edge = max(1, most - least)
     totals = [0, *accumulate(sizes)]
     best: list[tuple[Cost, int]] = [((0, 0), 0)]
     for end in range(1, len(totals)):
-        found: tuple[Cost, int] | None = None
+        cheapest: tuple[Cost, int] | None = None
         within = 0 if whole[end - 1] else edge**2
         tail = 0
         for start in range(end - 1, -1, -1):
             size = totals[end] - totals[start]
-            # Once it can be cut in two with fewer characters out of range, it need not grow: at more than `least` and
-            # `most` together, wherever both parts have more than half of `least`.
+            # A chunk need not grow once cutting it in two leaves fewer characters out of range: at more than `least`
+            # and `most` together, if both parts have more than half of `least`.
             if size > least + most and 2 * tail > least and 2 * (size - tail) > least:
                 break
             tail = size if 2 * tail <= least else tail
             (out, uneven), _ = best[start]
             out += max(0, least - size, size - most)
             cost = out, uneven + (2 * size - least - most) ** 2 + within
-            if found is None or cost < found[0]:
-                found = cost, start
-        assert found is not None  # the last sentence alone is a chunk
-        best.append(found)
+            if cheapest is None or cost < cheapest[0]:
+                cheapest = cost, start
+        assert cheapest is not None  # the last sentence alone is a chunk
+        best.append(cheapest)
     cuts, end = [], len(sizes)
     while end:
         start = best[end][1]
@@ -215,7 +215,7 @@ def _closes(sign: str, opened: set[str]) -> bool:
 
 
 def _turn(sign: str, opened: set[str]) -> None:
-    """Note that a quotation is opened or closed by a sign; a straight one closes what is open."""
+    """Record that a sign opens or closes a quotation; a straight mark closes an open one."""
     if sign == "\n":
         opened.clear()
     elif sign in "\"'":

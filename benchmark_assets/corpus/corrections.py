@@ -1,7 +1,7 @@
-"""Alignments by hand: a file in which an editor gives the text of a segment in a continuous translation.
+"""Manual alignments: a file in which an editor gives the text of a segment in a continuous translation.
 
-JSON lines, `{"segment": id, "translator": name, "text": …}`; a text of null says that the translator left the segment
-out. What is corrected is not aligned any more, and is verified like everything else. Not here: corrections of segmented
+JSON lines, `{"segment": id, "translator": name, "text": …}`; a text of null means that the translator left the segment
+out. Corrected segments are not aligned, but are verified like all others. Not here: corrections of segmented
 references, which are edited in their own files.
 """
 
@@ -18,7 +18,7 @@ Corrections = Mapping[tuple[str, str], str | None]
 
 
 def load(description: Description) -> Corrections:
-    """The corrections of a corpus; none where its description names no file.
+    """The corrections of a corpus; none if its description names no file.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def load(description: Description) -> Corrections:
     path = description.corrections
     if path is None:
         return {}
-    found: dict[tuple[str, str], str | None] = {}
+    corrections: dict[tuple[str, str], str | None] = {}
     for number, line in enumerate(decode(path).split("\n"), start=1):
         if not line.strip():
             continue
@@ -47,33 +47,33 @@ def load(description: Description) -> Corrections:
                 path, f"{where} {key[1]}", "has no continuous translation here",
                 f"name one of {sorted(description.continuous)}, or edit the translator's own files",
             )  # fmt: skip
-        if key in found:
+        if key in corrections:
             raise BadInput(path, f"{where} {key[0]}", "is corrected twice", "keep one of the lines")
-        found[key] = text.strip() if text else None
-    return found
+        corrections[key] = text.strip() if text else None
+    return corrections
 
 
 def check(description: Description, corrections: Corrections, documents: list[Document]) -> None:
-    """See that every correction is of a segment that is there, in a translation that its document has.
+    """Check that every correction names an existing segment, and a translation of its document.
 
     Raises
     ------
     BadInput
-        For the first that is not.
+        For the first correction that does not.
     """
-    known = {
+    translators = {
         segment.id: {prose.translator for prose in document.prose}
         for document in documents
         for passage in document.passages
         for segment in passage.segments
     }
     for segment, translator in sorted(corrections):
-        if segment not in known:
+        if segment not in translators:
             raise BadInput(
-                description.corrections, segment, "is no segment of this corpus", "mend the id, or drop the line"
+                description.corrections, segment, "is no segment of this corpus", "correct the id, or drop the line"
             )
-        if translator not in known[segment]:
+        if translator not in translators[segment]:
             raise BadInput(
                 description.corrections, segment, f"is of a document without a text of {translator}",
-                "mend the id or the translator, or drop the line",
+                "correct the id or the translator, or drop the line",
             )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The description of a corpus: a YAML file that says what it is, where its files lie and under which terms."""
+"""The description of a corpus: a YAML file with its layout, files, licences and settings."""
 
 import re
 from pathlib import Path
@@ -15,17 +15,17 @@ from resources.keys import check_key
 
 
 class Text(BaseModel):
-    """What a description says of the source or of one reference.
+    """The description of the source or of one reference.
 
     `edition` names the source's edition in layouts that have several (bilara: `root/<language>/<edition>`).
 
     A reference with a `layout` of its own is a continuous translation, which is aligned to the source's segments. Its
     files lie under `root` (relative to the description; by default the corpus's), one a document, named by `files`,
     where `{document}` stands for the document's id, `*` for any part of a name and `**/` for any folders (by default
-    `**/{document}` with the layout's ending). `numbering` is a regular expression of what numbers its paragraphs; it is
-    matched at the beginning of each, and kept apart from the text. It is aligned offline, by sentence embeddings; or by
-    the model that `aligner` names in the registry, which is asked for `all` segments, or for those of which the offline
-    alignment is `unsure`.
+    `**/{document}` with the layout's ending). `numbering` is a regular expression for the numbers of its paragraphs. It
+    is matched at the beginning of each paragraph, and the match is kept apart from the text. The translation is aligned
+    offline, by sentence embeddings, or by the model that `aligner` names in the registry. `ask` decides whether the
+    model is asked about `all` segments, or only where the offline alignment is `unsure`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,14 +42,14 @@ class Text(BaseModel):
     ask: Literal["all", "unsure"] = "all"
 
     def terms(self) -> Licence:
-        """The licence as the corpus model has it."""
+        """The licence in the form of the corpus model."""
         return Licence(self.licence, self.restricted)
 
 
 class Sensitivity(BaseModel):
-    """How many passages of a corpus the sensitivity suite damages, 0 for none, and the seed by which they are drawn.
+    """Number of passages of a corpus that the sensitivity suite damages (0 for none), and the seed of the draw.
 
-    The default is a first look, some 850 texts where there are three translators. A study wants a hundred passages.
+    The default is for a first look: some 850 texts with three translators. A study needs a hundred passages.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -59,12 +59,12 @@ class Sensitivity(BaseModel):
 
 
 class Audit(BaseModel):
-    """How outputs far from the references are adjudicated (audit, sections 3.3 to 3.6); the defaults are the paper's.
+    """Adjudication of outputs far from the references (audit, sections 3.3 to 3.6); the defaults are the paper's.
 
-    `threshold` is the drift above which an output is queued for the panel, `bands` where one band of drift ends and the
-    next begins. `judges` are names in the registry, an odd number; without them nothing is judged. They see the scores
-    only where `show_scores` says so. `sample` is how many outputs of each model in each band are drawn for people, by
-    `seed`; the panel judges those, too.
+    `threshold` is the drift above which an output is queued for the panel, `bands` are the bounds between bands of
+    drift. `judges` are names in the registry, an odd number; without judges nothing is judged. They see the scores only
+    if `show_scores` is true. `sample` is the number of outputs of each model in each band that `seed` draws for people;
+    the panel judges these, too.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -88,7 +88,7 @@ class Audit(BaseModel):
 
 
 class Rubric(BaseModel):
-    """Judges who give each output of a corpus a mark from 1 to 5 (JP-TL-Bench, appendix C); names in the registry."""
+    """Judges that give each output of a corpus a mark from 1 to 5 (JP-TL-Bench, appendix C); names in the registry."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -97,11 +97,11 @@ class Rubric(BaseModel):
 
 Aspect = Literal["meaning", "prose", "voice", "terms"]
 ASPECTS: tuple[Aspect, ...] = get_args(Aspect)
-"""What a judge of the ensemble may be asked to look at; prompts/versus.yaml says what each of them is."""
+"""Aspects that a judge of the ensemble may compare; prompts/versus.yaml defines each."""
 
 
 class Seat(BaseModel):
-    """A judge of the ensemble, by its name in the registry, the aspect that it looks at, and the weight of its vote."""
+    """A judge of the ensemble by its name in the registry, the aspect that it compares, and the weight of its vote."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -111,12 +111,12 @@ class Seat(BaseModel):
 
 
 class Literary(BaseModel):
-    """How outputs of a literary corpus are made and compared with the human translation (LiTERatE).
+    """Settings of a literary corpus, whose outputs are compared with the human translation (LiTERatE).
 
-    `human` is the reference that outputs are compared with; without it, the corpus is none of this kind. `glossary` is
-    a file of terms (references.glossary), relative to the description; chunks that it says nothing of get theirs from
-    the model that `extractor` names in the registry. `ensemble` has the judges, each with an aspect; they see every
-    pair in both orders, or in one that a hash draws. A verdict needs a balance of votes beyond `margin`.
+    `human` is the reference that outputs are compared with; without it, the corpus is not literary. `glossary` is a
+    file of terms (references.glossary), relative to the description; chunks without terms in it get terms from the
+    model that `extractor` names in the registry. `ensemble` has the judges, each with an aspect; they see every pair in
+    both orders, or in one order drawn by a hash. A verdict needs a balance of votes beyond `margin`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -138,8 +138,8 @@ class Literary(BaseModel):
 
 
 class Chunks(BaseModel):
-    """How running text is cut (LiTERatE): CJK characters of a chunk, at least and at most, and of its context on each
-    side."""
+    """Sizes of chunks of running text (LiTERatE): the least and most CJK characters of a chunk, and of its context on
+    each side."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -157,10 +157,10 @@ class Chunks(BaseModel):
 class Description(BaseModel):
     """A corpus. `root` is the folder or file that the layout's reader reads, relative to the description's own file.
 
-    All references are in one language, that into which models translate. A corpus without references, whose outputs are
-    compared pairwise only, names it as `target`. Without `filters`, every passage is taken.
-    `corrections` is a file of segments that were aligned by hand (corpus.corrections); `downloads` says what `variorum
-    download` fetches into `root`.
+    All references are in one language, the language that models translate into. A corpus without references, whose
+    outputs are compared pairwise only, names it as `target`. Without `filters`, every passage is selected.
+    `corrections` is a file of manually aligned segments (corpus.corrections); `downloads` lists the texts that
+    `variorum download` fetches into `root`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -182,29 +182,29 @@ class Description(BaseModel):
 
     @property
     def segmented(self) -> dict[str, Text]:
-        """The references that the corpus's own layout holds, in the segments of the source."""
+        """References in the corpus's own layout, in the segments of the source."""
         return {translator: text for translator, text in self.references.items() if not text.layout}
 
     @property
     def continuous(self) -> dict[str, Text]:
-        """The references that have a layout of their own and are to be aligned."""
+        """References with a layout of their own, which are aligned."""
         return {translator: text for translator, text in self.references.items() if text.layout}
 
     @property
     def target_language(self) -> str:
-        """Language of the references, or of outputs where there are none."""
+        """Language of the references, or without references that of the outputs."""
         return next((text.language for text in self.references.values()), self.target)
 
 
 def load(path: Path) -> Description:
-    """Read a description; its `root` comes back absolute.
+    """Read a description; the returned `root` is absolute.
 
     Raises
     ------
     BadInput
-        Where the file is missing, is no YAML mapping, has a wrong or unknown key, a name that is no slug, a `numbering`
-        that is no regular expression, files for a text that has no layout of its own, or filters that ask for more
-        references than there are.
+        If the file is missing, is no YAML mapping, has a wrong or unknown key, a name that is no slug, a `numbering`
+        that is no regular expression, files for a text without a layout of its own, or filters that need more
+        references than it has.
     """
     description = yaml_files.read(path, Description, "compare it with warehouse/sample/corpus.yaml")
     if "/" in description.name:
@@ -262,7 +262,7 @@ def _check_files(path: Path, description: Description) -> None:
                 path,
                 f"{key}.numbering",
                 f"is no regular expression ({error})",
-                "mend it; `\\d+\\.` is a number and a dot",
+                "correct it; `\\d+\\.` is a number and a dot",
             ) from error
 
 

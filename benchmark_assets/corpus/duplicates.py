@@ -1,7 +1,7 @@
-"""Near-duplicates among passages: which of them are kept, so that no text counts many times.
+"""Near-duplicates among passages, and the passages to keep, so that no text counts many times.
 
-Here: the walk over the passages and the comparison of many sets. Not here: what a trigram is (corpus.trigrams), which
-passages are compared and how alike is too alike (corpus.filters).
+Here: the walk over the passages and the comparison of many sets. Not here: trigrams (corpus.trigrams), the passages to
+compare and the threshold of similarity (corpus.filters).
 """
 
 from typing import NamedTuple, Self
@@ -14,20 +14,20 @@ from benchmark_assets.corpus.trigrams import trigrams
 from resources.catalogue import schema
 
 WORDS = 32
-"""64-bit words of a signature: 2,048 bits tell texts of up to some 5,000 distinct trigrams apart. Longer ones are
-compared as exactly, and more slowly."""
+"""64-bit words of a signature: 2,048 bits distinguish texts of up to some 5,000 distinct trigrams. The comparison of
+longer texts is exact, too, but slower."""
 
 DISCERNING = 4
-"""Bits of a signature for each trigram in which near-duplicates may differ. Signatures of unrelated texts differ in
+"""Bits of a signature for each trigram by which near-duplicates may differ. Signatures of unrelated texts differ in
 half of their bits: twice as many."""
 
 STALE = 0.25
-"""Share of passages that need no comparison any more from which on they are cleared away. Less copies too often."""
+"""Share of closed passages from which they are removed from the arrays. A smaller share copies too often."""
 
 BLOCK = 1024
-"""Sets handled at once; bounds memory whatever there is to compare."""
+"""Sets handled at once; bounds memory for any number of passages."""
 
-SLACK = 1e-9  # so that no rounding leaves out what the exact comparison would let in
+SLACK = 1e-9  # keeps rounding from excluding a pair that the exact comparison accepts
 
 PAIR = schema("near_duplicate", "corpus")
 
@@ -46,11 +46,11 @@ class _Sets(NamedTuple):
         blocks = [np.concatenate(codes[at : at + BLOCK]) for at in range(0, len(codes), BLOCK)]
         vocabulary = np.unique(np.concatenate([np.unique(block) for block in blocks]))
         tokens = np.concatenate([np.searchsorted(vocabulary, block).astype(np.int32) for block in blocks])
-        sizes = np.array([len(each) for each in codes], dtype=np.int64)
+        sizes = np.array([len(trigram_codes) for trigram_codes in codes], dtype=np.int64)
         return cls(tokens, np.cumsum(sizes) - sizes, sizes, len(vocabulary))
 
     def members(self, sets: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Tokens of some sets, one set after the other, and where in them each set begins."""
+        """Tokens of some sets, one set after the other, and the offset of each set in them."""
         sizes = self.sizes[sets]
         begins = np.cumsum(sizes) - sizes
         return self.tokens[np.arange(sizes.sum()) + np.repeat(self.starts[sets] - begins, sizes)], begins
@@ -59,19 +59,19 @@ class _Sets(NamedTuple):
         """Jaccard similarity of a set to others."""
         if not len(others):
             return np.zeros(0)
-        own = np.zeros(self.vocabulary, dtype=bool)
-        own[self.tokens[self.starts[one] :][: self.sizes[one]]] = True
+        member = np.zeros(self.vocabulary, dtype=bool)
+        member[self.tokens[self.starts[one] :][: self.sizes[one]]] = True
         shared = np.zeros(len(others), dtype=np.int64)
         for at in range(0, len(others), BLOCK):
             tokens, begins = self.members(others[at : at + BLOCK])
-            shared[at : at + BLOCK] = np.add.reduceat(own[tokens], begins, dtype=np.int64)
+            shared[at : at + BLOCK] = np.add.reduceat(member[tokens], begins, dtype=np.int64)
         similarities: NDArray[np.float64] = shared / (self.sizes[one] + self.sizes[others] - shared)
         return similarities
 
     def signatures(self) -> NDArray[np.uint64]:
-        """For each set, of each of 64 * WORDS groups of tokens, whether it holds an odd number; (sets, WORDS).
+        """Parities of each set's tokens in 64 * WORDS groups, as bits; shape (sets, WORDS).
 
-        A token that two sets do not share turns one bit: they differ in at least as many tokens as their signatures
+        A token that two sets do not share flips one bit: two sets differ in at least as many tokens as their signatures
         differ in bits.
         """
         bits = 64 * WORDS
@@ -89,8 +89,8 @@ class _Remaining:
     """Passages that may still turn out to be near-duplicates, by size.
 
     Passages are numbers, in the order of the walk. Two sets with a similarity of t or more have sizes with a ratio of t
-    or more, and differ in (1 - t) / (1 + t) of the sum of their sizes or less. Sizes are looked up, the difference is
-    bounded from below by that of the signatures: of shorter ones made by folding, and of those left, of the whole.
+    or more, and differ in (1 - t) / (1 + t) of the sum of their sizes or less. Sizes are looked up. The difference of
+    the signatures is a lower bound of the difference: first of shorter signatures made by folding, then of whole ones.
     """
 
     def __init__(self, sets: _Sets, threshold: float) -> None:
@@ -110,7 +110,7 @@ class _Remaining:
         self.left = len(self.passages)
 
     def close(self, passages: NDArray[np.int64] | int) -> None:
-        """Leave out what needs no comparison any more."""
+        """Exclude passages from further comparisons."""
         self.left -= np.size(passages)
         self.open[passages] = False
         if self.left < (1 - STALE) * len(self.passages):
@@ -121,7 +121,7 @@ class _Remaining:
             self._sizes_changed()
 
     def like(self, passage: int) -> NDArray[np.int64]:
-        """Those that may be as similar to a passage as the threshold asks: all that are, and some that are not."""
+        """Candidates for near-duplicates of a passage: all passages at the threshold or above, and some below."""
         size = int(self.sets.sizes[passage])
         ratio = self.threshold * (1 - SLACK)
         low, high = np.searchsorted(self.ascending, [size * ratio, size / ratio], side="left")
@@ -131,24 +131,24 @@ class _Remaining:
         most = int(share * (size + self.ascending[high - 1]))
         fitting = (words for words in self.folded if 64 * len(words) >= DISCERNING * most)
         words = next(fitting, self.folded[-1])[:, low:high]
-        own = np.bitwise_xor.reduce(self.signatures[passage].reshape(-1, len(words)), axis=0)
-        found = self.passages[low:high][_differing(words, own[:, None], 0) <= most]
-        found = found[self.open[found]]
-        differing = _differing(self.signatures[found], self.signatures[passage], 1)
-        return found[differing <= share * (size + self.sets.sizes[found])]
+        folded = np.bitwise_xor.reduce(self.signatures[passage].reshape(-1, len(words)), axis=0)
+        candidates = self.passages[low:high][_differing(words, folded[:, None], 0) <= most]
+        candidates = candidates[self.open[candidates]]
+        differing = _differing(self.signatures[candidates], self.signatures[passage], 1)
+        return candidates[differing <= share * (size + self.sets.sizes[candidates])]
 
 
-def _differing(words: NDArray[np.uint64], own: NDArray[np.uint64], axis: int) -> NDArray[np.uint16]:
-    counts: NDArray[np.uint16] = np.bitwise_count(words ^ own).sum(axis=axis, dtype=np.uint16)
+def _differing(words: NDArray[np.uint64], other: NDArray[np.uint64], axis: int) -> NDArray[np.uint16]:
+    counts: NDArray[np.uint16] = np.bitwise_count(words ^ other).sum(axis=axis, dtype=np.uint16)
     return counts
 
 
 def near_duplicates(passages: pl.DataFrame, threshold: float) -> pl.DataFrame:
-    """Passages that say what another says already.
+    """Passages that nearly repeat another passage.
 
-    Passages are walked through in order of their ids (by code point: 'mn10:1' before 'mn9:1'). One whose similarity to
-    any passage kept so far is at the threshold or above is dropped; its partner is the first such passage in that
-    order, not the most similar one: that rule gives all 174 pairs of PaliBench's record, the other 172.
+    Passages are visited in order of their ids (by code point: 'mn10:1' before 'mn9:1'). A passage whose similarity to
+    any passage kept so far is at the threshold or above is dropped. Its partner is the first such passage in that
+    order, not the most similar one: this rule gives all 174 pairs of PaliBench's record, the other rule 172.
 
     Parameters
     ----------
@@ -160,8 +160,8 @@ def near_duplicates(passages: pl.DataFrame, threshold: float) -> pl.DataFrame:
 
     Returns
     -------
-    Columns `passage`, `kept` (its partner) and `similarity` (Float64, of the two), a row for each dropped passage, in
-    order of ids. The result is exact: that of comparing all pairs.
+    Columns `passage`, `kept` (its partner) and `similarity` (Float64, of the two), one row a dropped passage, in order
+    of ids. The result is exact, as if all pairs were compared.
 
     Raises
     ------
@@ -185,10 +185,9 @@ def near_duplicates(passages: pl.DataFrame, threshold: float) -> pl.DataFrame:
 
 
 def _walk(sets: _Sets, threshold: float) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Sets that are dropped, ascending, with the first kept one that each is like, and their similarity.
+    """Dropped sets, ascending, with the first kept set that is similar to each, and their similarity.
 
-    Each kept set drops those after it, so that none is compared that is dropped already, and the first partner is found
-    first.
+    Each kept set drops later ones, so that dropped sets are not compared again, and the first partner is found first.
     """
     partners = np.full(len(sets.sizes), -1, dtype=np.int64)
     similarity = np.zeros(len(sets.sizes))
@@ -198,8 +197,8 @@ def _walk(sets: _Sets, threshold: float) -> tuple[NDArray[np.int64], NDArray[np.
             remaining.close(one)
             others = remaining.like(one)
             alike = sets.similarities(one, others)
-            found = others[alike >= threshold]
-            partners[found], similarity[found] = one, alike[alike >= threshold]
-            remaining.close(found)
+            duplicates = others[alike >= threshold]
+            partners[duplicates], similarity[duplicates] = one, alike[alike >= threshold]
+            remaining.close(duplicates)
     dropped = np.flatnonzero(partners >= 0)
     return dropped, partners[dropped], similarity[dropped]

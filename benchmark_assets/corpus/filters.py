@@ -1,7 +1,7 @@
-"""Which passages are fit for a benchmark, measured on their source and references.
+"""Filters of passages for a benchmark, measured on their source and references.
 
-Here: the seven filters of PaliBench over passages, and their thresholds. A passage may fall to several of them. Not
-here: near-duplicates (corpus.duplicates), reading, storage, and what is done with a passage that falls.
+Here: the seven filters of PaliBench over passages, and their thresholds. Several filters may drop a passage. Not here:
+near-duplicates (corpus.duplicates), reading, storage, consequences for a dropped passage.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,16 +13,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from benchmark_assets.corpus.trigrams import WIDTH, containment, jaccard, normalized, trigrams
 
 REPEATED = 20
-"""Letters from which on a segment that stands in another says something of the extraction. Shorter ones ('Yes, sir.',
-'consciousness') are said again by right; they are a fifth of the segments of the suttas."""
+"""Fewest letters of a segment within another one that point to a faulty extraction. Shorter segments ('Yes, sir.',
+'consciousness') repeat legitimately; they are a fifth of the segments of the suttas."""
 
 OVERLAP = 40
-"""Letters from which on the end of a segment that begins another does. Sentences link up by right ('… is the interior
-earth element.' 'The interior earth element and …'), by up to 32 letters in the suttas where the sources are unlike."""
+"""Fewest letters at the end of a segment and the beginning of another one that point to a faulty extraction. Sentences
+overlap legitimately ('… is the interior earth element.' 'The interior earth element and …'), by up to 32 letters in the
+suttas where the sources differ."""
 
 ALIKE = 0.5
-"""Share of the shorter source segment's trigrams that the other has, from which on the source itself repeats. Formulas
-that one rendering serves are at 0.55 and above ('jātipaccayā nu kho …', 'avijjāpaccayā nu kho …'); unlike segments of a
+"""Share of the shorter source segment's trigrams in the other segment from which the source itself repeats. Formulas
+with one rendering are at 0.55 and above ('jātipaccayā nu kho …', 'avijjāpaccayā nu kho …'); different segments of a
 sutta share a quarter."""
 
 CORRUPT = r"[\x00\x{FFFD}]"
@@ -33,12 +34,12 @@ REASONS = [
 
 
 class Filters(BaseModel):
-    """Thresholds of the filters, by default those of PaliBench. None or False switches a filter off.
+    """Thresholds of the filters; the defaults are PaliBench's. None or False switches a filter off.
 
-    `references` is how many complete references a passage needs, by default all that the corpus describes; it means
-    nothing where `complete` is False. `min_characters` holds for each reference, `max_similarity` for each pair of them
-    and, like `max_duplicate`, is the first similarity that is too high. `max_length_ratio` is the highest one allowed.
-    `max_duplicate` concerns sources, and is the threshold of `near_duplicates`.
+    `references` is the number of complete references that a passage needs, by default all that the corpus describes; it
+    has no effect if `complete` is False. `min_characters` applies to each reference, `max_similarity` to each pair of
+    references and, like `max_duplicate`, is the lowest similarity that is too high. `max_length_ratio` is the highest
+    allowed ratio. `max_duplicate` concerns sources, and is the threshold of `near_duplicates`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -55,10 +56,9 @@ class Filters(BaseModel):
 
 
 def filtered(sources: pl.DataFrame, references: pl.DataFrame, expected: int, filters: Filters) -> pl.DataFrame:
-    """Measure each passage, and say to which filters it falls.
+    """Measure each passage, and name the filters that drop it.
 
-    Filters over texts look at every reference that has any, complete or not, so that a passage shows all that is wrong
-    with it.
+    Filters over texts use every reference with text, complete or not, so that a passage shows all its defects.
 
     Parameters
     ----------
@@ -66,44 +66,44 @@ def filtered(sources: pl.DataFrame, references: pl.DataFrame, expected: int, fil
         Columns `passage`, each once, `text` and `segments` (list of strings).
     references
         Columns `passage`, `translator`, `segments` (list of strings parallel to the source's; null: untranslated),
-        `text` (segments joined, '' without any) and `suspicious` (how many segments failed verification). Rows of
-        passages that are not in `sources` are left alone.
+        `text` (segments joined, '' without any) and `suspicious` (number of segments that failed verification). Rows of
+        passages that are not in `sources` are ignored.
     expected
-        How many references the corpus describes.
+        Number of references that the corpus describes.
 
     Returns
     -------
     A row for each row of `sources`, in that order:
 
-    - `complete_references`: those with text and without an untranslated segment.
-    - `missing_segments`: untranslated segments of all expected references; one without a row lacks every segment whose
-      source has text.
+    - `complete_references`: references with text and without an untranslated segment.
+    - `missing_segments`: untranslated segments of all expected references; a reference without a row lacks every
+      segment whose source has text.
     - `suspicious_segments`: segments that failed verification.
     - `shortest`, `longest`: characters of the shortest and longest reference; null without one.
     - `length_ratio`: longest by shortest, 1 or more; null without a reference.
     - `similarity`: Jaccard similarity of trigram sets of the two references most alike, in [0, 1]; null with fewer than
       two references.
     - `null_characters`: U+0000 and U+FFFD in source and references.
-    - `duplicated_segments`: reference segments that repeat what stands in another, where the source does not.
-    - `reasons`: filters to which the passage falls, in this order:
+    - `duplicated_segments`: reference segments that repeat text of another segment although the source does not.
+    - `reasons`: filters that drop the passage, in this order:
 
-      - incomplete: fewer complete references than `references` asks for. Scores would be compared over unequal texts.
-      - suspicious: a segment was not found in the translation that it is said to come from; its alignment is uncertain.
-      - short: a reference has fewer than `min_characters`. Too little for a comparison of meaning.
-      - similar: two references are as alike as `max_similarity` or more. One was copied, or both are a formula; the
-        envelope collapses.
+      - incomplete: fewer complete references than `references` requires. Scores would be compared over unequal texts.
+      - suspicious: a segment was not found in its translation, so its alignment is uncertain.
+      - short: a reference has fewer than `min_characters`, too few for a comparison of meaning.
+      - similar: two references have a similarity of `max_similarity` or more. One was copied, or both are a formula;
+        the envelope collapses.
       - length_ratio: the longest reference is more than `max_length_ratio` times the shortest. Part of one is missing,
-        or one holds what belongs to its neighbours.
-      - null_characters: there is a null character, or the mark that a decoder leaves for what it could not read.
-        Neither belongs to any text: a letter was lost. (PaliBench names only the first; the second is the same loss, by
-        another program. Polars and DuckDB hold, compare and return U+0000 as any other character.)
+        or one holds text of its neighbors.
+      - null_characters: there is a null character, or the mark that a decoder leaves for undecodable bytes. Neither
+        belongs to any text: a letter was lost. (PaliBench names only the first; the second is the same loss, by another
+        program. Polars and DuckDB store, compare and return U+0000 like any other character.)
       - internal_duplication: there are duplicated segments. The extraction gave one stretch of the translation to two
         segments.
 
     Raises
     ------
     ValueError
-        Where `references` asks for more than `expected`, or a reference has another number of segments than its source.
+        If `references` is more than `expected`, or a reference has another number of segments than its source.
 
     Notes
     -----
@@ -111,7 +111,7 @@ def filtered(sources: pl.DataFrame, references: pl.DataFrame, expected: int, fil
     """
     needed = expected if filters.references is None else filters.references
     if needed > expected:
-        raise ValueError(f"{needed} complete references are asked for, the corpus describes {expected}")
+        raise ValueError(f"filters require {needed} complete references, but the corpus describes {expected}")
     measured = _measured(sources, references, expected)
     fallen = _fallen(needed, filters)
     reasons = [pl.when(fallen[reason]).then(pl.lit(reason)) for reason in REASONS]
@@ -131,19 +131,19 @@ def _fallen(needed: int, filters: Filters) -> dict[str, pl.Expr]:
 
 
 def _measured(sources: pl.DataFrame, references: pl.DataFrame, expected: int) -> pl.DataFrame:
-    """All columns of `filtered` but the reasons."""
-    each = _each(sources, references)
+    """All columns of `filtered` except `reasons`."""
+    by_reference = _by_reference(sources, references)
     counts = ["complete", "missing", "suspicious", "corrupt", "duplicated"]
-    grouped = each.group_by("passage").agg(
+    grouped = by_reference.group_by("passage").agg(
         pl.col(counts).sum().cast(pl.Int64),
         rows=pl.len().cast(pl.Int64),
         shortest=pl.col("characters").min(),
         longest=pl.col("characters").max(),
     )
     written = pl.col("segments").list.eval(pl.element().filter(pl.element().str.strip_chars() != "")).list.len()
-    own = sources.select("passage", written=written.cast(pl.Int64), own_corrupt=_corrupt("text"))
-    joined = own.join(grouped, on="passage", how="left", maintain_order="left")
-    joined = joined.join(_similarities(each), on="passage", how="left", maintain_order="left")
+    of_source = sources.select("passage", written=written.cast(pl.Int64), own_corrupt=_corrupt("text"))
+    joined = of_source.join(grouped, on="passage", how="left", maintain_order="left")
+    joined = joined.join(_similarities(by_reference), on="passage", how="left", maintain_order="left")
     without_row = (expected - pl.col("rows")).clip(lower_bound=0) * pl.col("written")
     return joined.with_columns(pl.col(*counts, "rows").fill_null(0)).select(
         "passage",
@@ -159,12 +159,12 @@ def _measured(sources: pl.DataFrame, references: pl.DataFrame, expected: int) ->
     )
 
 
-def _each(sources: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
-    """What is measured on one reference: `passage`, `text`, counts, and `characters`, null where it has no text."""
+def _by_reference(sources: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
+    """Measures of each reference: `passage`, `text`, counts, and `characters`, null if it has no text."""
     paired = references.join(sources.select("passage", source="segments"), on="passage", maintain_order="left")
     uneven = paired.filter(pl.col("segments").list.len() != pl.col("source").list.len())
     for passage, translator in uneven.select("passage", "translator").head(1).iter_rows():
-        raise ValueError(f"{passage}: the segments of {translator} are not as many as those of the source")
+        raise ValueError(f"{passage}: {translator} has another number of segments than the source")
     missing = (pl.col("segments").list.len() - pl.col("segments").list.drop_nulls().list.len()).cast(pl.Int64)
     repeats = [repeating_segments(*segments) for segments in paired.select("segments", "source").iter_rows()]
     return paired.select(
@@ -184,9 +184,9 @@ def _corrupt(column: str) -> pl.Expr:
 
 
 def _similarities(references: pl.DataFrame) -> pl.DataFrame:
-    """Columns `passage` and `similarity` of the references most alike, for passages with two texts or more."""
+    """Columns `passage` and `similarity`, of the most similar references, for passages with two texts or more."""
     texts = references.drop_nulls("characters").group_by("passage").agg("text").filter(pl.col("text").list.len() > 1)
-    most = [_most_alike(own) for own in texts["text"]]
+    most = [_most_alike(renderings) for renderings in texts["text"]]
     return texts.select("passage", similarity=pl.Series(most, dtype=pl.Float64))
 
 
@@ -195,7 +195,7 @@ def _most_alike(texts: Iterable[str]) -> float:
 
 
 def repeating_segments(reference: Sequence[str | None], source: Sequence[str]) -> int:
-    """Count the segments of a reference that repeat another one of the passage where the source does not.
+    """Count the segments of a reference that repeat another segment of the passage although the source does not.
 
     Parameters
     ----------
@@ -204,22 +204,22 @@ def repeating_segments(reference: Sequence[str | None], source: Sequence[str]) -
 
     Returns
     -------
-    How many segments of the reference stand in another one, with REPEATED letters or more, or link up with one, the
-    end of one being the beginning of the other for OVERLAP letters or more. Of two such segments the shorter counts, of
-    equally long ones the later. A pair whose source segments are alike does not count, nor one in which a source
-    segment is too short to compare (nothing but 'pe').
+    Number of segments that are contained in another one, with REPEATED letters or more, or overlap with one, so that
+    the end of one is the beginning of the other for OVERLAP letters or more. The shorter segment of a pair counts, of
+    equally long ones the later. A pair does not count if its source segments are similar, or if one of them is too
+    short to compare (nothing but 'pe').
 
     Notes
     -----
-    PaliBench describes the filter in a sentence (section 3.4) and dropped 671 of 4,003 passages by it. In Sujato's
-    translation of these, which he cut into segments himself, a segment stands in another in 294 passages; the source
-    repeats itself in all of them, and none is counted here. Where a segment is given its neighbour's text, or the end
-    of it, on purpose, four of five are counted; in the fifth, the two sources are alike.
+    PaliBench describes the filter in a sentence (section 3.4) and dropped 671 of 4,003 passages by it. Sujato cut his
+    translation into segments himself: there a segment contains another in 294 passages; the source repeats itself in
+    all of them, and none is counted here. If a segment is deliberately given its neighbor's text, or the end of it,
+    four of five are counted; in the fifth, the two sources are similar.
     """
-    letters = [normalized(each or "") for each in reference]
-    long_enough = (i for i, each in enumerate(letters) if len(each) >= REPEATED)
+    letters = [normalized(segment or "") for segment in reference]
+    long_enough = (i for i, text in enumerate(letters) if len(text) >= REPEATED)
     repeating = set()
-    # Longest first, and of equals the earlier one: what repeats is the second of each pair.
+    # Longest first, and of equals the earlier one: the second of each pair is the repetition.
     for one, other in combinations(sorted(long_enough, key=lambda i: -len(letters[i])), 2):
         if _shares(letters[one], letters[other]) and not _alike(source[one], source[other]):
             repeating.add(other)
@@ -231,13 +231,13 @@ def _shares(longer: str, shorter: str) -> bool:
 
 
 def _links(one: str, other: str) -> bool:
-    """Whether OVERLAP letters or more at the end of one are the beginning of the other."""
+    """Whether OVERLAP letters or more at the end of the first text are the beginning of the other."""
     lengths = range(OVERLAP, min(len(one), len(other)) + 1)
     return other[:OVERLAP] in one and any(one.endswith(other[:length]) for length in lengths)
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two source segments repeat each other, or one is too short to say."""
+    """Whether two source segments repeat each other, or one is too short to compare."""
     if min(len(normalized(one)), len(normalized(other))) < WIDTH:
         return True
     return containment(trigrams(one), trigrams(other)) >= ALIKE

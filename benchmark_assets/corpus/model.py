@@ -1,4 +1,4 @@
-"""What a corpus is made of. Plain values: readers make them, nothing here reads or stores."""
+"""The parts of a corpus, as plain values. Readers make them; nothing here reads or stores."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ class Licence:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The smallest unit with an id. `text` is '' where an edition numbers a segment and leaves it empty."""
+    """The smallest unit with an id. `text` is '' if an edition numbers a segment and leaves it empty."""
 
     id: str
     text: str
@@ -24,8 +24,8 @@ class Segment:
 class Reference:
     """One translator's rendering of a passage.
 
-    `segments` runs parallel to the passage's segments: None where one is untranslated, '' where there is nothing to
-    translate. `flag` is what the corpus says of this text ('partial', …).
+    `segments` is parallel to the passage's segments: None where one is untranslated, '' where there is nothing to
+    translate. `flag` is the corpus's note on this text ('partial', …).
     """
 
     translator: str
@@ -35,10 +35,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The unit of translation and scoring. `language` is that of the source, as a BCP 47 or ISO 639 tag.
+    """The unit of translation and scoring. `language` is the source's, as a BCP 47 or ISO 639 tag.
 
-    `text` is the source as it stands in its document where that is not the segments joined by a space. `previous` and
-    `following` are what stands before and after a chunk of running text; None of passages that are no chunks.
+    `text` is the source as in its document, if that differs from the segments joined by a space. `previous` and
+    `following` are the text before and after a chunk of running text; None for passages that are no chunks.
     """
 
     id: str
@@ -52,11 +52,11 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """What stands beside a continuous text and is no part of it.
+    """An addition to a continuous text that is no part of it.
 
-    `kind` is 'heading', 'footnote', 'note' (of an editor) or 'number' (of a paragraph or verse). `at` is the offset in
-    the text, in characters, at which it stood; of a footnote, where its mark stood. `text` is the mark of a footnote
-    where the file has no more of it.
+    `kind` is 'heading', 'footnote', 'note' (of an editor) or 'number' (of a paragraph or verse). `at` is its offset in
+    the text, in characters; for a footnote the offset of its mark. `text` is the mark of a footnote if the file has
+    no more of it.
     """
 
     kind: str
@@ -68,8 +68,8 @@ class Aside:
 class Prose:
     """A translation of a document that is not cut into the segments of the source.
 
-    `text` is in NFC, its paragraphs are separated by an empty line, a line break within one is kept where it is a line
-    of verse, and in plain text always. Asides are kept apart from it, in order of `at`.
+    `text` is in NFC; its paragraphs are separated by an empty line. Line breaks within a paragraph are kept in verse,
+    and always in plain text. Asides are kept apart from it, in order of `at`.
     """
 
     translator: str
@@ -82,7 +82,7 @@ class Prose:
 class Document:
     """A text as it is published: the unit in which passages are read and translations are aligned.
 
-    `file` is the one that holds its source; `prose` has the translations that have still to be aligned.
+    `file` holds its source; `prose` has its continuous translations, which are yet to be aligned.
     """
 
     id: str
@@ -94,8 +94,8 @@ class Document:
 def passage_of(segment_id: str) -> str | None:
     """Id of the passage of a segment: the segment's id up to its last dot.
 
-    Where nothing after the colon has a dot (`dhp1:3`, a line of a verse), it is the part before the colon. None for an
-    id with neither.
+    Without a dot after the colon (`dhp1:3`, a line of a verse), it is the part before the colon. None for an id with
+    neither dot nor colon.
     """
     head, colon, tail = segment_id.rpartition(":")
     if "." in tail:
@@ -104,5 +104,5 @@ def passage_of(segment_id: str) -> str | None:
 
 
 def joined(segments: tuple[str | None, ...] | list[str | None] | list[str]) -> str:
-    """Text of a passage: its segments, stripped, joined by a space; empty and missing ones left out."""
+    """Text of a passage: its segments, stripped, joined by a space; empty and missing segments are left out."""
     return " ".join(stripped for segment in segments if segment and (stripped := segment.strip()))

@@ -1,4 +1,4 @@
-"""Which corpora this warehouse holds: descriptions that were imported, read anew at every look."""
+"""Corpora of this warehouse: imported descriptions, read again at every use."""
 
 import json
 from pathlib import Path
@@ -14,12 +14,12 @@ from resources.warehouse import Replacement, Warehouse
 
 
 def register(warehouse: Warehouse, path: Path) -> Description:
-    """Remember a corpus and the licences of its texts; its passages come with the next look at the files.
+    """Register a corpus and the licences of its texts; the next scan of the files adds its passages.
 
     Raises
     ------
     BadInput
-        Where the description is unusable, or another description that still exists or a task has the name.
+        If the description is unusable, or another existing description or a task has the name.
     """
     description = load(path)
     if description.layout not in READERS:
@@ -30,8 +30,8 @@ def register(warehouse: Warehouse, path: Path) -> Description:
                 path, f"references.{translator}.layout", f"no reader for {text.layout!r}",
                 f"use one of {sorted(PROSE_READERS)}",
             )  # fmt: skip
-    known = warehouse.read("corpus", pl.DataFrame({"corpus": [description.name]}))
-    if len(known) and (other := Path(known["description"][0])) != path.resolve() and other.exists():
+    earlier = warehouse.read("corpus", pl.DataFrame({"corpus": [description.name]}))
+    if len(earlier) and (other := Path(earlier["description"][0])) != path.resolve() and other.exists():
         raise BadInput(path, "name", f"{description.name!r} is the corpus of {other}", "choose another")
     if len(warehouse.read("task", pl.DataFrame({"task": [description.name]}))):
         raise BadInput(path, "name", f"{description.name!r} is a task of this warehouse", "choose another")
@@ -40,9 +40,9 @@ def register(warehouse: Warehouse, path: Path) -> Description:
 
 
 def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[Description | BadInput]:
-    """Descriptions of the corpora named, by default of all, and a BadInput for each that has become unusable.
+    """Descriptions of the named corpora, by default of all, and a BadInput for each that has become unusable.
 
-    Where a description changed, its licences are stored anew.
+    If a description changed, its licences are stored again.
 
     Raises
     ------
@@ -50,26 +50,27 @@ def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[De
         For a corpus that was never imported.
     """
     rows = warehouse.read("corpus")
-    known = dict(zip(rows["corpus"], rows["description"], strict=True))
-    for name in sorted((corpora or set()) - set(known)):
+    paths = dict(zip(rows["corpus"], rows["description"], strict=True))
+    for name in sorted((corpora or set()) - set(paths)):
         raise BadInput(
-            name, "", "is no corpus of this warehouse", f"`variorum import corpus FILE` it (known: {sorted(known)})"
-        )
-    return [_look(warehouse, name, Path(path)) for name, path in known.items() if corpora is None or name in corpora]
+            name, "", "is no corpus of this warehouse",
+            f"import it with `variorum import corpus FILE` (known: {sorted(paths)})",
+        )  # fmt: skip
+    return [_look(warehouse, name, Path(path)) for name, path in paths.items() if corpora is None or name in corpora]
 
 
 def current(warehouse: Warehouse, corpus: str) -> Description:
-    """The description of a corpus, its licences stored anew where it changed.
+    """The description of a corpus; its licences are stored again if it changed.
 
     Raises
     ------
     BadInput
         For a corpus that was never imported, or whose description has become unusable.
     """
-    (found,) = registered(warehouse, {corpus})
-    if isinstance(found, BadInput):
-        raise found
-    return found
+    (description,) = registered(warehouse, {corpus})
+    if isinstance(description, BadInput):
+        raise description
+    return description
 
 
 def _look(warehouse: Warehouse, name: str, path: Path) -> Description | BadInput:
@@ -84,7 +85,7 @@ def _look(warehouse: Warehouse, name: str, path: Path) -> Description | BadInput
 
 
 def _remember(warehouse: Warehouse, description: Description, path: Path) -> None:
-    """Store where the description lies and the licences that it gives, unless they are stored already."""
+    """Store the path of the description and its licences, unless they are stored already."""
     key = pl.DataFrame({"corpus": [description.name]})
     filters = description.filters.model_dump_json() if description.filters else None
     aligners = {name: {"model": text.aligner, "ask": text.ask} for name, text in description.continuous.items()}
@@ -108,6 +109,6 @@ def _remember(warehouse: Warehouse, description: Description, path: Path) -> Non
             "fingerprint": digest(description),
         }
     )
-    # All of the row: a column that is new in the schema is null in a file that is older.
+    # Compare the whole row: a column that is new in the schema is null in an older file.
     if not warehouse.read("corpus", key, row.columns).equals(row):
         warehouse.write([Replacement("corpus", row, key), Replacement("licence", rows, key)], run_id="import")

@@ -1,6 +1,6 @@
-"""Renderings of passages by every translator, out of the warehouse, whether or not their passages are selected.
+"""Renderings of passages by every translator, from the warehouse, whether or not their passages are selected.
 
-Not here: which of them are references (references.rows), which may be passed on (rights).
+Not here: which renderings are references (references.rows), which may be passed on (rights).
 """
 
 import polars as pl
@@ -14,8 +14,8 @@ def renderings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns `passage`, `translator`, `segments`, `text` (segments joined), `flag` and `suspicious`: how many segments
-    were not found in the translation that they are said to come from.
+    Columns `passage`, `translator`, `segments`, `text` (segments joined), `flag` and `suspicious`: the number of
+    segments that were not found in their translation.
     """
     columns = ["passage", "translator", "segments"]
     segmented = warehouse.read("segmented_reference", passages, [*columns, "flag"])

@@ -1,7 +1,7 @@
-"""Which texts of a corpus may be passed on, and which outputs may not because such a text stands in them.
+"""Rights in the texts of a corpus, and outputs that may not be passed on because they contain a restricted text.
 
-Here: rights as the descriptions give them now, what they mean for outputs, and what everything with an option `private`
-hides (`disclosure`). Not here: what is written for whom.
+Here: rights from the current descriptions, their consequences for outputs, and the texts that every command with an
+option `private` hides (`disclosure`). Not here: files and pages that are written.
 """
 
 from collections.abc import Iterable
@@ -16,11 +16,11 @@ from resources.warehouse import Warehouse
 
 
 class Disclosure(NamedTuple):
-    """What may be shown of a corpus.
+    """The texts of a corpus that may be shown.
 
     `rights` is as `rights_of` returns it. `hidden` names the texts that are left out: translators, '' for the source.
-    Outputs that repeat one of `secrets` (columns `passage` and `text`) are left out, too. `words` says whether judges
-    and annotators may be quoted, who may quote any text themselves.
+    Outputs that repeat one of `secrets` (columns `passage` and `text`) are left out, too. `words` tells whether judges
+    and annotators may be quoted; their words may quote any text.
     """
 
     rights: pl.DataFrame
@@ -41,14 +41,14 @@ class Disclosure(NamedTuple):
 def disclosure(
     warehouse: Warehouse, corpus: str, translators: Iterable[str], passages: pl.DataFrame, private: bool
 ) -> Disclosure:
-    """What may be shown of passages of a corpus (column `passage`).
+    """The disclosure for passages of a corpus (column `passage`).
 
     Parameters
     ----------
     translators
-        Those with a text of these passages.
+        Translators with a text of these passages.
     private
-        Whether everything may be shown: whoever reads it may have the restricted texts.
+        Whether everything may be shown, because the readers may have the restricted texts.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def disclosure(
 
 
 def rights_of(warehouse: Warehouse, corpus: str, translators: Iterable[str]) -> pl.DataFrame:
-    """The rights in the texts of a corpus, by its description as it is now.
+    """The rights in the texts of a corpus, by its current description.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def rights_of(warehouse: Warehouse, corpus: str, translators: Iterable[str]) -> 
     Raises
     ------
     BadInput
-        For an unknown corpus, and one whose description cannot be read: it says what is restricted.
+        For an unknown corpus, or an unreadable description, without which the restricted texts are unknown.
     """
     current(warehouse, corpus)
     given = warehouse.read("licence", pl.DataFrame({"corpus": [corpus]}), ["translator", "licence", "restricted"])
@@ -83,19 +83,19 @@ def rights_of(warehouse: Warehouse, corpus: str, translators: Iterable[str]) -> 
 
 
 def named(translators: Iterable[str]) -> list[str]:
-    """Translators as people are told of them; the source is one of them."""
+    """Names of translators for display; the source, '', is named 'source'."""
     return [name or "source" for name in translators]
 
 
 def secrets(warehouse: Warehouse, passages: pl.DataFrame, rights: pl.DataFrame) -> pl.DataFrame:
-    """The texts of passages that may not be passed on, in every form that the warehouse has of them.
+    """The restricted texts of passages, in every form that the warehouse has.
 
     Parameters
     ----------
     passages
         Column `passage`.
     rights
-        Those of their corpus, as from `rights_of`; a text of which they say nothing is restricted.
+        Rights of their corpus, as from `rights_of`; a text without a row is restricted.
 
     Returns
     -------
@@ -110,26 +110,26 @@ def secrets(warehouse: Warehouse, passages: pl.DataFrame, rights: pl.DataFrame) 
 
 
 def withheld(outputs: pl.DataFrame, secrets: pl.DataFrame) -> pl.Series:
-    """Whether the whole of a restricted text of its passage stands in an output (see `repeats`).
+    """Whether an output contains the whole of a restricted text of its passage (see `repeats`).
 
-    A model may have a translation by heart, or give its source back; an imported output may be anybody's translation.
+    A model may know a translation by heart, or repeat its source; an imported output may be any translation.
 
     Parameters
     ----------
     outputs
         Columns `passage` and `text`, null where the model refused.
     secrets
-        As the function of this name returns them.
+        As the function `secrets` returns them.
     """
     closed = dict(secrets.group_by("passage").agg("text").iter_rows())
-    found = [
+    flags = [
         text is not None and repeats(text, closed.get(passage, []))
         for passage, text in outputs.select("passage", "text").iter_rows()
     ]
-    return pl.Series("withheld", found, dtype=pl.Boolean)
+    return pl.Series("withheld", flags, dtype=pl.Boolean)
 
 
 def repeats(text: str, restricted: Iterable[str]) -> bool:
-    """Whether the whole of a restricted text stands in another, whatever the case and punctuation."""
-    own = normalized(text)
-    return any(words and words in own for words in map(normalized, restricted))
+    """Whether a text contains the whole of a restricted text, ignoring case and punctuation."""
+    letters = normalized(text)
+    return any(words and words in letters for words in map(normalized, restricted))

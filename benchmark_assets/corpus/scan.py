@@ -1,7 +1,7 @@
-"""A look at the files of the corpora: what they say now, and which passages that changes.
+"""Scan of the files of the corpora: their current contents, and versions of their passages.
 
-Here: documents as frames, and hashes of what they say. Not here: the layouts (corpus.readers), what is stored and what
-Dagster is told (corpus.assets).
+Here: documents as frames, and hashes of their contents. Not here: the layouts (corpus.readers), storing and reporting
+to Dagster (corpus.assets).
 """
 
 import json
@@ -26,13 +26,13 @@ PROSE, ASIDE = (pl.Schema({**schema(name), "fingerprint": pl.String()}) for name
 
 
 class Scan(NamedTuple):
-    """What the files say.
+    """Contents of the files.
 
-    `source`, `reference` and `continuous` have the columns of source_text, segmented_reference and continuous_reference
-    but the fingerprint; `prose` and `aside` those of prose and prose_aside. `versions` has `passage`; the hash of the
-    content of each of the three assets, under its name; and `place`, the hash of the passage's document and position. A
-    passage that only moves keeps its versions, and with them what was made of it. `sound` names the corpora that were
-    read without a fault.
+    `source`, `reference` and `continuous` have the columns of source_text, segmented_reference and
+    continuous_reference, except the fingerprint; `prose` and `aside` have those of prose and prose_aside. `versions`
+    has `passage`; the hash of the content of each of the three assets, under its name; and `place`, the hash of the
+    passage's document and position. A passage that only moves keeps its versions, so nothing downstream becomes stale.
+    `sound` names the corpora that were read without a fault.
     """
 
     source: pl.DataFrame
@@ -46,7 +46,7 @@ class Scan(NamedTuple):
 
 
 def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
-    """Read the corpora; a fault of one document or corpus is returned and keeps nothing else from being read."""
+    """Read the corpora. A fault of one document or corpus is returned, and all others are still read."""
     rows = Rows()
     faults: list[BadInput] = []
     sound: list[str] = []
@@ -95,28 +95,30 @@ class Rows:
         self.versions: list[tuple[str, ...]] = []
 
     def add(self, document: Document, corpus: str, corrections: Corrections) -> None:
-        """Add what a document says, and what was corrected of its alignments."""
-        said: list[str] = []
+        """Add the content of a document, and the corrections of its alignments."""
+        digests: list[str] = []
         for position, passage in enumerate(document.passages):
             key = f"{corpus}/{passage.id}"
             ids = [segment.id for segment in passage.segments]
             texts = [segment.text for segment in passage.segments]
-            rendered = [(each.translator, list(each.segments), each.flag) for each in passage.references]
+            rendered = [
+                (reference.translator, list(reference.segments), reference.flag) for reference in passage.references
+            ]
             text = joined(texts) if passage.text is None else passage.text
             around = (passage.previous, passage.following)
             place = (key, corpus, passage.id, document.id, position)
             self.sources.append((*place, passage.language, ids, texts, text, *around))
-            self.references += [(key, *each) for each in rendered]
-            # What passages without a context are hashed of stays as it was, and so does what was made of them.
+            self.references += [(key, *rendering) for rendering in rendered]
+            # Passages without a context leave it out of their hash, so that earlier hashes stay valid.
             source = digest(passage.language, ids, texts, text, *(around if around != (None, None) else ()))
-            reference = digest(ids, sorted(rendered, key=lambda each: each[0]))
-            said += [source, reference]
-            self.versions.append((key, source, reference, "", digest(document.id, position)))
-        self._add_prose(document, corpus, corrections, digest(said))
+            segmented = digest(ids, sorted(rendered, key=lambda rendering: rendering[0]))
+            digests += [source, segmented]
+            self.versions.append((key, source, segmented, "", digest(document.id, position)))
+        self._add_prose(document, corpus, corrections, digest(digests))
 
-    def _add_prose(self, document: Document, corpus: str, corrections: Corrections, said: str) -> None:
-        """Add the continuous translations; `said` is the hash of everything else in the document."""
-        wholes = {prose.translator: digest(said, prose.text) for prose in document.prose}
+    def _add_prose(self, document: Document, corpus: str, corrections: Corrections, segments: str) -> None:
+        """Add the continuous translations; `segments` is the hash of everything else in the document."""
+        wholes = {prose.translator: digest(segments, prose.text) for prose in document.prose}
         for prose in document.prose:
             place = (corpus, document.id, prose.translator)
             version = digest(prose.text, prose.asides)
@@ -127,12 +129,12 @@ class Rows:
             ]
         count = len(document.passages)
         for index, passage in enumerate(document.passages, start=len(self.versions) - count):
-            own = []
+            rows = []
             for translator, whole in wholes.items():
-                found = {
+                corrected = {
                     s.id: corrections[s.id, translator] for s in passage.segments if (s.id, translator) in corrections
                 }
-                own.append((translator, corpus, document.id, whole, json.dumps(found, ensure_ascii=False)))
+                rows.append((translator, corpus, document.id, whole, json.dumps(corrected, ensure_ascii=False)))
             key, source, reference, _, place_hash = self.versions[index]
-            self.continuous += [(key, *each) for each in own]
-            self.versions[index] = (key, source, reference, digest(own), place_hash)
+            self.continuous += [(key, *row) for row in rows]
+            self.versions[index] = (key, source, reference, digest(rows), place_hash)

@@ -1,7 +1,7 @@
-"""How alike two texts are by their character trigrams.
+"""Similarity of two texts by their character trigrams.
 
 Here: the set of a text's trigrams, and the similarity of two sets. Not here: many texts against each other
-(corpus.duplicates), what a similarity leads to (corpus.filters).
+(corpus.duplicates), consequences of a similarity (corpus.filters).
 """
 
 import re
@@ -17,12 +17,13 @@ CODE_POINT = 21  # bits
 
 
 def normalized(text: str) -> str:
-    r"""What trigrams are taken from: the text in NFKC and lower case, everything but `\w` removed.
+    r"""The text in NFKC and lower case with everything but `\w` removed; trigrams are taken from it.
 
-    Python's `\w` takes in letters and digits of every writing, and leaves out marks that NFKC does not join to a
-    letter: vowel signs of Indic scripts and points of Hebrew are not compared.
+    Python's `\w` includes letters and digits of every script, but no marks that NFKC does not join to a letter: vowel
+    signs of Indic scripts and points of Hebrew are not compared.
 
-    Source: PaliBench, section 3.4, which does not say that only `\w` counts; its record of duplicates bears that out.
+    Source: PaliBench, section 3.4. The section does not mention that only `\w` counts; its record of duplicates shows
+    it.
     """
     return NO_WORD.sub("", unicodedata.normalize("NFKC", text).lower())
 
@@ -32,9 +33,9 @@ def trigrams(text: str) -> NDArray[np.int64]:
 
     Returns
     -------
-    Distinct trigrams, each as the number that its three code points make, ascending, at least one: a text of fewer than
-    three characters after normalization is filled up, so that it is like a text with the same characters and like no
-    other. That makes two texts without a single trigram similar by 1 where they are equal (both may be empty), else 0.
+    Distinct trigrams, each as a number made of its three code points, ascending, at least one: a text of fewer than
+    three characters after normalization is padded, so that it is similar only to a text with the same characters. Two
+    texts without a trigram thus have a similarity of 1 if they are equal (both may be empty), else 0.
     """
     text = normalized(text).ljust(WIDTH, PADDING)
     points = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
@@ -42,13 +43,13 @@ def trigrams(text: str) -> NDArray[np.int64]:
 
 
 def jaccard(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """Shared trigrams by all trigrams of two texts, in [0, 1]; both as `trigrams` returns them."""
+    """Shared trigrams over all trigrams of two texts, in [0, 1]; both as `trigrams` returns them."""
     shared = _shared(one, other)
     return shared / (len(one) + len(other) - shared)
 
 
 def containment(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """Shared trigrams by those of the text that has fewer, in [0, 1]: 1 where it stands in the other."""
+    """Shared trigrams over the trigrams of the text with fewer, in [0, 1]: 1 if the other text contains it."""
     return _shared(one, other) / min(len(one), len(other))
 
 

@@ -164,7 +164,7 @@ def test_a_broken_document_fails_the_scan_keeps_its_rows_and_holds_up_no_other(
     for told in fault_of(result):
         assert str(broken) in told
         assert "line 1 column 14" in told
-        assert "mend the file" in told
+        assert "correct the file" in told
     assert reports(instance) - once(*PASSAGES) == once("tiny/doc2:1", assets=("source_text",))
     assert texts(warehouse) == {
         "tiny/doc1:1": "Mus currit. Felis sedet.", "tiny/doc1:2": "Sol oritur.", "tiny/doc2:1": "Nova dicit.",

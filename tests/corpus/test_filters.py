@@ -124,7 +124,7 @@ def test_as_many_references_are_needed_as_are_asked_for(needed: int | None, fall
 
 
 def test_more_references_than_the_corpus_describes_are_refused() -> None:
-    with pytest.raises(ValueError, match="3 complete references are asked for, the corpus describes 2"):
+    with pytest.raises(ValueError, match="filters require 3 complete references, but the corpus describes 2"):
         measure(SOUND, Filters(references=3))
 
 

@@ -81,7 +81,7 @@ def test_a_segment_that_is_not_translated_is_none_in_its_reference(tmp_path: Pat
 def test_a_translator_of_the_description_without_a_folder_leaves_the_corpus_as_it_was(corpus: Path) -> None:
     """Read without it, every passage would lose a reference because of a folder that was moved or misspelt."""
     shutil.rmtree(corpus.parent / "translation/en/cleo")
-    with pytest.raises(BadInput, match="cleo: is no folder; mend the translator's name"):
+    with pytest.raises(BadInput, match="cleo: is no folder; correct the translator's name"):
         read_back(corpus)
 
 
@@ -385,10 +385,10 @@ def test_a_document_may_not_be_spread_over_two_files_of_lines(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("layout", "root", "message"),
     [
-        ("bilara", "nowhere", "nowhere: does not exist; mend `root`"),
-        ("jsonl", "nowhere", "nowhere: does not exist; mend `root`"),
-        ("bilara", "empty", "empty: root/la/test: holds no source document; mend `root`"),
-        ("jsonl", "empty", r"empty: holds no .jsonl file; mend `root`"),
+        ("bilara", "nowhere", "nowhere: does not exist; correct `root`"),
+        ("jsonl", "nowhere", "nowhere: does not exist; correct `root`"),
+        ("bilara", "empty", "empty: root/la/test: holds no source document; correct `root`"),
+        ("jsonl", "empty", r"empty: holds no .jsonl file; correct `root`"),
         (
             "epub",
             "empty",

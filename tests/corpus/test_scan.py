@@ -21,7 +21,7 @@ BOTH = {"source_text", "segmented_reference"}
 
 
 def changed(before: Scan, after: Scan) -> set[tuple[str, str]]:
-    """Which assets of which passages have another version."""
+    """Assets and passages whose version changed."""
     joined = before.versions.join(after.versions, on="passage", suffix="_after")
     return {
         (asset, row["passage"])

@@ -1,8 +1,8 @@
 """Readers: one module a layout, each a function from a description to documents.
 
-A reader yields a Document, or a BadInput for each fault of a document that it therefore leaves out: one that fails does
-not keep the others from loading. It raises BadInput only where nothing can be read at all. Continuous translations have
-layouts of their own, each a function from one file to its text and asides (prose).
+A reader yields a Document, or a BadInput for each fault of a document that it therefore leaves out, so that faulty
+documents do not keep others from loading. It raises BadInput only if nothing can be read at all. Continuous
+translations have layouts of their own, each a function from one file to its text and asides (prose).
 """
 
 from collections.abc import Callable, Iterator
@@ -28,20 +28,21 @@ READERS: dict[str, Reader] = {
 def read(description: Description) -> Iterator[Document | BadInput]:
     """Read a corpus by the reader of its layout.
 
-    A passage that occurs in two documents fails in the second, as does a document that is spread over two files.
+    The second occurrence of a passage in another document, or of a document in another file, is a fault.
 
     Raises
     ------
     BadInput
-        For a layout without a reader, a root that does not exist, or a continuous reference none of whose files is
-        found.
+        For a layout without a reader, a root that does not exist, or a continuous reference without any file.
     """
     if description.layout not in READERS:
         raise BadInput(
             description.name, "layout", f"no reader for {description.layout!r}", f"use one of {sorted(READERS)}"
         )
     if not description.root.exists():
-        raise BadInput(description.root, "", "does not exist", f"mend `root` in the description of {description.name}")
+        raise BadInput(
+            description.root, "", "does not exist", f"correct `root` in the description of {description.name}"
+        )
     documents = _distinct(READERS[description.layout](description))
     yield from with_prose(description, documents) if description.continuous else documents
 

@@ -25,7 +25,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        Where the folder of the root edition holds no document, or a translator of the description has no folder.
+        If the folder of the root edition holds no document, or a translator of the description has no folder.
     """
     source, root = description.source, description.root
     faults: dict[str, list[BadInput]] = defaultdict(list)
@@ -35,7 +35,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     if not sources:
         raise BadInput(
             root, f"root/{source.language}/{source.edition}", "holds no source document",
-            "mend `root`, or `language` and `edition` of the source",
+            "correct `root`, or `language` and `edition` of the source",
         )  # fmt: skip
     translations = {
         translator: _files(
@@ -47,7 +47,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
         folder = root / "translation" / description.references[translator].language / translator
         if not folder.is_dir():
             raise BadInput(
-                folder, translator, "is no folder", "mend the translator's name or language, or drop the entry"
+                folder, translator, "is no folder", "correct the translator's name or language, or drop the entry"
             )
         for document in set(files) - set(sources):
             faults[document].append(
@@ -59,17 +59,17 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     for document in sorted(set(faults) - set(sources)):
         yield from faults[document]
     for document, path in sources.items():
-        own = faults[document]
-        segments = _texts(path, own)
+        problems = faults[document]
+        segments = _texts(path, problems)
         references = {
-            translator: (files[document], _texts(files[document], own) or {})
+            translator: (files[document], _texts(files[document], problems) or {})
             for translator, files in translations.items()
             if document in files
         }
         if segments is not None:
-            own += _faults(path, segments, references)
-        if own or segments is None:
-            yield from own
+            problems += _faults(path, segments, references)
+        if problems or segments is None:
+            yield from problems
         else:
             texts = {translator: content for translator, (_, content) in references.items()}
             yield Document(document, path, passages(source.language, segments, texts))
@@ -77,16 +77,16 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
 
 def _files(folder: Path, suffix: str, faults: dict[str, list[BadInput]]) -> dict[str, Path]:
     """Files by document, in natural order; a document that lies in the folder twice is a fault."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for path in sorted(folder.rglob(f"*{suffix}.json")):
         document = path.name.removesuffix(f"{suffix}.json")
-        if document in found:
+        if document in files:
             faults[document].append(
-                BadInput(path, document, f"the document is also in {found[document]}", "remove one of them")
+                BadInput(path, document, f"the document is also in {files[document]}", "remove one of them")
             )
-        found[document] = path
+        files[document] = path
     return dict(
-        sorted(found.items(), key=lambda item: [int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", item[0])])
+        sorted(files.items(), key=lambda item: [int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", item[0])])
     )
 
 

@@ -1,4 +1,4 @@
-"""Characters of a file: UTF-8 that came through whole. Not here: what they spell."""
+"""Characters of a file: decoding UTF-8 and detecting lost letters. Not here: the meaning of the text."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from resources.errors import BadInput
 
 _LOST = "\ufffd"
 # UTF-8 read as Windows-1252: â€™ for an apostrophe, á¹ƒ for ṃ, Ã© for é, and any control character after a lead byte
-# (Ä\x81 for ā). No writing puts these side by side, as it may É” or Ä«.
+# (Ä\x81 for ā). No orthography has these sequences, while É” and Ä« may occur.
 _MISREAD = re.compile(r"â€|á[¸¹º]|[ÂÃ][¡-ª¬-º¼-¿]|[Â-ô][\x80-\x84\x86-\x9f]")
 
 
@@ -17,7 +17,7 @@ def decode(path: Path) -> str:
     Raises
     ------
     BadInput
-        Where the file cannot be read, is not UTF-8, or holds a NUL character, as UTF-16 and binary files do.
+        If the file cannot be read, is not UTF-8, or holds a NUL character, as UTF-16 and binary files do.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -32,19 +32,19 @@ def decode(path: Path) -> str:
 
 
 def check_letters(text: str, path: Path) -> str:
-    """Return `text` if no letter of it was lost on the way into the file.
+    """Return `text` if none of its letters was lost in conversion.
 
     Raises
     ------
     BadInput
-        Where it holds U+FFFD, which stands for what could not be decoded, or letters that UTF-8 becomes when it is read
-        as Windows-1252.
+        If it holds U+FFFD, which replaces undecodable bytes, or the letters that result from reading UTF-8 as
+        Windows-1252.
     """
     if _LOST in text:
         raise BadInput(
             path, "", f"has lost letters ({text.count(_LOST)} times U+FFFD)", "restore the file from its source"
         )
     if misread := _MISREAD.search(text):
-        problem = f"looks like UTF-8 that was read as Windows-1252 ({misread.group()!r} stands in it)"
-        raise BadInput(path, "", problem, "save it anew from its source, as UTF-8")
+        problem = f"looks like UTF-8 that was read as Windows-1252 (it contains {misread.group()!r})"
+        raise BadInput(path, "", problem, "save it again from its source, as UTF-8")
     return text

@@ -4,9 +4,9 @@ A `.txt` file is a document and has its name; the files lie side by side. Its ch
 their sentences the segments `<document>:<n>.<m>`. Sizes are those of `chunks` in the description. Human translations
 are continuous references with a layout of their own, whose files lie in another folder.
 
-A line is a paragraph. In a file whose lines were broken at a width, one that is not indented goes on with the paragraph
-of the line before it where that one is full: in Korean with a blank, as lines are broken between words there, else
-without. Empty lines, and lines of nothing but dashes or stars, part paragraphs.
+A line is a paragraph. In a file whose lines were broken at a width, a line that is not indented continues the paragraph
+of a full line before it: in Korean with a blank, as Korean lines break between words, else without. Empty lines, and
+lines of dashes or stars only, separate paragraphs.
 """
 
 import re
@@ -25,10 +25,10 @@ from resources.errors import BadInput
 from resources.keys import check_key
 
 NARROWEST = 40
-"""Columns, two to a wide character, below which lines were not broken at a width: verse has such lines."""
+"""Narrowest width, in columns (a wide character has two), at which lines count as broken: verse has shorter lines."""
 
 SLACK = 8
-"""Columns that a full line may lack, or have too many: a mark does not begin a line, and a character may be lost."""
+"""Columns by which a full line may miss the width: a mark does not begin a line, and a character may be lost."""
 
 _RULE = re.compile(r"[-=_*~＊＝＿─━◇◆○●☆★\s]+")
 
@@ -39,7 +39,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        Where the folder holds no .txt file, or a reference has no layout of its own.
+        If the folder holds no .txt file, or a reference has no layout of its own.
     """
     for translator in description.segmented:
         raise BadInput(
@@ -56,26 +56,26 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
 def paragraphs(content: str) -> list[str]:
     """Paragraphs of a text, without blanks around them; lines that were broken at a width are joined.
 
-    Lines were broken at a width where, of those before one that is not indented, more than half are about as wide as
-    all of them (`SLACK` off their median at most, which is not below `NARROWEST`) and end with no sentence. A line is
-    full that lacks no more than `SLACK` to the median; in Korean, also one in which the next word has no room.
+    The test looks at lines followed by a line that is not indented. Lines count as broken at a width if the median
+    width of these is `NARROWEST` or more, and more than half of them are within `SLACK` of it and end with no sentence.
+    A line is full if it is at most `SLACK` narrower than the median; in Korean, also if the next word has no room.
     """
     lines = ["" if _RULE.fullmatch(line) else line.rstrip() for line in content.split("\n")]
     followed = [line for line, following in pairwise(lines) if line and following and not following[0].isspace()]
     width = median_low(map(_width, followed)) if followed else 0
     broken = [line for line in followed if abs(_width(line) - width) <= SLACK and not closed(line)]
     joins = width >= NARROWEST and 2 * len(broken) > len(followed)
-    found: list[str] = []
+    texts: list[str] = []
     previous = ""
     for line in lines:
         blank = " " if hangul(line[:1]) or hangul(last_letter(previous)) else ""
         lacking = max(SLACK, _width(line.split()[0])) if line and blank else SLACK
         if joins and line and not line[0].isspace() and previous and _width(previous) >= width - lacking:
-            found[-1] += f"{blank}{line}"
+            texts[-1] += f"{blank}{line}"
         elif line:
-            found.append(line.strip())
+            texts.append(line.strip())
         previous = line
-    return found
+    return texts
 
 
 def _document(path: Path, description: Description) -> Document:
@@ -84,14 +84,14 @@ def _document(path: Path, description: Description) -> Document:
     if not count(text):
         raise BadInput(
             path, "", "holds no Chinese, Japanese or Korean text",
-            "take it out of the folder; a translation lies in a folder of its own",
+            "move it out of the folder; a translation belongs in a folder of its own",
         )  # fmt: skip
     passages = []
     for number, chunk in enumerate(chunks(text, description.chunks), start=1):
         identity = f"{name}:{number}"
-        own = tuple(Segment(f"{identity}.{each}", sentence) for each, sentence in enumerate(chunk.sentences, start=1))
+        segments = tuple(Segment(f"{identity}.{at}", sentence) for at, sentence in enumerate(chunk.sentences, start=1))
         passages.append(
-            Passage(identity, description.source.language, own, (), chunk.text, chunk.previous, chunk.following)
+            Passage(identity, description.source.language, segments, (), chunk.text, chunk.previous, chunk.following)
         )
     return Document(name, path, tuple(passages))
 

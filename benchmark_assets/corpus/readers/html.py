@@ -1,11 +1,12 @@
 """Continuous translations as pages of two sites, each a dialect of HTML.
 
-Here: where in a page its text is, and what its elements are. Not here: how a text comes of them (markup).
+Here: the place of the text in a page, and the roles of elements. Not here: assembling the text (markup).
 
-A footnote's mark becomes an aside with the footnote's text, where the page has it, else with the mark; footnotes
-without a mark stand at the end. An anchor of SuttaCentral that refers to a numbering is a number at the beginning of a
-paragraph; within one it is the page of some edition, and left out. A translator's introduction on dhammatalks.org is
-notes: what stands before the stars, under a heading `intro`, or in italics before the first paragraph that is not.
+A footnote's mark becomes an aside with the footnote's text if the page has it, else with the mark; footnotes without a
+mark come at the end. An anchor of SuttaCentral that refers to a numbering is a number at the beginning of a paragraph;
+within a paragraph it is the page of an edition, and left out. A translator's introduction on dhammatalks.org consists
+of notes: text before the stars, under a heading `intro`, or in italics before the first paragraph that is not in
+italics.
 """
 
 from collections import defaultdict
@@ -26,7 +27,7 @@ def suttacentral(path: Path) -> tuple[str, tuple[Aside, ...]]:
     Raises
     ------
     BadInput
-        Where it cannot be read as UTF-8, or has no <article>.
+        If it cannot be read as UTF-8, or has no <article>.
     """
     return _running_text(path, _SUTTACENTRAL)
 
@@ -37,15 +38,15 @@ def dhammatalks(path: Path) -> tuple[str, tuple[Aside, ...]]:
     Raises
     ------
     BadInput
-        Where it cannot be read as UTF-8, or has no <div id="sutta">.
+        If it cannot be read as UTF-8, or has no <div id="sutta">.
     """
     return _running_text(path, _DHAMMATALKS)
 
 
 class _Dialect(NamedTuple):
-    """XPaths of the elements that hold the text, that number it, and that have another role than in any page.
+    """XPaths of the elements that hold the text, that number it, and whose role is specific to the dialect.
 
-    `introduced` says whether an introduction may stand before the text.
+    `introduced` tells whether an introduction may precede the text.
     """
 
     container: str
@@ -109,7 +110,7 @@ _DHAMMATALKS = _Dialect(
 
 
 def _introductions(root: Element, known: dict[Element, Role]) -> Iterator[Element]:
-    """Of each sutta, the paragraphs before the first stars, or those before the first that is not wholly in italics."""
+    """The introduction of each sutta: paragraphs before the first stars or, without stars, leading ones in italics."""
     texts: list[list[Element]] = [[]]
     for element in root.xpath("//*[@id = 'sutta']//*[self::h1 or self::p]"):
         if element.tag == "h1":
@@ -118,10 +119,10 @@ def _introductions(root: Element, known: dict[Element, Role]) -> Iterator[Elemen
             texts[-1].append(element)
     for paragraphs in texts:
         stars = next(
-            (at for at, each in enumerate(paragraphs) if each.xpath(f"boolean(self::*[{_is('stars')}])")), None
+            (at for at, element in enumerate(paragraphs) if element.xpath(f"boolean(self::*[{_is('stars')}])")), None
         )
         slanted = takewhile(
-            lambda each: known.get(each) in ("note", "left out") or not each.xpath(_UPRIGHT), paragraphs
+            lambda element: known.get(element) in ("note", "left out") or not element.xpath(_UPRIGHT), paragraphs
         )
         yield from slanted if stars is None else paragraphs[:stars]
 
@@ -132,7 +133,7 @@ def _running_text(path: Path, dialect: _Dialect) -> tuple[str, tuple[Aside, ...]
     if not contents:
         raise BadInput(
             path, "", f"holds no text of a translation (no {dialect.container}): is it a login or error page?",
-            "fetch the page again, or mend `layout`",
+            "fetch the page again, or correct `layout`",
         )  # fmt: skip
     known = roles(root, _ANY_PAGE) | roles(root, dialect.rules)
     if dialect.introduced:
@@ -151,7 +152,7 @@ def _running_text(path: Path, dialect: _Dialect) -> tuple[str, tuple[Aside, ...]
 
 
 class _Footnotes(NamedTuple):
-    """The elements that hold footnotes, their texts by the elements that mark them, and those that none marks."""
+    """Elements that hold footnotes, the footnotes' texts by the elements that mark them, and texts without a mark."""
 
     blocks: list[Element]
     by_mark: dict[Element, str]
@@ -159,9 +160,9 @@ class _Footnotes(NamedTuple):
 
 
 def _footnotes(root: Element, markup: Markup) -> _Footnotes:
-    """Footnotes are the blocks in a box for them, and any that a mark before them refers to.
+    """Find footnotes: blocks in a box for footnotes, and blocks that an earlier mark refers to.
 
-    A block in a box that no mark refers to goes on with the footnote before it.
+    A block in a box that no mark refers to continues the footnote before it.
     """
     position = {element: number for number, element in enumerate(root.iter())}
     targets = {
@@ -176,10 +177,10 @@ def _footnotes(root: Element, markup: Markup) -> _Footnotes:
     blocks, texts, current = [], defaultdict[str, list[str]](list), ""
     for block in root.xpath(_BLOCK):
         ids = block.xpath(f"descendant-or-self::*/@id | ancestor::*[self::li or {_BOX}]/@id")
-        own = [each for each in ids if marked.get(each, len(position)) < position[block]]
+        targeted = [target for target in ids if marked.get(target, len(position)) < position[block]]
         boxed = block in boxes or not boxes.isdisjoint(block.iterancestors())
-        if (own or boxed) and markup.roles.get(block) != "left out":
-            current = own[0] if own else current
+        if (targeted or boxed) and markup.roles.get(block) != "left out":
+            current = targeted[0] if targeted else current
             texts[current].append(markup.plain(block))
             blocks.append(block)
     by_mark = {mark: " ".join(texts[target]) for mark, target in targets.items() if target in texts and target}

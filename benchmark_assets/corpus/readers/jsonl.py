@@ -1,10 +1,10 @@
 """Passages with their references as JSON lines: the general layout.
 
 A line is `{"passage_id": …, "lang": …, "source": …, "references": {translator: text}, "flags": {translator: note}}`;
-`flags` and any further key may be there or not. A chunk of running text has `previous` and `next` besides, what stands
-before and after it, '' where its document begins or ends. The passage is one segment, whose id is the passage's. Its
-document is the part of the id before a colon or, without one, the name of the file. A line whose id cannot be read
-leaves the whole file out, for it could belong to any of its documents.
+`flags` and further keys are optional. A chunk of running text also has `previous` and `next`, the text before and after
+it, '' where its document begins or ends. The passage is one segment, whose id is the passage's. Its document is the
+part of the id before a colon or, without one, the name of the file. A line with an unreadable id excludes the whole
+file, because it could belong to any of its documents.
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ from resources.keys import check_key
 
 
 def documents(description: Description) -> Iterator[Document | BadInput]:
-    """Documents of one .jsonl file, or of all in a folder, in the order in which they occur.
+    """Documents of one .jsonl file, or of all in a folder, in order of occurrence.
 
     Raises
     ------
     BadInput
-        Where the folder holds no .jsonl file.
+        If the folder holds no .jsonl file.
     """
     for path in listed(description, ".jsonl"):
         yield from _file(path, description)
@@ -38,7 +38,7 @@ def _file(path: Path, description: Description) -> Iterator[Document | BadInput]
     except BadInput as fault:
         yield fault
         return
-    found: dict[str, list[Passage]] = {}
+    documents_read: dict[str, list[Passage]] = {}
     broken: set[str | None] = set()
     seen: set[str] = set()
     for number, line in enumerate(lines, start=1):
@@ -52,15 +52,17 @@ def _file(path: Path, description: Description) -> Iterator[Document | BadInput]
             if identity in seen:
                 raise BadInput(path, f"line {number} {identity}", "the passage occurs twice", "keep one of them")
             seen.add(identity)
-            found.setdefault(document, []).append(_passage(identity, record, path, number, description))
+            documents_read.setdefault(document, []).append(_passage(identity, record, path, number, description))
         except BadInput as fault:
             broken.add(document)
             yield fault
     if None in broken:  # a line without an id could belong to any document of the file
         return
-    if not found and not broken:
+    if not documents_read and not broken:
         yield BadInput(path, "", "holds no passage", "write its passages, or remove the file")
-    yield from (Document(name, path, tuple(passages)) for name, passages in found.items() if name not in broken)
+    for name, passages in documents_read.items():
+        if name not in broken:
+            yield Document(name, path, tuple(passages))
 
 
 def _passage(identity: str, record: dict[str, Any], path: Path, number: int, description: Description) -> Passage:
@@ -95,7 +97,7 @@ def _passage(identity: str, record: dict[str, Any], path: Path, number: int, des
 def _context(record: dict[str, Any], key: str, path: Path, where: str) -> str:
     value = record.get(key, "")
     if not isinstance(value, str):
-        raise BadInput(path, f"{where} {key}", "is no text", "write what stands there, or '' where nothing does")
+        raise BadInput(path, f"{where} {key}", "is no text", "write the text of the context, or '' for none")
     return value.strip()
 
 

@@ -1,6 +1,6 @@
-"""Running text out of a tree of elements, by the role that each element has.
+"""Running text from a tree of elements, by the role of each element.
 
-Here: parsing, and what a role means. Not here: which elements of a format have which role (html, tei).
+Here: parsing, and the effect of a role. Not here: the roles of a format's elements (html, tei).
 """
 
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ Element = Any
 """An element of lxml, which has no types."""
 
 Role = Literal["left out", "gap", "heading", "note", "footnote", "paragraph", "line", "cell"]
-"""What an element is. A `paragraph`, `line` or `cell` is parted from what is around it; one without a role goes on in
-its line. A `heading`, `note` or `footnote` is an aside, a `gap` reads '[…]'."""
+"""The role of an element. A `paragraph`, `line` or `cell` is separated from the text around it; an element without a
+role continues its line. A `heading`, `note` or `footnote` is an aside, a `gap` reads '[…]'."""
 
 _SEPARATORS = {"paragraph": PARAGRAPH, "line": LINE, "cell": SPACE}
 _OPTIONS = {"encoding": "utf-8", "remove_comments": True, "remove_pis": True}
@@ -27,16 +27,16 @@ _OPTIONS = {"encoding": "utf-8", "remove_comments": True, "remove_pis": True}
 
 @dataclass(frozen=True)
 class Markup:
-    """What the elements of a file are.
+    """The roles of the elements of a file.
 
     Parameters
     ----------
     roles
         Role by element.
     numbers
-        By element, the number of what begins with it.
+        By element, the number of the text that begins with it.
     footnotes
-        By element that marks a footnote, the footnote's text; that of another `footnote` stands in itself.
+        By element that marks a footnote, the footnote's text. Other `footnote` elements contain their own text.
     """
 
     roles: Mapping[Element, Role]
@@ -44,7 +44,7 @@ class Markup:
     footnotes: Mapping[Element, str]
 
     def write(self, element: Element, text: RunningText) -> None:
-        """Add an element to a text, without what follows it."""
+        """Add an element to a text, without its tail."""
         role = self.roles.get(element)
         text.before("number", self.numbers.get(element, ""))
         if role in ("heading", "note"):
@@ -60,7 +60,7 @@ class Markup:
             text.separate(_SEPARATORS.get(role or "", ""))
 
     def plain(self, element: Element) -> str:
-        """What an element says, whatever its role, on one line and without asides."""
+        """The text of an element of any role, on one line and without asides."""
         text = RunningText()
         self._contents(element, text)
         return " ".join(text.finish()[0].split())
@@ -73,12 +73,12 @@ class Markup:
 
 
 def roles(root: Element, rules: Mapping[Role, str]) -> dict[Element, Role]:
-    """Roles of the elements that the rules' XPaths find; of two that find an element, the first counts."""
-    found: dict[Element, Role] = {}
+    """Roles of the elements that the rules' XPaths find; the first rule that finds an element counts."""
+    by_element: dict[Element, Role] = {}
     for role, xpath in rules.items():
         for element in root.xpath(xpath):
-            found.setdefault(element, role)
-    return found
+            by_element.setdefault(element, role)
+    return by_element
 
 
 def parse_html(path: Path) -> Element:
@@ -87,29 +87,29 @@ def parse_html(path: Path) -> Element:
     Raises
     ------
     BadInput
-        Where it cannot be read as UTF-8, or the parser gives up, as it does where 256 elements are nested.
+        If it cannot be read as UTF-8, or the parser gives up, as it does at 256 nested elements.
     """
     parser = etree.HTMLParser(**_OPTIONS)
     root = etree.fromstring(decode(path).encode(), parser)
     for fault in parser.error_log:
         if fault.level == etree.ErrorLevels.FATAL:
-            raise BadInput(path, f"line {fault.line}", f"is no HTML ({fault.message})", "mend the file")
+            raise BadInput(path, f"line {fault.line}", f"is no HTML ({fault.message})", "correct the file")
     return etree.Element("html") if root is None else root
 
 
 def parse_xml(path: Path) -> Element:
-    """The root of an XML file. Its elements go by their local names; no entity is fetched from elsewhere.
+    """The root of an XML file. Elements have their local names; no external entity is fetched.
 
     Raises
     ------
     BadInput
-        Where it cannot be read as UTF-8, or is not well-formed: also for an entity that it does not define itself.
+        If it cannot be read as UTF-8, is not well-formed, or uses an entity that it does not define itself.
     """
     try:
         root = etree.fromstring(decode(path).encode(), etree.XMLParser(**_OPTIONS))
     except etree.XMLSyntaxError as error:
         problem = f"is no XML ({error.msg.partition(', line ')[0]})"
-        raise BadInput(path, f"line {error.lineno}", problem, "mend the file") from error
+        raise BadInput(path, f"line {error.lineno}", problem, "correct the file") from error
     for element in root.iter():
         element.tag = etree.QName(element).localname
     return root

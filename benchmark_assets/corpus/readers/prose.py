@@ -1,6 +1,6 @@
-"""Continuous translations: which file is that of which document, and what it says.
+"""Continuous translations: the files of each document, and their texts.
 
-Here: the registry of their layouts, and what holds in all of them. Not here: the layouts themselves, the alignment of
+Here: the registry of their layouts, and rules common to all of them. Not here: the layouts themselves, the alignment of
 the texts with the segments of the source.
 """
 
@@ -28,16 +28,15 @@ ENDINGS = {"dhammatalks-html": ".html", "suttacentral-html": ".html", "tei": ".x
 
 
 def with_prose(description: Description, found: Iterable[Document | BadInput]) -> Iterator[Document | BadInput]:
-    """Documents with their continuous translations; one whose translation has a fault is left out.
+    """Documents with their continuous translations; documents with a faulty translation are left out.
 
-    A document without a file of a translator has no translation by them. Files of no document of the corpus do not
-    count.
+    A document without a file of a translator has no translation by them. Files that match no document are ignored.
 
     Raises
     ------
     BadInput
-        For a reference with an unknown layout, with a pattern that no file fits, or with one that names a single file
-        for several documents.
+        For a reference with an unknown layout, with a pattern that no file fits, or with a pattern that names a single
+        file for several documents.
     """
     for translator, reference in description.continuous.items():
         if reference.layout not in PROSE_READERS:
@@ -46,8 +45,8 @@ def with_prose(description: Description, found: Iterable[Document | BadInput]) -
                 f"no reader for continuous translations in {reference.layout!r}", f"use one of {sorted(PROSE_READERS)}",
             )  # fmt: skip
     read = list(found)
-    documents = {each.id: each for each in read if isinstance(each, Document)}
-    yield from (each for each in read if isinstance(each, BadInput))
+    documents = {document.id: document for document in read if isinstance(document, Document)}
+    yield from (fault for fault in read if isinstance(fault, BadInput))
     files = {
         translator: _files(description, translator, documents, all_read=len(documents) == len(read))
         for translator in description.continuous
@@ -69,31 +68,33 @@ def with_prose(description: Description, found: Iterable[Document | BadInput]) -
 def _files(
     description: Description, translator: str, documents: Collection[str], all_read: bool
 ) -> dict[str, list[Path]]:
-    """Files of a translator by document. Where not all documents were read, those that were may have none."""
+    """Files of a translator by document. If some documents could not be read, the others may have no file."""
     if not documents:
         return {}
     reference, key = description.continuous[translator], f"references.{translator}"
     root = reference.root or description.root
     folder = root.parent if root.is_file() else root
     if not folder.exists():
-        raise BadInput(folder, key, "does not exist", "mend the reference's `root`")
+        raise BadInput(folder, key, "does not exist", "correct the reference's `root`")
     pattern = reference.files or f"**/{{document}}{ENDINGS[reference.layout]}"
     if "{document}" not in pattern and len(documents) > 1:
         raise BadInput(
             description.name, f"{key}.files", f"{pattern!r} is one file, but the corpus has {len(documents)} documents",
-            "put {document} where the names of the files have the document's id",
+            "put {document} at the place of the document's id in the files' names",
         )  # fmt: skip
-    found = fitting(folder, pattern, documents)
-    if "" in found:  # the pattern names no document: it is that of the only one
-        return dict.fromkeys(documents, found[""])
-    if found:
-        return found
+    files = fitting(folder, pattern, documents)
+    if "" in files:  # a pattern without {document} is for the only document
+        return dict.fromkeys(documents, files[""])
+    if files:
+        return files
     if not fitting(folder, pattern):
-        raise BadInput(folder, key, f"no file fits {pattern!r}", "mend `files` or `root` of the reference, or drop it")
+        raise BadInput(
+            folder, key, f"no file fits {pattern!r}", "correct `files` or `root` of the reference, or drop it"
+        )
     if all_read:
         example = pattern.replace("{document}", min(documents))
         raise BadInput(
-            folder, key, f"no file that fits {pattern!r} is of a document", f"name it by its id: {example!r}"
+            folder, key, f"no file that fits {pattern!r} belongs to a document", f"name it by its id: {example!r}"
         )
     return {}
 
@@ -101,7 +102,7 @@ def _files(
 def _prose(translator: str, reference: Text, files: list[Path]) -> Iterator[Prose]:
     if len(files) > 1:
         raise BadInput(
-            files[1], translator, f"the document's translation is also in {files[0]}", "keep one, or mend `files`"
+            files[1], translator, f"the document's translation is also in {files[0]}", "keep one, or correct `files`"
         )
     for path in files:
         content, asides = without_numbers(*PROSE_READERS[reference.layout](path), reference.numbering)

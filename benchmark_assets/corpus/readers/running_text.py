@@ -1,6 +1,6 @@
-"""Running text: put together piece by piece, with what stands beside it kept apart.
+"""Running text, assembled piece by piece, with asides kept apart.
 
-Here: white space, the offsets of asides, NFC. Not here: what is text and what is an aside (the layouts).
+Here: white space, the offsets of asides, NFC. Not here: telling text from asides (the layouts).
 """
 
 import re
@@ -17,10 +17,10 @@ _STRENGTH = ("", SPACE, LINE, PARAGRAPH).index
 
 
 class RunningText:
-    """A text while it is read.
+    """A text under construction.
 
-    White space counts as one space. Of the separators between two pieces of text the strongest stands; at the
-    beginning and at the end there is none.
+    White space counts as one space. The strongest separator between two pieces of text is kept; there is none at the
+    beginning and the end.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class RunningText:
         self._ahead: list[tuple[str, str]] = []
 
     def add(self, piece: str) -> None:
-        """Go on with a piece of text."""
+        """Append a piece of text."""
         if piece[:1].isspace():
             self.separate(SPACE)
         words = " ".join(piece.split())
@@ -43,16 +43,16 @@ class RunningText:
             self._separator = SPACE if piece[-1].isspace() else ""
 
     def separate(self, separator: str) -> None:
-        """Part what follows from what stands: SPACE, LINE or PARAGRAPH."""
+        """Separate the following text from the text so far: SPACE, LINE or PARAGRAPH."""
         self._separator = max(self._separator, separator, key=_STRENGTH)
 
     def before(self, kind: str, text: str) -> None:
-        """An aside that stands before the text that follows: a heading, a number."""
+        """Add an aside before the following text: a heading, a number."""
         if text:
             self._ahead.append((kind, text))
 
     def after(self, kind: str, text: str) -> None:
-        """An aside that stands after the text so far: a footnote."""
+        """Add an aside after the text so far: a footnote."""
         if text:
             self._asides.append(Aside(kind, self._length, text))
 
@@ -76,12 +76,12 @@ class RunningText:
 
 
 def without_numbers(text: str, asides: Sequence[Aside], expression: str) -> tuple[str, tuple[Aside, ...]]:
-    """Take what numbers its paragraphs out of a text, and put it among the asides.
+    """Move the numbers of paragraphs from a text to its asides.
 
     Parameters
     ----------
     expression
-        Regular expression of a number. It is matched at the beginning of each paragraph; an empty match is none.
+        Regular expression of a number. It is matched at the beginning of each paragraph; an empty match is no number.
     """
     cuts: list[tuple[int, int, str]] = []
     start = 0
@@ -99,9 +99,9 @@ def without_numbers(text: str, asides: Sequence[Aside], expression: str) -> tupl
         inside = max(0, ends[before - 1] - at) if before else 0
         return min(at - removed[before] + inside, len(kept))
 
-    known = [replace(aside, at=moved(aside.at)) for aside in asides]
+    shifted = [replace(aside, at=moved(aside.at)) for aside in asides]
     numbers = [Aside("number", moved(start), number) for start, _, number in cuts]
-    return kept, tuple(sorted(known + numbers, key=lambda aside: aside.at))
+    return kept, tuple(sorted(shifted + numbers, key=lambda aside: aside.at))
 
 
 def _blanks_end(text: str, at: int) -> int:

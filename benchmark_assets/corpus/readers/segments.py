@@ -1,6 +1,6 @@
-"""Passages out of segments: how the layouts that are cut into segments come by what they yield.
+"""Passages from segments, for all layouts that are cut into segments.
 
-Here: what holds for the segments of a document in any layout. Not here: where a layout has them.
+Here: rules for the segments of a document in any layout. Not here: reading the segments of a layout.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ def passages(
     Parameters
     ----------
     language
-        That of the source.
+        Language of the source.
     segments
         Text of the source by id of the segment, in the document's order; '' where an edition leaves one empty.
     references
@@ -29,25 +29,25 @@ def passages(
     groups: dict[str, list[str]] = defaultdict(list)
     for key in segments:
         groups[passage_of(key) or ""].append(key)
-    found = []
+    grouped = []
     for passage, keys in groups.items():
         rendered = (
             Reference(translator, tuple(_rendering(texts.get(key), segments[key]) for key in keys))
             for translator, texts in references.items()
             if any(key in texts for key in keys)
         )
-        own = tuple(Segment(key, segments[key].strip()) for key in keys)
-        found.append(Passage(passage, language, own, tuple(rendered)))
-    return tuple(found)
+        parts = tuple(Segment(key, segments[key].strip()) for key in keys)
+        grouped.append(Passage(passage, language, parts, tuple(rendered)))
+    return tuple(grouped)
 
 
 def source_faults(
     path: Path, segments: Mapping[str, str], lines: Mapping[str, int] | None = None
 ) -> Iterator[BadInput]:
-    """What is wrong with the source of a document, by id of the segment.
+    """Faults in the source of a document, by id of the segment.
 
-    A segment that names no passage, a passage without any text or with a name that can be no key; and, in a file whose
-    order is that of its lines, a passage that another one divides.
+    Faults are a segment that names no passage, a passage without any text or with a name that can be no key; and, if
+    `lines` are given, a passage whose segments are not adjacent.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""JSON as the readers want it: whole characters, and no key twice. Not here: what the keys mean."""
+"""Strict JSON for the readers: whole characters, and no duplicate keys. Not here: the meaning of the keys."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def parse(text: str, path: Path, line: int = 0) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         position = where or f"line {error.lineno}"
         raise BadInput(
-            path, f"{position} column {error.colno}", f"is no JSON ({error.msg})", "mend the file"
+            path, f"{position} column {error.colno}", f"is no JSON ({error.msg})", "correct the file"
         ) from error
     if not isinstance(content, dict):
         raise BadInput(path, where, "is no JSON object", "give an object of keys and values")

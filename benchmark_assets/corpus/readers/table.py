@@ -1,10 +1,10 @@
 """Segments with their translations as a table: .tsv or .csv, in UTF-8.
 
 The first line names the columns: `segment_id`, `source`, and one for each translator who has no layout of their own;
-further ones do not count. A row is a segment, in the order of the text; an empty cell is an untranslated segment. In
+further columns are ignored. A row is a segment, in the order of the text; an empty cell is an untranslated segment. In
 quotation marks, a cell may hold line breaks, the delimiter and, doubled, quotation marks. The document is the part of
-the segment's id before the colon or, without one, the name of the file. A row that cannot be read leaves the whole file
-out, for it could belong to any of its documents.
+the segment's id before the colon or, without one, the name of the file. An unreadable row excludes the whole file,
+because it could belong to any of its documents.
 """
 
 import csv
@@ -25,28 +25,28 @@ DELIMITERS = {".tsv": "\t", ".csv": ","}
 
 
 def documents(description: Description) -> Iterator[Document | BadInput]:
-    """Documents of one table, or of all in a folder, in the order in which they occur.
+    """Documents of one table, or of all in a folder, in order of occurrence.
 
     Raises
     ------
     BadInput
-        Where the folder holds no table, or the file has another ending.
+        If the folder holds no table, or the file has another ending.
     """
     for path in listed(description, *DELIMITERS):
         if path.suffix not in DELIMITERS:
             raise BadInput(path, "", "has an unknown ending", f"give one of {sorted(DELIMITERS)}")
         rows = list(_rows(path, ["segment_id", "source", *description.segmented]))
-        if faults := [each for each in rows if isinstance(each, BadInput)]:
+        if faults := [fault for fault in rows if isinstance(fault, BadInput)]:
             yield from faults
             continue
         if not rows:
             yield BadInput(path, "", "holds no segment", "write its segments, or remove the file")
-        found: dict[str, list[_Row]] = defaultdict(list)
+        by_document: dict[str, list[_Row]] = defaultdict(list)
         for row in rows:
             if isinstance(row, _Row):
-                found[row.segment.rpartition(":")[0] or path.stem].append(row)
-        for name, own in found.items():
-            yield from _document(name, path, own, description)
+                by_document[row.segment.rpartition(":")[0] or path.stem].append(row)
+        for name, segments in by_document.items():
+            yield from _document(name, path, segments, description)
 
 
 class _Row(NamedTuple):

@@ -7,10 +7,10 @@ is the file's name, a colon, and
 - its `n` after those of the elements around it, joined by dots (`<div n="1"><p n="2">`: `mn1:1.2`). An `n` that begins
   with those is complete; one with a colon names a work, as a URN does, and does not count.
 
-Text outside the segments is a fault, for it would be lost. Of the apparatus the lemma is read, without one the first
-reading; of a choice the correction, regularization or expansion, without one the first alternative. What is deleted or
-superfluous is left out, what is supplied or unclear stands, a gap reads '[…]'. Heads, stage directions, speakers and
-notes are no text. A break of line, column or page parts words, unless it says `break="no"`.
+Text outside the segments is a fault, because it would be lost. In an apparatus the lemma is read, without one the first
+reading; in a choice the correction, regularization or expansion, without one the first alternative. Deleted or
+superfluous text is left out, supplied or unclear text is kept, a gap reads '[…]'. Heads, stage directions, speakers and
+notes are no text. A break of line, column or page separates words, unless it has `break="no"`.
 """
 
 import re
@@ -51,7 +51,7 @@ def running_text(path: Path) -> tuple[str, tuple[Aside, ...]]:
     Raises
     ------
     BadInput
-        Where the file is no well-formed TEI in UTF-8, or has no <body>.
+        If the file is no well-formed TEI in UTF-8, or has no <body>.
     """
     bodies, markup = _parse(path)
     text = RunningText()
@@ -66,7 +66,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        Where the folder holds no .xml file, or a reference has no layout of its own.
+        If the folder holds no .xml file, or a reference has no layout of its own.
     """
     for translator in description.segmented:
         raise BadInput(
@@ -85,7 +85,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
 def _parse(path: Path) -> tuple[list[Element], Markup]:
     root = parse_xml(path)
     if root.tag not in ("TEI", "TEI.2", "teiCorpus"):
-        raise BadInput(path, "", f"is no TEI (its root is <{root.tag}>)", "mend `layout`, or fetch the file again")
+        raise BadInput(path, "", f"is no TEI (its root is <{root.tag}>)", "correct `layout`, or fetch the file again")
     bodies = root.xpath("//body[not(ancestor::body)]")
     if not bodies:
         raise BadInput(path, "", "has no <body>", "write its text, or remove the file")
@@ -119,16 +119,16 @@ def _segments(body: Element, markup: Markup) -> list[Element]:
     units = [
         element
         for element in body.xpath(f".//*[{_UNIT}][normalize-space(@xml:id) or {_NUMBER}]")
-        if all(markup.roles.get(each) not in _NO_TEXT for each in element.iterancestors())
+        if all(markup.roles.get(ancestor) not in _NO_TEXT for ancestor in element.iterancestors())
     ]
     around = {ancestor for element in units for ancestor in element.iterancestors()}
     return [element for element in units if element not in around]
 
 
 def _outside(path: Path, bodies: list[Element], segments: list[Element], markup: Markup) -> Iterator[BadInput]:
-    """A fault for the first text that stands in no segment."""
+    """A fault for the first text outside all segments."""
     covered = {*segments, *(element for element, role in markup.roles.items() if role in _NO_TEXT)}
-    for string in (each for body in bodies for each in body.xpath(".//text()[normalize-space()]")):
+    for string in (text for body in bodies for text in body.xpath(".//text()[normalize-space()]")):
         element = string.getparent().getparent() if string.is_tail else string.getparent()
         if covered.isdisjoint([element, *element.iterancestors()]):
             yield BadInput(
@@ -140,9 +140,9 @@ def _outside(path: Path, bodies: list[Element], segments: list[Element], markup:
 
 def _segment_id(element: Element, document: str) -> str:
     if identity := element.get(_ID):
-        own = re.fullmatch(rf"{re.escape(document)}[._-]+(.+)", identity)
-        return f"{document}:{own[1] if own else identity}"
+        match = re.fullmatch(rf"{re.escape(document)}[._-]+(.+)", identity)
+        return f"{document}:{match[1] if match else identity}"
     number = ""
-    for each in element.xpath(f"ancestor-or-self::*[{_UNIT}][{_NUMBER}]/@n"):
-        number = each if not number or each.startswith(f"{number}.") else f"{number}.{each}"
+    for part in element.xpath(f"ancestor-or-self::*[{_UNIT}][{_NUMBER}]/@n"):
+        number = part if not number or part.startswith(f"{number}.") else f"{number}.{part}"
     return f"{document}:{number}"

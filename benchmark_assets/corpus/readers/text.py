@@ -1,10 +1,10 @@
 """Continuous translations as plain text.
 
 Paragraphs are separated by empty lines; in a file without an empty line, each line is a paragraph. A line break within
-a paragraph is kept, for plain text does not say whether it is one of verse.
+a paragraph is kept, because plain text does not show whether it belongs to verse.
 
-A number, `*`, `†` or `‡` in square brackets is the mark of a footnote, or a number where no word of its paragraph
-stands before it. Other words in brackets are text.
+A number, `*`, `†` or `‡` in square brackets is the mark of a footnote, or, before the first word of its paragraph, a
+number. Other words in brackets are text.
 """
 
 import re
@@ -15,7 +15,7 @@ from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.running_text import LINE, PARAGRAPH, RunningText
 from resources.errors import BadInput
 
-# With the blanks before it, but where a word follows directly.
+# With the blanks before it, unless a word follows directly.
 _MARK = re.compile(r"(?:\s+(?=\[[^]]*\](?!\w)))?\[ ?(\d{1,3}|[*†‡]) ?\]")
 _MARKUP = re.compile(r"\s*<(?:!doctype|html|\?xml|tei)\b", re.IGNORECASE)
 
@@ -26,11 +26,11 @@ def running_text(path: Path) -> tuple[str, tuple[Aside, ...]]:
     Raises
     ------
     BadInput
-        Where it cannot be read as UTF-8, or is markup.
+        If it cannot be read as UTF-8, or is markup.
     """
     content = decode(path)
     if _MARKUP.match(content):
-        raise BadInput(path, "", "is markup, no plain text", "mend `layout` or `files`, or fetch the text itself")
+        raise BadInput(path, "", "is markup, no plain text", "correct `layout` or `files`, or fetch the text itself")
     text = RunningText()
     paragraphs = re.split(r"\n\s*\n", content.strip())
     for paragraph in paragraphs if len(paragraphs) > 1 else content.split("\n"):

@@ -1,4 +1,4 @@
-"""Which file is the translation of which document, and what is refused about it."""
+"""Assignment of files of continuous translations to documents, and refusals."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -209,10 +209,10 @@ def test_a_file_that_cannot_be_opened_is_a_fault(corpus: Corpus, tmp_path: Path)
 @pytest.mark.parametrize(
     ("files", "reference", "message"),
     [
-        ("", {}, r"prose: references\.ben: no file fits '\*\*/\{document\}\.txt'; mend `files` or `root`"),
+        ("", {}, r"prose: references\.ben: no file fits '\*\*/\{document\}\.txt'; correct `files` or `root`"),
         ("mn1.html", {}, "no file fits"),
-        ("mn1.txt", {"root": "nowhere"}, r"nowhere: references\.ben: does not exist; mend"),
-        ("MN1.txt", {}, r"no file that fits .* is of a document; name it by its id: '\*\*/mn1\.txt'"),
+        ("mn1.txt", {"root": "nowhere"}, r"nowhere: references\.ben: does not exist; correct"),
+        ("MN1.txt", {}, r"no file that fits .* belongs to a document; name it by its id: '\*\*/mn1\.txt'"),
         ("ben.txt", {"files": "ben.txt"}, r"ben\.files: 'ben\.txt' is one file, but the corpus has 2 documents"),
         ("mn1.txt", {"layout": "epub"}, r"ben\.layout: no reader .* 'epub'; use one of \['dhammatalks-html', "),
         ("mn1.txt", {"layout": "jsonl"}, r"no reader for continuous translations in 'jsonl'"),
