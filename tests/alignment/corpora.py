@@ -140,7 +140,7 @@ class Tales:
 
 
 def changed(before: Mapping[tuple[str, str], str], after: Mapping[tuple[str, str], str]) -> dict[str, set[str]]:
-    """Passages of which the version is another, by asset."""
+    """Passages whose version changed, by asset."""
     found: dict[str, set[str]] = {}
     for (asset, passage), version in after.items():
         if before.get((asset, passage)) != version:

@@ -105,8 +105,8 @@ def damaged(
 ) -> list[Outcome]:
     """Cut documents into sentences, damage so many by each kind, give half of the others other typography, verify all.
 
-    Damaged sentences never follow each other, so that what is said of the others is not their neighbours' fault.
-    `where` says of a sentence with the two around it whether it may be damaged.
+    Damaged sentences never follow each other, so that findings on the others are not caused by their neighbors.
+    `where` decides from a sentence and the two around it whether it may be damaged.
     """
     rng = random.Random(seed)
     documents = {name: sentences(prose) for name, prose in proses.items()}
@@ -158,5 +158,5 @@ def _plan(
 
 
 def _scarcest(wanted: Counter[str]) -> Iterator[str]:
-    """The kinds of which the most are wanted first: not every sentence has a negation."""
+    """The kinds with the highest wanted counts first: not every sentence has a negation."""
     return (kind for kind, count in wanted.most_common() if count > 0)

@@ -1,4 +1,4 @@
-"""The offline aligner on texts of invented words, of which it is known where every segment lies."""
+"""The offline aligner on texts of invented words with known places of all segments."""
 
 import random
 

@@ -43,7 +43,7 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def sentence(rng: random.Random, words: int) -> str:
-    """A sentence of invented words, hardly any of which another has."""
+    """A sentence of invented words that hardly any other sentence has."""
     invented = ["".join(rng.choice(SYLLABLES) for _ in range(4)) for _ in range(words)]
     return " ".join(invented).capitalize() + "."
 

@@ -54,12 +54,12 @@ class Deployment:
         return definitions, (definitions.resources or {})["systems"]
 
     def translate(self) -> None:
-        """Bring the model's outputs up to date, and nothing else."""
+        """Materialize the model's stale outputs, and nothing else."""
         self.instance.add_dynamic_partitions("model", ["ours"])
         run(self.code_location()[0], self.instance, "translate", (f"ours|{PASSAGES[0]}", f"ours|{PASSAGES[-1]}"))
 
     def evaluate(self) -> None:
-        """Bring the model up to date, to the leaderboard."""
+        """Materialize the model's stale partitions, up to the leaderboard."""
         definitions, _ = self.code_location()
         runs.evaluate(definitions, self.instance, "ours")
 
