@@ -1,5 +1,5 @@
-"""Documents aligned, each by the aligner that its corpus names for the translator. Not here: the aligners themselves
-(monotone, asking), which documents there are (documents), the form of the rows (rows)."""
+"""Align documents, each by the aligner that its corpus names for the translator. Not here: the aligners themselves
+(monotone, asking), the documents (documents), the form of the rows (rows)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -26,18 +26,18 @@ def align_documents(
     provider: Provider,
     run: str,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Align documents; a fault of one is the error of its passages alone.
+    """Align documents; a fault of one document is an error of its own passages only.
 
     Parameters
     ----------
     aligners
         By corpus and translator.
     run
-        Pays for what models are asked.
+        The run that pays for the calls.
 
     Returns
     -------
-    Rows of `alignment`, and columns `passage` and `error` of what failed.
+    Rows of `alignment`, and columns `passage` and `error` of failed passages.
     """
     offline: list[Aligned | None] = []
     asked: dict[str, list[AlignmentWork]] = {}
@@ -64,11 +64,11 @@ def align_documents(
         if error := errors.get(document.name):
             failures.append(document.sources.select("passage", error=pl.lit(error)))
             continue
-        own, failed = aligned_rows(
+        document_rows, failed = aligned_rows(
             document.translator, document.prose, document.segments, aligned, extracted.get(document.name, []),
             document.corrections,
         )  # fmt: skip
-        rows.append(own)
+        rows.append(document_rows)
         failures.append(failed)
     return pl.concat(rows), pl.concat(failures).unique("passage", maintain_order=True)
 
@@ -76,7 +76,7 @@ def align_documents(
 def cost(
     documents: Iterable[ProseDocument], aligners: Mapping[tuple[str, str], Aligner], provider: Provider
 ) -> Estimate | None:
-    """What models would be asked, taking them to be asked for everything; None where they are asked for nothing."""
+    """Calls and cost of aligning, assuming that models are asked about everything; None if no model is asked."""
     asked: dict[str, list[AlignmentWork]] = {}
     for document in documents:
         if model := aligners[document.corpus, document.translator].model:
@@ -90,25 +90,25 @@ def cost(
 
 
 def model_aligner(provider: Provider, model: str) -> ModelAligner:
-    """The aligner of the registry that has this name.
+    """The aligner of the registry with this name.
 
     Raises
     ------
     BadInput
-        Where the registry has no such aligner.
+        If the registry has no such aligner.
     """
-    known = provider.registry().aligners
-    if model not in known:
+    names = provider.registry().aligners
+    if model not in names:
         raise BadInput(
             provider.registry_path, f"aligners.{model}", "is missing, but a corpus names it as its aligner",
-            f"add it, or name one of {sorted(known)} in the description",
+            f"add it, or name one of {sorted(names)} in the description",
         )  # fmt: skip
     return ModelAligner(provider, provider.model(model))
 
 
 def _work(document: ProseDocument, aligned: Aligned | None) -> AlignmentWork:
     segments = document.segments
-    return document.work(unsure(segments, aligned) if aligned else [each.id for each in segments])
+    return document.work(unsure(segments, aligned) if aligned else [segment.id for segment in segments])
 
 
 def fingerprints(
@@ -118,25 +118,25 @@ def fingerprints(
     embedder: str,
     provider: Provider,
 ) -> pl.DataFrame:
-    """What determines the alignment of each passage besides its texts: columns `passage` and `settings`.
+    """Everything besides its texts that determines the alignment of a passage: columns `passage` and `settings`.
 
     Parameters
     ----------
     passages
         Column `passage`.
     languages
-        By corpus, the language of its source and that of its references.
+        By corpus, the language of its source and of its references.
     embedder
         Signature of the embedder.
     """
     parts: dict[str, list[object]] = {}
     for (corpus, translator), (model, ask) in sorted(aligners.items()):
-        own: list[object] = [translator, embedder if not model or ask == "unsure" else "", ask]
+        determinants: list[object] = [translator, embedder if not model or ask == "unsure" else "", ask]
         if model:
             try:
-                own.append(model_aligner(provider, model).fingerprint(*languages[corpus]))
-            except BadInput as fault:  # is the error of its documents, once they are to be aligned
-                own.append(str(fault))
-        parts.setdefault(corpus, []).append(own)
-    settings = {corpus: digest(own) for corpus, own in parts.items()}
+                determinants.append(model_aligner(provider, model).fingerprint(*languages[corpus]))
+            except BadInput as fault:  # becomes the error of its documents when they are aligned
+                determinants.append(str(fault))
+        parts.setdefault(corpus, []).append(determinants)
+    settings = {corpus: digest(by_translator) for corpus, by_translator in parts.items()}
     return passages.select("passage", settings=CORPUS.replace_strict(settings, default="", return_dtype=pl.String))

@@ -1,9 +1,9 @@
-"""Aligning a continuous translation with the segments of its source by a model: what is asked, what is taken from a
-reply, what is asked for again.
+"""Align a continuous translation with the segments of its source by a model: questions, use of replies, repeated
+questions.
 
-Here: the protocol of PaliBench (section 3.2, appendix B): the whole translation with each batch of segments, a JSON
-object whose keys come back. Not here: whether an answer stands in the translation (verification), retries of a call
-(resources.provider.client), the form of a reply (replies).
+Here: the protocol of PaliBench (section 3.2, appendix B): the whole translation with each batch of segments, and a JSON
+object whose keys the reply repeats. Not here: whether an answer occurs in the translation (verification), retries of a
+call (resources.provider.client), the form of a reply (replies).
 """
 
 import asyncio
@@ -35,23 +35,23 @@ SMALLEST, LARGEST = 15, 30
 """Segments of a batch. Source: PaliBench, section 3.2."""
 
 TRIES = 3
-"""How many replies in a row may hold nothing of what was asked for. Each question repeats the whole translation."""
+"""Most replies in a row without a requested segment. Each question repeats the whole translation."""
 
 EXTRACT: Mapping[str, Any] = {"type": ["string", "null"]}
 
 
 class Asked(NamedTuple):
-    """A segment: its source text, and its text in a translation that is segmented, None where there is none."""
+    """A segment: its source text, and its text in a segmented translation, None if there is none."""
 
     source: str
     guide: str | None
 
 
 class Extracted(NamedTuple):
-    """What came of one segment: its text; None if the translation has nothing for it; or an error in place of either.
+    """Result for one segment: its text; None if the translation has nothing for it; or an error in place of either.
 
-    `call` is the question in the ledger, `parsing` how the answer was got out of the reply: 'strict', 'repaired' or
-    'prefix'. Both are None where nothing was asked.
+    `call` is the question in the ledger, `parsing` the way the reply was parsed: 'strict', 'repaired' or 'prefix'. Both
+    are None if nothing was asked.
     """
 
     segment: str
@@ -63,7 +63,7 @@ class Extracted(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """What all batches of a document and translator have in common. `prose` is the whole translation."""
+    """The common part of all batches of a document and translator. `prose` is the whole translation."""
 
     model: Model
     prompt: Prompt
@@ -72,7 +72,7 @@ class Task:
     prose: str
 
     def question(self, segments: Mapping[str, Asked], replicate: int = 0) -> Question:
-        """The request for these segments, by id; everything before them in it is the same for each batch."""
+        """The request for these segments, by id; its text before them is the same for each batch."""
         items = {
             segment: {"source": asked.source} | ({"guide": asked.guide} if asked.guide else {})
             for segment, asked in segments.items()
@@ -85,10 +85,10 @@ class Task:
 
 
 class AlignmentWork(NamedTuple):
-    """A translation of a document that is to be aligned.
+    """A translation of a document that a model aligns.
 
     `source_language` and `target_language` are BCP 47 or ISO 639 tags. `segments` are all segments of the document, in
-    order; `asked` are the ids of those that are to be aligned.
+    order; `asked` are the ids of the segments to align.
     """
 
     document: str
@@ -111,12 +111,12 @@ def batches(segments: Sequence[str]) -> list[list[str]]:
     Returns
     -------
     list
-        Ids of each batch. As few cuts as possible lie within a passage, and among such there are as few as possible.
+        Ids of each batch. As few cuts as possible lie within a passage; among equal ways the one with fewest batches.
     """
     if len(segments) <= LARGEST:
         return [list(segments)] if segments else []
-    # By the end of a batch: cuts within passages up to there, and where the batch starts. The longest batch at the end
-    # never costs one more before it, so the earliest start makes the fewest batches.
+    # By the end of a batch: number of cuts within passages so far, and the start of the batch. A longer last batch
+    # never needs another one before it, so the earliest start makes the fewest batches.
     best: dict[int, tuple[int, int]] = {0: (0, 0)}
     for end in range(SMALLEST, len(segments) + 1):
         starts = [start for start in range(max(0, end - LARGEST), end - SMALLEST + 1) if start in best]
@@ -141,10 +141,10 @@ async def align(
 ) -> list[Extracted]:
     """Align one batch.
 
-    Of a reply, every segment that it answers by a text or null is taken, and only the others are asked for again. A
-    reply of which nothing could be taken is asked for again a few times, in halves where it reached the limit of
-    tokens. A refusal and a failed call are final for the segments asked for: the translation, which is in every
-    question, is as likely their cause as a segment is.
+    Every segment that a reply answers by a text or null is taken, and only the others are asked for again. After a
+    reply without a usable answer the question is repeated a few times, in halves if the reply reached the limit of
+    tokens. A refusal and a failed call are final for their segments: the translation, which is in every question, is as
+    likely their cause as a segment.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ async def align(
 
 
 class _Batch(NamedTuple):
-    """What is asked in one request, and which translation it belongs to."""
+    """The segments of one request, and the translation that it belongs to."""
 
     work: tuple[str, str]
     task: Task
@@ -196,10 +196,10 @@ def _has_source(work: AlignmentWork, segment: str) -> bool:
 
 
 class ModelAligner:
-    """An aligner of the registry, asked with the prompt `align`, as PaliBench does it (section 3.2, appendix B).
+    """An aligner of the registry, asked with the prompt `align`, as in PaliBench (section 3.2, appendix B).
 
-    Batches are cut in the document as a whole, and those that hold a segment asked for are sent whole: its neighbours
-    tell apart the places of what a text repeats, and the ledger knows the question again. Segments without a source
+    Batches are cut in the document as a whole, and each batch with a requested segment is sent whole: neighbors
+    distinguish the places of repeated text, and the ledger finds the same question again. Segments without a source
     text are in no batch, and null.
     """
 
@@ -210,20 +210,20 @@ class ModelAligner:
     def fingerprint(self, source_language: str, target_language: str) -> str:
         """Hash of endpoint, version served, settings and prompt for a pair of languages, given as tags.
 
-        Neither the texts nor how they are batched are part of it.
+        Neither the texts nor the batches are part of it.
         """
         names = {"source_language": language_name(source_language), "target_language": language_name(target_language)}
         return digest(self._prompt.digest(**names), *self._model.determinants)
 
     def estimate(self, works: Sequence[AlignmentWork]) -> Estimate:
-        """Calls and cost of the batches, each taken to be answered at once and without help of a provider's cache."""
+        """Calls and cost of the batches, assuming one reply for each and no cache of the provider."""
         return estimate([task.question(segments) for _, task, segments in self._batches(works)], self._provider.ledger)
 
     def align(self, works: Sequence[AlignmentWork], run: str) -> dict[tuple[str, str], list[Extracted]]:
-        """Align translations, after saying how many calls that is and about what it will cost. The run pays.
+        """Log the number of calls and the estimated cost, then align translations. The run pays.
 
-        The first batch of a translation is answered before the others are asked for, so that these find it in the
-        provider's cache.
+        The first batch of a translation is answered before the other batches are sent, so that these find the
+        translation in the provider's cache.
 
         Parameters
         ----------
@@ -232,12 +232,12 @@ class ModelAligner:
 
         Returns
         -------
-        By document and translator, what came of each segment asked for, in the order in which they were.
+        By document and translator, the results for the requested segments, in the order of `asked`.
 
         Raises
         ------
         BadInput
-            Where the model cannot be called here: no key in the environment, no such recording.
+            If the model cannot be called here: no key in the environment, no such recording.
         """
         logger.info("%s: %s", self._model.name, self.estimate(works))
         done = {
@@ -255,9 +255,9 @@ class ModelAligner:
                     if batch.work in answered:
                         await answered[batch.work].wait()
                     gate = answered.setdefault(batch.work, asyncio.Event())
-                    found = await align(client.ask, batch.task, batch.segments)
+                    results = await align(client.ask, batch.task, batch.segments)
                     gate.set()
-                    done[batch.work] |= {extracted.segment: extracted for extracted in found}
+                    done[batch.work] |= {extracted.segment: extracted for extracted in results}
 
                 async for _ in each(one, self._batches(works), client.width(self._model)):
                     pass

@@ -1,4 +1,4 @@
-"""Assets of the alignment: continuous translations in the segments of the source, and whether they stand there."""
+"""Assets of the alignment: continuous translations in the segments of the source, and their verification."""
 
 from collections.abc import Sequence
 
@@ -29,9 +29,10 @@ def alignment(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder],
     provider: dg.ResourceParam[Provider],
 ) -> dg.Output[None]:  # fmt: skip
-    """Text of each segment in the continuous translations of a passage: what stands there, or null.
+    """Text of each segment of a passage in its continuous translations; null if it was not found.
 
-    A document is aligned as a whole; the passages asked for are stored. Where nothing has to be aligned, nothing is.
+    A document is aligned as a whole; the requested passages are stored. Passages without a continuous translation have
+    no row.
     """
 
     def embed(texts: Sequence[str]) -> NDArray[np.floating]:
@@ -39,9 +40,9 @@ def alignment(
         return pl.DataFrame({"text": texts}).join(vectors, on="text", maintain_order="left")["vector"].to_numpy()
 
     def compute(due: pl.DataFrame) -> Computed:
-        found = list(documents(warehouse, due))
-        both = align_documents(found, aligners(warehouse), embed, provider, payer(context))
-        rows, failures = (each.join(due, on="passage", how="semi") for each in both)
+        stale = list(documents(warehouse, due))
+        frames = align_documents(stale, aligners(warehouse), embed, provider, payer(context))
+        rows, failures = (frame.join(due, on="passage", how="semi") for frame in frames)
         return Computed({"alignment": rows}, failures)
 
     def settings(asked: pl.DataFrame) -> pl.DataFrame:
@@ -58,18 +59,18 @@ def alignment(
     deps=["continuous_reference", alignment],
 )  # fmt: skip
 def verification(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Where the text of each aligned segment stands in its translation: one of four stages, or suspicious."""
+    """Place of each aligned segment's text in its translation: one of four stages, or suspicious."""
 
     def compute(due: pl.DataFrame) -> Computed:
-        found = list(documents(warehouse, due))
-        prose = all_prose(warehouse, found)
+        stale = list(documents(warehouse, due))
+        prose = all_prose(warehouse, stale)
         rows = [pl.DataFrame(schema=VERIFICATION)]
-        for document in found:
-            own = document.sources.sort("position").select("passage", "segment_ids")
-            given = warehouse.read("alignment", own.select("passage", translator=pl.lit(document.translator)))
-            given = own.join(given, on="passage", maintain_order="left")
+        for document in stale:
+            passages = document.sources.sort("position").select("passage", "segment_ids")
+            aligned = warehouse.read("alignment", passages.select("passage", translator=pl.lit(document.translator)))
+            aligned = passages.join(aligned, on="passage", maintain_order="left")
             others = {id: text for id, text in prose[document.corpus, document.translator].items() if id != document.id}
-            rows.append(verified_rows(document.translator, document.prose, given, others))
+            rows.append(verified_rows(document.translator, document.prose, aligned, others))
         return Computed({"verification": pl.concat(rows).join(due, on="passage", how="semi")})
 
     return refresh(context, warehouse, compute)

@@ -1,6 +1,6 @@
 """Directions in a prose to other texts: "[as in SN 12.2]", "see MN 10".
 
-Here: the directions, and whether a segment stands in a text that they name. Not here: directions to another place of
+Here: the directions, and whether a text that they name contains a segment. Not here: directions to another place of
 the same prose, which abbreviate it (expansion).
 """
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from benchmark_assets.alignment.normalization import NormalForm, normal_form
 
 NEAR = 80
-"""Characters by which a direction may lie within the segments around: theirs may hold it."""
+"""Characters by which a direction may reach into the neighboring segments, whose texts may include it."""
 
 _NAME = r"\b(?:[A-Z][A-Za-z]{0,5}\.?\s?|[a-z]{1,6})\d+(?:[.:]\d+)*"
 _BEGIN = r"\b(?:[Aa]s|[Ss]ee|[Cc]f\.?|[Cc]ompare|[Ss]ame|[Rr]epeat\w*|[Ii]n full)\b[^.;()\[\]]{0,40}?"
@@ -19,7 +19,7 @@ _DIRECTION = re.compile(rf"[\[(][^\[\]()]{{0,80}}?({_NAME})[^\[\]()]{{0,80}}[\])
 
 
 class Direction(NamedTuple):
-    """A direction: its place in the prose, in characters, and the name of the text as it is written there."""
+    """A direction: its place in the prose, in characters, and the name of the text in the prose's spelling."""
 
     start: int
     end: int
@@ -34,17 +34,17 @@ class CrossReferences:
     prose
         The prose.
     others
-        Texts by id. A name is an id whatever its case and spaces; an id may be preceded by a corpus and a slash.
+        Texts by id. Names match ids regardless of case and spaces; a corpus and a slash may precede an id.
     """
 
     def __init__(self, prose: str, others: Mapping[str, str]) -> None:
         self._texts: dict[str, list[str]] = {}
         for document, text in others.items():
             self._texts.setdefault(_plain(document.rpartition("/")[2]), []).append(text)
-        self._directions = [Direction(*each.span(), each[1] or each[2]) for each in _DIRECTION.finditer(prose)]
+        self._directions = [Direction(*match.span(), match[1] or match[2]) for match in _DIRECTION.finditer(prose)]
 
     def find(self, segment: NormalForm, gap: tuple[int, int]) -> Direction | None:
-        """The direction to a text in which the segment stands but for typography, near a gap given in characters."""
+        """The direction near a gap (in characters) to a text that contains the segment, apart from typography."""
         return next((each for each in self._near(gap) if self._holds(each, segment)), None)
 
     def absent(self, gap: tuple[int, int]) -> Direction | None:

@@ -1,5 +1,5 @@
-"""The documents of some passages, out of the warehouse: what an alignment and its verification look at. Not here: what
-is made of them (rows)."""
+"""The documents of some passages, from the warehouse: inputs of an alignment and its verification. Not here: rows of
+the results (rows)."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -27,19 +27,20 @@ class ProseDocument(NamedTuple):
 
     @property
     def name(self) -> tuple[str, str]:
-        """What tells it from others: corpus and document with a slash, and the translator."""
+        """Unique name: corpus and document with a slash, and the translator."""
         return f"{self.corpus}/{self.id}", self.translator
 
     def work(self, asked: list[str]) -> AlignmentWork:
-        """What a model is asked, for the segments named."""
+        """The work for a model that aligns the segments with these ids."""
         segments = {
-            each.id: Asked(each.source, next((text for text in each.guides if text), None)) for each in self.segments
+            place.id: Asked(place.source, next((text for text in place.guides if text), None))
+            for place in self.segments
         }
         return AlignmentWork(*self.name, self.language, self.target_language, self.prose, segments, asked)
 
 
 def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDocument]:
-    """The documents that hold some of the passages, once for each translator who has to be aligned.
+    """The documents with some of the passages, once for each continuous translation.
 
     Parameters
     ----------
@@ -51,9 +52,9 @@ def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDoc
         maintain_order=True
     )
     sources = warehouse.read("source_text", keys.select(by_document).unique())
-    own = sources.select("passage")
-    references = warehouse.read("segmented_reference", own)
-    continuous = warehouse.read("continuous_reference", own)
+    keys_of_passages = sources.select("passage")
+    references = warehouse.read("segmented_reference", keys_of_passages)
+    continuous = warehouse.read("continuous_reference", keys_of_passages)
     languages = corpus_languages(warehouse)
     texts = warehouse.read("prose", keys, [*by_document, "translator", "text"])
     for corpus, document, translator, prose in texts.sort(*by_document, "translator").iter_rows():
@@ -64,10 +65,10 @@ def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDoc
 
 
 class Aligner(NamedTuple):
-    """What a corpus says of how a translator is aligned.
+    """The aligner of a translator, from the corpus's description.
 
-    `model` is that of the registry which is asked, '' for none; it is asked for 'all' segments, or those that are
-    'unsure'.
+    `model` is its name in the registry, '' for the offline aligner; `ask` is 'all', or 'unsure' to ask the model only
+    about segments that the offline aligner is unsure of.
     """
 
     model: str
@@ -75,7 +76,7 @@ class Aligner(NamedTuple):
 
 
 def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[tuple[str, str], dict[str, str]]:
-    """All that the translators of some documents wrote of the corpus: by corpus and translator, then by document."""
+    """All texts of the documents' translators in the corpus: by corpus and translator, then by document."""
     translators = sorted({(document.corpus, document.translator) for document in documents})
     keys = pl.DataFrame(translators, schema={"corpus": pl.String, "translator": pl.String}, orient="row")
     prose: dict[tuple[str, str], dict[str, str]] = {name: {} for name in translators}
@@ -87,7 +88,7 @@ def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[
 
 
 def corpus_languages(warehouse: Warehouse) -> dict[str, tuple[str, str]]:
-    """Of each corpus, the language of its source and that of its references."""
+    """The languages of each corpus's source and references."""
     rows = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
     return {corpus: (source, target) for corpus, source, target in rows.iter_rows()}
 
@@ -96,7 +97,7 @@ def aligners(warehouse: Warehouse) -> dict[tuple[str, str], Aligner]:
     """The aligners of all continuous translations, by corpus and translator."""
     rows = warehouse.read("corpus", columns=["corpus", "aligners"]).drop_nulls()
     return {
-        (corpus, translator): Aligner(each["model"], each["ask"])
+        (corpus, translator): Aligner(setting["model"], setting["ask"])
         for corpus, text in rows.iter_rows()
-        for translator, each in json.loads(text).items()
+        for translator, setting in json.loads(text).items()
     }

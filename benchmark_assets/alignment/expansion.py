@@ -1,19 +1,19 @@
-"""What stands for an ellipsis: whether a segment spells out what the prose abbreviates, by an earlier passage of it.
+"""Expansion of ellipses: whether a segment spells out an abbreviation of the prose by an earlier passage of it.
 
-Here: marks of abbreviation, the earlier passage (the template) and the term that is put into it. Not here: which
-segments need this (verification).
+Here: marks of abbreviation, the earlier passage (the template) and the term that replaces the template's. Not here:
+which segments need this (verification).
 
-A segment spells out an ellipsis where all its words, in order, stand
+A segment spells out an ellipsis if all its words, in order, occur
 
-- in one passage that ends before the ellipsis, but for one term of the template that is everywhere replaced by a term
-  next to the ellipsis ("the sky is wide, one sees the sky… the sea…": "the sea is wide, one sees the sea"); or
-- in the prose up to the ellipsis, or from it on, and for the rest in an earlier passage, where the same words join it
-  on to that rest; or
-- in an earlier passage alone, directly after the words that stand before the ellipsis here, directly before those that
-  follow it, or directly after the template of the segment before; or anywhere before it, where the prose says in words
-  that it repeats ("[as above]").
+- in one passage that ends before the ellipsis, except that a term next to the ellipsis replaces one term of the
+  template everywhere ("the sky is wide, one sees the sky… the sea…": "the sea is wide, one sees the sea"); or
+- partly in the prose up to the ellipsis, or from it on, and for the rest in an earlier passage, where the same words
+  adjoin the rest; or
+- in an earlier passage alone, directly after the words before this ellipsis, directly before the words after it, or
+  directly after the template of the previous segment; or anywhere before it, if the prose announces the repetition in
+  words ("[as above]").
 
-Letter case and marks within a sentence do not count. Source: PaliBench, section 3.3, which does not say how.
+Letter case and marks within a sentence do not count. Source: PaliBench, section 3.3, which gives no method.
 """
 
 import re
@@ -24,13 +24,13 @@ from typing import NamedTuple
 from benchmark_assets.alignment.normalization import ELLIPSIS, ELLIPSIS_IN_PROSE, SENTENCE_END, NormalForm
 
 TERM = 8
-"""Words that a term has at most."""
+"""Most words of a term."""
 
 JOINT = 3
-"""Words that a piece of a template must share with what stands at the ellipsis, to be its continuation."""
+"""Words that a piece of a template must share with the text at the ellipsis, to be its continuation."""
 
 TEMPLATE = 3
-"""Words besides the term that a template has at least: with fewer, any two sentences are alike."""
+"""Fewest words of a template besides the term: with fewer, any two sentences are similar."""
 
 _REPEATED = r"\b(?:(?:as|see) above|similarly|repeat\w*|the same)\b"
 _ABBREVIATION = re.compile(
@@ -44,7 +44,7 @@ _WORD = rf"[^\s{re.escape(''.join(_STOPS))}]+"
 
 
 class Expansion(NamedTuple):
-    """How a segment was spelled out.
+    """The expansion of an ellipsis by a segment.
 
     Attributes
     ----------
@@ -53,11 +53,11 @@ class Expansion(NamedTuple):
     template
         Place of the earlier passage, in characters.
     term
-        What the segment has instead of the template's term; '' where it says the same.
+        The segment's replacement of the template's term; '' if the words are the same.
     upto
-        Past the last token of the template.
+        The token after the template.
     in_order
-        Whether the ellipsis is that of the segment before or a later one.
+        Whether the ellipsis is the previous segment's or a later one.
     """
 
     start: int
@@ -85,16 +85,16 @@ class _Term(NamedTuple):
     beside: tuple[str, str]
 
     def replaces(self, other: str, once: bool) -> bool:
-        """Whether it may stand for what a template has there, once or more often.
+        """Whether it may replace the words of a template that occur there once or several times.
 
-        What is longer than the term and stands there once may be more than a term.
+        Words that occur once and are longer than the term may be more than a term.
         """
         words = other.split()
         negated = any(map(is_negation, words)) and not any(map(is_negation, self.words))
         return not negated and (len(words) <= len(self.words) or not once)
 
     def as_at_abbreviation(self, other: str) -> list[str]:
-        """What an earlier passage must say, one of these, for its term to be of the same kind."""
+        """Phrases, one of them required in an earlier passage, that show its term to be of the same kind."""
         before, after = self.beside
         if _STOPS.isdisjoint(self.beside):
             return [f" {' '.join(filter(None, (before, other, after)))} "]
@@ -123,20 +123,20 @@ class Abbreviations:
         segment
             Normal form of the segment.
         gap
-            Where the segment belongs: the characters of the prose that its neighbours leave.
+            Expected place of the segment: the characters of the prose between its neighbors.
         after
-            How the segment directly before was spelled out, if it was.
+            Expansion by the segment directly before, if any.
         """
         words = segment.folded(_STOPS).core()
         marks = [mark for mark in self._marks if gap[0] <= mark.start and mark.end <= gap[1]]
-        known = ELLIPSIS not in words and self._vocabulary.issuperset(words)
-        if not marks or not known or self._is_damaged(words, gap, marks):
+        available = ELLIPSIS not in words and self._vocabulary.issuperset(words)
+        if not marks or not available or self._is_damaged(words, gap, marks):
             return None
         since = after.start if after else 0
-        for mark in sorted(marks, key=lambda each: (each.start < since, each.start)):
-            found = self._by_template(words, mark, after)
-            if found:
-                (first, last), term = found
+        for mark in sorted(marks, key=lambda candidate: (candidate.start < since, candidate.start)):
+            match = self._by_template(words, mark, after)
+            if match:
+                (first, last), term = match
                 template = self._form.spans[first][0], self._form.spans[last - 1][1]
                 return Expansion(mark.start, mark.end, template, term, last, mark.start >= since)
         return None
@@ -146,16 +146,16 @@ class Abbreviations:
         return _Mark(first, last, *match.span(), match["direction"] is not None)
 
     def _is_damaged(self, words: Sequence[str], gap: tuple[int, int], marks: Sequence[_Mark]) -> bool:
-        """Whether the gap has these words as they are, but for one that was replaced or for some that were left out."""
+        """Whether the gap has these words, with at most one word replaced or with some words inserted."""
         begins = [self._form.from_character(gap[0]), *(mark.last for mark in marks)]
         ends = [*(mark.first for mark in marks), self._form.from_character(gap[1])]
         stretches = [self._form.tokens[begin:end] for begin, end in zip(begins, ends, strict=True)]
-        return any(_is_subsequence(words, each) or _is_one_off(words, each) for each in stretches)
+        return any(_is_subsequence(words, tokens) or _is_one_off(words, tokens) for tokens in stretches)
 
     def _by_template(
         self, words: list[str], mark: _Mark, after: Expansion | None
     ) -> tuple[tuple[int, int], str] | None:
-        """The earlier passage by which these words are spelled out, in tokens, and the term that was put into it."""
+        """The earlier passage that these words spell out, in tokens, and the replacing term."""
         if after and (found := self._continued(words, mark, after)):
             return found, ""
         joined = [*self._mixed(words, mark), *self._adjoining(words, mark)]
@@ -163,7 +163,7 @@ class Abbreviations:
             joined.append(words)
         for needle in joined:
             if passages := list(self._form.occurrences(needle, before=mark.first)):
-                return passages[-1], ""  # the last one: what is abbreviated was said last before it
+                return passages[-1], ""  # the last one: an ellipsis abbreviates the nearest text before it
         for term in self._terms(mark, words):
             for needle in [words, *joined]:
                 if found := self._substituted(needle, term, mark):
@@ -179,7 +179,7 @@ class Abbreviations:
         return (first, last) if last <= mark.first and tokens[first:last] == words else None
 
     def _mixed(self, words: list[str], mark: _Mark) -> Iterator[list[str]]:
-        """What an earlier passage must say where the first or last of the words stand at the abbreviation itself."""
+        """Words required in an earlier passage if the first or last words occur at the abbreviation itself."""
         count, tokens = len(words), self._form.tokens
         before, after = tokens[max(0, mark.first - count) : mark.first], tokens[mark.last : mark.last + count]
         heads = [i for i in range(JOINT, count) if before[-i:] == words[:i]]
@@ -190,7 +190,7 @@ class Abbreviations:
                     yield words[max(0, i - JOINT) : j + JOINT]
 
     def _adjoining(self, words: list[str], mark: _Mark) -> Iterator[list[str]]:
-        """What an earlier passage must say where all the words stand for the abbreviation."""
+        """Words required in an earlier passage if the abbreviation replaces all the words."""
         tokens = self._form.tokens
         before, after = tokens[max(0, mark.first - JOINT) : mark.first], tokens[mark.last : mark.last + JOINT]
         if len(before) == JOINT:
@@ -199,22 +199,22 @@ class Abbreviations:
             yield words + after
 
     def _terms(self, mark: _Mark, words: list[str]) -> list[_Term]:
-        """Those of the words that stand next to the abbreviation, or within it where it is a direction in words."""
+        """Terms among the words next to the abbreviation, or within it if it is a direction in words."""
         tokens = self._form.tokens
         before, after, within = tokens[: mark.first][-TERM - 1 :], tokens[mark.last :], tokens[mark.first : mark.last]
-        found = [_Term(before[-size:], (before[-size - 1], "")) for size in range(1, len(before))]
-        found += [_Term(after[:size], ("", after[size])) for size in range(1, min(TERM + 1, len(after)))]
-        found += [
+        terms = [_Term(before[-size:], (before[-size - 1], "")) for size in range(1, len(before))]
+        terms += [_Term(after[:size], ("", after[size])) for size in range(1, min(TERM + 1, len(after)))]
+        terms += [
             _Term(within[at : at + size], ("", ""))
             for size in range(1, TERM + 1)
             for at in range(len(within) - size + 1)
         ]
         line = f" {' '.join(words)} "
-        present = [each for each in found if _STOPS.isdisjoint(each.words) and f" {' '.join(each.words)} " in line]
-        return sorted(present, key=lambda each: len(each.words))
+        present = [term for term in terms if _STOPS.isdisjoint(term.words) and f" {' '.join(term.words)} " in line]
+        return sorted(present, key=lambda term: len(term.words))
 
     def _substituted(self, needle: Sequence[str], term: _Term, mark: _Mark) -> tuple[int, int] | None:
-        """The earlier passage that reads as these words do with another term in place of this one."""
+        """The earlier passage that has these words with another term in place of this one."""
         line, earlier = f" {' '.join(needle)} ", self._form.line[: self._form.offset(mark.first)]
         parts = [part.strip() for part in line.split(f" {' '.join(term.words)} ")]
         if sum(len(part.split()) for part in parts) < TEMPLATE or any(part not in earlier for part in parts):

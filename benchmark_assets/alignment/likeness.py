@@ -1,11 +1,11 @@
-"""How alike stretches of a continuous translation and segments of the source are, seen through segmented translations.
+"""Similarity of stretches of a continuous translation to segments of the source, through segmented translations.
 
 Here: similarities of units, and of all stretches of them, with the segments of a guide. Not here: embedding, the path
 through these similarities (monotone).
 
 A stretch is compared by the sum of its units' vectors, so that no stretch has to be embedded: sums of all stretches
-come from cumulative sums. Two similarities are averaged: that of meaning (sentence embeddings) and that of wording
-(stems, weighted by how rare they are), in which translations of one text agree: names, numbers, images.
+come from cumulative sums. Two similarities are averaged: meaning (sentence embeddings) and wording (stems weighted by
+rarity), because translations of one text share names, numbers and images.
 """
 
 import re
@@ -31,7 +31,7 @@ _SMALL = 1e-9
 
 
 class Space(NamedTuple):
-    """Units and segments in one vector space: how alike each stretch is to each segment.
+    """Units and segments in one vector space, for the similarity of each stretch to each segment.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Space(NamedTuple):
         Dot products of unit segment vectors with the sums of the first i units, shape (n + 1, segments).
     norms
         Length of the sum of each stretch, by its number of units and its end, shape (longest + 1, n + 1); infinite
-        where there is no such stretch.
+        for stretches that do not exist.
     """
 
     dots: Matrix
@@ -47,10 +47,10 @@ class Space(NamedTuple):
 
 
 class Guide(NamedTuple):
-    """One segmented translation of the document. `known` says which segments it has, shape (segments,).
+    """One segmented translation of the document. `known` is true for the segments that it has, shape (segments,).
 
-    `near` is the similarity of each unit to the sentence of each segment that is most like it, shape (n, segments); 0
-    where the segment is not known.
+    `near` is the similarity of each unit to the most similar sentence of each segment, shape (n, segments); 0 for
+    segments that it lacks.
     """
 
     known: NDArray[np.bool_]
@@ -60,7 +60,7 @@ class Guide(NamedTuple):
 
 
 def has_words(text: str | None) -> bool:
-    """Whether there is anything in a text that can be compared."""
+    """Whether a text has a letter or digit that can be compared."""
     return bool(text and _WORD.search(text))
 
 
@@ -70,7 +70,7 @@ def guide(prose: Units, segments: Sequence[str | None], longest: int, embed: Emb
     Parameters
     ----------
     segments
-        The translation of each segment of the source, None where it has none.
+        The translation of each segment of the source, None if it has none.
     longest
         Units of the longest stretch that may belong to one segment.
     """
@@ -85,7 +85,7 @@ def guide(prose: Units, segments: Sequence[str | None], longest: int, embed: Emb
     lengths = np.diff(prose.ends)
     vectors = np.asarray(embed([*prose.texts, *texts]), dtype=np.float64)
     own, theirs = vectors[: len(prose.texts)], vectors[len(prose.texts) :]
-    # By the root of the length: a long text says more than a short one, and says part of it twice.
+    # By the root of the length: a long text has more content than a short one, but repeats part of it.
     weights = np.sqrt([len(text) for text in texts])
     words, their_words = _wording(prose.texts, texts)
     count = len(segments)
@@ -103,7 +103,7 @@ def likeness(guides: Sequence[Guide], segment: int) -> Matrix:
 
     Returns
     -------
-    By the number of units in the stretch and its end, shape (longest + 1, n + 1); 0 where there is no such stretch.
+    By the number of units in the stretch and its end, shape (longest + 1, n + 1); 0 for stretches that do not exist.
     """
     spaces = [space for each in guides if each.known[segment] for space in (each.meaning, each.wording)]
     total = sum(_over_stretches(space.dots[:, segment], len(space.norms)) / space.norms for space in spaces)
@@ -139,7 +139,7 @@ def _over_stretches(cumulative: NDArray[np.float64], rows: int) -> Matrix:
 
 
 def _wording(one: Sequence[str], other: Sequence[str]) -> tuple[Matrix, Matrix]:
-    """Counts of stems in two lists of texts, each weighted by the logarithm of how rare it is in both."""
+    """Counts of stems in two lists of texts, each weighted by the logarithm of its rarity in both."""
     stems = [Counter(map(_stem, _WORDS.findall(text.lower()))) for text in (*one, *other)]
     frequencies = Counter(stem for each in stems for stem in each)
     columns = {stem: column for column, stem in enumerate(frequencies)}

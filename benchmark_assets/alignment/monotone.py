@@ -1,11 +1,11 @@
-"""The offline aligner: a continuous translation cut into the segments of the source, in order, by a dynamic program.
+"""The offline aligner: cuts a continuous translation into the segments of the source, in order, by a dynamic program.
 
-Here: the path. Not here: similarities (likeness), where a boundary may lie (units), alignment by a model (asking).
+Here: the path. Not here: similarities (likeness), possible boundaries (units), alignment by a model (asking).
 
 Every segment gets a stretch of units, which may be one clause of a sentence or several sentences (splits and merges are
-the same to it), or none (an omission); units may be left over (an addition). The idea of aligning by embeddings of
-stretches is vecalign's (Thompson and Koehn 2019) and bertalign's (Liu and Zhu 2022); that segments of the source are
-looked for through other translations of them, and all stretches at once, is ours.
+treated alike), or none (an omission); units may be left over (an addition). Aligning by embeddings of stretches is the
+idea of vecalign (Thompson and Koehn 2019) and bertalign (Liu and Zhu 2022); finding segments of the source through
+other translations of them, and all stretches at once, is ours.
 """
 
 from collections.abc import Sequence
@@ -18,15 +18,15 @@ from benchmark_assets.alignment.likeness import Embed, Guide, guide, has_words, 
 from benchmark_assets.alignment.units import Units, units
 
 MOST_UNITS = 8000
-"""Units of a document that are aligned at once: memory grows by their square, 0.5 GB a matrix for these."""
+"""Most units of a document that are aligned at once: memory grows with their square, 0.5 GB a matrix at this number."""
 
-# Weights of the score. Chosen on every second of 251 suttas, of which published lengths of passages are known, with
-# the Daodejing and the Dhammapada in view; docs/measurements.md says how the other half of the suttas came out.
-WHOLE = 0.5  # of the stretch against the segment; the rest is that of its units, one by one
+# Weights of the score. Chosen on every second of 251 suttas with published lengths of passages, on the Daodejing and on
+# the Dhammapada; docs/measurements.md has the results on the other half of the suttas.
+WHOLE = 0.5  # of the stretch against the segment; the rest is the weight of its units, one by one
 CHANCE = 0.3  # similarity that any stretch of a document has to any segment
-COMMON = 0.8  # share of a unit's median similarity that says nothing of where it belongs
+COMMON = 0.8  # share of a unit's median similarity that carries no information on its place
 UNEVEN = 0.1  # of the squared logarithm of a stretch's length by the expected one
-SOFTENED = 12.0  # characters added to both lengths, so that 'Yes, sir.' may be 'Even so, lord.'
+SOFTENED = 12.0  # characters added to both lengths, so that 'Yes, sir.' may match 'Even so, lord.'
 OMITTED = 0.1  # for a segment without a stretch
 ADDED = 0.2  # for leaving over as much as an average segment
 PARAGRAPH, SENTENCE = 0.05, 0.02  # for a boundary there; translators begin a passage in a new paragraph:
@@ -35,17 +35,17 @@ FASTEST, SLOWEST = 0.6, 1.4  # bounds of a translation's length by the guides'
 
 
 class Aligned(NamedTuple):
-    """What came of an alignment.
+    """The result of an alignment.
 
     Attributes
     ----------
     spans
-        Place of each segment in the prose, half-open and without white space around; None where it has none.
+        Place of each segment in the prose, half-open and without white space around; None if it has none.
     likeness
         Similarity of each segment to its stretch, in [-0.5, 1]; 0 without one.
     confidence
-        Of the whole: by how much segments are more alike to their own stretch than to that of another segment, on
-        average over characters; see CONFIDENT.
+        Of the whole document: mean over characters of how much more similar a segment is to its own stretch than to
+        the stretch of another segment; see CONFIDENT.
     """
 
     spans: list[tuple[int, int] | None]
@@ -107,7 +107,7 @@ def _path(
     """The best stretch of each segment, as a half-open range of units; empty for none."""
     known = np.flatnonzero(~np.isnan(expected))
     ends, average = parts.ends, float(np.nanmean(expected))
-    # What no guide has may be the last of its passage; the passage then ends with what comes before.
+    # A segment without a guide may be the last of its passage; the passage then ends with the segment before.
     last = np.logical_or.reduceat(np.array(passage_ends), known)
     near = nearest(guides)
     near = near - COMMON * np.median(near[:, known], axis=1, keepdims=True)
@@ -127,8 +127,8 @@ def _path(
         weight = float(np.sqrt(expected[segment] / average))
         uneven = UNEVEN * (lengths - np.log(pace * expected[segment] + SOFTENED)) ** 2
         whole = weight * ((1 - WHOLE) * (likeness(guides, segment) - CHANCE) - uneven)
-        own = WHOLE * (single[None, :, segment] - single[starts, segment])
-        total = score[starts] + whole + own + (passage_bonus if ends_passage else bonus)
+        by_unit = WHOLE * (single[None, :, segment] - single[starts, segment])
+        total = score[starts] + whole + by_unit + (passage_bonus if ends_passage else bonus)
         total[~possible] = -np.inf
         size = total.argmax(axis=0)
         best = total[size, boundaries]
@@ -148,7 +148,7 @@ def _path(
 def _after_additions(
     score: NDArray[np.float64], added: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
-    """The best score at each boundary once units before it may have been left over, and the boundary it is had from."""
+    """The best score at each boundary if units before it may be left over, and the boundary that it comes from."""
     level = score + added
     best = np.maximum.accumulate(level)
     origin = np.maximum.accumulate(np.where(level >= best, np.arange(len(score)), 0))
@@ -158,7 +158,7 @@ def _after_additions(
 def _confidence(
     guides: Sequence[Guide], stretches: Sequence[tuple[int, int]], ends: NDArray[np.float64], known: NDArray[np.int_]
 ) -> tuple[list[float], float]:
-    """Likeness of each segment to its stretch, and how it stands out from that of other segments to that stretch."""
+    """Likeness of each segment to its stretch, and its mean excess over the likeness of other segments to it."""
     taken = [segment for segment in known if stretches[segment][1] > stretches[segment][0]]
     alike = [0.0] * len(stretches)
     if not taken:
@@ -177,7 +177,7 @@ def _confidence(
 
 
 def _expected(guides: Sequence[Sequence[str | None]]) -> NDArray[np.float64]:
-    """Characters of each segment, mean over guides, all brought to the length of the first; NaN where none has it."""
+    """Characters of each segment, mean over guides scaled to the length of the first; NaN if no guide has it."""
     totals = [sum(len(text) for text in each if text) for each in guides]
     table = np.array([
         [len(text) * totals[0] / total if text else np.nan for text in each]

@@ -1,6 +1,6 @@
-"""The place in a prose that is most like a text which does not stand there to the letter.
+"""The place in a prose that is most similar to a text without an exact occurrence.
 
-Here: finding it, and what the text has that it lacks. Not here: places where a text does stand (placement).
+Here: finding it, and the words of the text that it lacks. Not here: exact occurrences of a text (placement).
 """
 
 from collections import Counter, defaultdict
@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from benchmark_assets.alignment.normalization import NormalForm
 
 SEEDS = 12
-"""How many words of the text, the rarest ones, propose places."""
+"""Number of words of the text, the rarest ones, that propose places."""
 
 PROPOSALS = 5
-"""How many of the places that most seeds propose are compared."""
+"""Number of places, proposed by most seeds, that are compared."""
 
 
 class Nearest:
@@ -31,18 +31,18 @@ class Nearest:
             self._at[word].append(at)
 
     def find(self, segment: NormalForm, gap: tuple[int, int]) -> tuple[int, int, float]:
-        """The place most like a segment, in characters, and how like it is.
+        """The place most similar to a segment, in characters, and its likeness.
 
         Parameters
         ----------
         segment
             Normal form of the segment.
         gap
-            Where it belongs, in characters: its begin is compared too, and preferred among equals.
+            Its expected place, in characters: the beginning is compared, too, and preferred among equals.
 
         Returns
         -------
-        Begin, end and the share of the segment's character 3-grams that stand at that place, in [0, 1].
+        Beginning, end and the share of the segment's character 3-grams that occur at that place, in [0, 1].
         """
         words, count = segment.folded().tokens, len(self._form.tokens)
         if not words or not count:
@@ -52,18 +52,18 @@ class Nearest:
         return self._form.spans[first][0], self._form.spans[last - 1][1], likeness
 
     def likeness_within(self, segment: NormalForm, gap: tuple[int, int]) -> float:
-        """How like a segment the place most like it within the gap is, in [0, 1]."""
+        """Likeness of a segment to the most similar place within the gap, in [0, 1]."""
         words = segment.folded().tokens
         low, high = self._form.from_character(gap[0]), self._form.from_character(gap[1])
         return self._best(words, [low, *self._proposals(words, low, high)], low, high)[0] if low < high else 0.0
 
     def likeness_around(self, segment: NormalForm, character: int) -> float:
-        """How like a segment the prose is from the segment's length before this character to its length after it."""
+        """Likeness of a segment to the prose around this character, up to the segment's length before and after it."""
         words, middle = segment.folded().tokens, self._form.from_character(character)
         return _likeness(words, self._form.tokens[max(0, middle - len(words)) : middle + len(words)])
 
     def missing(self, segment: NormalForm, start: int, end: int) -> list[str]:
-        """The segment's words that the prose does not have between these characters, in the segment's order."""
+        """The segment's words that the prose lacks between these characters, in the segment's order."""
         begin, stop = self._form.from_character(start), self._form.from_character(end)
         there, lacking = Counter(self._form.tokens[begin:stop]), []
         for word in segment.folded().tokens:
@@ -73,9 +73,9 @@ class Nearest:
         return lacking
 
     def _proposals(self, words: Sequence[str], low: int, high: int) -> list[int]:
-        """Where between these words of the prose a text may begin, to have most of its seeds where the prose does."""
-        known = sorted((len(self._at[word]), at) for at, word in enumerate(words) if word in self._at)
-        begins = (max(place - at, low) for _, at in known[:SEEDS] for place in self._at[words[at]])
+        """Beginnings between these words of the prose at which most of the text's seeds match the prose."""
+        seeds = sorted((len(self._at[word]), at) for at, word in enumerate(words) if word in self._at)
+        begins = (max(place - at, low) for _, at in seeds[:SEEDS] for place in self._at[words[at]])
         votes = Counter(begin for begin in begins if begin < high)
         return [begin for begin, _ in votes.most_common(PROPOSALS)]
 
@@ -86,8 +86,8 @@ class Nearest:
 
 
 def _likeness(words: Sequence[str], others: Sequence[str]) -> float:
-    own, theirs = _trigrams(words), _trigrams(others)
-    return (own & theirs).total() / own.total()
+    grams, others_grams = _trigrams(words), _trigrams(others)
+    return (grams & others_grams).total() / grams.total()
 
 
 def _trigrams(words: Sequence[str]) -> Counter[str]:

@@ -1,6 +1,6 @@
-"""The normal form of a text: its words and marks without what only typography adds, with their places in the original.
+"""The normal form of a text: its words and marks without typography, with their places in the original.
 
-Here: what counts as the same but for typography. Not here: looking for one text in another (placement, expansion).
+Here: the rules of equality apart from typography. Not here: finding one text in another (placement, expansion).
 """
 
 import re
@@ -44,11 +44,11 @@ _LETTERS = str.maketrans(
 
 
 class NormalForm:
-    """A text as the tokens that remain when typography is set aside.
+    """A text as the tokens that remain without typography.
 
-    Left out are white space, quotation marks, marks of footnotes and emphasis and the numbers of lists. Words are in
-    NFKC, every run of dashes is one token, and so is every ellipsis, however it is set. Case is kept: it tells a
-    sentence's begin.
+    White space, quotation marks, marks of footnotes and emphasis and the numbers of lists are left out. Words are in
+    NFKC; every run of dashes is one token, and so is every ellipsis in any form. Case is kept: it shows the beginning
+    of a sentence.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class NormalForm:
     is_word
         Whether a token is a word.
     words_before
-        How many words stand before each token, and before the end.
+        Number of words before each token, and before the end.
     """
 
     def __init__(self, tokens: Sequence[str], spans: Sequence[tuple[int, int]], is_word: Sequence[bool]) -> None:

@@ -1,7 +1,7 @@
-"""Which occurrence in the prose is a segment's: the segments of a document in their order, in the prose's order.
+"""The choice of each segment's occurrence in the prose, so that the segments of a document are in the prose's order.
 
-Here: occurrences of a segment, and the choice among them for a whole document. Not here: what follows for a segment
-that has none (verification).
+Here: occurrences of a segment, and the choice among them for a whole document. Not here: segments without an
+occurrence (verification).
 """
 
 import re
@@ -12,16 +12,16 @@ from typing import NamedTuple
 from benchmark_assets.alignment.normalization import NormalForm, normal_form
 
 SHORT_WORDS, SHORT_CHARACTERS = 3, 15
-"""With fewer words or characters a segment stands in a prose by chance: its place must tell that it is not invented."""
+"""With fewer words or characters a segment may occur in a prose by chance: its place must show that it is genuine."""
 
 NEAR = 5
-"""Words that may lie between a short segment and one with a place, besides twice those of the segments between them."""
+"""Words that may lie between a short segment and one with a place, besides twice the words of segments between them."""
 
 _BREAK = re.compile(r"[.?!…;:]|\n\s*\n")
 
 
 class ProsePlace(NamedTuple):
-    """A stretch of the prose: words and characters, half-open, and whether it reads as the segment to the letter."""
+    """A stretch of the prose: words and characters, half-open, and whether it equals the segment exactly."""
 
     first: int
     last: int
@@ -31,7 +31,7 @@ class ProsePlace(NamedTuple):
 
 
 class Attestation(NamedTuple):
-    """A segment's text, stripped, and the places of the prose where it stands, in their order."""
+    """A segment's text, stripped, and its places in the prose, in order."""
 
     text: str
     form: NormalForm
@@ -39,7 +39,7 @@ class Attestation(NamedTuple):
 
     @property
     def short(self) -> bool:
-        """Whether it may stand in a prose by chance."""
+        """Whether it may occur in a prose by chance."""
         return self.form.words < SHORT_WORDS or len(self.text) < SHORT_CHARACTERS
 
 
@@ -67,11 +67,11 @@ class Concordance:
         return "" if _BREAK.search(self.text, end, start) else self.text[slice(*self._words[word])].casefold()
 
     def look_up(self, text: str) -> Attestation:
-        """Find a segment, whole words only: where it stands as written, or but for typography."""
+        """Find a segment, as whole words: its exact occurrences, and occurrences apart from typography."""
         form = normal_form(text)
-        found = {(place.first, place.last): place for place in self._normalized(form)}
-        found |= {(place.first, place.last): place for place in self._verbatim(text)}
-        return Attestation(text, form, sorted(found.values()))
+        places = {(place.first, place.last): place for place in self._normalized(form)}
+        places |= {(place.first, place.last): place for place in self._verbatim(text)}
+        return Attestation(text, form, sorted(places.values()))
 
     def _verbatim(self, text: str) -> Iterator[ProsePlace]:
         at = self.text.find(text)
@@ -133,7 +133,7 @@ def _is_near(
 def _neighbour(
     segments: Sequence[Attestation | None], settled: Sequence[ProsePlace | None]
 ) -> tuple[ProsePlace | None, int]:
-    """The first place, and how many words may lie between."""
+    """The first place, and the number of words that may lie between."""
     room = NEAR
     for segment, place in zip(segments, settled, strict=True):
         if place:

@@ -1,7 +1,7 @@
-"""Rows of the alignment's tables, from documents. Not here: how a document is aligned (monotone, asking), storage.
+"""Rows of the alignment's tables, from documents. Not here: aligning a document (monotone, asking), storage.
 
-A document whose alignment as a whole cannot be trusted gets no text at all, and a passage that is like nothing in the
-translation gets none: null with a doubt in words, never a wrong text.
+A document whose alignment as a whole cannot be trusted gets no text at all, and neither does a passage that resembles
+nothing in the translation: null with a doubt in words, never a wrong text.
 """
 
 import json
@@ -18,18 +18,19 @@ from benchmark_assets.alignment.verification import verify
 from resources.catalogue import schema
 
 CONFIDENT = 0.13
-"""Least confidence of a document: of 60 suttas aligned to the text of another of the same collection none reached it,
-of 250 aligned to their own 7 did not, for their files hold another text or lack most of it (docs/measurements.md)."""
+"""Least confidence of a document: none of 60 suttas aligned to the text of another of the same collection reached it;
+7 of 250 aligned to their own did not, because their files hold another text or lack most of it
+(docs/measurements.md)."""
 
 FOUND = 0.2
 """Least likeness of a passage, on average over its source: 39 % of the suttas' passages with a wrong length lie below,
-and 0.5 % of those with the right one."""
+and 0.5 % of the passages with the right length."""
 
 UNSURE = 0.35
-"""Likeness of a segment below which a model is asked, where it is asked only for what is unsure."""
+"""Likeness of a segment below which a model is asked, with `ask: unsure`."""
 
 WHOLE = 0.75
-"""Share of its expected length from which a passage is taken to be in the translation as a whole."""
+"""Share of its expected length from which a passage counts as translated as a whole."""
 
 ALIGNMENT = schema("alignment")
 VERIFICATION = schema("verification")
@@ -45,7 +46,7 @@ class SegmentPlace(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """What a segment was given: text, its place in the prose, likeness and method; see the table `alignment`."""
+    """The alignment of a segment: text, its place in the prose, likeness and method; see the table `alignment`."""
 
     text: str | None
     start: int | None = None
@@ -77,33 +78,34 @@ def places(sources: pl.DataFrame, references: pl.DataFrame) -> list[SegmentPlace
 def by_embeddings(prose: str, segments: Sequence[SegmentPlace], embed: Embed) -> Aligned:
     """Align a document offline, with all its segmented translations as guides.
 
-    Where there is none, the source itself is the guide. That takes an embedder of both languages; with another, the
-    alignment is not confident, and says so.
+    Without any, the source itself is the guide. That needs an embedder of both languages; with another embedder, the
+    alignment has a low confidence.
 
     Raises
     ------
     ValueError
         As `monotone.align`.
     """
-    guides = [guide for texts in zip(*(each.guides for each in segments), strict=True) if any(guide := list(texts))]
+    columns = zip(*(segment.guides for segment in segments), strict=True)
+    guides = [guide for texts in columns if any(guide := list(texts))]
     ends = [one.passage != other.passage for one, other in pairwise(segments)]
-    return align(prose, guides or [[each.source for each in segments]], [*ends, True], embed)
+    return align(prose, guides or [[segment.source for segment in segments]], [*ends, True], embed)
 
 
 def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:
-    """Segments with a source that the offline aligner leaves without a text, or with one that is little like them."""
+    """Segments with a source that the offline aligner leaves without a text, or with a text of low likeness."""
     doubt = _doubt(aligned)
-    found: list[str] = []
-    for _, own in groupby(enumerate(segments), key=lambda each: each[1].passage):
-        places = list(own)
+    doubtful: list[str] = []
+    for _, group in groupby(enumerate(segments), key=lambda numbered: numbered[1].passage):
+        places = list(group)
         likeness = [aligned.likeness[index] if aligned.spans[index] else None for index, _ in places]
         absent = doubt or _absence([place for _, place in places], likeness)
-        found += [
+        doubtful += [
             place.id
             for (_, place), alike in zip(places, likeness, strict=True)
             if place.source.strip() and (absent or alike is None or alike < UNSURE)
         ]
-    return found
+    return doubtful
 
 
 def aligned_rows(
@@ -114,32 +116,32 @@ def aligned_rows(
     extracted: Sequence[Extracted],
     corrections: Mapping[str, str | None],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What became of a document: rows of `alignment`, and passages of which a model failed to align a segment.
+    """Results for a document: rows of `alignment`, and passages with a segment that a model failed to align.
 
-    A correction by hand goes before what a model extracted, and that before the offline alignment.
+    A manual correction takes precedence over a model's text, and a model's text over the offline alignment.
 
     Parameters
     ----------
     aligned
-        None where a model was asked for everything.
+        None if a model was asked about everything.
 
     Returns
     -------
     Rows of `alignment`, one a passage; and columns `passage` and `error`.
     """
-    asked = {each.segment: each for each in extracted}
+    answers = {result.segment: result for result in extracted}
     doubt = _doubt(aligned)
     rows: list[tuple[object, ...]] = []
     failures: list[tuple[str, str]] = []
     pace = _pace(segments, aligned)
     numbered = list(enumerate(segments))
-    for passage, own in groupby(numbered, key=lambda each: each[1].passage):
-        places = list(own)
+    for passage, group in groupby(numbered, key=lambda place: place[1].passage):
+        places = list(group)
         offline = _merged(places, [_offline(prose, aligned, index) for index, _ in places], pace)
         absent = doubt or _absence([place for _, place in places], [piece.likeness for piece in offline])
         pieces = []
         for (_, place), piece in zip(places, offline, strict=True):
-            answer = asked.get(place.id)
+            answer = answers.get(place.id)
             if answer and answer.error and place.id not in corrections:
                 failures.append((passage, f"{translator}, {place.id}: {answer.error}"))
             pieces.append(_settled(place, None if absent else piece, answer, corrections))
@@ -152,12 +154,12 @@ def aligned_rows(
 
 
 def verified_rows(translator: str, prose: str, alignment: pl.DataFrame, others: Mapping[str, str]) -> pl.DataFrame:
-    """Rows of `verification` of a document and translator, one a segment that was given a text.
+    """Rows of `verification` of a document and translator, one a segment with a text.
 
     Parameters
     ----------
     alignment
-        Columns `passage`, `segment_ids` and `segments` (null where a passage was not aligned), in the document's order.
+        Columns `passage`, `segment_ids` and `segments` (null if a passage was not aligned), in the document's order.
     others
         The translator's other documents, by id.
     """
@@ -168,10 +170,10 @@ def verified_rows(translator: str, prose: str, alignment: pl.DataFrame, others: 
     ]
     findings = verify([text for *_, text in pieces], prose, others)
     rows = [
-        (passage, translator, segment, found.stage, found.start, found.end, found.similarity, found.in_order,
-         found.evidence)
-        for (passage, segment, _), found in zip(pieces, findings, strict=True)
-        if found.stage
+        (passage, translator, segment, finding.stage, finding.start, finding.end, finding.similarity,
+         finding.in_order, finding.evidence)
+        for (passage, segment, _), finding in zip(pieces, findings, strict=True)
+        if finding.stage
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=VERIFICATION, orient="row")
 
@@ -183,9 +185,9 @@ def _doubt(aligned: Aligned | None) -> str | None:
 
 
 def _absence(places: Sequence[SegmentPlace], likeness: Sequence[float | None]) -> str | None:
-    """Why a passage is not taken to be in the translation; None where it is, or where nothing was found of it.
+    """The reason why a passage counts as absent from the translation; None if it is present, or no segment was found.
 
-    `likeness` is that of each segment to its stretch, None without one.
+    `likeness` has the likeness of each segment to its stretch, None without a stretch.
     """
     weights = [len(place.source) for place in places]
     if all(each is None for each in likeness):
@@ -208,18 +210,18 @@ def _expected(place: SegmentPlace) -> float:
 
 
 def _pace(segments: Sequence[SegmentPlace], aligned: Aligned | None) -> float:
-    """Length of the translation by the guides', over what was found."""
+    """Length of the translation over the guides' length, for segments with a stretch."""
     if aligned is None:
         return 1.0
-    found = [(place, span) for place, span in zip(segments, aligned.spans, strict=True) if span]
-    expected = sum(_expected(place) for place, _ in found)
-    return sum(end - start for _, (start, end) in found) / expected if expected else 1.0
+    spans = [(place, span) for place, span in zip(segments, aligned.spans, strict=True) if span]
+    expected = sum(_expected(place) for place, _ in spans)
+    return sum(end - start for _, (start, end) in spans) / expected if expected else 1.0
 
 
 def _merged(places: Sequence[tuple[int, SegmentPlace]], pieces: Sequence[Piece], pace: float) -> list[Piece]:
-    """The pieces of a passage; '' for a segment without one where the passage is there as a whole without it.
+    """The pieces of a passage; '' for a segment without a piece if the passage is present as a whole without it.
 
-    The aligner gives a short segment ('Yes, sir.') to its neighbour where the translation has both in one clause.
+    The aligner gives a short segment ('Yes, sir.') to its neighbor if the translation has both in one clause.
     """
     expected = [pace * _expected(place) for _, place in places]
     whole = sum(len(piece.text or "") for piece in pieces) >= WHOLE * sum(expected)
@@ -232,7 +234,7 @@ def _merged(places: Sequence[tuple[int, SegmentPlace]], pieces: Sequence[Piece],
 def _settled(
     place: SegmentPlace, offline: Piece | None, answer: Extracted | None, corrections: Mapping[str, str | None]
 ) -> Piece:
-    """The piece that a segment is given in the end; '' where there is nothing to translate."""
+    """The final piece of a segment; '' if there is nothing to translate."""
     if place.id in corrections:
         text = corrections[place.id]
         return Piece(text, method="hand" if text else None)
@@ -245,4 +247,4 @@ def _settled(
 
 def corrected(rows: pl.DataFrame) -> dict[str, str | None]:
     """Corrections by segment, from rows of continuous_reference."""
-    return {segment: text for each in rows["corrections"] for segment, text in json.loads(each).items()}
+    return {segment: text for entry in rows["corrections"] for segment, text in json.loads(entry).items()}

@@ -1,4 +1,4 @@
-"""Units: the pieces of a continuous text between which a boundary may lie. Not here: where it does lie (monotone)."""
+"""Units: the pieces of a continuous text between possible boundaries. Not here: choosing boundaries (monotone)."""
 
 import re
 from itertools import pairwise
@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 LONG = 100.0
-"""Characters of a segment from which on its boundaries are looked for between sentences only. Chapters and verses end
-with a sentence; the clauses of a sentence are only as many chances to err."""
+"""Mean characters of segments from which boundaries are sought between sentences only. Chapters and verses end with a
+sentence, and each clause of a sentence is a further chance to err."""
 
 LEAST_SENTENCE, LEAST_CLAUSE = 25, 8
-"""Characters: a shorter piece is joined to the one before ('Why?', 'etc.')."""
+"""Fewest characters: a shorter piece is joined to the previous one ('Why?', 'etc.')."""
 
 _CLOSING = r"""["”’'»)\]]"""
 _END = rf"(?<=[.!?…;:。！？；：])|(?<=[.!?…;:]{_CLOSING})"
@@ -36,7 +36,7 @@ class Units(NamedTuple):
     ends
         Characters up to each of the n + 1 boundaries, counting each unit with one space, shape (n + 1,).
     paragraphs, sentences
-        Whether a boundary is that of a paragraph or line, and that of a sentence, shape (n + 1,).
+        Whether a boundary is one of a paragraph or line, and one of a sentence, shape (n + 1,).
     """
 
     spans: list[tuple[int, int]]
@@ -47,21 +47,21 @@ class Units(NamedTuple):
 
 
 def units(text: str, segment_length: float) -> Units:
-    """Cut a text into sentences, or into clauses where the segments that it is to be aligned to are short.
+    """Cut a text into sentences, or into clauses if the segments to align it to are short.
 
     Parameters
     ----------
     segment_length
-        Mean length of those segments, in characters. The conjunctions before which a clause may begin are English;
-        texts in other languages are cut at their punctuation.
+        Mean length of the segments, in characters. The conjunctions that may begin a clause are English; texts in other
+        languages are cut at their punctuation.
     """
     pattern, least = (_SENTENCE, LEAST_SENTENCE) if segment_length > LONG else (_CLAUSE, LEAST_CLAUSE)
     spans = _spans(text, pattern, least)
     raw = [text[start:end] for start, end in spans]
-    texts = [each.strip() for each in raw]
-    lengths = [len(each) + 1 for each in texts]
-    paragraphs = np.array([True, *("\n" in each[len(each.rstrip()) :] for each in raw)])
-    full_stops = np.array([True, *(bool(_FULL_STOP.search(each)) for each in raw)])
+    texts = [piece.strip() for piece in raw]
+    lengths = [len(piece) + 1 for piece in texts]
+    paragraphs = np.array([True, *("\n" in piece[len(piece.rstrip()) :] for piece in raw)])
+    full_stops = np.array([True, *(bool(_FULL_STOP.search(piece)) for piece in raw)])
     paragraphs[-1] = full_stops[-1] = True
     ends = np.concatenate([[0.0], np.cumsum(lengths, dtype=np.float64)])
     return Units(spans, texts, ends, paragraphs, full_stops)

@@ -1,7 +1,7 @@
-"""Whether each aligned segment stands in the prose from which an aligner took it, by stages of growing tolerance.
+"""Verification that each aligned segment occurs in its prose, by stages of growing tolerance.
 
-Here: the stages, and the verdict on each segment of a document. Not here: what is the same but for typography
-(normalization), the choice among several occurrences (placement), what may stand for an ellipsis (expansion).
+Here: the stages, and the finding on each segment of a document. Not here: equality apart from typography
+(normalization), the choice among several occurrences (placement), expansions of an ellipsis (expansion).
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,27 +22,28 @@ ALIKE = 0.5
 """Likeness from which the prose at a segment's own place is another reading of it, not another text."""
 
 LONGEST_EVIDENCE = 200
-"""Characters."""
+"""Most characters of the evidence."""
 
 NO_OTHERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Finding(NamedTuple):
-    """What is known of one segment.
+    """The result of verifying one segment.
 
     Attributes
     ----------
     stage
         'verbatim', 'normalized', 'expanded', 'cross-reference' or 'suspicious'; None for a segment without text.
     start, end
-        Place in the prose, in characters, half-open: where the segment was found, where the ellipsis or the direction
-        stands, or the place most like a suspicious one. None for a segment without text.
+        Place in the prose, in characters, half-open: the place of the segment, of the ellipsis or of the direction, or
+        the place most similar to a suspicious segment. None for a segment without text.
     similarity
-        1 where it was found; else the share of its character 3-grams that the prose has at that place, in [0, 1].
+        1 if it was found; else the share of its character 3-grams that the prose has at that place, in [0, 1].
     in_order
-        Whether the place lies between those of the segments around it.
+        Whether the place lies between the places of the neighboring segments.
     evidence
-        Why, in at most 200 characters, with no words of the prose but the segment's own. '' for 'verbatim' in order.
+        The reason, in at most 200 characters, with no words of the prose except the segment's own. '' for 'verbatim'
+        in order.
     """
 
     stage: str | None
@@ -57,22 +58,22 @@ NO_TEXT = Finding(None, None, None, 0.0, True, "")
 
 
 def verify(segments: Sequence[str | None], prose: str, others: Mapping[str, str] = NO_OTHERS) -> list[Finding]:
-    """Look every segment of a document up in the prose.
+    """Look up every segment of a document in the prose.
 
-    The first stage that holds is given: the segment stands in the prose to the letter; but for typography; it spells
-    out an abbreviation of the prose by an earlier passage of it; it stands in another text to which the prose directs
-    the reader. Matches are of whole words. Of several occurrences, a segment has the one with which the segments of the
-    document come in order.
+    The result is the first stage that holds: the segment occurs in the prose exactly; it occurs apart from typography;
+    it spells out an abbreviation of the prose by an earlier passage of it; it occurs in another text to which the prose
+    directs the reader. Matches are of whole words. Among several occurrences, the choice puts the segments of the
+    document in order.
 
-    A segment that stands in the prose only out of order, or only where another segment has its place, and passes no
-    later stage, is found but not in order; it is suspicious if it is short, or if the prose has another reading of it
-    between its neighbours. So is one at whose begin or end an English prose has a negation that is in no segment.
+    A segment that occurs only out of order, or only at the place of another segment, and passes no later stage, is
+    found but not in order; it is suspicious if it is short, or if the prose has another reading of it between its
+    neighbors. A segment is also suspicious if an English prose has a negation directly before or after it that is in no
+    segment.
 
     Parameters
     ----------
     segments
-        The texts given to the segments of the source, in its order; None, or nothing but white space, where the
-        aligner gave none.
+        The texts of the source's segments, in order; None or white space if the aligner gave no text.
     prose
         The continuous translation of the document.
     others
@@ -87,7 +88,7 @@ def verify(segments: Sequence[str | None], prose: str, others: Mapping[str, str]
     Source: PaliBench, section 3.3. Stricter: there, order and the reuse of a place do not count.
     """
     text = Concordance(prose)
-    looked_up = [text.look_up(each.strip()) if each and each.strip() else None for each in segments]
+    looked_up = [text.look_up(segment.strip()) if segment and segment.strip() else None for segment in segments]
     judge = _Judge(text, settle(looked_up, text), others)
     findings, expansion = [], None
     for at, segment in enumerate(looked_up):
@@ -102,9 +103,9 @@ class _Judge:
     Parameters
     ----------
     prose
-        Where the segments were looked up.
+        The prose with its index.
     places
-        Those that were given to the segments.
+        The chosen places of the segments.
     others
         Other texts by id.
     """
@@ -125,7 +126,7 @@ class _Judge:
         return Nearest(self._prose.form)
 
     def find(self, at: int, segment: Attestation, before: Expansion | None) -> tuple[Finding, Expansion | None]:
-        """The finding on a segment, by its index, and how it was spelled out, as `before` says of the one before."""
+        """The finding on a segment, by its index, and its expansion; `before` is the previous segment's expansion."""
         gap = self._prose.between(*self._neighbours(at))
         if place := self._places[at]:
             return self._in_place(at, place), None
@@ -171,11 +172,11 @@ class _Judge:
         return Finding(SUSPICIOUS, place.start, place.end, 1.0, False, f"stands elsewhere in the prose: {problem}")
 
     def _reads_otherwise(self, segment: Attestation, gap: tuple[int, int], before: Expansion | None) -> bool:
-        """Whether the prose has a text alike where this one belongs, or has it where the last one's template ends."""
+        """Whether the prose has a similar text at the segment's own place, or after the previous segment's template."""
         belongs = [gap]
         if before:
             belongs.append((before.template[1], before.template[1] + len(segment.text)))
-        return any(self._nearest.likeness_within(segment.form, each) >= ALIKE for each in belongs)
+        return any(self._nearest.likeness_within(segment.form, place) >= ALIKE for place in belongs)
 
     def _referred(self, segment: NormalForm, direction: Direction) -> Finding:
         likeness = self._nearest.likeness_around(segment, direction.start)

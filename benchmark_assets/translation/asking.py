@@ -1,8 +1,8 @@
-"""Translating by a model: what is asked, what is taken from a reply, what is asked for again.
+"""Translation by a model: questions, use of replies, repeated questions.
 
-Here: the protocol of PaliBench (appendix A) and of the audit (section 3.2), independent passages as a JSON object, the
-same keys back; and how long a single text is asked for. Not here: retries of a call (resources.provider.client), the
-form of a reply (replies), chunks and lines (translation.requests).
+Here: the protocol of PaliBench (appendix A) and of the audit (section 3.2), with independent passages as a JSON object
+whose keys the reply repeats; and the number of tries for a single text. Not here: retries of a call
+(resources.provider.client), the form of a reply (replies), chunks and lines (translation.requests).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,16 +20,16 @@ from resources.provider.replies import REFUSED, parse, schema_of
 PURPOSE = "translate"
 
 TRIES = 3
-"""How often a single text is asked for when its replies hold no translation of it."""
+"""Number of questions about a single text while its replies hold no translation."""
 
 TEXT: Mapping[str, Any] = {"type": "string"}
 
 
 class Output(NamedTuple):
-    """What came of one passage: its text, a refusal in the model's words, or the error for which there is neither.
+    """Result for one passage: its text, a refusal in the model's words, or the error in place of either.
 
-    `batch` names the passages that were asked for together by the first of them, `call` the question in the ledger,
-    `parsing` how the text was got out of the reply: 'strict', 'repaired' or 'prefix'.
+    `batch` is the first passage of the request's batch, `call` the question in the ledger, `parsing` the way the reply
+    was parsed: 'strict', 'repaired' or 'prefix'.
     """
 
     passage: str
@@ -42,11 +42,11 @@ class Output(NamedTuple):
 
 
 Passages = Callable[[Iterable[str]], Template[str]]
-"""How passages of these keys are asked for; what is read from a reply is the translation of the first."""
+"""The template of questions about passages with these keys; its reader takes the first key's translation."""
 
 
 def translating(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> Passages:
-    """How a model is asked for passages; the languages are names, as the prompt has them."""
+    """Templates of questions about passages; the languages are names, as in the prompt."""
 
     def template(keys: Iterable[str]) -> Template[str]:
         names = list(keys)
@@ -57,12 +57,12 @@ def translating(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> P
 
 
 def text_under(key: str, values: Mapping[str, Any]) -> str:
-    """The translation under a key, as it is stored.
+    """The translation under a key, in the form in which it is stored.
 
     Raises
     ------
     ValueError
-        Where there is none.
+        If there is none.
     """
     if text := _text(values.get(key)):
         return text
@@ -70,17 +70,17 @@ def text_under(key: str, values: Mapping[str, Any]) -> str:
 
 
 def output_of(passage: str, batch: str, verdict: Verdict[str]) -> Output:
-    """What came of a passage that was asked for alone."""
+    """The output of a passage that was requested alone."""
     refusal = (verdict.abstention or "").removeprefix(REFUSED) if verdict.refused else None
     error = verdict.error or (None if verdict.refused else verdict.abstention)
     return Output(passage, verdict.value, refusal, error, batch, verdict.call, verdict.parsing)
 
 
 async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -> list[Output]:
-    """Translate one batch, passage by passage where it has to be.
+    """Translate one batch, passage by passage if necessary.
 
-    Of a reply, every passage that it translates is taken, and only the others are asked for again. A batch of which
-    nothing could be taken is cut in halves, down to single passages.
+    Every passage that a reply translates is taken, and only the others are asked for again. A batch whose reply has no
+    usable passage is cut in halves, down to single passages.
 
     Parameters
     ----------
@@ -96,12 +96,12 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
     waiting = [passages]
     while waiting:
         part = waiting.pop()
-        own = template(part)
+        part_template = template(part)
         if len(part) == 1:
             (key,) = part
-            outputs.append(output_of(key, batch, await insist(ask, own, part)))
+            outputs.append(output_of(key, batch, await insist(ask, part_template, part)))
             continue
-        question = own.question(part)
+        question = part_template.question(part)
         try:
             reply = await ask(question)
         except CallFailed as failure:
@@ -120,5 +120,5 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
 
 
 def _text(value: object) -> str:
-    """A translation as it is stored, '' where a value is none."""
+    """A translation in the form in which it is stored; '' if a value is no text."""
     return storable(value.strip()) if isinstance(value, str) else ""

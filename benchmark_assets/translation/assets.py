@@ -1,4 +1,4 @@
-"""Assets of the translations: what each system made of each passage."""
+"""Assets of the translations: outputs of each system for each passage."""
 
 import dagster as dg
 

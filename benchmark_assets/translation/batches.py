@@ -1,6 +1,6 @@
 """Cutting passages into requests.
 
-Here: which passages go together. Not here: counting tokens (resources.provider.tokens), what a request says (prompts).
+Here: grouping passages. Not here: counting tokens (resources.provider.tokens), the text of a request (prompts).
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ def batches(texts: Mapping[str, str], budget: int, count: Callable[[str], int]) 
     Parameters
     ----------
     texts
-        Source texts by passage key, in the order in which they are to be sent.
+        Source texts by passage key, in the order of sending.
     budget
         Most source tokens of a batch, from 1. Keys and JSON around the texts are not counted.
     count
@@ -24,7 +24,7 @@ def batches(texts: Mapping[str, str], budget: int, count: Callable[[str], int]) 
     Returns
     -------
     list
-        Keys of each batch. Each takes as many passages as fit; one that is longer than the budget is alone.
+        Keys of each batch. Each takes as many passages as fit; a passage longer than the budget is a batch of its own.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def batches(texts: Mapping[str, str], budget: int, count: Callable[[str], int]) 
 
 
 def halves(batch: Mapping[str, Item]) -> list[dict[str, Item]]:
-    """Both halves of a batch, the latter first: from a stack, the former comes off first."""
+    """Both halves of a batch, the second first, so that a stack returns the first half first."""
     items = list(batch.items())
     middle = len(items) // 2
     return [dict(items[middle:]), dict(items[:middle])]

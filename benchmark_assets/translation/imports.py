@@ -1,4 +1,4 @@
-"""Outputs that were made elsewhere: readers of the files in which they come, and their way into the warehouse.
+"""Outputs that were made elsewhere: readers of their files, and their import into the warehouse.
 
 A reader is one function from a path to outputs, chosen by the file's ending. Nothing is imported from a file with a
 fault.
@@ -21,7 +21,7 @@ from resources.warehouse import Replacement, Warehouse
 
 
 class Outputs(NamedTuple):
-    """What a file holds: texts by passage id, the model's name where it says one, settings and usage as it has them."""
+    """Content of a file: texts by passage id, the model's name if the file has one, its settings and usage."""
 
     texts: Mapping[str, str]
     model: str | None
@@ -63,14 +63,14 @@ READERS = {".json": read_results, ".jsonl": read_lines}
 def import_outputs(
     warehouse: Warehouse, path: Path, corpus: str, model: str | None, registered: Collection[str] = ()
 ) -> tuple[str, int]:
-    """Take in the outputs of one model for one corpus, in place of those imported before; return its name and how many.
+    """Import the outputs of one model for one corpus, replacing earlier imports; return its name and their number.
 
     Parameters
     ----------
     model
-        Name of the partition; by default the one that the file gives, for JSON lines the file's stem.
+        Name of the partition; by default the name in the file, for JSON lines the file's stem.
     registered
-        Names of the models that are asked, under which nothing can be imported.
+        Names of the registry's models, under which nothing can be imported.
 
     Raises
     ------
@@ -110,13 +110,15 @@ def import_outputs(
 
 
 def _rows(warehouse: Warehouse, path: Path, corpus: str, model: str, texts: Mapping[str, Any]) -> pl.DataFrame:
-    known = set(warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage_id"])["passage_id"])
-    if not known:
-        raise BadInput(corpus, "", "has no passages in this warehouse", "`variorum import corpus FILE` it first")
+    ids = set(warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage_id"])["passage_id"])
+    if not ids:
+        raise BadInput(
+            corpus, "", "has no passages in this warehouse", "import it first: `variorum import corpus FILE`"
+        )
     if not texts:
         raise BadInput(path, "", "holds no outputs", "check the file")
     for identity, text in texts.items():
-        if identity not in known:
+        if identity not in ids:
             raise BadInput(path, identity, f"is no passage of {corpus}", "check the corpus, or drop the output")
         if not isinstance(text, str) or not text.strip():
             problem = "the output is empty" if isinstance(text, str) else "the output is no text"

@@ -1,7 +1,7 @@
-"""What a model is asked for at a time: a batch of passages, a chunk with what surrounds it, or a chunk line by line.
+"""Requests for translations: a batch of passages, a chunk with its contexts, or a chunk line by line.
 
-Here: the three forms behind one interface, and the item that a chunk is (LiTERatE, System Input Format). Not here: how
-long a text is asked for (translation.asking), which passages are asked for in which form (translation.systems).
+Here: the three forms behind one interface, and the item of a chunk (LiTERatE, System Input Format). Not here: repeated
+questions about a text (translation.asking), the choice of the form for a passage (translation.systems).
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,25 +26,25 @@ from resources.provider.registry import Model
 from resources.provider.replies import schema_of
 
 ANSWER = "translation"
-"""The key under which a model answers about a chunk."""
+"""The key of a chunk's translation in a reply."""
 
 PARSINGS = ("strict", "repaired", "prefix")
-"""How a text was got out of a reply, from the surest on."""
+"""Ways of parsing a reply, the most reliable first."""
 
 
 class Request(Protocol):
-    """Passages that belong together, and how they are asked for."""
+    """Passages that are requested together, and the form of the request."""
 
     def questions(self) -> Sequence[Question]:
         """The first questions, for estimates."""
 
     async def outputs(self, ask: Ask) -> list[Output]:
-        """Ask, as often as it takes; one output for each passage, by its key."""
+        """Ask as often as necessary; return one output for each passage, by its key."""
 
 
 @dataclass(frozen=True)
 class BatchRequest:
-    """Independent passages: source texts by the ids that the model sees, and all keys of passages by their id."""
+    """Independent passages: source texts by the ids in the prompt, and keys of all passages by their id."""
 
     template: Passages
     texts: Mapping[str, str]
@@ -64,7 +64,7 @@ class BatchRequest:
 
 @dataclass(frozen=True)
 class ChunkRequest:
-    """A chunk with its contexts and its glossary, as `chunk_item` has them."""
+    """A chunk with its contexts and its glossary, as `chunk_item` gives them."""
 
     template: Template[str]
     passage: str
@@ -81,9 +81,9 @@ class ChunkRequest:
 
 @dataclass(frozen=True)
 class LinesRequest:
-    """A chunk of which every line is asked for on its own, by the id that the model sees and the line's number.
+    """A chunk that is translated line by line; a line's id in the prompt is the chunk's id and the line's number.
 
-    `text` has a line at least that is not empty.
+    `text` has at least one line that is not empty.
     """
 
     template: Passages
@@ -96,9 +96,9 @@ class LinesRequest:
         return [self.template(line).question(line) for line in self._lines().values()]
 
     async def outputs(self, ask: Ask) -> list[Output]:
-        """Ask line by line, until one has no translation: the chunk has what came of that line, else all of them.
+        """Ask line by line. The output joins the translated lines; at a line without a translation it is that line's.
 
-        Empty lines stay. `call` is that of the last line, `parsing` the least sure one.
+        Empty lines stay. `call` is the last line's, `parsing` the least reliable of all lines.
         """
         lines = [""] * len(self.text.split("\n"))
         asked: list[Output] = []
@@ -106,24 +106,24 @@ class LinesRequest:
             (output,) = await translate(ask, self.template, line)
             if output.text is None:
                 return [output._replace(passage=self.passage, batch=self.passage)]
-            # A line stays one, or those of the chunk could not be told apart.
+            # A translated line stays one line, so that the lines of the chunk can be told apart.
             lines[number] = " ".join(output.text.split())
             asked.append(output)
         parsing = max((str(output.parsing) for output in asked), key=PARSINGS.index)
         return [Output(self.passage, "\n".join(lines), batch=self.passage, call=asked[-1].call, parsing=parsing)]
 
     def _lines(self) -> dict[int, dict[str, str]]:
-        """What is sent for each line that is not empty, by its number from 0."""
+        """The passages to send for each line that is not empty, by its number from 0."""
         lines = enumerate(self.text.split("\n"))
         return {number: {f"{self.id}.{number + 1}": line.strip()} for number, line in lines if line.strip()}
 
 
 def chunk_template(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> Template[str]:
-    """How chunks are asked for; the languages are names, as the prompt has them."""
+    """The template of questions about chunks; the languages are names, as in the prompt."""
     read = fields([ANSWER], partial(text_under, ANSWER))
     return Template(model, prompt, languages, PURPOSE, schema_of([ANSWER], TEXT), read, tries=TRIES)
 
 
 def chunk_item(text: str, previous: str | None, following: str | None, glossary: Sequence[Mapping[str, str]]) -> Any:
-    """What a model sees of a chunk. A context is '' where the document begins or ends, and where none is known."""
+    """The item of a chunk in a prompt. A context is '' at the document's beginning or end, or if it is unknown."""
     return {"previous": previous or "", "text": text, "next": following or "", "glossary": list(glossary)}

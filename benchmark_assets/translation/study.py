@@ -1,7 +1,7 @@
-"""Translation as a study: which outputs are wanted, and outputs as rows of the translation tables.
+"""Translation as a study: the required outputs, and outputs as rows of the translation tables.
 
-Here: what stands between the warehouse and the systems. Not here: where outputs come from (translation.systems), what a
-model is asked (translation.asking).
+Here: the way between the warehouse and the systems. Not here: producing outputs (translation.systems), questions to
+models (translation.asking).
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,10 +19,9 @@ _COLUMNS = dict.fromkeys(["model", *Output._fields], pl.String)
 
 
 class Translation(Study):
-    """What a system made of a passage that is in the benchmark.
+    """Translation of a selected passage by a system.
 
-    An output is asked for again only when its source or the system changed, or its glossary where the corpus is
-    literary.
+    An output is requested again only when its source or the system changed, or, in a literary corpus, its glossary.
 
     Outputs of a model that was removed from the registry stay as they are.
     """
@@ -38,15 +37,15 @@ class Translation(Study):
         return self.systems.settings(asked).filter(pl.col("passage").is_in(chosen) | pl.col("settings").is_null())
 
     def cost(self, stale: pl.DataFrame) -> Estimate | None:
-        """Calls and cost of the first requests; None where all systems were imported."""
-        estimates = [self.systems.estimate(model, own) for model, own in self._sources(stale)]
+        """Calls and cost of the first requests; None if all systems were imported."""
+        estimates = [self.systems.estimate(model, sources) for model, sources in self._sources(stale)]
         return total(each for each in estimates if each) if any(estimates) else None
 
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
-        """Texts, refusals, and by which request each was had; a passage without either has failed."""
+        """Texts, refusals, and the request of each; a passage with neither text nor refusal failed."""
         rows = [
             (model, *output)
-            for model, own in self._sources(stale) for output in self.systems.translate(model, own, run)
+            for model, sources in self._sources(stale) for output in self.systems.translate(model, sources, run)
         ]  # fmt: skip
         outputs = pl.DataFrame(rows, schema=_COLUMNS, orient="row")
         texts, refusals, asked = (outputs.filter(pl.col(name).is_not_null()) for name in ("text", "refusal", "call"))
@@ -70,5 +69,5 @@ class Translation(Study):
         """Source texts by passage, for each model."""
         rows = self.warehouse.read("source_text", stale.select("passage"), ["passage", "text"])
         texts = dict(rows.iter_rows())
-        for (model,), own in stale.group_by(["model"], maintain_order=True):
-            yield str(model), {key: texts[key] for key in own["passage"]}
+        for (model,), outputs in stale.group_by(["model"], maintain_order=True):
+            yield str(model), {key: texts[key] for key in outputs["passage"]}

@@ -1,7 +1,7 @@
-"""The systems on trial: what turns source passages into outputs.
+"""The systems on trial, which turn source passages into outputs.
 
-Here: the interface that every system fills, outputs that were made elsewhere, models of the registry. Not here: readers
-of imported files (translation.imports), what is asked in a request (translation.requests), calls (resources.provider).
+Here: the interface of every system, outputs that were made elsewhere, models of the registry. Not here: readers of
+imported files (translation.imports), requests (translation.requests), calls (resources.provider).
 """
 
 import logging
@@ -40,13 +40,13 @@ class System(Protocol):
     """One model with its settings."""
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
-        """Hash of what determines the output besides the source, for each passage that the system covers."""
+        """Hash of everything besides the source that determines the output, for each passage that the system covers."""
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
-        """Translate source texts by passage key; one Output each, in any order, as they come. The run pays."""
+        """Translate source texts by passage key; yield one Output each, in order of arrival. The run pays."""
 
     def estimate(self, sources: Mapping[str, str]) -> Estimate | None:
-        """What translating them would ask of a provider; None where nothing is asked."""
+        """Calls and cost of translating the sources; None if no model is asked."""
 
 
 class ImportedSystem:
@@ -61,7 +61,7 @@ class ImportedSystem:
         return dict(zip(rows["passage"], rows["fingerprint"], strict=True))
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
-        """Give the imported outputs."""
+        """Yield the imported outputs."""
         rows = self._rows(list(sources), "text")
         yield from (Output(passage, text) for passage, text in rows.iter_rows())
 
@@ -78,8 +78,8 @@ class ImportedSystem:
 class CalledSystem:
     """A model of the registry.
 
-    It is asked with the prompt `translate`, as the audit does it (section 3.2, appendix A); in corpora that are
-    compared with a human translation (`literary`), chunk by chunk with `chunk`, or line by line with `translate`.
+    It is asked with the prompt `translate`, as in the audit (section 3.2, appendix A); in corpora that are compared
+    with a human translation (`literary`), chunk by chunk with `chunk`, or line by line with `translate`.
     """
 
     def __init__(self, warehouse: Warehouse, provider: Provider, model: Model) -> None:
@@ -87,10 +87,10 @@ class CalledSystem:
         self._prompt, self._chunk_prompt = prompts.load("translate"), prompts.load("chunk")
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
-        """Hash of endpoint, version served, settings, prompt; passages of corpora that it leaves out are not covered.
+        """Hash of endpoint, served version, settings, prompt; passages of corpora that it leaves out are not covered.
 
-        How passages are batched is no part of it: they are independent items, and the manifest says how each was asked.
-        Nor are contexts and glossary of a chunk: the assets that hold them are inputs of an output.
+        Batches are no part of it: passages are independent items, and the manifest records the request of each. Nor are
+        contexts and glossary of a chunk: the assets that hold them are inputs of an output.
         """
         hashes: dict[tuple[object, ...], str] = {}
         covered = self._passages(passages).select("passage", "language", "target_language", "literary")
@@ -103,7 +103,7 @@ class CalledSystem:
         return dict(zip(covered["passage"], map(hashes.__getitem__, kinds.iter_rows()), strict=True))
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
-        """Ask for the passages, after saying how many calls that is and about what it will cost."""
+        """Log the number of calls and the estimated cost, then ask for the passages."""
         requests = self._requests(sources)
         logger.info("%s: %s", self._model.name, self._estimate(requests))
 
@@ -115,7 +115,7 @@ class CalledSystem:
             yield from outputs
 
     def estimate(self, sources: Mapping[str, str]) -> Estimate:
-        """Calls and cost of the requests, each taken to be answered at once."""
+        """Calls and cost of the requests, assuming one reply for each."""
         return self._estimate(self._requests(sources))
 
     def _estimate(self, requests: Sequence[Request]) -> Estimate:
@@ -123,18 +123,18 @@ class CalledSystem:
         return estimate(questions, self._provider.ledger)
 
     def _requests(self, sources: Mapping[str, str]) -> list[Request]:
-        """What is asked for the passages, by corpus and language, in order."""
+        """The requests for the passages, by corpus and language, in order."""
         rows = self._passages(list(sources))
         requests: list[Request] = []
         by = ["corpus", "language", "target_language", "literary"]
-        for (_, source, target, literary), own in rows.group_by(by, maintain_order=True):
+        for (_, source, target, literary), group in rows.group_by(by, maintain_order=True):
             languages = language_names(str(source), str(target))
             template = translating(self._model, self._prompt, languages)
-            keys = dict(own.select("passage_id", "passage").iter_rows())
+            keys = dict(group.select("passage_id", "passage").iter_rows())
             if literary and self._lines:
                 requests += [LinesRequest(template, key, identity, sources[key]) for identity, key in keys.items()]
             elif literary:
-                requests += self._chunks(own, sources, languages)
+                requests += self._chunks(group, sources, languages)
             else:
                 texts = {identity: sources[key] for identity, key in keys.items()}
                 requests += [
@@ -161,8 +161,8 @@ class CalledSystem:
         return self._model.settings.lines
 
     def _passages(self, passages: Sequence[str]) -> pl.DataFrame:
-        """Those of the passages that are covered, in the order given, with ids, languages, contexts; `literary` says
-        whether they are compared with a human translation."""
+        """The covered passages, in the given order, with ids, languages, contexts; `literary` is true if they are
+        compared with a human translation."""
         keys = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
         columns = ["passage", "passage_id", "corpus", "language", "previous", "following"]
         rows = self._warehouse.read("source_text", keys, columns)
@@ -174,8 +174,8 @@ class CalledSystem:
 
 
 class Systems(BaseModel):
-    """All systems by the name of their partition: models of the registry, and those whose outputs or answers to tasks
-    were imported."""
+    """All systems by the name of their partition: models of the registry, and models with imported outputs or answers
+    to tasks."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -187,41 +187,42 @@ class Systems(BaseModel):
         return sorted(self._imported() | set(self.provider.registry().models))
 
     def known(self, models: Iterable[str]) -> set[str]:
-        """Those of the models that are systems still: in the registry, or imported."""
+        """The models that are still systems: in the registry, or imported."""
         return set(models).intersection(self.models())
 
     def settings(self, asked: pl.DataFrame) -> pl.DataFrame:
-        """What determines each output besides its source: columns `model`, `passage` and `settings`.
+        """Everything besides its source that determines an output: columns `model`, `passage` and `settings`.
 
-        Passages that a system does not cover are left out; of systems that are known no more, `settings` is null.
+        Passages that a system does not cover are left out; `settings` is null for systems that are no longer
+        registered.
 
         Parameters
         ----------
         asked
             Columns `model` and `passage`.
         """
-        found: list[tuple[str, str, str | None]] = []
-        known = self.known(asked["model"].unique())
-        for (model,), own in asked.group_by(["model"], maintain_order=True):
-            name, passages = str(model), own["passage"].to_list()
+        rows: list[tuple[str, str, str | None]] = []
+        systems = self.known(asked["model"].unique())
+        for (model,), outputs in asked.group_by(["model"], maintain_order=True):
+            name, passages = str(model), outputs["passage"].to_list()
             fingerprints: Mapping[str, str | None] = dict.fromkeys(passages)
-            if name in known:
+            if name in systems:
                 try:
                     fingerprints = self.system(name).fingerprints(passages)
-                except BadInput as fault:  # is the error of each of its passages, once they are to be translated
+                except BadInput as fault:  # becomes the error of each of its passages when they are translated
                     fingerprints = dict.fromkeys(passages, str(fault))
-            found += [(name, passage, fingerprint) for passage, fingerprint in fingerprints.items()]
-        return pl.DataFrame(found, schema=dict.fromkeys(["model", "passage", "settings"], pl.String), orient="row")
+            rows += [(name, passage, fingerprint) for passage, fingerprint in fingerprints.items()]
+        return pl.DataFrame(rows, schema=dict.fromkeys(["model", "passage", "settings"], pl.String), orient="row")
 
     def estimate(self, model: str, sources: Mapping[str, str]) -> Estimate | None:
-        """What translating would ask of a provider; None where nothing is asked."""
+        """Calls and cost of translating; None if no model is asked."""
         try:
             return self.system(model).estimate(sources)
         except BadInput:
             return None
 
     def translate(self, model: str, sources: Mapping[str, str], run: str) -> Iterator[Output]:
-        """Translate source texts; what keeps one system from being asked is the error of its passages alone."""
+        """Translate source texts; a fault of a system is an error of its own passages only."""
         try:
             yield from self.system(model).translate(sources, run)
         except BadInput as fault:
@@ -256,10 +257,10 @@ class Systems(BaseModel):
 
 
 def language_name(tag: str) -> str:
-    """English name of a language by its BCP 47 or ISO 639 tag (CLDR's); a tag without a name stands for itself."""
+    """English name (CLDR's) of a language by its BCP 47 or ISO 639 tag; the tag itself if it has no name."""
     return str(Locale.parse("en").languages.get(tag, tag))
 
 
 def language_names(source: str, target: str) -> dict[str, str]:
-    """Names of a source's and a translation's language by their tags, as prompts have them."""
+    """Names of a source's and a translation's language by their tags, as prompts use them."""
     return {"source_language": language_name(source), "target_language": language_name(target)}
