@@ -1,16 +1,16 @@
-"""How outputs keep to the glossary: whether they have its translations, and pronouns of the right gender near them.
+"""Adherence of outputs to the glossary: whether they contain its translations, and gender of pronouns near them.
 
-Here: counts and shares. Not here: what counts as standing in a text (glossary.found).
+Here: counts and shares. Not here: when a text contains a term (glossary.found).
 
-Only terms that stand in the source are counted. What the shares do not see: a translation that stands in the output for
-something else, or as a part of a longer name; one that is there once where it was due five times; one that is inflected
-or spelt otherwise. An output without text, or one that a model declined to make, has no term.
+Only terms that occur in the source count. The shares miss these cases: a translation that stands for something else or
+is part of a longer name; a translation that occurs once but is needed five times; an inflected form or other spelling.
+Empty outputs and refusals contain no term.
 
-The gender of pronouns is a diagnostic, not a score, and of English outputs only. Nobody resolves what a pronoun refers
-to: in a sentence that names one woman of the glossary, 'he' may be a man who is not in it, or of whom the sentence
-before spoke. A name may also be a pronoun (He Xiangu). The real human translations, in which every pronoun is right,
-agree in 220 of 251 pronouns (Hongloumeng) and 37 of 59 (Botchan, whose teller is an 'I') only. So a single conflict
-means little, and no share is to be read by itself: the human translation's own is the one to hold it against.
+Gender of pronouns is a diagnostic, not a score, for English outputs only. References of pronouns are not resolved: in a
+sentence that names one woman of the glossary, 'he' may be a man from the sentence before, or one who is not in the
+glossary. A name may look like a pronoun (He Xiangu). Real human translations, where every pronoun is right, agree in
+only 220 of 251 pronouns (Hongloumeng) and 37 of 59 (Botchan, whose narrator is an 'I'). So a single conflict means
+little; compare a share with that of the human translation.
 """
 
 import re
@@ -36,7 +36,7 @@ PRONOUNS: Mapping[str, re.Pattern[str]] = {
 PERSONAL = (
     "i", "me", "my", "you", "your", "we", "us", "our", "he", "him", "his", "she", "her", "they", "them", "their",
 )  # fmt: skip
-"""Translations that are no names: a glossary may say that the teller, who has a gender, is 'I'."""
+"""Translations that are not names: a glossary may have the narrator, with a gender, as 'I'."""
 
 SIGNATURE = (
     "terms that stand in the source, looked for in the text exactly but for letter case, curled apostrophes and the "
@@ -47,39 +47,39 @@ SIGNATURE = (
 ADHERENCE = schema("term_adherence")
 SUMMARY = schema("adherence_summary")
 
-# Where a sentence ends: at its stop with what closes after it, unless the stop is that of an address; at a line's end.
+# End of a sentence: a stop with closing marks, unless it ends a title such as Mr; or the end of a line.
 _END = re.compile(r"""(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?…]+["”’'»)\]]*\s+|\n+""")
 
 
 def of_outputs(warehouse: Warehouse, due: pl.DataFrame, english: Collection[str]) -> pl.DataFrame:
-    """Rows of `term_adherence` of these outputs (`model`, `passage`); one that the model declined to make has no text,
-    and so no term. Parameters as for `adherence`."""
+    """Rows of `term_adherence` of these outputs (`model`, `passage`). A refusal has no text, and so no term. Parameters
+    as for `adherence`."""
     given = [(*output, text) for output, text in texts(warehouse, due).items()]
     outputs = pl.DataFrame(given, schema=dict.fromkeys(["model", "passage", "text"], pl.String), orient="row")
     return adherence(outputs, warehouse.read("glossary", due.select("passage")), english)
 
 
 def adherence(outputs: pl.DataFrame, terms: pl.DataFrame, english: Collection[str]) -> pl.DataFrame:
-    """Which terms of its chunk each output has: rows of `term_adherence` (columns of ADHERENCE).
+    """Which terms of its chunk each output contains: rows of `term_adherence` (columns of ADHERENCE).
 
     Parameters
     ----------
     outputs
         Columns `model`, `passage` and `text`.
     terms
-        Rows of `glossary`, of these passages.
+        Rows of `glossary` for these passages.
     english
-        Corpora whose outputs are in English; of others no pronouns are counted.
+        Corpora whose outputs are in English; in other corpora pronouns are not counted.
     """
-    own: dict[str, list[dict[str, str | bool | None]]] = {}
+    by_passage: dict[str, list[dict[str, str | bool | None]]] = {}
     for term in terms.iter_rows(named=True):
-        own.setdefault(term["passage"], []).append(term)
+        by_passage.setdefault(term["passage"], []).append(term)
     rows = []
     for model, passage, text in outputs.select("model", "passage", "text").iter_rows():
-        named = [(str(term["translation"]), str(term["gender"] or "")) for term in own.get(passage, [])]
+        named = [(str(term["translation"]), str(term["gender"] or "")) for term in by_passage.get(passage, [])]
         genders = [name for name in named if name[1] in GENDERS and name[0].casefold() not in PERSONAL]
         counted = pronouns(text, genders) if passage.partition("/")[0] in english else {}
-        for term, name in zip(own.get(passage, []), named, strict=True):
+        for term, name in zip(by_passage.get(passage, []), named, strict=True):
             if term["in_source"]:
                 present = found(name[0], text) is not None
                 rows.append((
@@ -90,16 +90,16 @@ def adherence(outputs: pl.DataFrame, terms: pl.DataFrame, english: Collection[st
 
 
 def pronouns(text: str, genders: Collection[tuple[str, str]]) -> dict[tuple[str, str], tuple[int, int]]:
-    """Pronouns of the third person near the terms of an English text: how many agree with a term and how many do not.
+    """Count third-person pronouns near the terms of an English text: those that agree in gender, those that do not.
 
-    Looked at are, for each term, the sentences that name it and no term of another gender, neuter included, for a title
-    may be that of the person meant. There he, him, his and himself, she, her, hers and herself are counted; a pronoun
-    counts once for each term of its sentence. Terms of neuter gender have no count.
+    For each term, counts he, him, his, himself, she, her, hers and herself in the sentences that name it and no term of
+    another gender. Neuter counts as another gender, since a title may denote the person meant. A pronoun counts once
+    for each term of its sentence. Neuter terms have no count.
 
     Parameters
     ----------
     genders
-        Translation and gender, one of GENDERS, of the terms that have one and are names.
+        Translation and gender, one of GENDERS, of each term that has a gender and is a name.
     """
     counts = {name: (0, 0) for name in genders if name[1] in PRONOUNS}
     for sentence in sentences(text):
@@ -114,14 +114,14 @@ def pronouns(text: str, genders: Collection[tuple[str, str]]) -> dict[tuple[str,
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text in a script that parts words by spaces, stripped; none of an empty text."""
+    """The sentences of a text in a script with spaces between words, stripped; none for an empty text."""
     cuts = [0, *(match.end() for match in _END.finditer(text)), len(text)]
     pieces = (text[start:end].strip() for start, end in pairwise(cuts))
     return [piece for piece in pieces if piece]
 
 
 def summarize(rows: pl.DataFrame) -> pl.DataFrame:
-    """Shares of terms that the outputs of each model have, by corpus, and the human translation's on the same terms.
+    """Shares of terms in the outputs of each model, by corpus, and in the human translation on the same terms.
 
     Parameters
     ----------
@@ -130,17 +130,17 @@ def summarize(rows: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of SUMMARY, by model and corpus; none without terms. Shares lie in [0, 1]; the interval is that of resampled
-    chunks, of which one with many terms weighs more. `agreement` is null without pronouns.
+    Columns of SUMMARY, by model and corpus; no row without terms. Shares lie in [0, 1]. Intervals resample chunks,
+    weighted by their number of terms. `agreement` is null without pronouns.
     """
     counted = rows.drop_nulls("in_human").with_columns(CORPUS)
     sums = counted.sort("model", "passage").group_by("model", "corpus", "passage", maintain_order=True).agg(
         pl.col("present", "in_human", "agreeing", "conflicting").sum().cast(pl.Int64), terms=pl.len()
     )  # fmt: skip
     found_rows = []
-    for (model, corpus), own in sums.group_by("model", "corpus", maintain_order=True):
-        counts = own.select("terms", "present", "in_human", "agreeing", "conflicting").to_numpy().astype(np.float64)
-        resampled = sample_and_resamples(len(own)) @ counts[:, :2]
+    for (model, corpus), chunks in sums.group_by("model", "corpus", maintain_order=True):
+        counts = chunks.select("terms", "present", "in_human", "agreeing", "conflicting").to_numpy().astype(np.float64)
+        resampled = sample_and_resamples(len(chunks)) @ counts[:, :2]
         share, low, high = bounded(resampled[:, 1] / resampled[:, 0])
         terms, present, human, agreeing, conflicting = (int(count) for count in counts.sum(axis=0))
         pronouns_all = agreeing + conflicting

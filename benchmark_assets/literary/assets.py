@@ -1,4 +1,4 @@
-"""Assets of literary corpora: terms of chunks, outputs beside the human translation, and what people say of judges."""
+"""Assets of literary corpora: terms of chunks, comparisons with the human translation, calibration of judges."""
 
 import dagster as dg
 import polars as pl
@@ -33,15 +33,15 @@ glossary = study_asset(Glossary, PASSAGE, "literary", ["source_text", "segmented
     deps=[model_output, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
 )  # fmt: skip
 def term_adherence(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Whether an output has the translations of its chunk's terms, and whether pronouns near them agree in gender.
+    """Whether an output contains the translations of its chunk's terms, and gender agreement of pronouns near them.
 
-    A model that declines to translate a chunk has none of them.
+    A refusal contains none of the terms.
     """
 
     def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        own = asked.filter(CORPUS.is_in(list(literary(warehouse))))
+        outputs = asked.filter(CORPUS.is_in(list(literary(warehouse))))
         language = pl.when(CORPUS.is_in(english())).then(pl.lit(ENGLISH)).otherwise(pl.lit(""))
-        return own.select("model", "passage", settings=language)
+        return outputs.select("model", "passage", settings=language)
 
     def english() -> list[str]:
         """Corpora whose outputs are in English."""
@@ -61,7 +61,7 @@ def term_adherence(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
 def adherence_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Share of terms that a model's outputs have, beside the human translation's, by corpus; agreement of pronouns."""
+    """Shares of terms in a model's outputs and in the human translation, by corpus; gender agreement of pronouns."""
 
     def compute(due: pl.DataFrame) -> Computed:
         return Computed({"adherence_summary": adherence.summarize(warehouse.read("term_adherence", due))})
@@ -83,20 +83,23 @@ aspect_vote = study_asset(
     deps=[aspect_vote],
 )  # fmt: skip
 def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """What the ensemble says of an output beside the human translation: machine, human or unsure."""
+    """The ensemble's verdict on an output against the human translation: machine, human or unsure."""
     corpora = literary(warehouse)
 
     def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        words = {corpus: digest(own.ensemble, own.margin) for corpus, own in corpora.items() if own.ensemble}
-        own = asked.filter(CORPUS.is_in(list(words))).select("model", "passage", CORPUS)
-        return own.select(
+        words = {
+            corpus: digest(described.ensemble, described.margin)
+            for corpus, described in corpora.items() if described.ensemble
+        }  # fmt: skip
+        outputs = asked.filter(CORPUS.is_in(list(words))).select("model", "passage", CORPUS)
+        return outputs.select(
             "model", "passage", settings=pl.col("corpus").replace_strict(words, default=None, return_dtype=pl.String)
         )
 
     def compute(due: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("head_to_head").drop("fingerprint")]
-        for corpus, own in corpora.items():
-            rows.append(ensemble.verdicts(warehouse.read("aspect_vote", due.filter(CORPUS.eq(corpus))), own))
+        for corpus, described in corpora.items():
+            rows.append(ensemble.verdicts(warehouse.read("aspect_vote", due.filter(CORPUS.eq(corpus))), described))
         return Computed({"head_to_head": pl.concat(rows)})
 
     return refresh(context, warehouse, compute, settings, sparse=True)
@@ -111,10 +114,10 @@ def literary_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """A model against the human translators of each corpus, 50 being parity: by all aspects, and by each alone.
+    """Score of a model against the human translators of each corpus, over all aspects and by aspect; 50 is parity.
 
-    Scores of models that are known no more stay as they are, under the contract that they were made by; so do those
-    on a corpus of which a judge is not in the registry any more.
+    Scores of models that are no longer registered stay as they are, with their contract. So do scores on a corpus whose
+    ensemble has a judge that is no longer in the registry.
     """
     corpora, contracts = literary(warehouse), _contracts(warehouse, systems.provider)
 
@@ -122,19 +125,21 @@ def literary_score(
         judged = warehouse.read("head_to_head", asked.select("model"), ["model", "passage"])
         words = pl.col("corpus").replace_strict(contracts, default="", return_dtype=pl.String)
         together = pl.when(~words.has_nulls()).then(words.str.join("\n"))
-        own = judged.select("model", CORPUS).unique().sort("model", "corpus").group_by("model").agg(together)
-        known = pl.col("model").is_in(list(systems.known(own["model"])))
-        return own.select("model", settings=pl.when(known).then(pl.format("{} {}", pl.lit(SIGNATURE), "corpus")))
+        models = judged.select("model", CORPUS).unique().sort("model", "corpus").group_by("model").agg(together)
+        registered = pl.col("model").is_in(list(systems.known(models["model"])))
+        return models.select(
+            "model", settings=pl.when(registered).then(pl.format("{} {}", pl.lit(SIGNATURE), "corpus"))
+        )
 
     def compute(due: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("literary_score").drop("fingerprint")]
-        said, votes = warehouse.read("head_to_head", due), warehouse.read("aspect_vote", due)
+        verdicts, votes = warehouse.read("head_to_head", due), warehouse.read("aspect_vote", due)
         for corpus, contract in contracts.items():
             if contract is None:
                 continue
-            ours, own = (each.filter(CORPUS.eq(corpus)) for each in (said, votes))
-            documents = warehouse.read("source_text", own.select("passage"), ["passage", "document"])
-            rows.append(scores(ours, own, documents.select("passage", WORK), corpora[corpus], contract))
+            judged, cast = (rows_of.filter(CORPUS.eq(corpus)) for rows_of in (verdicts, votes))
+            documents = warehouse.read("source_text", cast.select("passage"), ["passage", "document"])
+            rows.append(scores(judged, cast, documents.select("passage", WORK), corpora[corpus], contract))
         return Computed({"literary_score": pl.concat(rows)})
 
     return refresh(
@@ -148,20 +153,20 @@ def ensemble_calibration(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """How often seats and ensembles say what people say where these agree; which weights of the seats are best."""
+    """Agreement of seats and ensembles with people's decisive verdicts, and the best weights of the seats."""
     corpora, contracts, labels = literary(warehouse), _contracts(warehouse, provider), applicable(warehouse)
 
     def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        known = None not in contracts.values()  # else what is stored stays
-        words = digest(INTERVALS, sorted(contracts.items()), labels.rows()) if known else None
+        complete = None not in contracts.values()  # without this, stored rows stay
+        words = digest(INTERVALS, sorted(contracts.items()), labels.rows()) if complete else None
         return (asked.clear() if labels.is_empty() else asked).with_columns(settings=pl.lit(words, pl.String))
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("ensemble_calibration").drop("fingerprint")]
         for corpus, contract in contracts.items():
-            said = labels.filter(CORPUS.eq(corpus))
-            votes = warehouse.read("aspect_vote", said.select("model", "passage"))
-            rows.append(calibration(corpus, corpora[corpus], votes, said, contract or ""))
+            of_corpus = labels.filter(CORPUS.eq(corpus))
+            votes = warehouse.read("aspect_vote", of_corpus.select("model", "passage"))
+            rows.append(calibration(corpus, corpora[corpus], votes, of_corpus, contract or ""))
         return Computed({"ensemble_calibration": pl.concat(rows)})
 
     return refresh(
@@ -171,6 +176,6 @@ def ensemble_calibration(
 
 
 def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str | None]:
-    """By corpus with an ensemble, what its scores have in common; None where nobody knows that any more."""
+    """The contract of each corpus with an ensemble; None if one of its judges is no longer in the registry."""
     corpora = literary(warehouse)
     return {corpus: ensemble.contract(own, provider) for corpus, own in corpora.items() if own.ensemble}

@@ -1,8 +1,7 @@
-"""How far seats and ensembles agree with decisive verdicts of people (LiTERatE, Evaluation Approach), and which weights
-agree best.
+"""Agreement of seats and ensembles with decisive human verdicts (LiTERatE, Evaluation Approach), and the best weights.
 
-Here: decisive verdicts, weights, and what they are worth on pairs that they were not chosen on. Not here: asking people
-(pairs) or judges (ensemble).
+Here: decisive verdicts, weights, and their accuracy on held-out pairs. Not here: asking people (pairs) or judges
+(ensemble).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +24,7 @@ from resources.digest import digest
 FOLDS = 5
 WEIGHTS = (0, 1, 2)
 MOST_SEATS = 6
-"""Of which all combinations of weights are tried; of more, one seat after the other is given its best weight."""
+"""Most seats for which all combinations of weights are tried. With more, seats get their best weights in turn."""
 
 SEAT_KIND, EQUAL, BEST, IN_USE = "seat", "equal weights", "best weights", "weights in use"
 
@@ -39,12 +38,12 @@ CALIBRATION = schema("ensemble_calibration")
 
 
 class CastVotes(NamedTuple):
-    """Pairs on which people are decisive, and what the seats say of them.
+    """Pairs on which people are decisive, and the votes of the seats on them.
 
     Attributes
     ----------
     passages
-        Of each pair.
+        Passage of each pair.
     truth
         1 where people prefer the machine, -1 where they prefer the human, shape (pairs,).
     cast
@@ -57,16 +56,16 @@ class CastVotes(NamedTuple):
 
 
 def decisive(labels: pl.DataFrame) -> pl.DataFrame:
-    """Pairs on which two annotators or more agree on a winner, with nobody against: `model`, `passage`, `better`.
+    """Pairs on which two annotators or more name the same winner, without dissent: `model`, `passage`, `better`.
 
     Parameters
     ----------
     labels
-        Columns `model`, `passage`, `annotator` and `better`. A pair that somebody holds for unsure is not decisive.
+        Columns `model`, `passage`, `annotator` and `better`. A pair that an annotator labels unsure is not decisive.
     """
-    said = pl.col("better")
-    pairs = labels.group_by(OUTPUT).agg(said.n_unique().alias("kinds"), said.first(), people=pl.len())
-    agreed = pairs.filter(pl.col("kinds") == 1, pl.col("people") >= 2, said.is_in([MACHINE, HUMAN]))
+    better = pl.col("better")
+    pairs = labels.group_by(OUTPUT).agg(better.n_unique().alias("kinds"), better.first(), people=pl.len())
+    agreed = pairs.filter(pl.col("kinds") == 1, pl.col("people") >= 2, better.is_in([MACHINE, HUMAN]))
     return agreed.select(*OUTPUT, "better").sort(OUTPUT)
 
 
@@ -80,16 +79,16 @@ def calibration(
     votes
         Rows of `aspect_vote` of the corpus.
     labels
-        Rows of `pair_label` about the texts as they are now.
+        Rows of `pair_label` about the current texts.
     contract
-        What goes in front of the signature.
+        First part of the signature.
 
     Returns
     -------
-    Each seat alone, on the pairs that it gave a vote on, with the weight that is best over all pairs; the ensemble with
-    equal weights, with those in use, and with the best ones. What stands at the best weights was found on pairs whose
-    passages had no part in their choice; with fewer than two passages there is no such row. A seat or an ensemble
-    decides by the corpus's margin.
+    Rows for each seat alone, on the pairs that it voted on, with its best weight over all pairs; and for the ensemble
+    with equal weights, with the weights in use, and with the best weights. The row of the best weights is
+    cross-validated: weights are chosen on other passages; there is none with fewer than two passages. Seats and
+    ensembles decide by the corpus's margin.
     """
     judged = against_people(literary.ensemble, votes, labels)
     if not judged.passages:
@@ -97,26 +96,26 @@ def calibration(
     cast, margin, seats = judged.cast, literary.margin, literary.ensemble
     chosen = best_weights(judged, margin)
     passages, everywhere = np.array(judged.passages), np.ones(len(cast), dtype=bool)
-    found: list[tuple[tuple[object, ...], Floats, NDArray[np.bool_]]] = []
+    decisions: list[tuple[tuple[object, ...], Floats, NDArray[np.bool_]]] = []
     for number, seat in enumerate(seats):
-        gave = np.isfinite(cast[:, number])
-        said = winners(np.nan_to_num(cast[:, number]), margin)
-        found.append(((SEAT_KIND, seat.judge, seat.aspect, float(chosen[number])), said, gave))
+        voted = np.isfinite(cast[:, number])
+        decided = winners(np.nan_to_num(cast[:, number]), margin)
+        decisions.append(((SEAT_KIND, seat.judge, seat.aspect, float(chosen[number])), decided, voted))
     for kind, weights in ((EQUAL, [1.0] * len(seats)), (IN_USE, [seat.weight for seat in seats])):
-        said = winners(balances(cast, np.array(weights)), margin)
-        found.append(((kind, "", "", None), said, everywhere))
+        decided = winners(balances(cast, np.array(weights)), margin)
+        decisions.append(((kind, "", "", None), decided, everywhere))
     if (held_out := out_of_fold(judged, margin)) is not None:
-        found.append(((BEST, "", "", None), held_out, everywhere))
+        decisions.append(((BEST, "", "", None), held_out, everywhere))
     signature = f"{contract}; weights of {WEIGHTS}, {len(set(folds(judged.passages)))} folds by passage; {SIGNATURE}"
     rows = [
-        (corpus, *names, *_numbers(said[own], judged.truth[own], passages[own]), signature)
-        for names, said, own in found if own.any()
+        (corpus, *names, *_numbers(decided[among], judged.truth[among], passages[among]), signature)
+        for names, decided, among in decisions if among.any()
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=CALIBRATION, orient="row").sort("corpus", "kind", "judge", "aspect")
 
 
 def against_people(seats: Sequence[Seat], votes: pl.DataFrame, labels: pl.DataFrame) -> CastVotes:
-    """Pairs on which people are decisive and at least one seat gave a vote; parameters as for `calibration`."""
+    """Pairs on which people are decisive and at least one seat voted; parameters as for `calibration`."""
     outputs, cast = cast_by(seats, seat_votes(votes))
     truth = outputs.join(decisive(labels), on=OUTPUT, how="left", maintain_order="left")["better"]
     kept = truth.is_not_null().to_numpy() & np.isfinite(cast).any(axis=1)
@@ -125,10 +124,9 @@ def against_people(seats: Sequence[Seat], votes: pl.DataFrame, labels: pl.DataFr
 
 
 def best_weights(judged: CastVotes, margin: float) -> Floats:
-    """The weights, shape (seats,), of which most pairs come out as people have them, an undecided one counting half.
+    """The weights, shape (seats,), that agree with people on most pairs; an undecided pair counts half.
 
-    Of equally good ones, those that are nearest to equal weights; of equally near ones, the first in the order of
-    `product`.
+    Ties go to the weights nearest to equal ones, then to the first in the order of `product`.
     """
     seats = judged.cast.shape[1]
     if seats <= MOST_SEATS:
@@ -145,22 +143,22 @@ def best_weights(judged: CastVotes, margin: float) -> Floats:
 
 
 def out_of_fold(judged: CastVotes, margin: float) -> Floats | None:
-    """What the ensemble says of each pair by the weights that are best on other passages: 1, -1 or 0, shape (pairs,);
-    None where there is one passage only."""
+    """Verdicts of the ensemble with the weights that are best on other passages: 1, -1 or 0, shape (pairs,); None with
+    fewer than two passages."""
     place = folds(judged.passages)
     if len(set(place)) < 2:
         return None
-    said = np.zeros(len(place))
+    verdicts = np.zeros(len(place))
     for fold in set(place):
-        out = np.array([each == fold for each in place])
+        out = np.array([number == fold for number in place])
         inside = CastVotes((), judged.truth[~out], judged.cast[~out])
-        said[out] = winners(balances(judged.cast[out], best_weights(inside, margin)), margin)
-    return said
+        verdicts[out] = winners(balances(judged.cast[out], best_weights(inside, margin)), margin)
+    return verdicts
 
 
 def folds(passages: Iterable[str]) -> list[int]:
-    """The fold of each pair, by its passage: `FOLDS` of about as many passages each, or one for each passage where
-    there are fewer; by a hash, so that neighbours in a work are apart."""
+    """The fold of each pair, by its passage: `FOLDS` folds of about equal size, or one for each passage if there are
+    fewer. Assigned by a hash, so that neighbors in a work are separated."""
     named = list(passages)
     ordered = sorted(set(named), key=digest)
     place = {passage: number % FOLDS for number, passage in enumerate(ordered)}
@@ -168,46 +166,46 @@ def folds(passages: Iterable[str]) -> list[int]:
 
 
 def _combinations(seats: int) -> Floats:
-    """All weights that say different things, shape (n, seats): of 1, 1 and 2, 2 the first only."""
-    return np.array([each for each in product(WEIGHTS, repeat=seats) if gcd(*each) == 1], dtype=np.float64)
+    """All weights with different shares, shape (n, seats): (1, 1), but not (2, 2)."""
+    return np.array([row for row in product(WEIGHTS, repeat=seats) if gcd(*row) == 1], dtype=np.float64)
 
 
 def _best(tried: Floats, judged: CastVotes, margin: float) -> Floats:
-    said = winners(balances(judged.cast, tried), margin)
-    good = (said * judged.truth).sum(axis=1)  # right ones less wrong ones: whole numbers, so that ties are ties
+    verdicts = winners(balances(judged.cast, tried), margin)
+    good = (verdicts * judged.truth).sum(axis=1)  # right minus wrong verdicts: integers, so that ties are exact
     shares = tried / tried.sum(axis=1, keepdims=True)
     uneven = np.round(((shares - 1 / tried.shape[1]) ** 2).sum(axis=1), 12)
-    found: Floats = tried[np.lexsort((uneven, -good))[0]]
-    return found
+    best: Floats = tried[np.lexsort((uneven, -good))[0]]
+    return best
 
 
-def _numbers(said: Floats, truth: Floats, passages: NDArray[np.str_]) -> Iterator[int | float | None]:
-    """Pairs, decided and right ones, and the three shares with their intervals."""
-    right, decides = (said == truth).astype(np.float64), said != 0
-    pairs, decided, hits = len(said), int(decides.sum()), int(right.sum())
+def _numbers(verdicts: Floats, truth: Floats, passages: NDArray[np.str_]) -> Iterator[int | float | None]:
+    """Numbers of pairs, decided pairs and right verdicts, and the three shares with their intervals."""
+    right, decides = (verdicts == truth).astype(np.float64), verdicts != 0
+    pairs, decided, hits = len(verdicts), int(decides.sum()), int(right.sum())
     yield from (pairs, decided, hits)
     yield from (decided / pairs, *rate_interval(decides.astype(np.float64), passages))
     accuracy = (hits / decided, *rate_interval(right[decides], passages[decides])) if decided else (None, None, None)
     yield from accuracy
-    points, (different, place) = np.where(said == 0, 0.5, right), np.unique(passages, return_inverse=True)
+    points, (different, place) = np.where(verdicts == 0, 0.5, right), np.unique(passages, return_inverse=True)
     yield from (float(points.mean()), *mean_interval(points, resampling_weights(len(different))[:, place]))
 
 
 def rate_interval(hits: Floats, passages: NDArray[np.str_]) -> tuple[float, float]:
-    """The 95 % interval of the share of hits among pairs, of which those of one passage are not independent.
+    """The 95 % interval of the share of hits among pairs; pairs of the same passage are not independent.
 
     Parameters
     ----------
     hits
-        1 or 0, shape (pairs,), of one pair or more.
+        1 or 0, shape (pairs,), one pair or more.
     passages
-        Of each pair.
+        Passage of each pair.
 
     Notes
     -----
-    The variance between passages gives the number of independent pairs that would tell as much, at most that of pairs;
-    to it Wilson's interval is applied (Korn and Graubard 1998). Where all pairs are hits, or none, they say nothing of
-    that variance, and count as many as there are passages. With a pair a passage it is Wilson's interval as it is.
+    Wilson's interval with the effective number of pairs, from the variance between passages and at most the number of
+    pairs (Korn and Graubard 1998). If all pairs are hits, or none, the variance is unknown, and the effective number is
+    the number of passages. With one pair per passage this is Wilson's interval itself.
     """
     different, place = np.unique(passages, return_inverse=True)
     pairs, groups, rate = len(hits), len(different), float(hits.mean())

@@ -1,8 +1,7 @@
-"""The ensemble: which votes an output needs beside the human translation, asking for them, and what they come to.
+"""The ensemble: collect the votes of a corpus's seats on outputs against the human translation, and combine them.
 
-Here: the seats of a corpus, the order in which texts are shown, texts that need no judge, votes and verdicts as rows.
-Not here: what one judge is asked about one pair (versus), scores of models (scores), how far seats are right
-(calibration).
+Here: the seats of a corpus, the order in which texts are shown, pairs that need no judge, votes and verdicts as rows.
+Not here: the question to one judge (versus), scores of models (scores), accuracy of seats (calibration).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,16 +30,16 @@ BETTER = (MACHINE, HUMAN, UNSURE)
 
 SEAT = ["judge", "aspect"]
 DECIMALS = 9
-"""Of a balance: beyond them is the rounding of weights such as 0.1, which must not decide anything."""
+"""Decimals of a balance. Rounding errors of weights such as 0.1 must not decide."""
 
 VERDICT = schema("head_to_head")
 
 
 def contract(literary: Literary, provider: Provider) -> str | None:
-    """What scores must have in common to be compared; None where a judge is not in the registry any more: nobody knows
-    what it was."""
-    prompt, known = prompts.load(PROMPT), provider.registry().judges
-    if not all(seat.judge in known for seat in literary.ensemble):
+    """What scores must have in common to be compared; None if a judge is no longer in the registry, since its settings
+    are then unknown."""
+    prompt, judges = prompts.load(PROMPT), provider.registry().judges
+    if not all(seat.judge in judges for seat in literary.ensemble):
         return None
     seats = ", ".join(
         f"{seat.judge} ({digest(*provider.model(seat.judge).determinants)[:8]}) on {seat.aspect} × {seat.weight:g}"
@@ -53,20 +52,20 @@ def contract(literary: Literary, provider: Provider) -> str | None:
 
 
 def sides(literary: Literary, model: str, passage: str) -> tuple[Side, ...]:
-    """Where an output is shown: on either side in turn, or on the one that a hash draws, for all seats the same."""
+    """The sides on which an output is shown: both in turn, or one chosen by a hash; the same for all seats."""
     if literary.orders == "both":
         return SIDES
     return (SIDES[int(digest(passage, model), 16) % 2],)
 
 
 def alike(text: str, other: str) -> bool:
-    """Whether two texts are the same but for white space."""
+    """Whether two texts are equal apart from white space."""
     return text.split() == other.split()
 
 
 def settled(machine: str, human: str, side: Side) -> Verdict[Preference] | None:
-    """The verdict on a pair that needs no judge: an output without a text loses, one that is the human translation is
-    as good as it. `side` says where the output stands."""
+    """The verdict on a pair that needs no judge: an empty output loses, an output equal to the human translation ties.
+    `side` is the side of the output."""
     if not machine.strip():
         return Verdict(value=Preference("B" if side == "A" else "A", "the output is empty"))
     if alike(machine, human):
@@ -75,13 +74,14 @@ def settled(machine: str, human: str, side: Side) -> Verdict[Preference] | None:
 
 
 Bench = tuple[Literary, Mapping[str, Template[Preference]]]
-"""The description of a corpus, and what each judge of its ensemble is asked with, by name."""
+"""The description of a corpus, and the question template of each judge of its ensemble, by name."""
 
 
 class AspectVotes(OutputStudy[Bench]):
-    """What each seat of the corpus's ensemble, a judge with an aspect, says of an output beside the human translation.
+    """Vote of each seat of the corpus's ensemble, a judge with an aspect: is an output better than the human
+    translation?
 
-    A judge is asked again only where the output, its source, context or glossary, the human translation or the judge
+    A judge is asked again only if the output, its source, context or glossary, the human translation or the judge
     changed.
     """
 
@@ -90,12 +90,13 @@ class AspectVotes(OutputStudy[Bench]):
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Bench]]:
         """Outputs whose corpus names an ensemble and whose human translation is complete.
 
-        Weights and margin are no part of the fingerprint: they only say what votes amount to.
+        Weights and margin are not part of the fingerprint: they do not change the votes, only their combination.
         """
-        named = {corpus: own for corpus, own in glossary.literary(self.warehouse).items() if own.ensemble}
+        corpora = glossary.literary(self.warehouse)
+        named = {corpus: described for corpus, described in corpora.items() if described.ensemble}
         wanted = partitions.select(OUTPUT).filter(CORPUS.is_in(list(named)))
         humans = pl.DataFrame(
-            [(corpus, own.human) for corpus, own in named.items()],
+            [(corpus, described.human) for corpus, described in named.items()],
             schema=dict.fromkeys(["corpus", "translator"], pl.String), orient="row",
         )  # fmt: skip
         whole = self.warehouse.read("reference", wanted.select("passage"), ["passage", "translator", "complete"])
@@ -104,27 +105,27 @@ class AspectVotes(OutputStudy[Bench]):
         languages = self.languages()
 
         def seated(model: str, corpus: str) -> tuple[Bench, str]:
-            own = named[corpus]
-            judges = sorted({seat.judge for seat in own.ensemble})
+            described = named[corpus]
+            judges = sorted({seat.judge for seat in described.ensemble})
             panel = impartial(self.provider, judges, model, f"corpus {corpus}", "literary.ensemble")
             templates = {judge.name: versus(judge, languages[corpus]) for judge in panel}
             how = sorted((name, template.determinants) for name, template in templates.items())
-            seats = sorted((seat.judge, seat.aspect) for seat in own.ensemble)
-            return (own, templates), digest(how, seats, own.orders, own.human)
+            seats = sorted((seat.judge, seat.aspect) for seat in described.ensemble)
+            return (described, templates), digest(how, seats, described.orders, described.human)
 
         return self.by_corpus(wanted, seated)
 
     def items(self, partitions: pl.DataFrame, how: Bench) -> Iterator[Item]:
-        """Each output for each seat beside the human translation, on one side or on either."""
+        """One item for each output, seat and side of the output."""
         described, templates = how
         passages = partitions.select("passage")
         columns = ["passage", "text", "previous", "following"]
         sources = {row[0]: row[1:] for row in self.warehouse.read("source_text", passages, columns).iter_rows()}
         humans = self.texts("reference", passages.with_columns(translator=pl.lit(described.human), complete=True))
-        terms, own = glossary.entries(self.warehouse, passages), on_trial.texts(self.warehouse, partitions)
+        terms, outputs = glossary.entries(self.warehouse, passages), on_trial.texts(self.warehouse, partitions)
         for output in partitions.select(OUTPUT).iter_rows():
             model, passage = output
-            if output not in own or passage not in sources or passage not in humans:
+            if output not in outputs or passage not in sources or passage not in humans:
                 continue
             source, previous, following = sources[passage]
             context = {
@@ -132,8 +133,8 @@ class AspectVotes(OutputStudy[Bench]):
                 "glossary": list(terms.get(passage, ())),
             }  # fmt: skip
             for side in sides(described, model, passage):
-                first, second = (own[output], humans[passage])[:: 1 if side == "A" else -1]
-                decided = settled(own[output], humans[passage], side)
+                first, second = (outputs[output], humans[passage])[:: 1 if side == "A" else -1]
+                decided = settled(outputs[output], humans[passage], side)
                 for judge, aspect in ((seat.judge, seat.aspect) for seat in described.ensemble):
                     key = {"judge": judge, "aspect": aspect, "shown": side}
                     yield Item(output, key, templates[judge], shown(context, first, second, aspect), decided)
@@ -152,7 +153,7 @@ class AspectVotes(OutputStudy[Bench]):
 
 
 def seat_votes(given: pl.DataFrame) -> pl.DataFrame:
-    """What each seat says of an output over its orders.
+    """The vote of each seat on an output, averaged over the orders shown.
 
     Parameters
     ----------
@@ -161,9 +162,9 @@ def seat_votes(given: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns `model`, `passage`, `judge`, `aspect`, `vote` (mean over the orders that it voted in, of 1 for the machine,
-    -1 for the human and 0 for unsure, so that one that changes its mind with the order says 0; null where it
-    abstained in all of them).
+    Columns `model`, `passage`, `judge`, `aspect`, `vote`: 1 for the machine, -1 for the human, 0 for unsure, mean over
+    the orders with a vote. A seat that changes its mind with the order gets 0; a seat that abstained in all orders,
+    null.
     """
     values = pl.col("better").replace_strict({MACHINE: 1.0, HUMAN: -1.0, UNSURE: 0.0}, return_dtype=pl.Float64)
     means = given.with_columns(vote=values).group_by(*OUTPUT, *SEAT).agg(pl.col("vote").mean())
@@ -171,14 +172,14 @@ def seat_votes(given: pl.DataFrame) -> pl.DataFrame:
 
 
 def balances(cast: Floats, weights: Floats) -> Floats:
-    """The weighted mean of the votes of those that voted, 0 where none with a weight did.
+    """The weighted mean of votes, without abstentions; 0 if no seat with a weight voted.
 
     Parameters
     ----------
     cast
         Votes in [-1, 1], shape (pairs, seats), NaN for an abstention.
     weights
-        None below 0, shape (..., seats).
+        Shape (..., seats), 0 or above.
 
     Returns
     -------
@@ -193,58 +194,58 @@ def balances(cast: Floats, weights: Floats) -> Floats:
 
 def winners(balance: Floats, margin: float) -> Floats:
     """1 where a balance is above the margin (machine), -1 where it is below -margin (human), else 0 (unsure)."""
-    found: Floats = np.where(balance > margin, 1.0, np.where(balance < -margin, -1.0, 0.0))
-    return found
+    signs: Floats = np.where(balance > margin, 1.0, np.where(balance < -margin, -1.0, 0.0))
+    return signs
 
 
 def cast_by(seats: Sequence[Seat], given: pl.DataFrame) -> tuple[pl.DataFrame, Floats]:
-    """The outputs that these seats were asked about, in order, and their votes.
+    """The outputs with votes or abstentions of these seats, in order, and the votes.
 
     Parameters
     ----------
     given
-        As `seat_votes` returns them; those of other seats are left out.
+        Votes as `seat_votes` returns them; votes of other seats are left out.
 
     Returns
     -------
     Columns `model`, `passage`; votes of shape (outputs, seats), NaN where a seat abstained or was not asked.
     """
-    own = given.join(_named(seats).with_row_index("seat"), on=SEAT)
-    outputs = own.select(OUTPUT).unique().sort(OUTPUT)
-    placed = own.join(outputs.with_row_index("output"), on=OUTPUT).drop_nulls("vote")
+    votes = given.join(_named(seats).with_row_index("seat"), on=SEAT)
+    outputs = votes.select(OUTPUT).unique().sort(OUTPUT)
+    placed = votes.join(outputs.with_row_index("output"), on=OUTPUT).drop_nulls("vote")
     cast = np.full((len(outputs), len(seats)), np.nan)
     cast[placed["output"].to_numpy(), placed["seat"].to_numpy()] = placed["vote"].to_numpy()
     return outputs, cast
 
 
 def verdicts(given: pl.DataFrame, literary: Literary, aspect: str = "") -> pl.DataFrame:
-    """What an ensemble says of outputs.
+    """Verdicts of an ensemble on outputs.
 
     Parameters
     ----------
     given
-        Rows of `aspect_vote` of one corpus. Votes of seats that its description does not name any more do not count.
+        Rows of `aspect_vote` of one corpus. Votes of seats that its description no longer names do not count.
     aspect
         Only the seats with this aspect; '' for all.
 
     Returns
     -------
-    Columns of `VERDICT`, by model and passage: the balance of the weighted votes, and machine, human or unsure with
-    1, 0 or ½ points as it is above the margin, below its negative, or between (LiTERatE, Scoring Methodology). An
-    output on which all abstained has no row.
+    Columns of `VERDICT`, by model and passage: the balance of the weighted votes, and the verdict with its points:
+    machine (1) if the balance is above the margin, human (0) if it is below -margin, else unsure (½); LiTERatE, Scoring
+    Methodology. An output on which all seats abstained has no row.
     """
     seats = [seat for seat in literary.ensemble if aspect in ("", seat.aspect)]
-    said = seat_votes(given)
-    outputs, cast = cast_by(seats, said)
+    votes = seat_votes(given)
+    outputs, cast = cast_by(seats, votes)
     balance = balances(cast, np.array([seat.weight for seat in seats]))
     won, voted = winners(balance, literary.margin), np.isfinite(cast).sum(axis=1)
-    names = pl.Series([(MACHINE, UNSURE, HUMAN)[1 - int(each)] for each in won], dtype=pl.String)
-    asked = said.join(_named(seats), on=SEAT, how="semi").group_by(OUTPUT).agg(abstained=pl.col("vote").null_count())
+    names = pl.Series([(MACHINE, UNSURE, HUMAN)[1 - int(sign)] for sign in won], dtype=pl.String)
+    counts = votes.join(_named(seats), on=SEAT, how="semi").group_by(OUTPUT).agg(abstained=pl.col("vote").null_count())
     rows = outputs.with_columns(
         verdict=names, points=pl.Series((won + 1) / 2), balance=pl.Series(balance), seats=pl.Series(voted)
     )
-    found = rows.join(asked, on=OUTPUT, how="left", maintain_order="left").filter(pl.col("seats") > 0)
-    return found.select(pl.col(name).cast(kind) for name, kind in VERDICT.items())
+    judged = rows.join(counts, on=OUTPUT, how="left", maintain_order="left").filter(pl.col("seats") > 0)
+    return judged.select(pl.col(name).cast(kind) for name, kind in VERDICT.items())
 
 
 def _named(seats: Sequence[Seat]) -> pl.DataFrame:

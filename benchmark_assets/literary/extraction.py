@@ -1,7 +1,7 @@
-"""Where the terms of a chunk come from: the corpus's file, or a model that reads source and human translation.
+"""Obtain the terms of a chunk from the corpus's file, or from a model that reads source and human translation.
 
-Here: which of the two, what determines the terms, what the model is asked and what its answer must be. Not here: the
-file's form (glossary_file), rows (glossary), asking again (resources.provider.asking).
+Here: the choice between the two, what determines the terms, the question and the form of its reply. Not here: the form
+of the file (glossary_file), rows (glossary), retries (resources.provider.asking).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ from resources.provider.reading import storable
 PURPOSE = "glossary"
 
 UNKNOWN = "unknown"
-"""What the model says where the passage does not show a gender: some providers refuse a schema with an empty value."""
+"""The model's value for a gender that the passage does not show: some providers refuse a schema with an empty value."""
 
 ANSWER: Mapping[str, Any] = {
     "type": "object",
@@ -51,30 +51,30 @@ ANSWER: Mapping[str, Any] = {
 
 
 def read_terms(values: Mapping[str, Any]) -> list[Term]:
-    """Read the fields that a reply holds. A term that occurs twice, alike, is one.
+    """Read the fields of a reply. Identical duplicates of a term are merged.
 
     Raises
     ------
     ValueError
-        In words, where they are no list of terms, each with translation and gender and nothing else, or a term occurs
-        twice, and not alike.
+        If the reply is not a list of terms, each with exactly term, translation and gender, or a term occurs twice with
+        different values; the message states it.
     """
     given = values.get("terms")
     if not isinstance(given, list):
         raise ValueError("terms is no list")  # noqa: TRY004 - a fault of the answer
-    found: dict[str, Term] = {}
-    for place, each in enumerate(given, start=1):
-        if not isinstance(each, dict) or each.keys() != set(Term._fields):
+    terms: dict[str, Term] = {}
+    for place, entry in enumerate(given, start=1):
+        if not isinstance(entry, dict) or entry.keys() != set(Term._fields):
             raise ValueError(f"term {place} is no object of term, translation and gender")
-        term, translation, gender = (each[name] for name in Term._fields)
+        term, translation, gender = (entry[name] for name in Term._fields)
         if not all(isinstance(text, str) and text.strip() for text in (term, translation)):
             raise ValueError(f"term {place} lacks its text or its translation")
         if gender not in (*GENDERS, UNKNOWN):
             raise ValueError(f"gender {gender!r} of term {place} is none of {', '.join((*GENDERS, UNKNOWN))}")
-        own = Term(storable(term.strip()), storable(translation.strip()), None if gender == UNKNOWN else gender)
-        if found.setdefault(own.term, own) != own:
+        read = Term(storable(term.strip()), storable(translation.strip()), None if gender == UNKNOWN else gender)
+        if terms.setdefault(read.term, read) != read:
             raise ValueError(f"term {place} occurs twice, and not alike")
-    return list(found.values())
+    return list(terms.values())
 
 
 Extraction = Mapping[str, list[Term]] | Template[list[Term]] | None
@@ -83,8 +83,8 @@ Extraction = Mapping[str, list[Term]] | Template[list[Term]] | None
 class Glossary(ItemStudy[tuple[str, Extraction]]):
     """Terms of a chunk with translation and gender, from a person's file or extracted from the human translation.
 
-    A model is asked again only where a text, what the file says of the chunk, or the model changed. None in a corpus
-    that is not literary.
+    A model is asked again only if a text, the chunk's rows in the file, or the model changed. Corpora that are not
+    literary have no terms.
     """
 
     name = "glossary"
@@ -92,13 +92,13 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
     sparse = False
 
     def settings(self, asked: pl.DataFrame) -> pl.DataFrame:
-        """One row for each passage. It is '' in corpora that are not literary: these have no terms, whatever their
-        texts are."""
-        own = asked.select("passage").join(super().settings(asked), on="passage", how="left", maintain_order="left")
-        return own.with_columns(pl.col("settings").fill_null(""))
+        """One row for each passage. `settings` is '' in corpora that are not literary: they have no terms, whatever
+        their texts are."""
+        rows = asked.select("passage").join(super().settings(asked), on="passage", how="left", maintain_order="left")
+        return rows.with_columns(pl.col("settings").fill_null(""))
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[tuple[str, Extraction]]]:
-        """Passages of each literary corpus: those that its file has, and those that its extractor is asked about."""
+        """Passages of each literary corpus: passages in its file, and passages for its extractor."""
         described = literary(self.warehouse)
         for (name,), own in partitions.group_by(CORPUS, maintain_order=True):
             corpus = str(name)
@@ -122,8 +122,8 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
                 yield Group(others, fault, str(fault))
 
     def items(self, partitions: pl.DataFrame, how: tuple[str, Extraction]) -> Iterator[Item]:
-        """Each passage with its human translation. One that a person wrote the terms of, or that nobody translated,
-        needs no question."""
+        """Each passage with its human translation. Passages whose terms are in the file, or that have no human
+        translation, need no question."""
         human, extraction = how
         sources = dict(self.warehouse.read("source_text", partitions, ["passage", "text"]).iter_rows())
         rendered = renderings(self.warehouse, partitions).filter(translator=human)
@@ -139,17 +139,17 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
                 yield Item((passage,), {}, None, content, Verdict(value=terms))
 
     def rows_of(self, item: Item, verdict: Verdict[list[Term]]) -> Iterable[Mapping[str, object]]:
-        """The terms as they were given; whether they stand in the texts is noted, for a person to check."""
+        """The terms unchanged, and whether they occur in the texts, for a person to check."""
         source, human = item.content.values()
         origin = FILE if item.settled else MODEL
         (passage,) = item.partition
         return rows(passage, verdict.value or [], origin, source, human or None).iter_rows(named=True)
 
     def fault(self, item: Item, verdict: Verdict[list[Term]]) -> str:
-        """A passage of which no terms could be read is not taken for one without terms."""
+        """The error of a passage without a usable reply, which does not count as a passage without terms."""
         if verdict.value is not None:
             return ""
-        advice = "write them into the glossary's file, or a row without any"
+        advice = "write them into the glossary's file, or a row with the passage alone if it has none"
         return verdict.error or f"the extractor gave no terms ({verdict.abstention}): {advice}"
 
     def _template(self, corpus: str, extractor: str | None) -> Template[list[Term]] | None:

@@ -1,8 +1,8 @@
-"""The file in which a person writes or checks the terms of chunks: CSV in UTF-8, read and written.
+"""Read and write the file in which a person writes or checks the terms of chunks: CSV in UTF-8.
 
-Its columns are `passage`, `term`, `translation` and `gender` (one of glossary.GENDERS, or empty), in any order; others
-are not looked at. A row with a passage and nothing else says that the passage has no terms. A passage that does not
-occur in the file gets its terms elsewhere.
+Its columns are `passage`, `term`, `translation` and `gender` (one of glossary.GENDERS, or empty), in any order; other
+columns are ignored. A row with a passage and nothing else means that the passage has no terms. A passage that is not in
+the file gets its terms from the extractor.
 
 Not here: asking a model for terms (extraction).
 """
@@ -23,17 +23,17 @@ from resources.warehouse import Warehouse
 
 COLUMNS = ("passage", *Term._fields)
 CHECKS = ("in_source", "in_human", "origin")
-"""What is written besides, for the person who checks the terms."""
+"""Further columns, written for the person who checks the terms."""
 
 
 def read(path: Path, corpus: str) -> dict[str, list[Term]]:
-    """The terms of a file by passage (`corpus/passage_id`), in their order; an empty list where it says so.
+    """The terms of a file by passage (`corpus/passage_id`), in their order; an empty list for a passage without terms.
 
     Raises
     ------
     BadInput
-        With the line, where the file is no such table, a passage is not of the corpus, a term or translation is
-        missing, a gender is unknown, or a passage has a term twice, or terms and a row that says it has none.
+        With the line, if the file is not such a table, a passage is not in the corpus, a term or translation is
+        missing, a gender is unknown, or a passage has a term twice, or both terms and a row without any.
     """
     found: dict[str, list[Term]] = {}
     lines: dict[tuple[str, str], int] = {}
@@ -66,7 +66,7 @@ def read(path: Path, corpus: str) -> dict[str, list[Term]]:
 
 
 def _table(path: Path) -> list[tuple[int, tuple[str, ...]]]:
-    """The rows that hold anything: the line on which each begins, and its cells in the order of COLUMNS."""
+    """The rows that are not empty: the line on which each begins, and its cells in the order of COLUMNS."""
     reader = csv.reader(StringIO(check_letters(decode(path), path)), strict=True)
     rows: list[tuple[int, tuple[str, ...]]] = []
     line = 1
@@ -93,16 +93,15 @@ def _table(path: Path) -> list[tuple[int, tuple[str, ...]]]:
 
 
 def write(warehouse: Warehouse, path: Path, corpus: str) -> tuple[int, int]:
-    """Write the present glossary of a corpus to a file that `read` reads; return how many terms and passages it has.
+    """Write the current glossary of a corpus to a file for `read`; return the numbers of terms and passages.
 
-    Passages of which a model or the corpus's file says that they have no terms are in it, too. Those that have none
-    because nobody was asked are not, so that they may get terms once somebody is.
+    Includes passages without terms according to a model or the corpus's file. Leaves out passages without terms because
+    no model was asked, so that they can still get terms.
 
     Raises
     ------
     BadInput
-        Where a file is there already, for somebody may have changed it; where the corpus is none that has a glossary,
-        or nothing is there to write.
+        If the file exists, since it may have changes in it; if the corpus is not literary; if there is no glossary yet.
     """
     if path.exists():
         raise BadInput(path, "", "is there already, perhaps with changes in it", "give another file")
@@ -118,7 +117,7 @@ def write(warehouse: Warehouse, path: Path, corpus: str) -> tuple[int, int]:
     looked = warehouse.read("materialization", passages.select(pl.lit("glossary").alias("asset"), "passage"))
     without = looked.filter((pl.col("row_count") == 0) & pl.col("passage").is_in([*asked, *said]))["passage"]
     if terms.is_empty() and without.is_empty():
-        raise BadInput(corpus, "", "has no glossary yet", "name a glossary or an extractor, then `variorum update`")
+        raise BadInput(corpus, "", "has no glossary yet", "name a glossary or an extractor, then run `variorum update`")
     rows = [*terms.iter_rows(), *((passage, *[None] * (len(terms.columns) - 1)) for passage in without)]
     cells = ([_cell(value) for value in row] for row in sorted(rows, key=lambda row: (row[0], row[1] or "")))
     whole_files.hand_over(path, sheet([*COLUMNS, *CHECKS], cells).decode())

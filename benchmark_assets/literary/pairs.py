@@ -1,7 +1,7 @@
-"""Pairs for people: outputs beside the human translation as a spreadsheet, blind, and what comes back.
+"""Blind pairs for annotators: write outputs and human translations to a spreadsheet, and import the labels.
 
-Here: which pairs go out, the file that holds them, reading it again, which labels still apply. Not here: what labels
-say of judges (calibration).
+Here: the choice of pairs, the file, its import, which labels still apply. Not here: calibration of judges by the labels
+(calibration).
 """
 
 import csv
@@ -30,14 +30,14 @@ from resources.warehouse import Replacement, Warehouse
 
 COLUMNS = ("pair", "source", "previous", "next", "A", "B", "better", "note")
 NEEDED = ("pair", "better")
-"""Columns without which a table is no sheet of pairs."""
+"""Columns that a sheet of pairs must have."""
 
 _DIGITS = 16
 _REMEDY = "leave the column `pair` as it was written"
 
 
 class ShownPair(NamedTuple):
-    """An output beside the human translation, with the source and its context."""
+    """An output and the human translation, with the source and its context."""
 
     model: str
     passage: str
@@ -48,7 +48,7 @@ class ShownPair(NamedTuple):
     human: str
 
     def key(self, annotator: str) -> str:
-        """What names the pair for an annotator, who learns nothing from it."""
+        """The name of the pair for an annotator; it reveals nothing about the pair."""
         return digest("pair", annotator, self.model, self.passage)[:_DIGITS]
 
     @property
@@ -57,19 +57,20 @@ class ShownPair(NamedTuple):
         return digest(self.machine, self.human)[:_DIGITS]
 
     def side(self, annotator: str) -> Side:
-        """Where the annotator sees the output."""
+        """The side on which the annotator sees the output."""
         return SIDES[int(digest("side", annotator, self.model, self.passage), 16) % 2]
 
 
 class SentPair(NamedTuple):
-    """How many pairs a file holds, and the restricted texts among them: the translator, and 'source'."""
+    """Number of pairs in a file, and its restricted texts: names of translators, and 'source'."""
 
     pairs: int
     restricted: list[str]
 
 
 class PairCounts(NamedTuple):
-    """What became of a file: labels `taken` for the first time, `unchanged` and `replaced`, and pairs still `open`."""
+    """Result of an import: numbers of labels `taken` for the first time, `unchanged`, `replaced`, and of pairs still
+    `open`."""
 
     taken: int
     unchanged: int
@@ -82,31 +83,31 @@ def export_pairs(
 ) -> SentPair:
     """Write pairs of a corpus for one annotator; the same warehouse and name give the same bytes.
 
-    Outputs without text, and those that are the human translation, are left out: there is nothing to say. Without
-    `private`, outputs that repeat a restricted text are left out, too.
+    Leaves out empty outputs and outputs equal to the human translation, which need no judgment; without `private`, also
+    outputs that repeat a restricted text.
 
     Parameters
     ----------
     file
-        A CSV file that is not there yet, for it might have answers in it.
+        CSV file. It must not exist, since it might have answers in it.
     per_model
-        So many outputs of each model, drawn by a hash, so that all annotators get the same ones; by default all.
+        Number of outputs of each model, chosen by a hash, so that all annotators get the same ones; by default all.
     private
-        Whether texts that may not be passed on may go into it.
+        Whether the file may hold restricted texts.
 
     Raises
     ------
     BadInput
         For a corpus that is unknown, cannot be read, names no human translation or has no pair; restricted texts
-        without `private`; a name that is empty, of several lines, or but for capitals that of somebody whose labels are
-        here; a file that is there or cannot be written.
+        without `private`; a name that is empty, has several lines, or differs in capitals only from an annotator with
+        labels in the warehouse; a file that exists or cannot be written.
     """
     name = annotator.strip()
     if not name or not name.isprintable():
         raise BadInput("annotator", repr(annotator), "is no name", "give a name of one line")
     if file.exists():
         raise BadInput(file, "", "is there already, perhaps with answers in it", "give another file")
-    with warehouse.exclusively():  # the tables of one moment
+    with warehouse.exclusively():  # consistent tables
         _check_name(warehouse, file, name)
         current(warehouse, corpus)
         if (literary := glossary.literary(warehouse).get(corpus)) is None:
@@ -127,9 +128,9 @@ def export_pairs(
     withheld = rights.withheld(outputs).to_list()
     drawn = _drawn([pair for pair, hidden in zip(known, withheld, strict=True) if not hidden], per_model)
     if not drawn:
-        raise BadInput(corpus, "", "has no output beside a complete human translation", "`variorum evaluate MODEL`")
+        raise BadInput(corpus, "", "has no output with a complete human translation", "run `variorum evaluate MODEL`")
     rows = []
-    for pair in sorted(drawn, key=lambda pair: pair.key(name)):  # an order that says nothing, another for each
+    for pair in sorted(drawn, key=lambda pair: pair.key(name)):  # an uninformative order, different for each annotator
         sides = (pair.machine, pair.human)[:: 1 if pair.side(name) == "A" else -1]
         identity = f"{pair.key(name)}-{pair.texts}-{name}"
         rows.append([identity, pair.source, pair.previous, pair.following, *sides, "", ""])
@@ -138,23 +139,23 @@ def export_pairs(
 
 
 def import_pairs(warehouse: Warehouse, file: Path) -> PairCounts:
-    """Take in what people say of pairs: all of a file, or nothing.
+    """Import labels of pairs from a file, all or none.
 
-    A label replaces what its annotator said of the pair before; a row whose `better` is empty changes nothing,
-    whatever else is in it.
+    A label replaces the annotator's earlier label of the pair. A row whose `better` is empty changes nothing, whatever
+    its other cells.
 
     Raises
     ------
     BadInput
-        By row, the header being the first: for a pair that is unknown, is there twice, or whose texts have changed
-        since it was written, and for a `better` that is none of A, B and unsure. For an annotator who differs in
-        capitals only from another, of the file or of the labels that are here.
+        With the row (the header is row 1), for a pair that is unknown, occurs twice, or whose texts have changed since
+        the file was written, and for a `better` other than A, B and unsure. For an annotator whose name differs in
+        capitals only from another one, in the file or in the warehouse.
     """
     rows = list(_answers(file))
     answers = [(row, *_identity(file, row, pair), better, note) for row, pair, better, note in rows if better]
     annotators = {annotator for _, _, _, annotator, _, _ in answers}
     labels: dict[tuple[str, str, str], tuple[str, ...]] = {}
-    with warehouse.exclusively():  # no text changes between a look at it and the write
+    with warehouse.exclusively():  # texts must not change between the check and the write
         known = pairs(warehouse, glossary.literary(warehouse))
         by_key: dict[tuple[str, str], ShownPair] = {}
         for annotator in annotators:
@@ -165,25 +166,25 @@ def import_pairs(warehouse: Warehouse, file: Path) -> PairCounts:
             if pair is None:
                 raise BadInput(
                     file, f"row {row}", "has a pair that is not in this warehouse",
-                    f"{_REMEDY}; else take the row out, or bring the model or corpus back",
+                    f"{_REMEDY}; else delete the row, or add the model or corpus again",
                 )  # fmt: skip
             if pair.texts != texts:
                 raise BadInput(
                     file, f"row {row}", f"its texts have changed ({pair.model} on {pair.passage})",
-                    "take the row out, or write the pairs anew",
+                    "delete the row, or export the pairs again",
                 )  # fmt: skip
-            own = pair.model, pair.passage, annotator
-            if own in labels:
-                raise BadInput(file, f"row {row}", "has a pair that stands above, too", "keep one of the rows")
-            said = UNSURE if better == "unsure" else MACHINE if better == pair.side(annotator) else HUMAN
+            answer = pair.model, pair.passage, annotator
+            if answer in labels:
+                raise BadInput(file, f"row {row}", "repeats the pair of an earlier row", "keep one of the rows")
+            verdict = UNSURE if better == "unsure" else MACHINE if better == pair.side(annotator) else HUMAN
             hashes = text_hash(pair.machine), text_hash(pair.human)
-            labels[own] = (said, note, *hashes, digest(said, note, *hashes))
-        given = [(*own, *label) for own, label in labels.items()]
+            labels[answer] = (verdict, note, *hashes, digest(verdict, note, *hashes))
+        given = [(*answer, *label) for answer, label in labels.items()]
         return _store(warehouse, given, len(rows) - len(answers))
 
 
 def applicable(warehouse: Warehouse) -> pl.DataFrame:
-    """Labels about the texts as they are now: columns `model`, `passage`, `annotator`, `better` and `fingerprint`."""
+    """Labels about the current texts: columns `model`, `passage`, `annotator`, `better` and `fingerprint`."""
     labels = warehouse.read("pair_label").drop("note", "run_id", "updated_at")
     if labels.is_empty():
         return labels.drop("machine_hash", "human_hash")
@@ -197,12 +198,12 @@ def applicable(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFrame | None = None) -> list[ShownPair]:
-    """All outputs of corpora that stand beside a complete human translation, or those of these outputs.
+    """All outputs of corpora whose passage has a complete human translation, or those among `outputs`.
 
     Parameters
     ----------
     corpora
-        What their descriptions say, by name.
+        The literary part of their descriptions, by name.
     outputs
         Columns `model` and `passage`; by default all.
     """
@@ -223,26 +224,26 @@ def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFr
     ]  # fmt: skip
 
 
-def _drawn(known: Sequence[ShownPair], per_model: int | None) -> list[ShownPair]:
-    told_apart = (each for each in known if each.machine.strip() and not alike(each.machine, each.human))
+def _drawn(candidates: Sequence[ShownPair], per_model: int | None) -> list[ShownPair]:
+    different = (pair for pair in candidates if pair.machine.strip() and not alike(pair.machine, pair.human))
     by_model: dict[str, list[ShownPair]] = {}
-    for each in sorted(told_apart, key=lambda each: digest(each.model, each.passage)):
-        by_model.setdefault(each.model, []).append(each)
-    return [each for own in by_model.values() for each in own[:per_model]]
+    for pair in sorted(different, key=lambda pair: digest(pair.model, pair.passage)):
+        by_model.setdefault(pair.model, []).append(pair)
+    return [pair for of_model in by_model.values() for pair in of_model[:per_model]]
 
 
 def _check_name(warehouse: Warehouse, file: Path, annotator: str, others: Iterable[str] = ()) -> None:
-    """Refuse an annotator whose name is but for capitals that of another, whom it would be taken to differ from."""
+    """Refuse a name that differs in capitals only from another annotator's, since both would count as two people."""
     for other in sorted({*others, *warehouse.read("pair_label", columns=["annotator"])["annotator"]} - {annotator}):
         if other.casefold() == annotator.casefold():
             raise BadInput(
                 file, f"annotator {annotator}", f"differs in capitals only from {other}",
-                f"write the pairs anew: as {other} if it is one person, else under a name that differs in more",
+                f"export the pairs again: as {other} if it is the same person, else under another name",
             )  # fmt: skip
 
 
 def _identity(file: Path, row: int, pair: str) -> tuple[str, str, str]:
-    """Key, hash of the texts, and annotator of a pair's name."""
+    """Key, hash of the texts, and annotator, from the name of a pair."""
     key, _, rest = pair.partition("-")
     texts, _, annotator = rest.partition("-")
     if len(key) != _DIGITS or len(texts) != _DIGITS or not annotator:
@@ -251,7 +252,7 @@ def _identity(file: Path, row: int, pair: str) -> tuple[str, str, str]:
 
 
 def _answers(file: Path) -> Iterator[tuple[int, str, str, str]]:
-    """Number, pair, what is better ('A', 'B', 'unsure' or '') and note of each row that is not empty."""
+    """Number, pair, `better` ('A', 'B', 'unsure' or '') and note of each row that is not empty."""
     text = decode(file)
     mark = next((mark for mark in ",;\t" if set(NEEDED) <= set(_header(text, mark))), None)
     if mark is None:

@@ -1,7 +1,7 @@
-"""Scores of models against the human translators of a corpus: points, intervals, bias towards a place.
+"""Scores of models against the human translators of a corpus: points, intervals, position bias.
 
-Here: from verdicts to scores of 0 to 100 (LiTERatE, Scoring Methodology), and which works there are. Not here: the
-verdicts themselves (ensemble), how often they are right (calibration).
+Here: from verdicts to scores of 0 to 100 (LiTERatE, Scoring Methodology), and the works of chunks. Not here: the
+verdicts themselves (ensemble), their accuracy (calibration).
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from resources.catalogue import schema
 from resources.keys import CORPUS
 
 PARITY = 50.0
-"""The score of a model whose translations are as good as the human ones."""
+"""Score of a model whose translations are as good as the human translations."""
 
 ENOUGH_WORKS = 5
-"""From how many works on the interval is one over works: fewer say next to nothing of how works differ."""
+"""Least number of works for an interval over works: fewer say almost nothing about the variance between works."""
 
 WORKS, CHUNKS = "works", "chunks"
-"""What an interval is over: works like these, or chunks of these works."""
+"""The population of an interval: works like these, or chunks of these works."""
 
 SIGNATURE = (
     f"100 × mean points; {LEVEL:.0%} intervals: of {ENOUGH_WORKS} works or more, Student's t of what works deviate; of "
@@ -34,8 +34,8 @@ SIGNATURE = (
 
 _NAME = pl.col("document").str.extract(r"^(.*?)[-_.]?[0-9]*$")
 WORK = pl.when(_NAME == "").then("document").otherwise(_NAME).alias("work")
-"""The work of a chunk: its document's id up to the number at its end, as `lu-xun` of `lu-xun-01`, all of an id that is
-nothing else. So documents of one work are named alike but for this number, and those of different works are not."""
+"""The work of a chunk: its document's id without the number at its end, such as `lu-xun` for `lu-xun-01`; the whole id
+if it has no such number. So ids of documents of one work must differ in this number only."""
 
 SCORE = schema("literary_score")
 
@@ -59,12 +59,12 @@ def scores(
     works
         Columns `passage` and `work`.
     signature
-        What goes in front of the signature of the interval.
+        First part of the signature, before that of the interval.
 
     Returns
     -------
-    For each model a row of the ensemble's verdicts (`aspect` ''), and one of each aspect that a seat has, by the
-    verdicts that its seats come to alone. Scores lie in [0, 100].
+    For each model, one row from the ensemble's verdicts (`aspect` ''), and one row for each aspect, from the verdicts
+    of the seats with this aspect alone. Scores lie in [0, 100].
     """
     asked = {seat.aspect for seat in literary.ensemble}
     rows = []
@@ -86,21 +86,22 @@ def scores(
 
 
 def interval(points: Floats, numbers: Sequence[int]) -> tuple[float, float]:
-    """The 95 % interval of the mean of points, shape (chunks,), the chunks of each work side by side.
+    """The 95 % interval of the mean of points.
 
     Parameters
     ----------
     points
-        In [0, 1].
+        Shape (chunks,), in [0, 1]; chunks of the same work are adjacent.
     numbers
-        How many chunks each work has, in order.
+        Number of chunks of each work, in order.
 
     Notes
     -----
-    With `ENOUGH_WORKS`, of works like these: the variance is the sum over works of d²/(1 - f), with d what a work's
-    points deviate from the mean in sum, of all chunks, and f its share of the chunks. Student's t has the degrees of
-    freedom 1/Σf² - 1, the works less one where they are of one size. With fewer works, of chunks of these works:
-    percentiles of resamples. Where all points are equal, the interval has no width.
+    With `ENOUGH_WORKS` or more, the population is works like these. The variance is the sum over works of d²/(1 - f),
+    where d is the sum of a work's deviations from the mean, divided by the number of all chunks, and f is the work's
+    share of the chunks. Student's t has 1/Σf² - 1 degrees of freedom: the number of works minus one, if all have the
+    same size. With fewer works, the population is chunks of these works, and the interval is percentiles of resamples.
+    If all points are equal, the interval has no width.
     """
     if len(numbers) < ENOUGH_WORKS:
         return percentile_interval(resampled(tuple(numbers)) @ points / len(points))
@@ -115,17 +116,17 @@ def interval(points: Floats, numbers: Sequence[int]) -> tuple[float, float]:
 
 @lru_cache(maxsize=4)
 def resampled(numbers: tuple[int, ...]) -> Floats:
-    """How often each chunk occurs in each resample, shape (RESAMPLES, chunks): of each work as many of its chunks are
-    drawn as it has, with replacement. Equal for equal arguments, and not to be written to."""
+    """How often each chunk occurs in each resample, shape (RESAMPLES, chunks). Chunks are drawn with replacement within
+    each work, as many as it has. Equal for equal arguments; cached, so do not modify it."""
     chance = np.random.default_rng(SEED)
-    own = [chance.multinomial(number, np.full(number, 1 / number), size=RESAMPLES) for number in numbers]
-    weights = np.hstack(own).astype(np.float64)
+    draws = [chance.multinomial(number, np.full(number, 1 / number), size=RESAMPLES) for number in numbers]
+    weights = np.hstack(draws).astype(np.float64)
     weights.flags.writeable = False
     return weights
 
 
 def places(votes: pl.DataFrame) -> pl.DataFrame:
-    """How often judges prefer the text that stands first, by model and corpus: columns of `PLACE`.
+    """Position bias: how often judges prefer the text shown first, by model and corpus; columns of `PLACE`.
 
     Parameters
     ----------
@@ -134,9 +135,9 @@ def places(votes: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    `votes` counts those that name a winner; `first_rate` is the share of these for A, in [0, 1]. Where both orders were
-    asked, or one by chance, a judge without a bias gives one half, whoever is better. The interval (Wilson) takes votes
-    for independent, which two on the same output are not.
+    `votes` is the number of votes that name a winner; `first_rate` is the share of these for A, in [0, 1]. If both
+    orders are asked, or one at random, a judge without bias gives one half, whichever text is better. The interval
+    (Wilson) assumes independent votes, though two votes on the same output are not.
     """
     named = votes.filter(pl.col("better").is_in([MACHINE, HUMAN])).with_columns(CORPUS)
     first = (pl.col("better") == MACHINE) == (pl.col("shown") == "A")

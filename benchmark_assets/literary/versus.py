@@ -1,7 +1,7 @@
-"""One judge, one aspect and two translations of a chunk: which is the better one (LiTERatE, Evaluation Process).
+"""Ask one judge which of two translations of a chunk is better in one aspect (LiTERatE, Evaluation Process).
 
-Here: what is asked, what counts as an answer. Not here: who is asked about which output and in which order (ensemble),
-asking again (resources.provider.asking).
+Here: the question, and reading of replies. Not here: which judge compares which output, and in which order (ensemble);
+retries (resources.provider.asking).
 """
 
 from collections.abc import Mapping
@@ -29,36 +29,36 @@ ANSWER: Mapping[str, Any] = {
 
 
 class Preference(NamedTuple):
-    """What a judge says of a pair, and why in its words."""
+    """A judge's preference in a pair, and its justification."""
 
     better: Better
     justification: str
 
 
 def versus(judge: Model, languages: Mapping[str, str]) -> Template[Preference]:
-    """How a judge compares a pair; the languages, of the source and of the translations, are names."""
+    """The template of a judge's questions; `languages` are the names of the source's and the translations' language."""
     return Template(judge, prompts.load(PROMPT), languages, PROMPT, ANSWER, fields(ANSWER["required"], read_preference))
 
 
 def shown(context: Mapping[str, Any], a: str, b: str, aspect: str) -> dict[str, Any]:
-    """A pair as the judge sees it, which learns neither whose a text is nor which of them a person wrote.
+    """A pair as the judge sees it: without the names of the translators, or which of the two is human.
 
     Parameters
     ----------
     context
-        `previous` and `next` (the context in the source, '' where there is none), `source` between them, and
-        `glossary` (objects of `term`, `translation` and, where it is known, `gender`).
+        `previous` and `next` (context in the source, '' if there is none), `source` between them, and `glossary`
+        (objects of `term`, `translation` and, if known, `gender`).
     """
     return {**context, "translation_a": a, "translation_b": b, "aspect": aspect}
 
 
 def read_preference(values: Mapping[str, Any]) -> Preference:
-    """Read the fields that a reply holds; a justification that is missing or no text is ''.
+    """Read the fields of a reply; a justification that is missing or not a text becomes ''.
 
     Raises
     ------
     ValueError
-        In words, where `better` is none of A, B and unsure.
+        If `better` is not A, B or unsure; the message states it.
     """
     better, why = values.get("better"), values.get("justification")
     if better not in ("A", "B", "unsure"):

@@ -1,4 +1,4 @@
-"""A home with a short novel of which a person translated all chunks but one, and what makes its glossary."""
+"""A home with a short novel, its human translation of all chunks but one, and the assets of its glossary."""
 
 import json
 import shutil
@@ -64,7 +64,7 @@ class Shelf:
         register(self.warehouse, self.folder / "novel" / "corpus.yaml")
 
     def glossary(self) -> pl.DataFrame:
-        """Bring the glossary of all passages up to date; return its rows as far as they say something."""
+        """Materialize the glossary of all passages; return its rows without bookkeeping columns."""
         materialized(self.definitions, ["glossary"], FIRST, LAST)
         return self.warehouse.read("glossary").drop("fingerprint", "run_id", "updated_at")
 

@@ -126,7 +126,7 @@ def test_what_cannot_be_written(salon: Salon) -> None:
             export_pairs(salon.warehouse, other, "novels", name)
     salon.outputs("ours", dict.fromkeys(OURS, " "))
     salon.outputs("theirs", HUMAN)
-    with pytest.raises(BadInput, match="has no output beside a complete human translation"):
+    with pytest.raises(BadInput, match="has no output with a complete human translation"):
         export_pairs(salon.warehouse, other, "novels", "Mori")
     salon.describe(ensemble=[], human="")
     with pytest.raises(BadInput, match=r"literary\.human: is missing"):
@@ -172,7 +172,7 @@ def test_a_file_with_a_fault_is_not_taken_in_at_all(salon: Salon) -> None:
         ({"pair": f"{'0' * 16}{pair[16:]}"}, "row 2: has a pair that is not in this warehouse"),
         ({"pair": pair.replace("Mori", "Ito")}, "row 2: has a pair that is not in this warehouse"),
         ({"pair": f"{pair[:17]}{'0' * 16}{pair[33:]}"}, r"row 2: its texts have changed \((ours|theirs) on novels/"),
-        ({"pair": rows[0]["pair"]}, "row 7: has a pair that stands above, too"),
+        ({"pair": rows[0]["pair"]}, "row 7: repeats the pair of an earlier row"),
     ]
     for change, words in faults:
         with pytest.raises(BadInput, match=words):
@@ -199,7 +199,7 @@ def test_rows_without_an_answer_are_not_looked_at(salon: Salon) -> None:
     assert import_pairs(salon.warehouse, answered(file, rows)) == PairCounts(3, 0, 0, 3)
     for row in rows:
         row["better"] = "A"
-    with pytest.raises(BadInput, match="take the row out, or bring the model or corpus back"):
+    with pytest.raises(BadInput, match="delete the row, or add the model or corpus again"):
         import_pairs(salon.warehouse, answered(file, rows))
 
 
@@ -211,7 +211,9 @@ def test_annotators_differ_in_more_than_capitals(salon: Salon) -> None:
     with pytest.raises(BadInput, match=r"annotator (Mori|MORI): differs in capitals only from (MORI|Mori)"):
         import_pairs(salon.warehouse, answered(salon.folder / "both.csv", [*rows, *others]))
     assert import_pairs(salon.warehouse, answered(file, rows)).taken == len(rows)
-    with pytest.raises(BadInput, match="annotator MORI: differs in capitals only from Mori; write the pairs anew: as"):
+    with pytest.raises(
+        BadInput, match="annotator MORI: differs in capitals only from Mori; export the pairs again: as"
+    ):
         import_pairs(salon.warehouse, answered(other, others))
     with pytest.raises(BadInput, match="annotator mORI: differs in capitals only from Mori"):
         written(salon, "mORI")

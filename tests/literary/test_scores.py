@@ -151,7 +151,7 @@ def held(numbers: Sequence[int], sizes: tuple[float, float], runs: int) -> tuple
 
 
 def uneven(works: int) -> list[int]:
-    """Chunks of works of which the longest is ten times the shortest."""
+    """Numbers of chunks of works; the longest work is ten times the shortest."""
     return [round(size) for size in np.geomspace(6, 60, works)]
 
 
