@@ -1,4 +1,4 @@
-"""The code location: the only place where assets, jobs and resources meet. Assemble here; define nothing here."""
+"""The code location: assembles assets, jobs and resources, and defines nothing itself."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,20 +39,19 @@ OWNERS = ["team:variorum"]
 
 
 def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
-    """Assemble the code location anew.
+    """Assemble a fresh code location.
 
     Parameters
     ----------
     resource_overrides
-        Resources that take the place of those of the same key: `warehouse`, `provider`, `embedder`, `comet`,
-        `systems`, `notifications`, `downloads`, `plots`. An overridden warehouse or provider also serves the default
-        `systems`; the registry of an overridden provider also names the default embedder, COMET's checkpoint and the
-        schedule.
+        Resources that replace the default ones by key: `warehouse`, `provider`, `embedder`, `comet`, `systems`,
+        `notifications`, `downloads`, `plots`. The default `systems` use an overridden warehouse or provider. The
+        registry of an overridden provider determines the default embedder, COMET's checkpoint and the schedule.
 
     Raises
     ------
     BadInput
-        For a fault in the registry, which names the default embedder and COMET's checkpoint.
+        For a fault in the registry.
     """
     given = dict(resource_overrides or {})
     warehouse = given.get("warehouse", Warehouse(path=str(home() / "variorum.duckdb")))
@@ -88,14 +87,14 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
         ],
         schedules=[sensors.reevaluation_schedule(update, registry.schedule, Path(provider.registry_path))],
         resources=resources | given,
-        # One process a run: the embedder loads once, and one connection at a time asks for the warehouse.
+        # One process per run: the embedder loads once, and one connection at a time needs the warehouse.
         executor=dg.in_process_executor,
     )
     return location
 
 
 def _described(spec: dg.AssetSpec) -> dg.AssetSpec:
-    """An asset with its owners, and the columns of its table as the catalogue declares them."""
+    """Add owners to an asset, and the columns of its table as declared in the catalogue."""
     spec = spec.replace_attributes(owners=OWNERS)
     table = catalogue.tables().get(spec.key.to_user_string())
     if not table:
@@ -109,5 +108,5 @@ def _described(spec: dg.AssetSpec) -> dg.AssetSpec:
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """What Dagster loads."""
+    """The entry point that Dagster loads."""
     return build_definitions()

@@ -1,15 +1,15 @@
-"""Every partitions definition, and how its keys are put together. Not here: what a key may be made of (resources.keys).
+"""All partitions definitions, and the composition of their keys. Not here: the syntax of keys (resources.keys).
 
-A passage's key is `corpus/passage_id`; a grid's key is `model|passage` (Dagster orders dimensions alphabetically), so
-the outputs of one model are one contiguous range. A task of understanding is one partition, whatever the number of its
-samples: thirteen columns can be read, five thousand cannot, and no sample is asked about twice anyway.
+A passage's key is `corpus/passage_id`. A grid's key is `model|passage` (Dagster orders dimensions alphabetically), so
+the outputs of a model are a contiguous range. An understanding task is one partition, however many samples it has: the
+UI can show thirteen columns, but not five thousand, and no sample is asked about twice anyway.
 """
 
 import warnings
 
 import dagster as dg
 
-# Multi-dimensional partitions and single-run backfills are beta in Dagster 1.13; the pinned version is what we tested.
+# Multi-dimensional partitions and single-run backfills are beta in Dagster 1.13; tests cover the pinned version.
 warnings.filterwarnings("ignore", category=dg.BetaWarning)
 
 PASSAGE = dg.DynamicPartitionsDefinition(name="passage")
@@ -19,7 +19,7 @@ TASK = dg.DynamicPartitionsDefinition(name="task")
 TASK_GRID = dg.MultiPartitionsDefinition({"model": MODEL, "task": TASK})
 
 SINGLE_RUN = dg.BackfillPolicy.single_run()
-"""A model's whole row, or any range of passages, is one run."""
+"""One run for any range of partitions, such as all passages of a model."""
 
 BY_PASSAGE = dg.MultiToSingleDimensionPartitionMapping("passage")
 BY_TASK = dg.MultiToSingleDimensionPartitionMapping("task")
@@ -27,7 +27,7 @@ BY_MODEL = dg.MultiToSingleDimensionPartitionMapping("model")
 
 
 def range_tags(first: str, last: str) -> dict[str, str]:
-    """Tags of a run over all partitions from the first to the last, both included."""
+    """Tags of a run over all partitions from the first to the last, inclusive."""
     return {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
 
 

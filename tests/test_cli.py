@@ -80,7 +80,7 @@ def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
     warehouse = Warehouse(path=str(home / "variorum.duckdb"))
     assert len(warehouse.read("drift_score")) == 3
 
-    # Dagster's own command line brings one partition up to date and no other.
+    # Dagster's own command line materializes one partition and no other.
     here(home, "import", "outputs", str(written("second")), "--corpus", "tiny")
     before = warehouse.read("model_output")
     subprocess.run(
@@ -105,7 +105,7 @@ def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
         (["import", "corpus", "nowhere.yaml"], ["nowhere.yaml", "cannot be read", "check the path"]),
         (["import", "outputs", "nowhere.jsonl", "--corpus", "sample"], ["nowhere.jsonl", "is no file"]),
         (["evaluate", "nobody"], ["nobody", "is no model of this warehouse", "variorum models"]),
-        (["record", "nobody", "file"], ["nobody", "has answered nothing yet", "variorum evaluate"]),
+        (["record", "nobody", "file"], ["nobody", "has no replies yet", "variorum evaluate"]),
     ],
 )
 def test_a_mistake_ends_in_one_line_that_says_what_to_do(

@@ -1,4 +1,4 @@
-"""Assets of the accounts: what was asked of models and what it cost."""
+"""Assets of the accounts: calls of models and their cost."""
 
 import dagster as dg
 import polars as pl
@@ -17,8 +17,8 @@ def model_call(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Every attempt in the ledger, with its outcome, what was served, tokens and cost; texts stay in the ledger."""
-    state = ledger.state(provider.ledger)  # before the rows, so that what comes in between is due the next time
+    """Every attempt in the ledger, with outcome, served model, tokens and cost. Texts stay in the ledger."""
+    state = ledger.state(provider.ledger)  # read before the rows, so that later attempts make the asset stale
     attempts = ledger.attempts(provider.ledger)
 
     def compute(_: pl.DataFrame) -> Computed:

@@ -1,4 +1,4 @@
-"""What was paid: sums over the ledger's attempts. Not here: the ledger itself (resources.provider.ledger)."""
+"""Costs: sums over the ledger's attempts. Not here: the ledger itself (resources.provider.ledger)."""
 
 from datetime import date
 
@@ -17,21 +17,20 @@ def costs(attempts: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     attempts
-        As `resources.provider.ledger.attempts` gives them.
+        The frame returned by `resources.provider.ledger.attempts`.
 
     Returns
     -------
-    `calls` counts attempts, `replies` those that brought one, `uncertain` those that ended and whose cost nobody knows:
-    broken off, in flight when a process ended, or answered without a word of usage. `paid` is in US dollars, as
-    reported or by the registry's price, and `at_most` what the uncertain ones may come to besides; both are null where
-    no price is known.
+    `calls` counts attempts, `replies` attempts with a reply, and `uncertain` finished attempts of unknown cost: broken
+    off, in flight when a process ended, or answered without usage. `paid` is the cost in US dollars, as reported or by
+    the registry's price; `at_most` is the most that uncertain attempts may add. Both are null if no price is known.
     """
     calls = attempts.with_columns(day=pl.col("asked").dt.date(), priced=pl.col("price").is_not_null())
     return summed(calls, "day", "model", "purpose").sort("day", "model", "purpose", descending=[True, False, False])
 
 
 def summed(calls: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """The same by other columns, in any order.
+    """The sums of `costs`, grouped by other columns, in any order.
 
     Parameters
     ----------
@@ -54,18 +53,18 @@ def summed(calls: pl.DataFrame, *by: str) -> pl.DataFrame:
 
 
 def spent(attempts: pl.DataFrame) -> float:
-    """US dollars that attempts cost, each of which nobody knows the cost taken at its worst case."""
+    """Cost of attempts in US dollars; attempts of unknown cost count with their worst case."""
     return float(attempts.select(pl.coalesce("cost", "reserved").sum()).item())
 
 
 def room(attempts: pl.DataFrame, registry: Registry, today: date) -> str:
-    """What a run and this day may still cost, as a clause."""
+    """The budget left for a run and for this day, as a clause."""
     caps = registry.budget
-    run = "without a cap" if caps.run is None else f"of which a run may spend {caps.run:g} dollars"
+    run = "no cap for the run" if caps.run is None else f"cap for the run {caps.run:g} dollars"
     if caps.day is None:
         return run
     left = max(caps.day - spent(attempts.filter(pl.col("asked").dt.date() == today)), 0)
-    return f"{run}; {left:.4f} of the day's {caps.day:g} are left"
+    return f"{run}; {left:.4f} of the day's {caps.day:g} dollars left"
 
 
 def against_caps(attempts: pl.DataFrame, registry: Registry, today: date) -> pl.DataFrame:
@@ -74,12 +73,12 @@ def against_caps(attempts: pl.DataFrame, registry: Registry, today: date) -> pl.
     Parameters
     ----------
     attempts
-        As `resources.provider.ledger.attempts` gives them.
+        The frame returned by `resources.provider.ledger.attempts`.
     registry
-        What says the caps of the day and of each model.
+        The registry, with the caps of the day and of each model.
     """
     caps = [("day", registry.budget.day, attempts.filter(pl.col("asked").dt.date() == today))]
     models = {**registry.models, **registry.judges, **registry.aligners}
-    caps += [(f"model {name}", own.budget, attempts.filter(model=name)) for name, own in models.items()]
-    rows = [(name, cap, total) for name, cap, own in caps if cap and (total := spent(own)) >= NEARLY * cap]
+    caps += [(f"model {name}", settings.budget, attempts.filter(model=name)) for name, settings in models.items()]
+    rows = [(name, cap, total) for name, cap, calls in caps if cap and (total := spent(calls)) >= NEARLY * cap]
     return pl.DataFrame(rows, schema={"cap": pl.String, "dollars": pl.Float64, "spent": pl.Float64}, orient="row")

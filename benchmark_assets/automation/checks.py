@@ -1,8 +1,8 @@
-"""Asset checks: whether the numbers of an asset are sound, and what else a person wants to be told.
+"""Asset checks: whether an asset's numbers are sound, and warnings for people.
 
-Every asset with a table of its name is checked for what its table and its partitions must be; some for more. The check
-`sound` blocks: what it finds would publish a wrong number, so nothing is computed from that asset until it passes
-(lineage.refresh). The others warn. Here: which check reads what. Not here: the rules (automation.findings).
+Every asset with a table of its name has checks of its table and its partitions; some assets have more. The check
+`sound` blocks: a failure means wrong numbers, so nothing downstream is computed until it passes (lineage.refresh). The
+others warn. Here: the inputs of each check. Not here: the rules (automation.findings).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,19 +27,19 @@ from resources.warehouse import Warehouse
 
 
 class Subject(NamedTuple):
-    """What is checked, and what a check may look at. `name` is the asset's and its table's, `also` its other tables."""
+    """An asset and the inputs of its checks. `name` is that of the asset and its table, `also` lists further tables."""
 
     name: str
     also: list[str]
     dims: list[str]
-    upstream: list[str]  # its inputs over the same partitions
+    upstream: list[str]  # its inputs with the same partitions
     warehouse: Warehouse
     provider: Provider
-    before: Callable[[], Mapping[str, Any]]  # what the same check remembered when it last ran
+    before: Callable[[], Mapping[str, Any]]  # values remembered by the last run of the same check
 
 
 class CheckVerdict(NamedTuple):
-    """Problems, one a row, none where all is well; and what the next check of this name wants to compare with."""
+    """Problems, one per row, and values for the next run of the check to compare with."""
 
     problems: pl.DataFrame
     remembered: Mapping[str, Any] | None = None
@@ -49,7 +49,7 @@ Check = Callable[[Subject], CheckVerdict]
 
 
 def checks(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetChecksDefinition]:
-    """The checks of all assets that have a table."""
+    """Checks of all assets that have a table."""
     every = list(assets)
     partitions = {key: each.specs_by_key[key].partitions_def for each in every for key in each.keys}
     found = []
@@ -82,7 +82,7 @@ def _definition(key: dg.AssetKey, also: list[str], dims: list[str], upstream: li
         warehouse: dg.ResourceParam[Warehouse],
         provider: dg.ResourceParam[Provider],
     ) -> Iterator[dg.AssetCheckResult]:
-        with warehouse.at_once():  # rows and records of one moment
+        with warehouse.at_once():  # so that rows and records are consistent
             verdicts = {
                 each: check(
                     Subject(
@@ -110,7 +110,7 @@ def _definition(key: dg.AssetKey, also: list[str], dims: list[str], upstream: li
 
 
 def _words(problems: pl.DataFrame) -> str:
-    """How many problems there are, and the first."""
+    """The number of problems, and the first one."""
     if problems.is_empty():
         return "no problem"
     first = ", ".join(
@@ -120,8 +120,8 @@ def _words(problems: pl.DataFrame) -> str:
 
 
 def sound(subject: Subject) -> CheckVerdict:
-    """Tables are as the catalogue declares them, values are among those declared, scores are null only where a passage
-    lacks references, and each row belongs to a partition that was made from what the row says."""
+    """Tables and values match the catalogue, scores are null only if a passage lacks references, and each row has the
+    fingerprint of its partition."""
     warehouse, name = subject.warehouse, subject.name
     imported = [each.name for each in catalogue.tables().values() if each.checked_with == name]
     beside = [*subject.also, *imported]
@@ -147,7 +147,7 @@ def sound(subject: Subject) -> CheckVerdict:
 
 def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> pl.DataFrame:
     """Scores that are null although their passage has references."""
-    # Of the references that a row was made from: those of others may have changed since.
+    # Only rows computed from the current references: those of other rows may have changed since.
     latest = states.filter(asset="reference").select("passage", latest="reference:" + pl.col("version").str.head(8))
     own, keys = states.filter(asset=subject.name), list(catalogue.table(subject.name).key)
     current = own.join(latest, on="passage").filter(pl.col("made_from").str.contains(pl.col("latest"), literal=True))
@@ -158,8 +158,7 @@ def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> 
 
 
 def coverage(subject: Subject) -> CheckVerdict:
-    """No passage is missing of those that were translated or, for the translations, of the corpora that a model covers
-    in part."""
+    """No translated passage is missing; for translations, no passage of a corpus that a model covers in part."""
     states = subject.warehouse.read("materialization", columns=["asset", "model", "passage"])
     present = states.filter(asset=subject.name).select("model", "passage")
     if subject.upstream:
@@ -174,46 +173,46 @@ def coverage(subject: Subject) -> CheckVerdict:
 
 
 def refusals(subject: Subject) -> CheckVerdict:
-    """No model refused so many passages that its averages rest on the others."""
+    """No model refused so many passages that its averages are biased to the others."""
     keys = ["model", "passage"]
     outputs, refused = (subject.warehouse.read(table, columns=keys) for table in ("model_output", "refusal"))
     return CheckVerdict(findings.refusals(outputs, refused))
 
 
 def one_version(subject: Subject) -> CheckVerdict:
-    """All outputs of a model come from one version of it, as far as replies say which one answered."""
+    """All outputs of a model come from one version, as far as replies name it."""
     asked = subject.warehouse.read(CALLS, pl.DataFrame({"study": [subject.name]}), ["model", "call"])
     calls = ledger.attempts(subject.provider.ledger).select("served_model", call="key")
     return CheckVerdict(findings.mixed_versions(asked, calls))
 
 
 def shift(subject: Subject) -> CheckVerdict:
-    """No score of a model moved by more than three standard errors since this was last looked at."""
+    """No mean score of a model changed by more than three standard errors since the last check."""
     now = findings.means(subject.warehouse.read(subject.name))
     return CheckVerdict(findings.shifted(subject.before(), now), now)
 
 
 def budget(subject: Subject) -> CheckVerdict:
-    """What was spent leaves room under every cap."""
+    """Spending is well below every cap."""
     return CheckVerdict(
         against_caps(ledger.attempts(subject.provider.ledger), subject.provider.registry(), datetime.now(UTC).date())
     )
 
 
 def confident(subject: Subject) -> CheckVerdict:
-    """No document is so unlike its translation that it got no text, and no passage is absent from its translation."""
+    """Every document resembles its translation enough to be aligned, and no passage is absent from its translation."""
     rows = subject.warehouse.read("alignment", columns=["passage", "translator", "doubt"])
     return CheckVerdict(findings.doubts(rows))
 
 
 def found(subject: Subject) -> CheckVerdict:
-    """Every segment that was given a text has it from the translation, and in its order."""
+    """Every aligned text occurs in the translation, in the order of the segments."""
     columns = ["passage", "translator", "segment_id", "stage", "in_order"]
     return CheckVerdict(findings.not_found(subject.warehouse.read("verification", columns=columns)))
 
 
 def licensed(subject: Subject) -> CheckVerdict:
-    """The licence of every text is known, of the source and of each translation."""
+    """Every source text and every translation has a licence."""
     warehouse = subject.warehouse
     texts = [warehouse.read("source_text", columns=["passage"]).with_columns(translator=pl.lit(""))]
     texts += [
@@ -226,17 +225,17 @@ def licensed(subject: Subject) -> CheckVerdict:
 
 
 def filled(subject: Subject) -> CheckVerdict:
-    """The filters leave something of every corpus."""
+    """The filters leave at least one passage of every corpus."""
     return CheckVerdict(findings.emptied(subject.warehouse.read("selection", columns=["passage", "selected"])))
 
 
 def apart(subject: Subject) -> CheckVerdict:
-    """What a duplicate repeats is no duplicate itself, and comes before it."""
+    """The passage that a duplicate repeats is not a duplicate itself, and comes earlier."""
     return CheckVerdict(findings.chained(subject.warehouse.read("near_duplicate", columns=["passage", "kept"])))
 
 
 def measured(subject: Subject) -> CheckVerdict:
-    """Every passage of a corpus that has filters was measured by them."""
+    """Every passage of a corpus with filters was measured."""
     thresholds = subject.warehouse.read("corpus", columns=["corpus", "filters"]).drop_nulls()
     passages = subject.warehouse.read("source_text", columns=["corpus", "passage"])
     expected = passages.join(thresholds, on="corpus", how="semi")
@@ -254,4 +253,4 @@ FURTHER: Mapping[str, Mapping[str, Check]] = {
     "model_summary": {"shift": shift},
     "model_call": {"budget": budget},
 }
-"""Checks of single assets, by name."""
+"""Additional checks of single assets, by asset and name of the check."""

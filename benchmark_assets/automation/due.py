@@ -1,7 +1,7 @@
-"""What is due: each asset is asked in the order in which they are brought up to date.
+"""Stale partitions: asset by asset, in the order of materialization.
 
-Here: which assets, which partitions of them, and the ranges that runs are given. Not here: why a partition is due
-(lineage), the runs themselves (automation.runs).
+Here: the order of assets, their stale partitions, and the ranges for runs. Not here: the reason why a partition is
+stale (lineage), the runs (automation.runs).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -19,19 +19,19 @@ from resources.keys import KEYS
 from resources.provider.estimate import Estimate
 
 GAP = 400
-"""Partitions from one stretch to the next up to which one run takes both: a run costs about what so many planned ones
-do."""
+"""Largest gap, in partitions, between two stretches that share a run: starting a run costs about as much as planning
+this many partitions."""
 
 
 class Scope(NamedTuple):
-    """Partitions to which work is restricted: those of these models and of these corpora or tasks, None for all."""
+    """A restriction to partitions of these models, and of these corpora or tasks; None for all."""
 
     models: Collection[str] | None = None
     corpora: Collection[str] | None = None
 
 
 class Due(NamedTuple):
-    """What is due of one asset: columns of `KEYS` and `reason`, and what it would ask of models."""
+    """Stale partitions of an asset, with columns `KEYS` and `reason`, and the estimated calls of models."""
 
     asset: dg.AssetKey
     rows: pl.DataFrame
@@ -42,10 +42,11 @@ EVERYTHING = Scope()
 
 
 def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
-    """Assets in an order in which each comes after its inputs.
+    """Assets in topological order.
 
-    What needs no model comes as early as it can, for its faults should show before models are paid; what has no
-    partitions as late as it can, unless passages or tasks wait for it, and last of all what nothing depends on.
+    Assets that need no model come as early as possible, so that their faults show before models are paid. Assets
+    without partitions come as late as possible, unless passages or tasks depend on them. Assets without dependents come
+    last.
     """
     graph = definitions.resolve_asset_graph()
     waiting = [key for key in graph.toposorted_asset_keys if not {BY_SCAN, ON_DEMAND} & graph.get(key).tags.keys()]
@@ -64,7 +65,7 @@ def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
 
 
 def stretches(definitions: dg.Definitions) -> list[list[dg.AssetKey]]:
-    """The same order, cut into assets of the same dimensions none of which is an input of another."""
+    """Assets in `order`, cut into groups with the same dimensions and without dependencies among each other."""
     graph = definitions.resolve_asset_graph()
     cut: list[list[dg.AssetKey]] = []
     for key in order(definitions):
@@ -80,7 +81,7 @@ def stretches(definitions: dg.Definitions) -> list[list[dg.AssetKey]]:
 def due(
     definitions: dg.Definitions, instance: dg.DagsterInstance, asset: dg.AssetKey, scope: Scope = EVERYTHING
 ) -> Due:
-    """What of an asset is to be computed, removed or reported anew, as its inputs are now."""
+    """Partitions of an asset to compute, to remove or to report again, given its current inputs."""
     graph = definitions.resolve_asset_graph()
     definition = graph.get(asset).assets_def
     asked = _partitions(instance, dimensions(definition.partitions_def), scope)
@@ -91,7 +92,7 @@ def due(
 
 
 def following(definitions: dg.Definitions, assets: Collection[dg.AssetKey]) -> list[dg.AssetKey]:
-    """Assets downstream of these, in order: what may become due once they are up to date."""
+    """Assets downstream of these, in order, which may become stale when these are materialized."""
     graph = definitions.resolve_asset_graph()
     sequence, reached = order(definitions), set(assets)
     for key in sequence:
@@ -101,30 +102,30 @@ def following(definitions: dg.Definitions, assets: Collection[dg.AssetKey]) -> l
 
 
 def ranges(rows: pl.DataFrame, dims: Sequence[str], known: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
-    """First and last partition of a few ranges that hold all rows, and of other partitions only short stretches.
+    """First and last partition of a few ranges that cover all rows, with at most GAP other partitions in a row.
 
     Parameters
     ----------
     rows
-        The columns `dims`.
+        Partitions to cover, with columns `dims`.
     dims
-        Dimensions of the asset, at least one. A range over two is a rectangle.
+        Dimensions of the asset, at least one. A range over two dimensions is a rectangle.
     known
         Keys of each dimension in Dagster's order.
     """
     place = {dim: {key: i for i, key in enumerate(known[dim])} for dim in dims}
     inner = next((dim for dim in dims if dim != "model"), "model")
     stretches: dict[str, list[tuple[str, str]]] = {}
-    for (model,), own in rows.group_by(["model"] if len(dims) > 1 else [pl.lit("")], maintain_order=True):
+    for (model,), partitions in rows.group_by(["model"] if len(dims) > 1 else [pl.lit("")], maintain_order=True):
         stretches[str(model)] = [
             (known[inner][first], known[inner][last])
-            for first, last in _stretches(sorted(place[inner][key] for key in own[inner]))
+            for first, last in _stretches(sorted(place[inner][key] for key in partitions[inner]))
         ]
     if len(dims) == 1:
         return stretches[""]
     models = sorted(stretches, key=lambda model: place["model"][model])
     groups: list[list[str]] = []
-    for model in models:  # neighbours of which the same is due make one rectangle
+    for model in models:  # neighboring models with the same stale partitions make one rectangle
         last = groups[-1][-1] if groups else None
         near = last is not None and place["model"][model] == place["model"][last] + 1
         if last is not None and near and stretches[model] == stretches[last]:
@@ -139,18 +140,18 @@ def ranges(rows: pl.DataFrame, dims: Sequence[str], known: Mapping[str, Sequence
 
 
 def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
-    """First and last of each stretch of ascending places that no gap above GAP divides."""
-    found: list[tuple[int, int]] = []
-    for each in places:
-        if found and each - found[-1][1] <= GAP:
-            found[-1] = (found[-1][0], each)
+    """First and last of each stretch of ascending places without a gap above GAP."""
+    ends: list[tuple[int, int]] = []
+    for place in places:
+        if ends and place - ends[-1][1] <= GAP:
+            ends[-1] = (ends[-1][0], place)
         else:
-            found.append((each, each))
-    return found
+            ends.append((place, place))
+    return ends
 
 
 def _partitions(instance: dg.DagsterInstance, dims: Sequence[str], scope: Scope) -> pl.DataFrame:
-    """The partitions of a scope: columns of `KEYS`, one row of '' for an asset without partitions."""
+    """The partitions in a scope: columns of `KEYS`; one row of '' for an asset without partitions."""
     chosen = {dim: _keys(instance, dim, scope) for dim in dims}
     rows = list(product(*(chosen.get(name, [""]) for name in KEYS)))
     return pl.DataFrame(rows, schema=dict.fromkeys(KEYS, pl.String), orient="row")

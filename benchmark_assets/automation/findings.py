@@ -1,6 +1,6 @@
-"""What can be wrong with tables: functions from rows to findings, which asset checks report (automation.checks).
+"""Rules for tables: functions from rows to findings, which asset checks report (automation.checks).
 
-Here: the rules. Ranges and sets of values are declared in the catalogue. Not here: Dagster.
+Here: the rules, without Dagster. Not here: ranges and sets of values, which the catalogue declares.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,8 @@ from resources.keys import CORPUS
 FINDINGS = pl.Schema({"where": pl.String(), "problem": pl.String(), "rows": pl.Int64(), "example": pl.String()})
 
 ROUNDING = 1e-4
-"""How far rounding may carry a value out of its range: 1e-6 of a similarity, a hundred times that of a drift."""
+"""Tolerance for values outside their range by rounding: errors reach 1e-6 in a similarity, and a hundred times that in
+a drift."""
 
 TOGETHER = [
     ("sim_centroid", "drift"),
@@ -22,23 +23,23 @@ TOGETHER = [
     ("bleu", "chrf", "length_ratio"),
     ("comet_avg", "comet_best"),
 ]
-"""Columns that are null in the same rows, for they rest on the same thing. (Where references coincide, the Euclidean
-drift alone has nothing to divide by.)"""
+"""Columns that must be null in the same rows, because they depend on the same inputs. (The Euclidean drift is not among
+them: it is also null where references coincide, since its divisor is 0.)"""
 
 SIGNIFICANT = 3.0
 """Standard errors of a difference of means above which a distribution counts as shifted."""
 
 REFUSED = 0.05
-"""Share of refusals above which a model's averages rest on the passages that it liked."""
+"""Share of refusals above which a model's averages are biased to the passages that it did not refuse."""
 
 
 def out_of_range(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:
-    """Values that the declaration of their column excludes, intervals upside down, and nulls without their companions.
+    """Values outside their column's declaration, inverted intervals, and nulls in only some columns of TOGETHER.
 
     Parameters
     ----------
     rows
-        Of the table.
+        Rows of the table.
     """
     keys, found = list(table.key), []
     for column in table.columns.values():
@@ -67,14 +68,14 @@ def out_of_range(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:
 
 
 def unexplained_nulls(rows: pl.DataFrame, references: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Scores that are null although their passage has the references that they rest on.
+    """Scores that are null although their passage has the references that they need.
 
     Parameters
     ----------
     rows
-        `passage` and scores.
+        Columns `passage` and scores.
     references
-        `passage` and `count`, of complete references.
+        Columns `passage` and `count`, the number of complete references.
     """
     counted = rows.join(references, on="passage", how="left").with_columns(pl.col("count").fill_null(0))
     needed = {"sim_best": 1, "length_ratio": 1, "chrf": 1, "drift": 2, "human_spread": 2}
@@ -89,7 +90,7 @@ def unexplained_nulls(rows: pl.DataFrame, references: pl.DataFrame, keys: list[s
 
 
 def unaccounted(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
-    """Partitions whose rows are not those that were stored: made from something else, more of them or fewer.
+    """Partitions whose rows differ from the record, in fingerprint or number.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def unaccounted(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl
 
 
 def stray(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
-    """Rows of a further table of an asset that belong to no partition as it was stored.
+    """Rows of an asset's further table whose partition or fingerprint is not on record.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ def stray(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl.DataF
 
 
 def uncovered(expected: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
-    """Columns `model`, `corpus`, `expected`, `missing` and `example`, one row where a model's passages are missing.
+    """Corpora with missing passages of a model: columns `model`, `corpus`, `expected`, `missing` and `example`.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def uncovered(expected: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
 
 
 def means(summaries: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
-    """By model and corpus, then by score: mean and half the width of its 95 % interval."""
+    """Mean and half width of its 95 % interval, by model and corpus, then by score."""
     names = [name for name in summaries.columns if f"{name}_low" in summaries.columns]
     return {
         f"{row['model']} {row['corpus']}": {
@@ -151,7 +152,7 @@ def means(summaries: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
 
 
 def shifted(before: Mapping[str, Any], now: Mapping[str, Any]) -> pl.DataFrame:
-    """Means that moved by more than SIGNIFICANT standard errors between two results of `means`."""
+    """Means that changed by more than SIGNIFICANT standard errors between two results of `means`."""
     rows = []
     for key, scores in now.items():
         for name, (mean, half) in scores.items():
@@ -174,14 +175,14 @@ def refusals(outputs: pl.DataFrame, refused: pl.DataFrame) -> pl.DataFrame:
 
 
 def mixed_versions(asked: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
-    """Models whose outputs were made by several served versions: `model`, `served_model`, `outputs`.
+    """Models whose outputs come from several served versions: columns `model`, `served_model`, `outputs`.
 
     Parameters
     ----------
     asked
-        `model` and `call` of each output.
+        Columns `model` and `call`, one row per output.
     calls
-        `call` and `served_model`, of calls that brought a reply.
+        Columns `call` and `served_model`.
     """
     served = asked.join(calls.drop_nulls().filter(pl.col("served_model") != "").unique("call"), on="call")
     counts = served.group_by("model", "served_model").agg(outputs=pl.len()).sort("model", "served_model")
@@ -189,25 +190,25 @@ def mixed_versions(asked: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
 
 
 def doubts(rows: pl.DataFrame) -> pl.DataFrame:
-    """Passages that were given no text for a doubt: `corpus`, `translator`, `doubt`, `passages` and an `example`.
+    """Passages without an aligned text because of a doubt: `corpus`, `translator`, `doubt`, `passages`, `example`.
 
     Parameters
     ----------
     rows
-        `passage`, `translator` and `doubt`.
+        Columns `passage`, `translator` and `doubt`.
     """
-    own = rows.drop_nulls("doubt").with_columns(CORPUS)
-    groups = own.group_by("corpus", "translator", "doubt").agg(passages=pl.len(), example=pl.col("passage").min())
+    doubted = rows.drop_nulls("doubt").with_columns(CORPUS)
+    groups = doubted.group_by("corpus", "translator", "doubt").agg(passages=pl.len(), example=pl.col("passage").min())
     return groups.sort("passages", "example", descending=[True, False])
 
 
 def not_found(rows: pl.DataFrame) -> pl.DataFrame:
-    """Translators with suspicious segments, or with some out of order: how many `of` how many, and an `example`.
+    """Translators with segments that are suspicious or out of order: their numbers, `of` all segments, an `example`.
 
     Parameters
     ----------
     rows
-        `passage`, `translator`, `segment_id`, `stage` and `in_order`.
+        Columns `passage`, `translator`, `segment_id`, `stage` and `in_order`.
     """
     wrong = (pl.col("stage") == "suspicious") | ~pl.col("in_order")
     counts = rows.group_by(CORPUS, "translator").agg(
@@ -225,22 +226,22 @@ def unlicensed(texts: pl.DataFrame, licences: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     texts
-        `passage` and `translator`, '' for the source.
+        Columns `passage` and `translator`, '' for the source.
     licences
-        `corpus` and `translator`.
+        Columns `corpus` and `translator`.
     """
-    own = texts.with_columns(CORPUS).group_by("corpus", "translator").agg(example=pl.col("passage").min())
-    return own.join(licences, on=["corpus", "translator"], how="anti").sort("corpus", "translator")
+    groups = texts.with_columns(CORPUS).group_by("corpus", "translator").agg(example=pl.col("passage").min())
+    return groups.join(licences, on=["corpus", "translator"], how="anti").sort("corpus", "translator")
 
 
 def emptied(selected: pl.DataFrame) -> pl.DataFrame:
-    """Corpora of which no passage is selected: `corpus` and `passages`."""
+    """Corpora without a selected passage: `corpus` and `passages`."""
     counts = selected.group_by(CORPUS).agg(passages=pl.len(), left=pl.col("selected").sum())
     return counts.filter(pl.col("left") == 0).drop("left").sort("corpus")
 
 
 def chained(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Near-duplicates whose partner is one itself or comes after them: `passage` and `kept`."""
+    """Near-duplicates of a passage that is a near-duplicate itself, or comes later: `passage` and `kept`."""
     partner = pl.col("kept").is_in(pairs["passage"].to_list()) | (pl.col("kept") >= pl.col("passage"))
     return pairs.filter(partner).sort("passage")
 

@@ -1,7 +1,7 @@
-"""Jobs that bring things up to date: buttons in Dagster's UI, and what sensors and the schedule start.
+"""Jobs that materialize stale partitions, started from Dagster's UI, by sensors or by the schedule.
 
-Each is one op that drives runs (automation.runs). The look at the files is a job of the corpus. Not here: when they run
-(sensors).
+Each is one op that drives runs (automation.runs). The jobs that scan and download files are in the corpus room. Not
+here: when jobs run (sensors).
 """
 
 from collections.abc import Callable, Iterator
@@ -21,26 +21,26 @@ from resources.tables import markdown
 from resources.warehouse import Warehouse
 
 Location = Callable[[], dg.Definitions]
-"""The code location; jobs are a part of it, so they can ask for it only when they run."""
+"""Returns the code location. Jobs are part of it, so they can get it only when they run."""
 
 ONE_AT_A_TIME = {"variorum/driver": "yes"}
-"""Tag of the jobs of which dagster.yaml lets one run at a time."""
+"""Run tag: dagster.yaml lets one run with this tag execute at a time."""
 
 
 class Models(dg.Config):
-    """Names of models; with none, only what depends on no single model."""
+    """Names of models. Without names, only assets that do not depend on a single model are updated."""
 
     models: list[str]
 
 
 class Update(dg.Config):
-    """`probe`: ask each model which version of it answers, first."""
+    """`probe`: first ask each model for the version that it serves."""
 
     probe: bool = True
 
 
 class Removal(dg.Config):
-    """What is to go."""
+    """What to remove."""
 
     kind: Literal["model", "corpus", "task", "baseset"]
     name: str
@@ -51,11 +51,11 @@ def evaluate_job(location: Location) -> dg.JobDefinition:
 
     @dg.op
     def evaluate_models(context: dg.OpExecutionContext, config: Models) -> None:
-        """Bring these models up to date, from their outputs to the leaderboard."""
+        """Materialize stale partitions of these models, from outputs to leaderboard."""
         with _driving(context):
             runs.evaluate(location(), context.instance, *config.models)
 
-    return _job("evaluate", evaluate_models, "Brings models up to date, up to the leaderboard.")
+    return _job("evaluate", evaluate_models, "Materializes stale partitions of models, from outputs to leaderboard.")
 
 
 def update_job(location: Location) -> dg.JobDefinition:
@@ -63,11 +63,11 @@ def update_job(location: Location) -> dg.JobDefinition:
 
     @dg.op
     def update_everything(context: dg.OpExecutionContext, config: Update) -> None:
-        """Bring everything that is due up to date; say first what it will cost."""
+        """Materialize all stale partitions, after reporting the estimated cost."""
         with _driving(context):
             runs.update(location(), context.instance, probe=config.probe)
 
-    return _job("update", update_everything, "Brings everything that is due up to date, within budget.")
+    return _job("update", update_everything, "Materializes all stale partitions, within budget.")
 
 
 def remove_job(location: Location) -> dg.JobDefinition:
@@ -78,7 +78,7 @@ def remove_job(location: Location) -> dg.JobDefinition:
         context: dg.OpExecutionContext, config: Removal, warehouse: dg.ResourceParam[Warehouse],
         systems: dg.ResourceParam[Systems], notifications: dg.ResourceParam[Notifications],
     ) -> None:  # fmt: skip
-        """Remove a model, a corpus, a task or a base set, then bring up to date what was computed from it."""
+        """Remove a model, a corpus, a task or a base set, then update everything downstream."""
         removed = {
             "model": removal.model, "corpus": removal.corpus, "task": removal.task, "baseset": removal.base_set
         }[config.kind]  # fmt: skip
@@ -98,7 +98,7 @@ def _job(name: str, op: dg.OpDefinition, description: str) -> dg.JobDefinition:
 
 @contextmanager
 def _driving(context: dg.OpExecutionContext) -> Iterator[None]:
-    """Mark the run as this process's, and end it with the first failure of the runs that it drove."""
+    """Tag the run with this process, and fail it with the first failure of the runs that it drives."""
     context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
     try:
         yield

@@ -1,6 +1,6 @@
-"""What goes when a model, a corpus, a task or a base set goes.
+"""Removal of a model, a corpus, a task or a base set.
 
-Not here: how partitions go (lineage.removal), documents (corpus.assets).
+Not here: removal of partitions (lineage.removal), of documents (corpus.assets).
 """
 
 import dagster as dg
@@ -15,73 +15,72 @@ from resources.warehouse import Replacement, Warehouse
 
 
 def model(context: dg.OpExecutionContext, warehouse: Warehouse, systems: Systems, name: str) -> pl.DataFrame:
-    """Remove a model from every table; return how many rows went from which.
+    """Remove a model from every table; return the number of rows removed from each.
 
     Raises
     ------
     BadInput
-        For a model that is in the registry still, from where it would come back, or that is not here.
+        For an unknown model, or one that is still in the registry, which would add it again.
     """
     if name in systems.provider.registry().models:
         raise BadInput(systems.provider.registry_path, f"models.{name}", "is in the registry", "remove it there first")
     if name not in context.instance.get_dynamic_partitions("model") and not systems.known([name]):
-        raise BadInput(name, "", "is no model of this warehouse", "`variorum models` lists those that are")
+        raise BadInput(name, "", "no such model in this warehouse", "`variorum models` lists the models")
     return remove(context, warehouse, pl.DataFrame({"model": [name]}))
 
 
 def corpus(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:
-    """Remove a corpus with all its passages from every table; its files stay. Return how many rows went from which.
+    """Remove a corpus with all its passages from every table; return the number of rows removed. Its files stay.
 
     Raises
     ------
     BadInput
-        For a corpus that is not here.
+        For an unknown corpus.
     """
-    own = pl.DataFrame({"corpus": [name]})
-    if warehouse.read("corpus", own).is_empty():
-        raise BadInput(name, "", "is no corpus of this warehouse", "`variorum status` lists those that are")
-    passages = [key for key in context.instance.get_dynamic_partitions("passage") if key.startswith(f"{name}/")]
+    key = pl.DataFrame({"corpus": [name]})
+    if warehouse.read("corpus", key).is_empty():
+        raise BadInput(name, "", "no such corpus in this warehouse", "`variorum status` lists the corpora")
+    passages = [each for each in context.instance.get_dynamic_partitions("passage") if each.startswith(f"{name}/")]
     tables = [
         name
         for name, table in catalogue.tables().items()
         if "corpus" in table.columns and "passage" not in table.columns
     ]
-    counts = [(table, len(warehouse.read(table, own, ["corpus"]))) for table in tables]
-    also = [Replacement(table, warehouse.empty(table), own) for table in tables]
+    counts = [(table, len(warehouse.read(table, key, ["corpus"]))) for table in tables]
+    also = [Replacement(table, warehouse.empty(table), key) for table in tables]
     gone = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
     rows = remove(context, warehouse, gone, also)
     return pl.concat([rows, pl.DataFrame(counts, schema=rows.schema, orient="row").filter(pl.col("rows") > 0)])
 
 
 def task(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:
-    """Remove a task with all its samples and answers from every table; its files stay. Return how many rows went.
+    """Remove a task with its samples and answers from every table; return the number of rows removed. Its files stay.
 
     Raises
     ------
     BadInput
-        For a task that is not here.
+        For an unknown task.
     """
-    own = pl.DataFrame({"task": [name]})
-    if warehouse.read("task", own).is_empty():
-        raise BadInput(name, "", "is no task of this warehouse", "`variorum status` lists those that are")
-    return remove(context, warehouse, own)
+    key = pl.DataFrame({"task": [name]})
+    if warehouse.read("task", key).is_empty():
+        raise BadInput(name, "", "no such task in this warehouse", "`variorum status` lists the tasks")
+    return remove(context, warehouse, key)
 
 
 def base_set(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:
-    """Remove a base set, `name@version`; its folder stays. Return how many rows went from which table.
+    """Remove a base set, `name@version`; return the number of rows removed from each table. Its folder stays.
 
-    What models were compared with it, and their scores against it, are not known to be anybody's any more: the next
-    updates remove them.
+    The next update removes comparisons with the base set, and scores against it.
 
     Raises
     ------
     BadInput
-        For a base set that is not here.
+        For an unknown base set.
     """
-    own = pl.DataFrame({"base_set": [name]})
-    if warehouse.read("base_set", own).is_empty():
-        known = ", ".join(warehouse.read("base_set", columns=["base_set"])["base_set"]) or "none"
-        raise BadInput(name, "", "is no base set of this warehouse", f"there is {known}")
-    counts = [(table, len(warehouse.read(table, own, ["base_set"]))) for table in TABLES]
-    warehouse.write([Replacement(table, warehouse.empty(table), own) for table in TABLES], context.run.run_id)
+    key = pl.DataFrame({"base_set": [name]})
+    if warehouse.read("base_set", key).is_empty():
+        names = ", ".join(warehouse.read("base_set", columns=["base_set"])["base_set"]) or "none"
+        raise BadInput(name, "", "no such base set in this warehouse", f"imported base sets: {names}")
+    counts = [(table, len(warehouse.read(table, key, ["base_set"]))) for table in TABLES]
+    warehouse.write([Replacement(table, warehouse.empty(table), key) for table in TABLES], context.run.run_id)
     return pl.DataFrame(counts, schema=ROWS, orient="row")

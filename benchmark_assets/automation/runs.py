@@ -1,7 +1,7 @@
-"""Runs, one asset at a time: what is due is brought up to date, asset by asset, and no more than that.
+"""Driving runs: materializes stale partitions, asset by asset, and nothing else.
 
-The command line, the jobs and the tests start runs here. Here: in which order, over which ranges, what is said before
-and after. Not here: what is due (automation.due), what a run does.
+The command line, the jobs and the tests start runs here. Here: the order and ranges of runs, messages before and after.
+Not here: which partitions are stale (automation.due), the work of a run.
 """
 
 import logging
@@ -38,7 +38,7 @@ INTERRUPTED = dg.DagsterExecutionInterruptedError.__name__
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 NOT_AGAIN = "dagster/max_retries"
-"""Tag by which the daemon leaves a dead run alone: it starts the driver again, or nobody does."""
+"""Tag that keeps Dagster's daemon from retrying a dead run; it retries only the driver."""
 
 CHECKED = DagsterAssetCheckFailedError.__name__
 
@@ -46,38 +46,38 @@ NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
 
 
 class RunFailedError(Exception):
-    """A run that ended in failure; the message is that of its first failed step."""
+    """A run failed; the message gives the reasons of its failed steps."""
 
 
 def look(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
-    """Look at the files of all corpora.
+    """Scan the files of all corpora for new, changed and removed passages.
 
     Raises
     ------
     RunFailedError
-        For faults in the files; what is sound has been taken in.
+        For faults in the files. Files without faults are imported anyway.
     """
     _run(definitions.resolve_job_def("scan"), instance, "scan", {PROCESS: process_tag()})
 
 
 def download(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
-    """Fetch what corpora have at public sources.
+    """Download the files that corpora have at public sources.
 
     Raises
     ------
     RunFailedError
-        For what could not be fetched; everything else has been.
+        For files that could not be downloaded. All others are.
     """
     _run(definitions.resolve_job_def("download"), instance, "download", {PROCESS: process_tag()})
 
 
 def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: str) -> None:
-    """Look at the files, then build what needs no model: references, envelopes, human baselines, leaderboard.
+    """Scan the files, then materialize assets that need no model: references, envelopes, human baselines, leaderboard.
 
     Raises
     ------
     RunFailedError
-        For faults in the files or a stage that failed, after all stages: what is sound has been taken in.
+        For faults in the files or a failed asset, after all assets. Files without faults are imported anyway.
     """
     failure: RunFailedError | None = None
     try:
@@ -90,26 +90,26 @@ def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: s
 
 
 def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, *models: str) -> None:
-    """Bring models up to date on the corpora that they cover and the tasks that they answer, up to the tables.
+    """Materialize stale partitions of models, for their corpora and tasks, from outputs to result tables.
 
     Raises
     ------
     BadInput
         For an unknown model.
     RunFailedError
-        Where passages failed, after all stages; the next call computes those passages only.
+        If passages failed, after all assets. The next call computes only these passages.
     """
     resources = definitions.resources or {}
     warehouse: Warehouse = resources["warehouse"]
     systems: Systems = resources["systems"]
-    each = {model: systems.system(model) for model in models}
+    chosen = {model: systems.system(model) for model in models}
     instance.add_dynamic_partitions("model", list(models))
     passages = list(instance.get_dynamic_partitions("passage"))
-    own = pl.DataFrame({"model": models}, schema={"model": pl.String})
-    covered = set(warehouse.read("model_output", own, ["passage"])["passage"])
-    covered.update(*(system.fingerprints(passages) for system in each.values()))
+    keys = pl.DataFrame({"model": models}, schema={"model": pl.String})
+    covered = set(warehouse.read("model_output", keys, ["passage"])["passage"])
+    covered.update(*(system.fingerprints(passages) for system in chosen.values()))
     corpora = {passage.partition("/")[0] for passage in covered}
-    answered = set(warehouse.read("answer", own, ["task"])["task"])
+    answered = set(warehouse.read("answer", keys, ["task"])["task"])
     answered |= answers.covered(warehouse, systems, models, instance.get_dynamic_partitions("task"))
     update(definitions, instance, Scope(models, corpora | answered), probe=True)
 
@@ -117,16 +117,16 @@ def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, *models:
 def update(
     definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope = EVERYTHING, probe: bool = False
 ) -> None:
-    """Bring everything that is due within a scope up to date, one asset after the other.
+    """Materialize all stale partitions in a scope, one asset after the other.
 
-    Each asset is asked what is due when those before it are done: where a row came out the same, what depends on it is
-    left alone. Neighbours of which the same is due share a run, for a run costs half a second of itself. An asset that
-    fails does not stop the next: passages that are good make their way to the leaderboard.
+    Each asset is examined once its inputs are done, so that partitions downstream of an unchanged row stay up to date.
+    Neighboring assets with the same stale partitions share a run, since each run has an overhead of half a second. A
+    failed asset does not stop the next one: good passages still reach the leaderboard.
 
     Parameters
     ----------
     probe
-        Whether the models of the scope, and all judges, are asked first which version of them answers.
+        Whether to ask the models of the scope, and all judges, for the version that they serve first.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def update(
 def _bring_up(
     definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, probe: bool
 ) -> list[RunFailedError]:
-    """Do what `update` does; return what failed."""
+    """Carry out `update`; return the failures."""
     settle_the_dead(instance)
     resources = definitions.resources or {}
     notifications: Notifications = resources["notifications"]
@@ -151,9 +151,9 @@ def _bring_up(
     tags = {PAYER: str(uuid4()), PROCESS: process_tag()}
     registry = provider.registry()
     models = sorted(registry.models) if scope.models is None else list(scope.models)
-    if probe and (asked := provider.worth_probing([*models, *sorted(registry.judges)])):
-        notifications.send(f"asks which version answers: {', '.join(asked)}; {provider.cost_of_probing(asked)}")
-        provider.probe(asked, tags[PAYER])
+    if probe and (names := provider.worth_probing([*models, *sorted(registry.judges)])):
+        notifications.send(f"asking for the served version: {', '.join(names)}; {provider.cost_of_probing(names)}")
+        provider.probe(names, tags[PAYER])
     done: list[str] = []
     remarks: list[str] = []
     failures: list[RunFailedError] = []
@@ -163,8 +163,8 @@ def _bring_up(
         for asset in together:
             name = asset.to_user_string()
             try:
-                found = due(definitions, instance, asset, scope)
-                if found.rows.is_empty() and unsound(instance, [asset]):  # perhaps it has been mended
+                stale = due(definitions, instance, asset, scope)
+                if stale.rows.is_empty() and unsound(instance, [asset]):  # check again: it may have been corrected
                     checks = job.asset_layer.asset_graph.get_check_keys_for_assets({asset})
                     remarks += _run(
                         job.get_subset(asset_selection=set(), asset_check_selection=checks), instance, name, tags
@@ -172,14 +172,14 @@ def _bring_up(
             except (BadInput, RunFailedError) as fault:
                 failures.append(RunFailedError(str(fault)))
                 continue
-            if found.rows.is_empty():
+            if stale.rows.is_empty():
                 continue
-            if found.estimate and found.estimate.calls > found.estimate.recorded:
+            if stale.estimate and stale.estimate.calls > stale.estimate.recorded:
                 left = room(ledger.attempts(provider.ledger), provider.registry(), datetime.now(UTC).date())
-                notifications.send(f"{name} will ask models: {found.estimate}, {left}")
-            for ends in _ranges(definitions, instance, found):
+                notifications.send(f"{name} will ask models: {stale.estimate}; {left}")
+            for ends in _ranges(definitions, instance, stale):
                 work.setdefault(ends, []).append(asset)
-            done.append(f"{name} {len(found.rows)}")
+            done.append(f"{name} {len(stale.rows)}")
         for ends, assets in work.items():
             name = ", ".join(asset.to_user_string() for asset in assets)
             try:
@@ -188,7 +188,7 @@ def _bring_up(
                 failures.append(failure)
     if done or failures:
         problems = "".join(f"\n- {problem}" for problem in [*map(str, failures), *dict.fromkeys(remarks)])
-        notifications.send(f"brought up to date, in partitions: {', '.join(done) or 'nothing'}{problems}")
+        notifications.send(f"materialized, in partitions: {', '.join(done) or 'nothing'}{problems}")
     return failures
 
 
@@ -198,7 +198,7 @@ def remove(definitions: dg.Definitions, instance: dg.DagsterInstance, kind: str,
     Raises
     ------
     RunFailedError
-        For one that is not here, or a model that the registry holds.
+        If it does not exist, or is a model that is still in the registry.
     """
     config = {"ops": {"remove_rows": {"config": {"kind": kind, "name": name}}}}
     _run(
@@ -211,9 +211,10 @@ def remove(definitions: dg.Definitions, instance: dg.DagsterInstance, kind: str,
 
 
 def forget(definitions: dg.Definitions, instance: dg.DagsterInstance, asset: str) -> None:
-    """Have all partitions of an asset made anew by the next update, whatever they were made from.
+    """Mark all partitions of an asset as stale, so that the next update computes them again.
 
-    Rows of which nobody knows a partition are removed at once; what the files say is read at once.
+    Rows without a recorded partition are removed at once. For assets that are read from files, the files are scanned at
+    once.
 
     Raises
     ------
@@ -223,17 +224,17 @@ def forget(definitions: dg.Definitions, instance: dg.DagsterInstance, asset: str
         For faults in the files.
     """
     graph = definitions.resolve_asset_graph()
-    known = {key.to_user_string(): graph.get(key) for key in graph.get_all_asset_keys()}
-    if asset not in known:
-        raise BadInput(asset, "", "is no asset", f"name one of {sorted(known)}")
+    nodes = {key.to_user_string(): graph.get(key) for key in graph.get_all_asset_keys()}
+    if asset not in nodes:
+        raise BadInput(asset, "", "no such asset", f"name one of {sorted(nodes)}")
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     key = pl.DataFrame({"asset": [asset]})
-    scanned = BY_SCAN in known[asset].tags
+    scanned = BY_SCAN in nodes[asset].tags
     with warehouse.exclusively():
         states = warehouse.read("materialization", key).drop("run_id", "updated_at")
         unknown = states.with_columns(pl.lit(UNKNOWN).alias("fingerprint" if scanned else "made_from"))
         replacements = [Replacement("materialization", unknown, key)]
-        if dims := dimensions(known[asset].partitions_def):
+        if dims := dimensions(nodes[asset].partitions_def):
             strays = warehouse.read(asset, columns=dims).unique().join(states, on=dims, how="anti")
             replacements.append(Replacement(asset, warehouse.empty(asset), strays))
         warehouse.write(replacements, run_id="forget")
@@ -242,7 +243,7 @@ def forget(definitions: dg.Definitions, instance: dg.DagsterInstance, asset: str
 
 
 def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.DataFrame:
-    """For each asset how many of its partitions are materialized, failed in their last run, or missing."""
+    """Number of each asset's partitions that are materialized, failed in their last run, or missing."""
     rows = []
     graph = definitions.resolve_asset_graph()
     for key in graph.toposorted_asset_keys:
@@ -251,8 +252,8 @@ def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.Data
             statuses = ["MATERIALIZED" if instance.get_latest_materialization_event(key) else "MISSING"]
         else:
             keys = partitions_def.get_partition_keys(dynamic_partitions_store=instance)
-            found = instance.get_status_by_partition(key, list(keys), partitions_def) or {}
-            statuses = [each.value if (each := found.get(partition)) else "MISSING" for partition in keys]
+            recorded = instance.get_status_by_partition(key, list(keys), partitions_def) or {}
+            statuses = [each.value if (each := recorded.get(partition)) else "MISSING" for partition in keys]
         done, failed = statuses.count("MATERIALIZED"), statuses.count("FAILED")
         dims = " × ".join(dimensions(partitions_def)) or "-"
         rows.append((key.to_user_string(), dims, len(statuses), done, failed, len(statuses) - done - failed))
@@ -261,22 +262,22 @@ def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.Data
 
 
 def settle_the_dead(instance: dg.DagsterInstance) -> None:
-    """Report runs as failed whose process on this machine is gone: killed, or lost with the machine's last boot."""
+    """Report runs as failed if their process on this machine has ended, by a kill or a reboot."""
     unfinished = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
     for run in instance.get_runs(dg.RunsFilter(statuses=unfinished)):
         if PROCESS in run.tags and is_dead(run.tags[PROCESS], run.run_id):
-            instance.report_run_failed(run, f"Its process ended before it did ({run.tags[PROCESS]}).")
-            logger.warning("run %s was cut off: its process is gone", run.run_id)
+            instance.report_run_failed(run, f"Its process ended before the run did ({run.tags[PROCESS]}).")
+            logger.warning("run %s failed: its process has ended", run.run_id)
 
 
 def _ranges(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, found: Due
+    definitions: dg.Definitions, instance: dg.DagsterInstance, stale: Due
 ) -> list[tuple[str, str]] | list[None]:
-    """What runs are to cover; [None] for an asset without partitions."""
-    dims = dimensions(definitions.resolve_asset_graph().get(found.asset).partitions_def)
+    """Ranges of partitions for the runs; [None] for an asset without partitions."""
+    dims = dimensions(definitions.resolve_asset_graph().get(stale.asset).partitions_def)
     if not dims:
         return [None]
-    return ranges(found.rows, dims, {dim: instance.get_dynamic_partitions(dim) for dim in dims})
+    return ranges(stale.rows, dims, {dim: instance.get_dynamic_partitions(dim) for dim in dims})
 
 
 def _run(
@@ -289,7 +290,7 @@ def _run(
     assets: Sequence[dg.AssetKey] | None = None,
     config: Mapping[str, Any] = NO_CONFIG,
 ) -> list[str]:
-    """Run a job in this process, or some assets of it, over a range or no partition; return what checks found."""
+    """Run a job or some of its assets in this process, over a range or without partitions; return failed checks."""
     logger.info("%s %s", name, " … ".join(dict.fromkeys(ends or ())))
     if assets:  # else Dagster describes the job of all assets before each run, which takes longer than a small run
         job = job.get_subset(asset_selection=set(assets))
@@ -309,7 +310,7 @@ def _run(
 
 
 def _remarks(result: dg.ExecuteInProcessResult) -> Iterator[str]:
-    """What checks found."""
+    """Failed checks, with their first problem."""
     for check in result.get_asset_check_evaluations():
         if not check.passed:
             yield f"check {check.check_name!r} of {check.asset_key.to_user_string()}: {check.description}"
@@ -322,7 +323,7 @@ def _kinds(result: dg.ExecuteInProcessResult) -> set[str | None]:
 
 
 def reasons(events: Iterable[dg.DagsterEvent]) -> Iterator[str]:
-    """Why steps failed, in words; a check that blocks says so itself."""
+    """Reasons of failed steps; blocking checks are left out, since they report themselves."""
     for event in events:
         if event.is_step_failure:
             failure = event.step_failure_data

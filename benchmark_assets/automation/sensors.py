@@ -1,6 +1,6 @@
-"""What starts by itself, once it is switched on: sensors and the schedule. Not here: what they start (jobs).
+"""Sensors and the schedule, which start jobs automatically. Not here: the jobs (jobs).
 
-What may cost money is off until somebody turns it on in Dagster's UI.
+A sensor or schedule that may cost money is off until it is turned on in Dagster's UI.
 """
 
 import json
@@ -19,7 +19,7 @@ from resources.notifications import Notifications
 from resources.warehouse import Warehouse
 
 SECONDS = 30
-"""How often the registry and the files are looked at."""
+"""Interval at which the registry and the files are checked."""
 
 
 def new_models_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
@@ -27,18 +27,18 @@ def new_models_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
 
     @dg.sensor(
         name="new_models", job=job, minimum_interval_seconds=SECONDS,
-        description="Evaluates models that are new in the registry or imported; marks those that were removed.",
+        description="Evaluates models that are new in the registry or newly imported, and marks removed models.",
     )  # fmt: skip
     def new_models(
         context: dg.SensorEvaluationContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
     ) -> dg.SensorResult | dg.SkipReason:
-        """Evaluate models that are new in the registry or imported; mark those that were removed.
+        """Evaluate models that are new in the registry or newly imported; mark removed models.
 
-        Models that have outputs already when the sensor is turned on are not new.
+        Models that already have outputs when the sensor is turned on are not new.
         """
         try:
             models = systems.models()
-        except BadInput as fault:  # somebody is editing the registry
+        except BadInput as fault:  # the registry is being edited
             return dg.SkipReason(str(fault))
         evaluated = set(warehouse.read("model_output", columns=["model"])["model"].unique())
         seen = set(json.loads(context.cursor)) if context.cursor else evaluated
@@ -46,7 +46,7 @@ def new_models_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
         gone = evaluated & seen - set(models)
         if not new and not gone:
             return dg.SkipReason(f"no new model among {len(models)}")
-        # A run each, one after the other: what is wrong with one model stops no other.
+        # One run per model, so that a fault of one model does not stop the others.
         groups = [[model] for model in new] or [[]]
         configs = [{"ops": {"evaluate_models": {"config": {"models": group}}}} for group in groups]
         return dg.SensorResult(
@@ -63,12 +63,12 @@ def files_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
 
     @dg.sensor(
         name="changed_files", job=job, minimum_interval_seconds=SECONDS,
-        description="Looks at the files of all corpora when one of them was written, added or removed.",
+        description="Scans the files of all corpora when a file was written, added or removed.",
     )  # fmt: skip
     def changed_files(
         context: dg.SensorEvaluationContext, warehouse: dg.ResourceParam[Warehouse]
     ) -> dg.SensorResult | dg.SkipReason:
-        """Look at the files of all corpora when one of them was written, added or removed."""
+        """Scan the files of all corpora when a file was written, added or removed."""
         now = _state([each for each in registered(warehouse) if isinstance(each, Description)])
         if now == context.cursor:
             return dg.SkipReason("no file changed")
@@ -79,20 +79,20 @@ def files_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
 
 @dg.sensor(
     name="dead_runs", minimum_interval_seconds=SECONDS, default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Reports runs as failed whose process was killed, so that they hold up no other.",
+    description="Reports runs whose process was killed as failed, so that they do not block other runs.",
 )  # fmt: skip
 def dead_runs_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-    """Look at the processes of unfinished runs. On from the start: a killed run would hold up the next."""
+    """Check the processes of unfinished runs. On by default, because a killed run would block the next one."""
     runs.settle_the_dead(context.instance)
-    return dg.SkipReason("nothing is started here")
+    return dg.SkipReason("this sensor starts no runs")
 
 
 @dg.run_failure_sensor(
     name="failures", default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Sends a message when a run failed; of the stages of a driver, only the driver.",
+    description="Sends a message when a run failed. For runs that a driver started, only the driver sends one.",
 )  # fmt: skip
 def failures_sensor(context: dg.RunFailureSensorContext, notifications: dg.ResourceParam[Notifications]) -> None:
-    """Say which run failed, and its first reason."""
+    """Send the name of the failed run and the first reason."""
     if runs.NOT_AGAIN in context.dagster_run.tags:
         return
     words = next(runs.reasons(context.get_step_failure_events()), context.failure_event.message)
@@ -105,27 +105,27 @@ def reevaluation_schedule(job: dg.JobDefinition, cron: str, where: Path) -> dg.S
     Raises
     ------
     BadInput
-        Where `cron`, the registry's `schedule`, is no cron expression.
+        If `cron`, the registry's `schedule`, is not a cron expression.
     """
     try:
         return dg.ScheduleDefinition(
             name="reevaluation", job=job, cron_schedule=cron, execution_timezone="UTC",
-            description="Asks models which version of them answers, says what is due and what it would cost, and "
-            "brings it up to date within the budget: failed partitions, changed prompts, models, settings and texts.",
+            description="Asks models for the version that they serve, reports the estimated cost, and materializes "
+            "stale partitions within the budget: after failures and changes of prompts, models, settings and texts.",
         )  # fmt: skip
     except dg.DagsterInvalidDefinitionError as error:
-        raise BadInput(where, "schedule", f"{cron!r} is no cron expression", "write one, as 0 3 * * 1") from error
+        raise BadInput(where, "schedule", f"{cron!r} is not a cron expression", "give one such as 0 3 * * 1") from error
 
 
 def _state(descriptions: list[Description]) -> str:
-    """Changes whenever a file of a corpus is written, added or removed."""
+    """A digest that changes whenever a file of a corpus is written, added or removed."""
     digest = blake2b(digest_size=16)
     for description in descriptions:
         digest.update(repr(description).encode())
         root = description.root
         for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
             hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
-            if not hidden and not path.is_relative_to(home()):  # of which the warehouse changes by itself
+            if not hidden and not path.is_relative_to(home()):  # runs change the warehouse in the home
                 digest.update(repr(_written(path)).encode())
     return digest.hexdigest()
 
@@ -133,6 +133,6 @@ def _state(descriptions: list[Description]) -> str:
 def _written(path: Path) -> tuple[str, int, int]:
     try:
         state = path.stat()
-    except OSError:  # it went between two looks
+    except OSError:  # removed since it was listed
         return str(path), 0, 0
     return str(path), state.st_size, state.st_mtime_ns

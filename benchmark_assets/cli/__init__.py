@@ -1,4 +1,4 @@
-"""The command line: each command calls functions of the project or Dagster's API, and says what came of it."""
+"""The command line: each command calls functions of the project or Dagster's API, and prints the result."""
 
 import logging
 import os
@@ -18,7 +18,7 @@ class Commands(click.Group):
     """Commands whose known errors end in one line and exit code 1 instead of a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command that was asked for."""
+        """Run a command."""
         try:
             return super().invoke(ctx)
         except (BadInput, RunFailedError) as error:
@@ -26,9 +26,9 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands)
-@click.option("--quiet", is_flag=True, help="No progress on standard error.")
+@click.option("--quiet", is_flag=True, help="Print no progress to standard error.")
 def main(quiet: bool) -> None:
-    """Evaluate translations of classical texts against several human ones."""
+    """Evaluate translations of classical texts against several human translations."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(logging.WARNING if quiet else logging.INFO)  # Dagster sets the logger's own level
     handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))
@@ -44,8 +44,8 @@ for module in MODULES:
 def console() -> None:
     """Entry point of `variorum`.
 
-    Leaves without tearing the interpreter down: DuckDB 2.0's bindings then print a page of leak warnings once torch has
-    been loaded. Nothing is open at this point; warehouse and event log are closed after each use.
+    Exits without interpreter shutdown, during which DuckDB 2.0's bindings print a page of leak warnings if torch is
+    loaded. Nothing is open at this point: warehouse and event log are closed after each use.
     """
     code: int | str | None = 0
     try:

@@ -1,4 +1,4 @@
-"""What the commands work on."""
+"""The deployment that the commands work on."""
 
 import dagster as dg
 

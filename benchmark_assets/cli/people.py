@@ -1,4 +1,4 @@
-"""Commands that give people something to read, label or check. What comes back is taken in by `import`."""
+"""Commands that write material for people to read, label or check. `import` reads their results."""
 
 from pathlib import Path
 
@@ -19,25 +19,25 @@ from resources.errors import BadInput
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("corpus")
-@click.option("--annotator", "annotators", multiple=True, required=True, help="Who labels; once for each of them.")
+@click.option("--annotator", "annotators", multiple=True, required=True, help="Name of an annotator; may be repeated.")
 def annotate(folder: Path, corpus: str, annotators: tuple[str, ...]) -> None:
-    """Write the sample of CORPUS that people label to FOLDER: for Label Studio and for spreadsheets, blind."""
+    """Write the sample of CORPUS for annotators to FOLDER, blind, for Label Studio and spreadsheets."""
     sent = export_items(Deployment().warehouse, folder, corpus, annotators)
     click.echo(f"{folder}: {sent.items} items for each of {', '.join(annotators)}; {holding(sent.restricted)}")
-    click.echo("README.md there says how to label; `variorum import labels FILES` takes in what comes back")
+    click.echo("README.md there explains the labels; import completed files with `variorum import labels FILES`")
 
 
 @click.command(name="pairs")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("corpus")
-@click.option("--annotator", required=True, help="Who says which is better.")
-@click.option("--per-model", type=click.IntRange(1), help="So many outputs of each model; by default all.")
-@click.option("--private", is_flag=True, help="Show restricted texts, too; such a file may not be passed on.")
+@click.option("--annotator", required=True, help="Name of the annotator.")
+@click.option("--per-model", type=click.IntRange(1), help="Number of outputs of each model; by default all.")
+@click.option("--private", is_flag=True, help="Include restricted texts; do not pass such a file on.")
 def write_pairs(file: Path, corpus: str, annotator: str, per_model: int | None, private: bool) -> None:
-    """Write outputs of CORPUS beside the human translation to FILE, a spreadsheet for one annotator, blind."""
+    """Write pairs of an output and a human translation of CORPUS to FILE, a blind spreadsheet for one annotator."""
     sent = export_pairs(Deployment().warehouse, file, corpus, annotator, per_model, private)
     click.echo(f"{file}: {sent.pairs} pairs for {annotator}; {holding(sent.restricted)}")
-    click.echo("write A, B or unsure under `better`; `variorum import pairs FILE` takes in what comes back")
+    click.echo("enter A, B or unsure under `better`; import the completed file with `variorum import pairs FILE`")
 
 
 @click.command(name="examples")
@@ -45,7 +45,7 @@ def write_pairs(file: Path, corpus: str, annotator: str, per_model: int | None, 
 @click.argument("corpus")
 @click.option("--private", is_flag=True, help="Show restricted texts, too; such a page may not be passed on.")
 def write_examples(file: Path, corpus: str, private: bool) -> None:
-    """Write outputs of CORPUS that are worth reading to FILE, a page for a browser."""
+    """Write worked examples of outputs of CORPUS to FILE, a page for a browser."""
     warehouse = Deployment().warehouse
     if not len(warehouse.read("worked_example", pl.DataFrame({"corpus": [corpus]}))):
         raise BadInput(corpus, "", "has no examples", "name judges under `audit` in its description, or import labels")
@@ -57,26 +57,26 @@ def write_examples(file: Path, corpus: str, private: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("corpus")
 def write_glossary(file: Path, corpus: str) -> None:
-    """Write the terms of CORPUS to FILE, which must not be there yet, for a person to check."""
+    """Write the terms of CORPUS to FILE, which must not exist yet, for a person to check."""
     terms, passages = glossary_file.write(Deployment().warehouse, file, corpus)
-    click.echo(f"{file}: {terms} terms of {passages} passages; `false` in in_source or in_human needs a look")
-    click.echo("name it as `glossary` under `literary` in the description, then `variorum import corpus` that again")
+    click.echo(f"{file}: {terms} terms of {passages} passages; check rows with `false` in in_source or in_human")
+    click.echo("name it as `glossary` under `literary` in the description, then repeat `variorum import corpus`")
 
 
 @click.group(name="task")
 def task_group() -> None:
-    """Have the spans of a task marked in Label Studio."""
+    """Annotate spans of a task in Label Studio."""
 
 
 @task_group.command(name="annotate")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("code", metavar="TASK")
 @click.option("--split", type=click.Choice(["train", "test"]), default="test", show_default=True)
-@click.option("--gold", is_flag=True, help="Mark beforehand what the task's files have.")
+@click.option("--gold", is_flag=True, help="Prefill the spans in the task's files.")
 def annotate_task(folder: Path, code: str, split: str, gold: bool) -> None:
-    """Write the samples of a TASK to FOLDER, as tasks of Label Studio with its labelling interface."""
+    """Write the samples of a TASK to FOLDER, as Label Studio tasks with a labeling interface."""
     count = span_labels.annotate(Deployment().warehouse, folder, code, split, gold)
-    click.echo(f"{folder}: {count} samples of {code}; its README says what to do with them")
+    click.echo(f"{folder}: {count} samples of {code}; README.md there explains the next steps")
 
 
 @task_group.command(name="labels")
@@ -84,7 +84,7 @@ def annotate_task(folder: Path, code: str, split: str, gold: bool) -> None:
 @click.argument("code", metavar="TASK")
 @click.argument("out", type=click.Path(path_type=Path))
 def write_task_labels(file: Path, code: str, out: Path) -> None:
-    """Turn FILE, an export of Label Studio, into OUT: JSON lines that the description of a TASK can name."""
+    """Convert FILE, an export of Label Studio, to OUT: JSON lines for the `files` of a TASK's description."""
     written = span_labels.write_labels(Deployment().warehouse, file, code, out)
     click.echo(f"{out}: {', '.join(f'{count} {name}' for name, count in written._asdict().items())}")
 

@@ -1,4 +1,4 @@
-"""Commands that write what people look at and take away: reader, report, packages, tables of papers, recordings."""
+"""Commands that write results: reader, report, packages, tables for papers, recordings."""
 
 from datetime import datetime
 from pathlib import Path
@@ -19,18 +19,18 @@ from resources.provider import transport
 @click.command(name="reader")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("corpus")
-@click.option("--private", is_flag=True, help="Show restricted texts and judges' words, too; it may not be passed on.")
-@click.option("--blind", is_flag=True, help="For labelling: the sample that people label, without models or scores.")
-@click.option("--annotator", help="Who labels, with --blind.")
+@click.option("--private", is_flag=True, help="Include restricted texts and judges' words; do not pass it on.")
+@click.option("--blind", is_flag=True, help="Write the sample for annotators, without models or scores.")
+@click.option("--annotator", help="Name of the annotator, with --blind.")
 def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator: str | None) -> None:
     """Write the passages of CORPUS with all outputs to FOLDER, to read in a browser: open its index.html."""
     if blind != bool(annotator) or (blind and private):
-        raise click.UsageError("--blind and --annotator go together, and show restricted texts without --private")
+        raise click.UsageError("--blind requires --annotator, and includes restricted texts without --private")
     warehouse = Deployment().warehouse
     if annotator:
         sent = write_blind(warehouse, folder, corpus, annotator)
         click.echo(f"{folder}: {sent.items} items for {annotator}; {holding(sent.restricted)}")
-        click.echo("`variorum import labels FILE` takes in what is saved there")
+        click.echo("import the saved labels with `variorum import labels FILE`")
         return
     written = write_reader(warehouse, folder, corpus, private)
     words = (holding if private else without)(written.restricted)
@@ -42,10 +42,10 @@ def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator
 @click.argument("corpora", nargs=-1, metavar="[CORPUS]...")
 @click.option(
     "--reader", "readers", multiple=True, type=click.Path(path_type=Path),
-    help="Folder of a reader, to which the numbers of its corpus link; may be given several times.",
+    help="Folder of a reader to link the numbers of its corpus to; may be repeated.",
 )  # fmt: skip
 def write_report(file: Path, corpora: tuple[str, ...], readers: tuple[Path, ...]) -> None:
-    """Write all tables and charts to FILE, a page for a browser that needs no network; no texts are in it."""
+    """Write all tables and charts to FILE, a page for a browser that needs no network and contains no texts."""
     from benchmark_assets.reporting.report.writing import write  # imports Altair, which takes a second
 
     html = write(Deployment().warehouse, file, corpora, readers)
@@ -55,19 +55,19 @@ def write_report(file: Path, corpora: tuple[str, ...], readers: tuple[Path, ...]
 @click.command(name="export")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("corpus", required=False)
-@click.option("--private", is_flag=True, help="Add the restricted texts; such a package may not be passed on.")
+@click.option("--private", is_flag=True, help="Include restricted texts; do not pass such a package on.")
 @click.option(
     "--published", type=click.DateTime(["%Y-%m-%d"]),
-    help="The date that catalogues are told; by default that of the newest row of the leaderboard or texts.",
+    help="Publication date for the metadata; by default the date of the newest row of the leaderboard or texts.",
 )  # fmt: skip
 def export_corpus(folder: Path, corpus: str | None, private: bool, published: datetime | None) -> None:
-    """Write a package of CORPUS that others can use and check to FOLDER, without the texts that are restricted.
+    """Write a package of CORPUS to FOLDER for others to use and check, without restricted texts.
 
-    Without CORPUS, one of what is of no corpus: scores of understanding and costs, in which there are no texts at all.
+    Without CORPUS, write a package of understanding scores and costs, which contains no texts at all.
     """
     if corpus is None:
         if private or published:
-            raise click.UsageError("--private and --published are of a CORPUS")
+            raise click.UsageError("--private and --published require a CORPUS")
         tasks = export_tasks(Deployment().warehouse, folder)
         click.echo(f"{folder}: costs, and scores of {', '.join(tasks) or 'no tasks'}")
         return
@@ -80,21 +80,21 @@ def export_corpus(folder: Path, corpus: str | None, private: bool, published: da
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("corpus", required=False)
 def write_latex(folder: Path, corpus: str | None) -> None:
-    """Write the tables of CORPUS, and of the tasks of understanding, to FOLDER in the shapes of the papers.
+    """Write LaTeX tables of CORPUS and of the understanding tasks to FOLDER, in the layout of the papers.
 
-    Without CORPUS, those of understanding alone.
+    Without CORPUS, write the understanding tables only.
     """
     files = latex.write(Deployment().warehouse, folder, corpus)
-    click.echo(f"{folder}: {', '.join(files)}; all.tex shows them all")
+    click.echo(f"{folder}: {', '.join(files)}; all.tex includes all tables")
 
 
 @click.command(name="shared-task")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("corpus")
 @click.option("--system", "systems", multiple=True, help="A system; by default all that have every passage.")
-@click.option("--private", is_flag=True, help="Write restricted texts, too; such a folder may not be passed on.")
+@click.option("--private", is_flag=True, help="Include restricted texts; do not pass such a folder on.")
 def write_shared_task(folder: Path, corpus: str, systems: tuple[str, ...], private: bool) -> None:
-    """Write CORPUS to FOLDER as a test set that mt-metrics-eval reads."""
+    """Write CORPUS to FOLDER as a test set for mt-metrics-eval."""
     written = shared_task.write(Deployment().warehouse, folder, corpus, systems, private)
     click.echo(f"{folder}: {written.passages} passages, {', '.join(written.systems)}")
     for words, names in (("lack passages", written.incomplete), ("restricted", written.left_out)):
@@ -108,7 +108,7 @@ def write_shared_task(folder: Path, corpus: str, systems: tuple[str, ...], priva
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
 def compare_packages(old: Path, new: Path) -> None:
-    """Say what changed from the package OLD to the package NEW: method first, then texts, models and scores."""
+    """Print the changes from package OLD to package NEW: method first, then texts, models and scores."""
     click.echo(differences.page(differences.compare(differences.read(old), differences.read(new))))
 
 
@@ -116,13 +116,13 @@ def compare_packages(old: Path, new: Path) -> None:
 @click.argument("model")
 @click.argument("file", type=click.Path(path_type=Path))
 def record(model: str, file: Path) -> None:
-    """Write what MODEL was asked and answered so far to FILE, from which an endpoint with `recording` replays it.
+    """Record all questions to MODEL and its replies in FILE, for an endpoint with `recording` to replay.
 
-    It holds texts: mind their licences before you share it.
+    The file contains texts: mind their licences before you share it.
     """
     lines = list(transport.record(Deployment().provider.ledger, model))
     if not lines:
-        raise BadInput(model, "", "has answered nothing yet", "`variorum evaluate` it first")
+        raise BadInput(model, "", "has no replies yet", f"run `variorum evaluate {model}` first")
     whole_files.hand_over(file, "\n".join(lines) + "\n")
     click.echo(f"{file}: {len(lines)} replies")
 

@@ -1,10 +1,10 @@
-"""What commands say of the texts in what they have written."""
+"""Disclosures about restricted texts in the output of commands."""
 
 from collections.abc import Sequence
 
 
 def holding(restricted: Sequence[str]) -> str:
-    """Of files that hold these restricted texts, maybe none."""
+    """Disclosure for files that contain these restricted texts, if any."""
     return (
         f"PRIVATE, DO NOT PASS ON; restricted texts in it: {', '.join(restricted)}"
         if restricted
@@ -13,5 +13,5 @@ def holding(restricted: Sequence[str]) -> str:
 
 
 def without(restricted: Sequence[str]) -> str:
-    """Of files that these texts were kept out of."""
+    """Disclosure for public files that leave these restricted texts out."""
     return f"public; restricted texts left out: {', '.join(restricted) or 'none'}"

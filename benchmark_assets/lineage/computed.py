@@ -1,4 +1,4 @@
-"""What an asset's function hands to `refresh`. Not here: storing and reporting it (refresh)."""
+"""The result that an asset's function returns to `refresh`. Not here: storing and reporting it (refresh)."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -8,12 +8,12 @@ import polars as pl
 
 
 class Computed(NamedTuple):
-    """What an asset computed for the partitions that were due.
+    """The result of an asset for its stale partitions.
 
-    `tables` holds rows by table name, of every table even where it has none, with the asset's partition columns and
-    without provenance. `failures` has the partition columns and `error`, a row a partition that could not be computed;
-    None where none failed. `notes` holds rows that say how the partitions came about: stored like `tables`, without a
-    part in the version of the content.
+    `tables` holds rows by table name, for every table of the asset even if empty, with the asset's partition columns
+    and without provenance. `failures` has the partition columns and `error`, one row per failed partition; None if none
+    failed. `notes` holds rows about how the partitions were computed: stored like `tables`, but not part of the
+    content's version.
     """
 
     tables: Mapping[str, pl.DataFrame]

@@ -1,7 +1,7 @@
-"""What Dagster is told of partitions, and what it knows of them: materializations with versions, failures, checks.
+"""Reporting partitions to Dagster and querying its records: materializations with versions, failures, checks.
 
-Here: everything that uses Dagster's internal names (batches of events, version tags, the storage's bulk queries);
-tests/test_lineage.py fails where an upgrade moves them. Not here: which partitions are due (standing).
+Here: all use of Dagster's internal names (batches of events, version tags, the storage's bulk queries);
+tests/test_lineage.py fails if an upgrade moves them. Not here: which partitions are stale (standing).
 """
 
 import uuid
@@ -29,14 +29,15 @@ from benchmark_assets.partitions import dimensions
 from resources.keys import KEYS
 
 RETRACTED = "retracted"
-"""The version of a partition that has lost its rows."""
+"""Version of a partition whose rows were removed."""
 
 SOUND = "sound"
-"""Name of the asset check that blocks: nothing is computed from an asset of which it has failed."""
+"""Name of the blocking asset check: if it failed on an asset, nothing is computed from that asset."""
 
 
 class Input(NamedTuple):
-    """An upstream asset as one partition of the asset in hand sees it: its version and the event that reported it."""
+    """An upstream asset, by the dimensions shared with the downstream asset: versions and the events that reported
+    them."""
 
     key: dg.AssetKey
     on: list[str]  # the dimensions that both assets have
@@ -44,7 +45,7 @@ class Input(NamedTuple):
 
 
 def reported(output_name: str = "result") -> dg.Output[None]:
-    """The output of an asset whose partitions are reported already: Dagster adds no event, and steps after it run."""
+    """The output of an asset whose partitions are already reported: Dagster adds no event, and later steps run."""
     return dg.Output(None, output_name=output_name, metadata={SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION: True})
 
 
@@ -58,17 +59,17 @@ def report(
     metadata: Mapping[str, dg.MetadataValue] | None = None,
     of_last: Mapping[str, dg.MetadataValue] | None = None,
 ) -> None:
-    """Store one AssetMaterialization a row, in batches, with the version of its content and of its inputs.
+    """Store one AssetMaterialization per row, in batches, with the versions of its content and its inputs.
 
     Parameters
     ----------
     rows
-        Columns `version`, `row_count` (of the table that is named like the asset), and those of `KEYS`, '' where the
-        asset lacks the dimension.
+        Columns `version`, `row_count` (of the table with the asset's name) and `KEYS`, '' for dimensions that the asset
+        lacks.
     metadata
-        Of every row.
+        Metadata of every event.
     of_last
-        What stands before it in that of the last row.
+        Metadata that precedes it in the last event.
     """
     for each in inputs:
         name = each.key.to_user_string()
@@ -91,9 +92,9 @@ def report(
         if len(dims) > 1:
             tags |= {MULTIDIMENSIONAL_PARTITION_PREFIX + dim: row[dim] for dim in dims}
         partition = "|".join(row[dim] for dim in dims) or None
-        own = {**(of_last or {}), **(metadata or {})} if position == len(rows) else {**(metadata or {})}
-        own["dagster/row_count"] = dg.MetadataValue.int(row["row_count"])
-        materialization = dg.AssetMaterialization(asset, partition=partition, tags=tags, metadata=own)
+        entries = {**(of_last or {}), **(metadata or {})} if position == len(rows) else {**(metadata or {})}
+        entries["dagster/row_count"] = dg.MetadataValue.int(row["row_count"])
+        materialization = dg.AssetMaterialization(asset, partition=partition, tags=tags, metadata=entries)
         DagsterEvent.asset_materialization(
             step, materialization, DagsterEventBatchMetadata(batch, position == len(rows))
         )
@@ -105,9 +106,9 @@ def heard(
     partitions_def: dg.PartitionsDefinition[Any] | None,
     asked: pl.DataFrame,
 ) -> pl.DataFrame:
-    """What Dagster knows of the partitions asked for: columns of `KEYS`, `heard` and `failed`.
+    """Dagster's records of the partitions in `asked`: columns of `KEYS`, `heard` and `failed`.
 
-    `heard` is the version that was last reported, null where none was; `failed` whether its last run failed on it.
+    `heard` is the version last reported, null if there is none; `failed` is whether the partition's last run failed.
     """
     dims = dimensions(partitions_def)
     if partitions_def is None:
@@ -132,13 +133,13 @@ def pointers(
 ) -> pl.DataFrame:
     """Storage id (`pointer`) of the latest materialization of each partition of an asset, by its dimensions.
 
-    One row, null where there is none, for an asset without partitions.
+    An asset without partitions has one row, null before its first materialization.
     """
     dims = dimensions(partitions_def)
     if not dims:
         records = instance.fetch_materializations(asset, limit=1).records
-        own = pl.Series("pointer", [record.storage_id for record in records], dtype=pl.Int64)
-        return own.extend_constant(None, 1 - len(own)).to_frame()
+        pointer = pl.Series("pointer", [record.storage_id for record in records], dtype=pl.Int64)
+        return pointer.extend_constant(None, 1 - len(pointer)).to_frame()
     latest = instance.event_log_storage.get_latest_storage_id_by_partition(
         asset, dg.DagsterEventType.ASSET_MATERIALIZATION
     )
@@ -147,13 +148,13 @@ def pointers(
 
 
 def split(keys: Sequence[str], dims: Sequence[str]) -> dict[str, list[str]]:
-    """The parts of partition keys by dimension."""
+    """Split partition keys into their parts, by dimension."""
     parts = [key.split("|") for key in keys]
     return {dim: [part[i] for part in parts] for i, dim in enumerate(dims)}
 
 
 def unsound(instance: dg.DagsterInstance, assets: Sequence[dg.AssetKey]) -> list[str]:
-    """Those of the assets whose blocking check has failed when it last ran, by name."""
+    """Names of the assets whose blocking check failed in its last run."""
     return [
         asset.to_user_string()
         for asset in assets
@@ -163,16 +164,16 @@ def unsound(instance: dg.DagsterInstance, assets: Sequence[dg.AssetKey]) -> list
 
 
 def last_evaluation(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> Mapping[str, Any]:
-    """What a check remembered (metadata `remembered`, JSON) when it last ran; empty before the first time."""
+    """The metadata `remembered` (JSON) of a check's last run; empty before the first run."""
     evaluation = _last(instance, check)
     value = evaluation.metadata.get("remembered") if evaluation else None
     return dict(value.value) if isinstance(value, dg.JsonMetadataValue) and isinstance(value.value, dict) else {}
 
 
 def _last(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> AssetCheckEvaluation | None:
-    """What a check found when it last came to an end; that it was planned since then does not count."""
+    """Evaluation by a check's last finished run; a run that is only planned does not count."""
     ended = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
     records = instance.event_log_storage.get_asset_check_execution_history(check, limit=1, status=ended)
     event = records[0].event.dagster_event if records and records[0].event else None
-    found = event.event_specific_data if event else None
-    return found if isinstance(found, AssetCheckEvaluation) else None
+    evaluation = event.event_specific_data if event else None
+    return evaluation if isinstance(evaluation, AssetCheckEvaluation) else None

@@ -1,8 +1,7 @@
-"""Bringing the partitions of an asset up to date: compute what is due, store it, report it. Every asset goes through
-`refresh`.
+"""Materializing an asset: compute its stale partitions, store them, report them. Every asset calls `refresh`.
 
-Here: the order of these things, and what is written. Not here: which partitions are due (standing), how Dagster is told
-(events), what is computed.
+Here: the order of these steps, and the writes. Not here: which partitions are stale (standing), reporting to Dagster
+(events), computing.
 """
 
 import logging
@@ -27,7 +26,7 @@ from resources.warehouse import Replacement, Warehouse
 logger = logging.getLogger("variorum.lineage")
 
 ATTEMPTS = 3
-"""How often what was computed is computed again because an input changed meanwhile."""
+"""Most computations of a partition in a run, since an input may change meanwhile."""
 
 OWNER = "study"
 """Column of a table that several assets fill: the asset that a row belongs to."""
@@ -36,24 +35,24 @@ NO_FAILURES = pl.DataFrame(schema={"error": pl.String})
 
 
 Description = Mapping[str, str | dg.MetadataValue]
-"""Metadata of an asset for Dagster's UI by name; a string is Markdown."""
+"""Metadata of an asset for Dagster's UI, by name; a string is Markdown."""
 
 Plots = dg.ResourceParam[Callable[[Warehouse, str], Mapping[str, str]]]
-"""The resource that draws the plots of an asset, given its name: Markdown with pictures, by name of metadata."""
+"""The resource that draws the plots of an asset, given its name: Markdown with images, by name of metadata."""
 
 
 def further_tables(definition: dg.AssetsDefinition, key: dg.AssetKey) -> list[str]:
-    """Tables that an asset fills besides the one of its name: `tables` in its metadata."""
+    """Tables that an asset fills in addition to the one of its name: `tables` in its metadata."""
     return list(definition.metadata_by_key[key].get("tables", []))
 
 
 def owned(rows: pl.DataFrame, asset: str, partitions: pl.DataFrame | None = None) -> pl.DataFrame | None:
-    """What identifies the rows of an asset in a table with the columns of `rows`: the partitions and, where several
-    assets fill the table, the asset; None for the whole table."""
+    """Keys of an asset's rows in a table with the columns of `rows`: the partitions and, if several assets fill the
+    table, the asset; None for the whole table."""
     if OWNER not in rows.columns:
         return partitions
-    own = pl.lit(asset).alias(OWNER)
-    return pl.select(own) if partitions is None else partitions.with_columns(own)
+    owner = pl.lit(asset).alias(OWNER)
+    return pl.select(owner) if partitions is None else partitions.with_columns(owner)
 
 
 def refresh(
@@ -67,41 +66,40 @@ def refresh(
     partial: bool = False,
     draw: Plots = lambda *_: {},
 ) -> dg.Output[None]:
-    """Bring the partitions of this run up to date: compute what is due, store it, report all that is good.
+    """Materialize the partitions of this run: compute and store the stale ones, report all current ones.
 
-    A partition that has rows but no longer applies, or lost an input, is retracted: its rows go, and it is reported
-    with a version of its own, so that what depends on it is stale and goes too. Where the context is a Survey, nothing
-    happens but that it learns what is due.
+    A partition that has rows but no longer applies, or lost an input, is retracted: its rows are removed, and it is
+    reported with the version RETRACTED, so that downstream partitions are stale and are removed, too. If the context is
+    a Survey, only note the stale partitions.
 
     Parameters
     ----------
     compute
-        Called once with the partition columns of what is due (its dimensions), unless nothing is. A
-        partition for which it returns neither rows nor a failure is stored as empty.
+        Called with the dimension columns of the stale partitions, if there are any. A partition with neither rows nor a
+        failure in its result is stored as empty.
     settings
-        What determines the result besides the inputs and the code version.
+        Everything that determines the result, except the inputs and the code version.
     describe
-        Metadata for Dagster's UI, called once after the rows are stored and attached to every partition reported.
+        Returns metadata for Dagster's UI. Called once after the rows are stored; every reported partition gets it.
     cost
-        What `compute` would ask of models for these partitions; None where it asks none.
+        Estimates the calls of models by `compute` for these partitions; None if there are none.
     sparse
-        Whether it is usual that of the partitions asked for none applies: most corpora have no labels.
+        Whether it is normal that no partition of a run applies: most corpora have no labels.
     partial
-        Whether an input that was never made counts as empty (see `stand`).
+        Whether an input that was never materialized counts as empty (see `stand`).
     draw
-        Plots of the asset of this name for Dagster's UI, called once after the rows are stored. Only the partition that
-        is reported last gets them, which the asset's page shows: a plot takes as much room as ten events.
+        Returns plots for Dagster's UI. Called once after the rows are stored. Only the partition reported last gets
+        them, which is the one on the asset's page: a plot takes as much space as ten events.
 
     Returns
     -------
-    The output of the asset, which tells Dagster to report nothing itself.
+    The output of the asset, which keeps Dagster from reporting it again.
 
     Raises
     ------
     dagster.Failure
-        Before anything is computed, if the check `sound` of an input has failed. After the good partitions are stored
-        and reported, if some failed; or, unless the asset is sparse, if of all partitions asked for none applies and
-        has its inputs.
+        Before computing, if the check `sound` of an input has failed. After storing and reporting the good partitions,
+        if others failed. Unless the asset is sparse, if no partition of the run applies and has its inputs.
     """
     if isinstance(context, Survey):
         context.note(context.stand(warehouse, settings, partial), cost)
@@ -116,8 +114,8 @@ def refresh(
     if doubtful := unsound(context.instance, list(upstream)):
         commands = ", ".join(f"`variorum update --anew {each}`" for each in doubtful)
         raise dg.Failure(
-            f"{name} rests on {', '.join(doubtful)}, whose check {SOUND!r} has failed: see there what it found. "
-            f"{commands} computes it anew"
+            f"{name} depends on {', '.join(doubtful)}, whose check {SOUND!r} has failed. See its problems in Dagster; "
+            f"recompute with {commands}"
         )
 
     def look() -> Standing:
@@ -128,7 +126,7 @@ def refresh(
     done = _bring_up(Upkeep(warehouse, look, compute, context.run.run_id, tables, dims), len(asked))
     good = done.good
     if len(done.gone):
-        with warehouse.at_once():  # some may have come back meanwhile
+        with warehouse.at_once():  # some may apply again by now
             gone = done.gone.join(look().gone, on=KEYS, how="semi")
             warehouse.write(_removals(warehouse, tables, gone, dims), context.run.run_id)
         good = pl.concat([good, gone.select(*KEYS, version=pl.lit(RETRACTED), row_count=pl.lit(0, pl.Int32))])
@@ -146,7 +144,7 @@ def refresh(
             i.key.to_user_string() for i in done.inputs if i.on and asked.join(i.rows, on=i.on, how="semi").is_empty()
         ]
         reason = f"materialize {', '.join(missing)} first" if missing else "nothing covers these partitions"
-        raise dg.Failure(f"{name} has nothing to compute from for {asked.row(0)} and {len(asked) - 1} others: {reason}")
+        raise dg.Failure(f"{name} has no inputs for {asked.row(0)} and {len(asked) - 1} others: {reason}")
     return reported()
 
 
@@ -157,7 +155,7 @@ def _metadata(description: Description) -> dict[str, dg.MetadataValue]:
 
 
 class Upkeep(NamedTuple):
-    """What it takes to compute an asset's partitions: `look` says how they stand now, `tables` begins with its own."""
+    """Everything needed to materialize an asset: `look` finds its stale partitions; `tables` begins with its own."""
 
     warehouse: Warehouse
     look: Callable[[], Standing]
@@ -173,7 +171,7 @@ class Upkeep(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What came of it: partitions that are `good` (with `version`) or `gone`, and `failures` (with `error`)."""
+    """The result of a materialization: partitions `good` (with `version`), `gone`, and `failures` (with `error`)."""
 
     good: pl.DataFrame
     gone: pl.DataFrame
@@ -182,38 +180,39 @@ class Done(NamedTuple):
 
 
 def _bring_up(work: Upkeep, asked: int) -> Done:
-    """Compute and store what is due; again what an input was changed of meanwhile, or another run was faster with."""
+    """Compute and store stale partitions. Repeat for partitions whose inputs changed meanwhile, unless another run
+    wrote them first."""
     standing, dims = work.look(), work.dims
     good, gone, remaining, failures = standing.good, standing.gone, standing.due, NO_FAILURES
     counts = asked, len(good), len(remaining), len(gone)
-    logger.info("%s: %d asked for, %d current, %d due, %d to go", work.name, *counts)
+    logger.info("%s: %d partitions, %d up to date, %d stale, %d to remove", work.name, *counts)
     for _ in range(ATTEMPTS):
         if remaining.is_empty():
             break
         computed = work.compute(remaining.select(dims))
         if unknown := {*computed.tables, *computed.notes} - set(work.tables):
-            raise KeyError(f"{work.name} fills {sorted(unknown)}: name them as `tables` in the asset's metadata")
+            raise KeyError(f"{work.name} fills {sorted(unknown)}: list them under `tables` in the asset's metadata")
         failed = computed.failures if computed.failures is not None else NO_FAILURES
-        with work.warehouse.at_once():  # no input changes between this look and the write
+        with work.warehouse.at_once():  # so that no input changes between the comparison and the write
             standing = work.look()
             moved = remaining.join(standing.due, on=[*KEYS, "fingerprint"], how="anti")
             stored = _store(work, computed, failed, remaining, moved)
-        good = good.join(standing.good, on=[*KEYS, "version"], how="semi")  # others are reported by who changed them
+        good = good.join(standing.good, on=[*KEYS, "version"], how="semi")  # the run that changed the rest reports it
         good = pl.concat([good, stored, standing.good.join(moved, on=KEYS, how="semi")])
         gone = pl.concat([gone, standing.gone.join(moved, on=KEYS, how="semi")])
         failures = pl.concat([failures, failed], how="diagonal")
         remaining = standing.due.join(moved, on=KEYS, how="semi")
         if dims and len(failed):
             remaining = remaining.join(failed, on=dims, how="anti")
-    words = pl.lit("its inputs change faster than it is computed; run it again")
-    restless = remaining.with_columns(error=words).select(*dims, "error")
-    return Done(good, gone, pl.concat([failures, restless], how="diagonal"), standing.inputs)
+    error = pl.lit("its inputs kept changing during the computation; run it again")
+    unsettled = remaining.with_columns(error=error).select(*dims, "error")
+    return Done(good, gone, pl.concat([failures, unsettled], how="diagonal"), standing.inputs)
 
 
 def _store(
     work: Upkeep, computed: Computed, failed: pl.DataFrame, asked: pl.DataFrame, moved: pl.DataFrame
 ) -> pl.DataFrame:
-    """Write what was computed, except what failed or moved; return those partitions with their versions."""
+    """Write computed partitions, except failed and moved ones; return the written partitions with their versions."""
     without = pl.concat([failed, moved.with_columns(error=pl.lit("moved")).select(*work.dims, "error")], how="diagonal")
     done = asked
     if len(without):
@@ -228,7 +227,7 @@ def _store(
 
 
 def _counted(rows: pl.DataFrame, done: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
-    """Partitions with the number of their rows in the table that is named like the asset."""
+    """Partitions with the number of their rows in the table of the asset's name."""
     if not dims:
         return done.with_columns(row_count=pl.lit(len(rows), pl.Int32))
     counts = (rows if rows.width else done.select(dims).clear()).group_by(dims).agg(row_count=pl.len().cast(pl.Int32))
@@ -236,7 +235,7 @@ def _counted(rows: pl.DataFrame, done: pl.DataFrame, dims: list[str]) -> pl.Data
 
 
 def _removals(warehouse: Warehouse, tables: Sequence[str], gone: pl.DataFrame, dims: list[str]) -> list[Replacement]:
-    """What to write so that partitions, one a row of `gone`, leave an asset's tables, its own first, and states."""
+    """Replacements that remove the partitions in `gone` from an asset's tables, its own first, and from its states."""
     states = gone.select(pl.lit(tables[0]).alias("asset"), *KEYS)
     partitions = gone.select(dims) if dims else None
     empty = {table: warehouse.empty(table) for table in tables}
@@ -247,14 +246,14 @@ def _removals(warehouse: Warehouse, tables: Sequence[str], gone: pl.DataFrame, d
 
 
 def _asked(context: dg.AssetExecutionContext, dims: list[str]) -> pl.DataFrame:
-    """Partitions of the run, one a row; a dimension that the asset lacks is ''."""
+    """Partitions of the run, one per row; '' for dimensions that the asset lacks."""
     keys = [str(key) for key in context.partition_keys] if dims else [""]
     columns = dict.fromkeys(KEYS, [""] * len(keys)) | split(keys, dims)
     return pl.DataFrame(columns, schema=dict.fromkeys(KEYS, pl.String))
 
 
 def _versions(tables: Mapping[str, pl.DataFrame], done: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
-    """Hash of the rows of each partition over all tables, whatever their order."""
+    """Hash of each partition's rows over all tables, independent of their order."""
     partitions = list(done.select(dims).iter_rows()) if dims else [()]
     hashes = {partition: blake2b(digest_size=16) for partition in partitions}
     for table, rows in sorted(tables.items()):
@@ -270,7 +269,8 @@ def _versions(tables: Mapping[str, pl.DataFrame], done: pl.DataFrame, dims: list
 def _replacements(
     tables: Mapping[str, pl.DataFrame], done: pl.DataFrame, without: pl.DataFrame, dims: list[str], name: str
 ) -> list[Replacement]:
-    """What to write for `done`: rows of the partitions in `without` are left out, those of any other are refused."""
+    """Replacements for the partitions in `done`. Rows of partitions in `without` are left out; the warehouse refuses
+    rows of any other partition."""
     if not dims:
         fingerprint = pl.lit(done["fingerprint"][0]).alias("fingerprint")
         replacements = [

@@ -1,7 +1,7 @@
-"""Removing partitions from every table, and saying so.
+"""Removing partitions from every table, and reporting it.
 
-Here: which tables a partition has rows in. Not here: why it goes (a document that left the files, a model that nobody
-wants any more).
+Here: the tables with rows of a partition. Not here: the reason for a removal (a document that left the files, a model
+that is no longer wanted).
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from resources.keys import KEYS
 from resources.warehouse import Replacement, Warehouse
 
 KEPT = {"model_call", "base_set_item", "anchor_output", "anchor_judgment", "pair_label"}
-"""Tables that lose nothing: what was paid stays in the accounts, base sets are frozen, and what people said of texts
-that are gone applies again where these come back."""
+"""Tables that keep their rows: the accounts keep all costs, base sets are frozen, and labels by people apply again if
+their texts return."""
 
 ROWS = pl.Schema({"table": pl.String(), "rows": pl.Int64()})
 
@@ -26,19 +26,20 @@ def remove(
 ) -> pl.DataFrame:
     """Remove models, passages or tasks from all tables, in one transaction, and from Dagster's list of partitions.
 
-    Dagster is told of each partition that had rows, so that what was computed from it is seen to be stale. It is told
-    first: should the process end in between, what is stored but not reported is seen to be due.
+    Each partition with rows is reported to Dagster as retracted, so that downstream partitions are stale. The report
+    comes before the write: if the process ends in between, the partitions count as stored but not reported, and so as
+    stale.
 
     Parameters
     ----------
     gone
         One column, `model`, `passage` or `task`.
     also
-        What goes in the same transaction.
+        Further replacements for the same transaction.
 
     Returns
     -------
-    Columns `table` and `rows`: how many rows went, of tables that lost any. Vectors of texts (`embedding`) have no
+    Columns `table` and `rows`: number of rows removed, for tables that lost any. Vectors of texts (`embedding`) have no
     partition and stay.
     """
     if gone.is_empty() and not also:
@@ -47,18 +48,18 @@ def remove(
     states = warehouse.read("materialization", gone)
     tables = [name for name, table in catalogue.tables().items() if dim in table.columns and name not in KEPT]
     counts = [(table, len(warehouse.read(table, gone, [dim]))) for table in tables]
-    for (asset,), own in states.group_by(["asset"], maintain_order=True):
-        dims = [name for name in KEYS if own[name].ne("").any()]
-        rows = own.select(*KEYS, version=pl.lit(RETRACTED), row_count=0)
+    for (asset,), partitions in states.group_by(["asset"], maintain_order=True):
+        dims = [name for name in KEYS if partitions[name].ne("").any()]
+        rows = partitions.select(*KEYS, version=pl.lit(RETRACTED), row_count=0)
         report(context, dg.AssetKey.from_user_string(str(asset)), rows, [], "", dims)
     going = [Replacement(table, warehouse.empty(table), gone) for table in tables]
     warehouse.write([*going, *also], context.run.run_id)
     for key in gone[dim]:
         context.instance.delete_dynamic_partition(dim, key)
-    found = pl.DataFrame(counts, schema=ROWS, orient="row")
-    return found.filter(pl.col("rows") > 0, pl.col("table") != "materialization")
+    removed = pl.DataFrame(counts, schema=ROWS, orient="row")
+    return removed.filter(pl.col("rows") > 0, pl.col("table") != "materialization")
 
 
 def words(rows: pl.DataFrame) -> str:
-    """What `remove` took away, as a clause; '' where there were no rows."""
+    """The rows removed by `remove`, as a clause; '' if there were none."""
     return ", ".join(f"{count} rows of {table}" for table, count in rows.iter_rows())

@@ -1,10 +1,10 @@
-"""How the partitions of an asset stand: which are due, which current, which have lost their right to be.
+"""The state of an asset's partitions: stale, up to date, or no longer applicable.
 
-A partition has a fingerprint (hash of what goes in: versions of its inputs, settings, code version) and a version (hash
-of what came out). A partition whose fingerprint is current is not computed again; one that comes out the same leaves
-everything after it fresh.
+A partition has a fingerprint (hash of its inputs' versions, settings and code version) and a version (hash of its
+rows). A partition with a current fingerprint is not computed again. If a computation gives the same version, everything
+downstream stays up to date.
 
-Here: fingerprints and their comparison with the warehouse. Not here: computing (refresh), what Dagster knows (events).
+Here: fingerprints and their comparison with the warehouse. Not here: computing (refresh), Dagster's records (events).
 """
 
 from collections.abc import Callable
@@ -20,20 +20,20 @@ from resources.keys import KEYS
 from resources.warehouse import Warehouse
 
 UNKNOWN = ""
-"""What a partition was made from where somebody wants it made anew."""
+"""`made_from` of a partition that a user marked for recomputation."""
 
 Settings = str | Callable[[pl.DataFrame], pl.DataFrame]
-"""What determines a result besides the inputs and the code: one string for all partitions, or a function from the
-partitions asked for to a frame of its dimensions and `settings`. A partition missing from that frame does not
-apply; where `settings` is null, what is stored stays."""
+"""Everything that determines a result, except the inputs and the code: one string for all partitions, or a function
+from partitions to a frame of their dimensions and `settings`. A partition missing from that frame does not apply. If
+its `settings` is null, its stored rows stay."""
 
 
 class Standing(NamedTuple):
     """Partitions in the columns of `KEYS`.
 
-    `due` has `fingerprint` and `made_from` besides, and `before`, the `made_from` of the rows it has, null where it has
-    none. `good` has `version` and `row_count`. A partition that has rows but no longer applies, or lost an input, is
-    `gone`; one that cannot be computed and has no rows is nowhere.
+    `due` are stale partitions, with `fingerprint`, `made_from`, and `before`, the `made_from` of the stored rows, null
+    if there are none. `good` are up to date, with `version` and `row_count`. `gone` have rows, but no longer apply or
+    lost an input. A partition without rows that cannot be computed is in none of the three.
     """
 
     due: pl.DataFrame
@@ -51,21 +51,21 @@ def stand(
     settings: Settings,
     partial: bool = False,
 ) -> Standing:
-    """Compare what the partitions asked for would be made from now with what they were made from.
+    """Compare the current fingerprints of the partitions in `asked` with the stored ones.
 
     Parameters
     ----------
     partial
-        Whether an input that was never made counts as empty, as far as it is read as a whole: what is made of whatever
-        there is does not wait for all of it.
+        Whether an input that is read as a whole counts as empty if it was never materialized. Use it for assets that
+        need not wait for all inputs.
     """
     chosen = asked.select(*KEYS, settings=pl.lit(settings)) if isinstance(settings, str) else settings(asked)
     name = definition.key.to_user_string()
     dims = dimensions(definition.partitions_def)
-    own = pl.DataFrame({"asset": [name]})
+    key = pl.DataFrame({"asset": [name]})
     if chosen.is_empty() and not len(
-        warehouse.read("materialization", own, ["asset"], most=1)
-    ):  # nothing applies and nothing is there: no need to look at the inputs
+        warehouse.read("materialization", key, ["asset"], most=1)
+    ):  # no partition applies and none is stored, so the inputs do not matter
         nothing = asked.clear().select(KEYS)
         due = nothing.with_columns(
             pl.lit(None, pl.String).alias(each) for each in ("fingerprint", "made_from", "before")
@@ -73,7 +73,7 @@ def stand(
         return Standing(
             due, nothing.with_columns(version=pl.lit(None, pl.String), row_count=pl.lit(None, pl.Int32)), nothing, []
         )
-    # Before the rows: a version newer than its pointer makes Dagster look again, the reverse would hide a change.
+    # Read before the rows: a version newer than its pointer only makes Dagster check again; the reverse hides a change.
     latest = {key: pointers(instance, key, partitions_def) for key, partitions_def in upstream.items()}
     names = [name, *(key.to_user_string() for key in upstream)]
     states = warehouse.read("materialization", pl.DataFrame({"asset": names}))
@@ -95,7 +95,7 @@ def stand(
 
 
 def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims: list[str], partial: bool) -> Input:
-    """An upstream asset by the dimensions that it shares with the asset in hand; its other dimensions are summed up."""
+    """An upstream asset by the dimensions `dims`; its other dimensions are aggregated."""
     upstream = [name for name in pointers.columns if name != "pointer"]
     rows = states.filter(asset=key.to_user_string())
     if partial and not upstream and rows.is_empty():
@@ -104,21 +104,21 @@ def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims:
     on = [dim for dim in upstream if dim in dims]
     if on == upstream:
         return Input(key, on, rows.select(*on, "version", "pointer"))
-    # Of the pointers also those of partitions that were retracted: they have no state any more, but an event.
+    # Includes pointers of retracted partitions, which have an event but no state.
     whole, latest = pl.col("version").sort_by(KEYS).str.join(" "), pl.col("pointer").max()
     if on:
         summed = rows.group_by(on, maintain_order=True).agg(whole)
         summed = summed.join(pointers.group_by(on).agg(latest), on=on, how="left", maintain_order="left")
-    else:  # one row, if of nothing
+    else:  # one row, even for an empty table
         summed = rows.select(whole).with_columns(pointers.select(latest).to_series())
     hashed = pl.col("version").map_elements(digest, return_dtype=pl.String)
     return Input(key, on, summed.with_columns(hashed).select(*on, "version", "pointer"))
 
 
 def _made_from(asked: pl.DataFrame, inputs: list[Input], settings: pl.DataFrame, code: str) -> pl.DataFrame:
-    """The partitions that apply and have all inputs: what goes into each, in words (`made_from`) and as a hash.
+    """Partitions that apply and have all inputs, with their inputs as text (`made_from`) and as a hash (`fingerprint`).
 
-    `made_from` names each part with the head of its hash, so that a change can be told from another.
+    `made_from` lists each part with the first 8 digits of its hash, so that one can see which part changed.
     """
     for i, each in enumerate(inputs):
         versions = each.rows.select(*each.on, pl.col("version").alias(f"input{i}"))
@@ -131,10 +131,11 @@ def _made_from(asked: pl.DataFrame, inputs: list[Input], settings: pl.DataFrame,
     fingerprints: list[str | None] = []
     descriptions: list[str | None] = []
     for row in asked.select(columns).iter_rows():
-        known = row[0] is not None
+        has_settings = row[0] is not None
         parts = (digest(code), digest(row[0]), *row[1:])
-        fingerprints.append(digest(code, *row) if known else None)
-        descriptions.append(" ".join(f"{n}:{p[:8]}" for n, p in zip(names, parts, strict=True)) if known else None)
+        fingerprints.append(digest(code, *row) if has_settings else None)
+        words = " ".join(f"{name}:{part[:8]}" for name, part in zip(names, parts, strict=True))
+        descriptions.append(words if has_settings else None)
     return asked.select(KEYS).with_columns(
         pl.Series("fingerprint", fingerprints, dtype=pl.String), pl.Series("made_from", descriptions, dtype=pl.String)
     )

@@ -164,7 +164,7 @@ def test_nothing_is_computed_from_an_asset_that_is_not_sound_until_it_is(
 
     refused = run(built, instance, "summary", "alpha", raise_on_error=False)
     assert len(reasons(refused)) == 1
-    assert "model_summary rests on drift_score, whose check 'sound' has failed" in reasons(refused)[0]
+    assert "model_summary depends on drift_score, whose check 'sound' has failed" in reasons(refused)[0]
     assert warehouse.read("model_summary").equals(before)
 
     runs.forget(built, instance, "drift_score")
@@ -238,7 +238,7 @@ def test_a_row_that_was_deleted_by_hand_is_unsound_until_its_asset_is_computed_a
 
 
 def test_an_asset_that_is_unknown_cannot_be_computed_anew(ruled: dg.Definitions, instance: dg.DagsterInstance) -> None:
-    with pytest.raises(BadInput, match=r"drift_scores: is no asset; name one of \['adherence_summary', 'alignment'"):
+    with pytest.raises(BadInput, match=r"drift_scores: no such asset; name one of \['adherence_summary', 'alignment'"):
         runs.forget(ruled, instance, "drift_scores")
 
 

@@ -1,4 +1,4 @@
-"""Several processes on one warehouse: runs queue, nothing is lost, and whoever only reads is never in the way."""
+"""Several processes on one warehouse: runs queue, nothing is lost, and readers never block them."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What runs are given: ranges that hold what is due and little else, of assets in an order that can be followed."""
+"""Ranges that cover the stale partitions and few others, and the order of assets."""
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise, product

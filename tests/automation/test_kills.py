@@ -21,7 +21,7 @@ from tests.support import run
 
 
 def start(home: Path) -> subprocess.Popen[str]:
-    """Start a process that brings the home up to date; return when its first run has begun."""
+    """Start a process that updates the home; return when its first run has begun."""
     process = begin(home, sys.executable, "-m", "tests.automation.writer")
     assert process.stdout is not None
     assert process.stdout.readline() in ("begun\n", "done\n")
@@ -29,7 +29,7 @@ def start(home: Path) -> subprocess.Popen[str]:
 
 
 def finish(home: Path) -> float:
-    """Bring the home up to date, undisturbed; return how many seconds that took once it had begun."""
+    """Update the home, undisturbed; return the seconds that it took once it had begun."""
     process = start(home)
     begun = time.monotonic()
     out, err = process.communicate(timeout=240)

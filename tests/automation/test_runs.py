@@ -1,4 +1,4 @@
-"""Bringing up to date what is due: after a fix, a failure, a removal, a process that died."""
+"""Materializing stale partitions after a fix, a failure, a removal, the death of a process."""
 
 import os
 import subprocess
@@ -40,7 +40,7 @@ REFERENCES = ["reference", "reference_envelope", "human_baseline", "comet_baseli
 
 
 def all_due(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[str, dict[str, str]]:
-    """Reasons by asset and partition; assets of which nothing is due are left out."""
+    """Reasons by asset and partition; assets without stale partitions are left out."""
     found = {}
     for asset in order(definitions):
         rows = due(definitions, instance, asset).rows
@@ -181,7 +181,7 @@ def test_a_corpus_that_is_removed_leaves_every_table_and_its_files_stay(
     ("kind", "name", "words"),
     [
         ("model", "free", "models.free: is in the registry; remove it there first"),
-        ("corpus", "nowhere", "nowhere: is no corpus of this warehouse"),
+        ("corpus", "nowhere", "nowhere: no such corpus in this warehouse"),
     ],
 )
 def test_what_cannot_be_removed_is_told(
@@ -273,7 +273,7 @@ def test_a_look_that_overlaps_another_stores_what_the_files_say_last(
 def test_rows_of_other_models_that_wait_for_their_references_are_sound(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
 ) -> None:
-    """A second complete reference makes an envelope; until they are brought up to date, others lack their drift."""
+    """A second complete reference makes an envelope; until an update, others lack their drift."""
     files = [corpus.parent / f"translation/en/{name}/doc2_translation-en-{name}.json" for name in ("ben", "cleo")]
     kept = files[0].read_text()
     for file in files:

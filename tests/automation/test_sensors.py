@@ -135,7 +135,7 @@ def test_a_version_that_is_served_anew_is_asked_for_everything_by_the_schedules_
     server.configure(served_model="m-2", prefix="Anew: ")
     server.clear()
     update = definitions.resolve_job_def("update")
-    for _ in range(2):  # the second time nothing is due
+    for _ in range(2):  # the second time everything is up to date
         assert update.execute_in_process(instance=instance).success
     assert len(server.log()) == 1 + 3  # which version answers, and each passage
     own = warehouse.read("model_output").filter(model="changing")

@@ -1,4 +1,4 @@
-"""A process that brings everything due up to date: `python -m tests.automation.writer [MODEL…]`, in the home of the
+"""A process that materializes all stale partitions: `python -m tests.automation.writer [MODEL…]`, in the home of the
 environment.
 
 It says `begun` when the first run starts; tests kill it.

@@ -322,7 +322,7 @@ def test_a_base_set_that_is_removed_leaves_all_tables_and_others_stay(arena: Are
     assert set(arena.warehouse.read("pairwise_score")["base_set"]) == {SET, "other@1.0.0"}
     server.clear()
     with dg.DagsterInstance.get() as instance:
-        with pytest.raises(runs.RunFailedError, match=r"no\@1: is no base set of this warehouse; there is"):
+        with pytest.raises(runs.RunFailedError, match=r"no\@1: no such base set in this warehouse; imported base sets"):
             runs.remove(arena.definitions, instance, "baseset", "no@1")
         runs.remove(arena.definitions, instance, "baseset", SET)
     for table in TABLES:

@@ -265,7 +265,7 @@ def test_whatever_happens_everyone_is_served_and_none_stays_inside(
             if all(task.done() for task in (*tasks, *cancelling)):
                 break
             await asyncio.sleep(0)
-        assert all(task.done() for task in tasks), "somebody waits for a free place"
+        assert all(task.done() for task in tasks), "a caller waits for a free place"
         assert lane.in_flight == 0
         assert served == sum(not task.cancelled() for task in tasks)
         assert all(task.cancelled() or task.exception() is None for task in tasks)

@@ -327,7 +327,7 @@ def ask_watched(ledger: Path, name: str, questions: Sequence[Question], budget: 
 
 @pytest.mark.parametrize("name", CAPPED)
 def test_a_cap_is_never_exceeded_and_says_what_stopped_the_asking(server: Server, ledger: Path, name: str) -> None:
-    # A call costs half of its worst case, of which ten fit under the cap.
+    # A call costs half of its worst case; ten worst cases fit under the cap.
     plain = model(server.url, max_tokens=100)
     worst = question(plain, 10).worst_case
     assert worst is not None

@@ -1,4 +1,4 @@
-"""The registry's file: what it may say, and how each of its faults is told."""
+"""The registry's file: valid entries, and the error for each fault."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -107,7 +107,7 @@ def test_a_number_outside_its_unit_is_found_in_every_column_of_every_table(wareh
             rows = rows_of(table, len(numeric(table)))
             for number, column in enumerate(numeric(table)):
                 row = rows[number].with_columns(pl.lit(outside(column), column.polars).alias(column.name))
-                if OWNER in row.columns:  # a table of several assets, of which each is checked for its own rows
+                if OWNER in row.columns:  # a table of several assets; each is checked for its own rows
                     row = row.with_columns(pl.lit("comparison").alias(OWNER))
                 connection.from_arrow(row.to_arrow()).insert_into(table)
     found = set()

@@ -69,7 +69,7 @@ def test_minilm_places_near_texts_near() -> None:
 
 
 def test_minilm_reads_the_beginning_of_a_long_text_and_says_so() -> None:
-    # 256 tokens, of which two mark beginning and end
+    # 256 tokens; two of them mark beginning and end
     vectors, cut = SentenceTransformerEmbedder().embed([words(400), words(254), words(255), words(100)])
     assert cut == [True, False, True, False]
     assert_allclose(vectors[:3] @ vectors[1], 1, atol=1e-5)

@@ -73,7 +73,7 @@ def warnings(log: pytest.LogCaptureFixture) -> list[str]:
 def test_a_message_reaches_the_webhook_as_json_and_the_log_as_it_is(
     webhook: Webhook, log: pytest.LogCaptureFixture
 ) -> None:
-    text = 'brought up to date: leaderboard 1\n- check "shift" of model_summary did not pass, %s: ἀρχή'
+    text = 'materialized: leaderboard 1\n- check "shift" of model_summary did not pass, %s: ἀρχή'
     Notifications().send(text)
     assert webhook.received == [("application/json", {"text": f"Variorum: {text}"})]
     assert log.record_tuples == [(LOG, logging.INFO, text)]
@@ -84,8 +84,8 @@ def test_the_variable_that_names_the_webhook_is_the_one_that_is_configured(
 ) -> None:
     Notifications(webhook_variable="ANOTHER_WEBHOOK").send("to nobody")
     monkeypatch.setenv("ANOTHER_WEBHOOK", webhook.url)
-    Notifications(webhook_variable="ANOTHER_WEBHOOK").send("to somebody")
-    assert [content["text"] for _, content in webhook.received] == ["Variorum: to somebody"]
+    Notifications(webhook_variable="ANOTHER_WEBHOOK").send("a message")
+    assert [content["text"] for _, content in webhook.received] == ["Variorum: a message"]
 
 
 @pytest.mark.parametrize("value", [None, ""])
@@ -95,8 +95,8 @@ def test_without_a_webhook_a_message_is_in_the_log_alone(
     monkeypatch.delenv("VARIORUM_WEBHOOK", raising=False)
     if value is not None:
         monkeypatch.setenv("VARIORUM_WEBHOOK", value)
-    Notifications().send("nothing is due")
-    assert log.record_tuples == [(LOG, logging.INFO, "nothing is due")]
+    Notifications().send("no stale partitions")
+    assert log.record_tuples == [(LOG, logging.INFO, "no stale partitions")]
 
 
 @pytest.mark.parametrize("status", [500, 404, 302])

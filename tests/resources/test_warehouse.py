@@ -1,4 +1,4 @@
-"""What the warehouse keeps: whole rows in their columns, whatever is written, whoever else writes, whatever breaks."""
+"""The warehouse keeps whole rows in their columns, under invalid writes, concurrent writers and crashes."""
 
 import multiprocessing
 import os

@@ -240,5 +240,5 @@ def test_a_task_goes_with_all_its_rows(
     assert instance.get_dynamic_partitions("task") == ["FORM"]
     assert list(tasks(warehouse)) == ["FORM"]
     assert set(warehouse.read("task_sample")["task"]) == {"FORM"}
-    with pytest.raises(BadInput, match="is no task of this warehouse"):
+    with pytest.raises(BadInput, match="no such task in this warehouse"):
         forgetting.execute_in_process(instance=instance)
