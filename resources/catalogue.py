@@ -32,6 +32,9 @@ PROVENANCE = ("fingerprint", "run_id", "updated_at")
 QUANTITY = "quantity"
 """Unit of columns that hold names of other columns."""
 
+SIGNATURE = "signature"
+"""Unit of columns that describe how numbers were made."""
+
 STAMPS = ("run_id", "updated_at")
 """The provenance columns that the warehouse fills."""
 
@@ -177,6 +180,14 @@ class Table(NamedTuple):
     def content(self) -> dict[str, Column]:
         """Columns that a caller writes: all except the stamps."""
         return {name: column for name, column in self.columns.items() if name not in STAMPS}
+
+    @property
+    def displayed(self) -> list[str]:
+        """Names of the columns that displays show unless they choose: all but bounds, signatures and provenance."""
+        return [
+            name for name, column in self.columns.items()
+            if not (column.between or column.unit == SIGNATURE or name in PROVENANCE)
+        ]  # fmt: skip
 
     @property
     def public(self) -> list[str]:

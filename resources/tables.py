@@ -39,12 +39,13 @@ def shown(rows: pl.DataFrame, table: str, *names: str) -> str:
 
 
 def cells(table: str, *names: str) -> list[pl.Expr]:
-    """Columns of a table formatted as the catalogue declares them, named by their headings.
+    """Columns of a table formatted as the catalogue declares them, named by their headings; by default all `displayed`.
 
     Floats become text with the declared digits, fractions in percent, and an interval as `value [low, high]` where the
     row has its bounds. Integers stay integers, so that they can be aligned. Null stays null and is rendered as '-'.
     """
-    return [cell(column).alias(column.heading) for column in (catalogue.column(table, name) for name in names)]
+    chosen = names or catalogue.declared()[table].displayed
+    return [cell(column).alias(column.heading) for column in (catalogue.column(table, name) for name in chosen)]
 
 
 def computed(number: pl.Expr, unit: str, label: str) -> pl.Expr:

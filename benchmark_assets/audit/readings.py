@@ -8,8 +8,6 @@ from benchmark_assets.audit.rated import PANEL, anonymous, without_names
 from resources.tables import cells, markdown, shown
 from resources.warehouse import Warehouse
 
-COUNTS = ["valid", "minor", "major", "uncertain"]
-
 
 def of_outcomes(warehouse: Warehouse) -> Mapping[str, str]:
     """What the panel and people found, by model, band and category; where models fail together."""
@@ -23,19 +21,15 @@ def of_outcomes(warehouse: Warehouse) -> Mapping[str, str]:
     correlation = warehouse.read("error_correlation").sort("corpus", "level", "metric")
     return {
         "outcomes": shown(
-            outcomes, "audit_outcome", "corpus", "raters", "model", "band", "outputs", "judged", *COUNTS, "splits",
-            "major_rate", "any_rate", "major_found",
+            outcomes, "audit_outcome", "corpus", "raters", "model", "band", "outputs", "judged", "valid", "minor",
+            "major", "uncertain", "splits", "major_rate", "any_rate", "major_found",
         ),
         "categories": shown(
             categories, "error_category", "corpus", "raters", "error_category", "minor", "major", "minor_share",
             "major_share",
         ),
-        "overlap": shown(
-            overlap, "failure_overlap", "corpus", "level", "models", "passages", "share", "judged", "possible"
-        ),
-        "correlations": shown(
-            correlation, "error_correlation", "corpus", "level", "metric", "outputs", "correlation"
-        ),
+        "overlap": shown(overlap, "failure_overlap"),
+        "correlations": shown(correlation, "error_correlation"),
     }  # fmt: skip
 
 
@@ -49,43 +43,27 @@ def of_judges(warehouse: Warehouse) -> Mapping[str, str]:
     sure = warehouse.read("judge_reliability").sort("corpus", "judge", "confidence")
     without = warehouse.read("panel_without").sort("corpus", "judge")
     return {
-        "calibration": shown(
-            calibration, "judge_calibration", "corpus", "judge", "outputs", "exact", "major_precision", "major_recall",
-            "major_f1", "any_precision", "any_recall", "any_f1", "kappa", "kappa_major", "kappa_any",
-        ),
+        "calibration": shown(calibration, "judge_calibration"),
         "confusion of the panel": markdown(
             confusion.select(cells("judge_confusion", "corpus", "people", "judged", "outputs"))
         ),
-        "agreement": shown(
-            raters, "rater_agreement", "corpus", "scope", "kind", "first", "second", "outputs", "exact", "kappa"
-        ),
-        "confidence": shown(sure, "judge_reliability", "corpus", "judge", "confidence", "outputs", "agreement"),
-        "without a judge": shown(
-            without, "panel_without", "corpus", "judge", "outputs", "changed", *COUNTS, "major_rate"
-        ),
-    }  # fmt: skip
+        "agreement": shown(raters, "rater_agreement"),
+        "confidence": shown(sure, "judge_reliability"),
+        "without a judge": shown(without, "panel_without"),
+    }
 
 
 def of_estimates(warehouse: Warehouse) -> Mapping[str, str]:
     """Errors of all outputs, and what finding them costs."""
     errors = warehouse.read("error_estimate").sort("corpus", "model", "region")
     costs = warehouse.read("recall_cost").sort("corpus", "ranking", "recall")
-    return {
-        "errors": shown(
-            errors, "error_estimate", "corpus", "model", "region", "outputs", "labelled", "covered", "minor_rate",
-            "major_rate", "any_rate",
-        ),
-        "cost of recall": shown(
-            costs, "recall_cost", "corpus", "ranking", "recall", "threshold", "outputs", "share", "precision"
-        ),
-    }  # fmt: skip
+    return {"errors": shown(errors, "error_estimate"), "cost of recall": shown(costs, "recall_cost")}
 
 
 def of_examples(warehouse: Warehouse) -> Mapping[str, str]:
     """Outputs worth reading; their texts are on the page that `variorum examples` writes."""
     rows = warehouse.read("worked_example").sort("corpus", "rule", "place", "model")
-    names = ("corpus", "rule", "place", "model", "passage", "why")
-    return {"examples": markdown(rows.select(cells("worked_example", *names)))}
+    return {"examples": markdown(rows.select(cells("worked_example")))}
 
 
 def overview(outcomes: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:

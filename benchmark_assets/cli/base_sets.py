@@ -59,7 +59,7 @@ def show_base_set(name: str) -> None:
 
 
 def _readable(rows: pl.DataFrame) -> pl.DataFrame:
-    rates = (computed(pl.col(name), "fraction", name.replace("_", " ")) for name in rows.columns[1:])
+    rates = (computed(pl.col(name), "measure", name.replace("_", " ")) for name in rows.columns[1:])
     return rows.select("slice", *rates)
 
 

@@ -13,33 +13,26 @@ def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
     """Models against the human translators, best first, the works of their chunks, and how often judges prefer what
     stands first."""
     rows = warehouse.read("literary_score").sort("corpus", "aspect", "score", descending=[False, False, True])
-    names = ["corpus", "aspect", "model", "chunks", "works", "machine", "unsure", "human", "score", "interval_of"]
     sources = warehouse.read("source_text", rows.select("corpus").unique(), ["corpus", "document"])
     works = sources.group_by("corpus", WORK).agg(documents=pl.col("document").n_unique(), chunks=pl.len())
     first = places(warehouse.read("aspect_vote", rows.select("model").unique()))
     return {
-        "scores": with_signatures(rows.select(*cells("literary_score", *names), parity()), rows),
+        "scores": with_signatures(rows.select(*cells("literary_score"), parity()), rows),
         "works": markdown(works.sort("corpus", "work")),
-        "preference for the first text": markdown(
-            first.select(cells("position_preference", "corpus", "model", "votes", "first_rate"))
-        ),
+        "preference for the first text": markdown(first.select(cells("position_preference"))),
     }
 
 
 def of_calibration(warehouse: Warehouse) -> Mapping[str, str]:
     """Seats and ensembles against decisive verdicts of people."""
     rows = warehouse.read("ensemble_calibration").sort("corpus", "kind", "judge", "aspect")
-    names = ["corpus", "kind", "judge", "aspect", "weight", "pairs", "decided", "right_ones"]
-    return {
-        "calibration": shown(rows, "ensemble_calibration", *names, "coverage", "accuracy", "expected"),
-    }
+    return {"calibration": shown(rows, "ensemble_calibration")}
 
 
 def of_adherence(warehouse: Warehouse) -> Mapping[str, str]:
     """Shares of terms that outputs have, beside the human translation's."""
     rows = warehouse.read("adherence_summary").sort("corpus", "adherence", descending=[False, True])
-    names = ["corpus", "model", "terms", "present", "adherence", "human_adherence", "agreeing", "conflicting"]
-    return {"adherence": shown(rows, "adherence_summary", *names, "agreement")}
+    return {"adherence": shown(rows, "adherence_summary")}
 
 
 def parity() -> pl.Expr:

@@ -23,8 +23,7 @@ def of_models(warehouse: Warehouse) -> Mapping[str, str]:
 def of_rubric(warehouse: Warehouse) -> Mapping[str, str]:
     """Marks of models by corpus and judge, best first."""
     rows = warehouse.read("rubric_summary").sort("corpus", "judge", "mean", descending=[False, False, True])
-    marks = ["mean", "median", "ones", "twos", "threes", "fours", "fives", "useful", "perfect", "flagged"]
-    return {"marks": shown(rows, "rubric_summary", "corpus", "judge", "model", "outputs", "abstained", *marks)}
+    return {"marks": shown(rows, "rubric_summary")}
 
 
 def _best_first(warehouse: Warehouse, table: str, system: str, *scores: str) -> str:

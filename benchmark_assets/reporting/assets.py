@@ -31,7 +31,7 @@ from benchmark_assets.reporting.report import ASSETS
 from benchmark_assets.reporting.slices import measured, sliced, slices
 from benchmark_assets.translation.systems import Systems
 from resources.home import home
-from resources.tables import with_signatures
+from resources.tables import shown, with_signatures
 from resources.warehouse import Warehouse
 
 OUTPUTS = [drift_score, lexical_score, comet_score, output_diagnostic]
@@ -103,7 +103,7 @@ def translator_agreement(
         return Computed({"translator_agreement": agreement(warehouse.read("reference_similarity"), envelopes)})
 
     def describe() -> Description:
-        return {"agreement": readings.agreement(warehouse.read("translator_agreement"))}
+        return {"agreement": shown(warehouse.read("translator_agreement"), "translator_agreement")}
 
     return refresh(context, warehouse, compute, SIGNATURE, describe, draw=plots)
 
@@ -155,7 +155,7 @@ def metric_rank(
 
     def describe() -> Description:
         ranks, agreeing = (warehouse.read(table) for table in ("metric_rank", "metric_concordance"))
-        return {"ranks": readings.ranks(ranks), "concordance": readings.concordance(agreeing)}
+        return {"ranks": readings.ranks(ranks), "concordance": shown(agreeing, "metric_concordance")}
 
     settings = f"{signature('of the scores')} {concordance.SIGNATURE} {significance.SIGNATURE}"
     return refresh(context, warehouse, compute, settings, describe, draw=plots)

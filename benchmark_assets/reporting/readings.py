@@ -41,13 +41,6 @@ def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFra
     return order.join(table, on=order.columns, maintain_order="left", nulls_equal=True).select(*order.columns, *names)
 
 
-def agreement(rows: pl.DataFrame) -> str:
-    """Rows of `translator_agreement`."""
-    return shown(
-        rows, "translator_agreement", "corpus", "measure", "translator", "other", "passages", "value", "sd"
-    )  # fmt: skip
-
-
 def shares(rows: pl.DataFrame) -> str:
     """Rows of `closest_share`, a column for each translator; null where a system is not compared with one."""
     return with_signatures(across(rows, "closest_share", ["corpus", "kind", "system"], "translator", "share"), rows)
@@ -67,11 +60,6 @@ def ranks(rows: pl.DataFrame) -> str:
     rank, *_ = cells("metric_rank", "rank")
     with_cluster = pl.concat_str(rank, pl.format(" ({})", "cluster"), ignore_nulls=True)
     return with_signatures(ranked(rows, with_cluster, ["corpus", "kind", "system", "mean_references"]), rows)
-
-
-def concordance(rows: pl.DataFrame) -> str:
-    """Rows of `metric_concordance`."""
-    return shown(rows, "metric_concordance", "corpus", "statistic", "measure", "other", "models", "value")
 
 
 def slices(rows: pl.DataFrame) -> str:

@@ -179,8 +179,7 @@ def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
 def of_baselines(warehouse: Warehouse) -> Mapping[str, str]:
     """Trained baselines and rules, with how much of the test split is near the train split."""
     rows = stored.baseline_scores(warehouse).sort("task", "score", descending=[False, True])
-    names = ("task", "baseline", "seeds", "score", "score_sd", "macro", "near", "far_score")
-    return {"scores": shown(rows, "baseline_score", *names)}
+    return {"scores": shown(rows, "baseline_score")}
 
 
 def of_board(warehouse: Warehouse) -> Mapping[str, str]:
@@ -192,5 +191,4 @@ def of_board(warehouse: Warehouse) -> Mapping[str, str]:
 def of_comparisons(warehouse: Warehouse) -> Mapping[str, str]:
     """Each two models, means first."""
     rows = warehouse.read("understanding_comparison").sort("benchmark", "language", "task", "model", "other")
-    names = ("benchmark", "language", "task", "model", "other", "difference", "p_randomization", "p_holm")
-    return {"differences": shown(rows, "understanding_comparison", *names)}
+    return {"differences": shown(rows, "understanding_comparison")}

@@ -12,7 +12,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.reporting import readings
 from benchmark_assets.reporting.leaderboard import further, readable
-from resources.tables import plain
+from resources.tables import plain, shown
 from resources.warehouse import Warehouse
 
 pytestmark = [pytest.mark.realdata, pytest.mark.proof]
@@ -58,9 +58,9 @@ def test_every_translator_is_a_row_of_every_table(
     slices = warehouse.read("slice_summary").filter(pl.col("dimension").is_in(list(SPREADS)))
     assert set(slices.group_by("dimension", "slice").len()["len"]) == {translators}
     print(f"\n{file}, {len(lines)} passages\n{plain(readable(board))}\n\n{plain(further(board))}")
-    for shown in (
-        readings.agreement(warehouse.read("translator_agreement")),
+    for text in (
+        shown(warehouse.read("translator_agreement"), "translator_agreement"),
         readings.shares(warehouse.read("closest_share")),
         readings.slices(warehouse.read("slice_summary")),
     ):
-        print(f"\n{shown}")
+        print(f"\n{text}")

@@ -46,6 +46,13 @@ def test_the_statements_for_postgresql_declare_the_same_tables() -> None:
     assert not {"DOUBLE,", "VARCHAR", "FLOAT["} & set(catalogue.postgres_ddl().split())
 
 
+def test_every_table_can_be_displayed() -> None:
+    for table in catalogue.declared().values():
+        columns = [table.columns[name] for name in table.displayed]
+        assert len({column.heading for column in columns}) == len(columns), table.name
+        assert [column.name for column in columns if column.polars.is_float() and column.digits is None] == []
+
+
 def test_bounds_of_an_interval_are_columns_beside_their_number() -> None:
     columns = catalogue.table("leaderboard").columns
     low = columns["drift_low"]

@@ -334,7 +334,7 @@ def calibration(home: Home, corpus: str) -> list[Exhibit]:
     found = [exhibit("Calibration of the judges", words, shown, chart, signatures(rows), rests)]
     sure = home.read("judge_reliability", corpus).sort("judge", "confidence")
     if len(sure):
-        shown = columns(sure, "judge_reliability", "judge", "confidence", "outputs", "agreement")
+        shown = columns(sure, "judge_reliability")
         drawn = sure.select(row="judge", kind="confidence", **points("judge_reliability", "agreement"))
         chart = charts.dodged(drawn, "% that agree with people, 95 % interval", domain=[0, 100])
         words = "How often a judge says what people say, by how sure it says it is."

@@ -33,7 +33,7 @@ def differences(home: Home, corpus: str) -> list[Exhibit]:
 def agreement(home: Home, corpus: str) -> list[Exhibit]:
     """How far apart the translators are."""
     rows = home.read("translator_agreement", corpus).sort("measure", "translator", "other")
-    shown = columns(rows, "translator_agreement", "measure", "translator", "other", "passages", "value", "sd")
+    shown = columns(rows, "translator_agreement")
     words = "How alike each two human translations are, and how far each is from the centre of all."
     return _table(home, corpus, "Agreement of the translators", words, shown, rows, "translator_agreement")
 
@@ -67,7 +67,7 @@ def sensitivity(home: Home, corpus: str) -> list[Exhibit]:
 def recall(home: Home, corpus: str) -> list[Exhibit]:
     """What finding errors costs."""
     rows = home.read("recall_cost", corpus).sort("ranking", "recall")
-    shown = columns(rows, "recall_cost", "ranking", "recall", "threshold", "outputs", "share", "precision")
+    shown = columns(rows, "recall_cost")
     words = "How many outputs have to be judged to find a share of the major errors, those first that rank highest."
     return _table(home, corpus, "Cost of recall", words, shown, rows, "error_estimate")
 
@@ -83,8 +83,7 @@ def marks(home: Home, corpus: str) -> list[Exhibit]:
 def seats(home: Home, corpus: str) -> list[Exhibit]:
     """Seats and ensembles against people."""
     rows = home.read("ensemble_calibration", corpus).sort("kind", "expected", descending=[False, True])
-    names = ("kind", "judge", "aspect", "weight", "pairs", "decided", "coverage", "accuracy", "expected")
-    shown = columns(rows, "ensemble_calibration", *names)
+    shown = columns(rows, "ensemble_calibration")
     words = "How often judges, each by aspect, and their ensembles name the translation that people named."
     return _table(home, corpus, "Calibration of the ensemble", words, shown, rows, "ensemble_calibration")
 
@@ -92,8 +91,7 @@ def seats(home: Home, corpus: str) -> list[Exhibit]:
 def glossaries(home: Home, corpus: str) -> list[Exhibit]:
     """How many terms of the glossary outputs have."""
     rows = home.read("adherence_summary", corpus).sort("adherence", descending=True)
-    names = ("model", "terms", "present", "adherence", "human_adherence", "agreement")
-    shown = columns(rows, "adherence_summary", *names)
+    shown = columns(rows, "adherence_summary")
     words = "How many of the glossary's terms outputs have, beside the human translation of the same chunks."
     return _table(home, corpus, "Terms of the glossary", words, shown, rows, "adherence_summary")
 

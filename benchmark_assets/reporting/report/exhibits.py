@@ -98,8 +98,12 @@ def named(system: str, kind: str) -> pl.Expr:
 def columns(
     rows: pl.DataFrame, table: str, *names: str, **behind: Sequence[Mapping[str, str]]
 ) -> list[ExhibitColumn]:  # fmt: skip
-    """Columns of rows as the catalogue declares them for a table; `behind` has filters by the name of the column."""
-    return [column(rows, table, name, behind.get(name)) for name in names]
+    """Columns of rows as the catalogue declares them for a table, by default all `displayed` but the corpus.
+
+    `behind` has filters by the name of the column.
+    """
+    chosen = names or [name for name in catalogue.declared()[table].displayed if name != "corpus"]
+    return [column(rows, table, name, behind.get(name)) for name in chosen]
 
 
 def column(
