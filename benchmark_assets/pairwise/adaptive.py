@@ -1,7 +1,7 @@
-"""Which pairs to ask a judge about next, and when to stop: the same LT, or the same place, for fewer calls.
+"""Adaptive choice of pairs and of when to stop: the same LT, or the same place, for fewer calls.
 
-Here: the order of pairs, and how far the strength by what was asked can be from that by all pairs. Not here: asking, or
-what is reported in the end (scores).
+Here: the order of pairs, and the distance between the strength from the judged pairs and from all pairs. Not here:
+asking, reported scores (scores).
 """
 
 import math
@@ -16,23 +16,24 @@ from benchmark_assets.pairwise.base_sets import Ranks, Within
 from benchmark_assets.pairwise.bradley_terry import fit_fixed, on_scale
 
 Z = 2.5
-"""Half-widths in standard errors, for 95 %. More than 1.96: who looks after each batch stops at a lucky moment, and the
-anchors' strengths, which are taken as known, err too. Found by simulation (docs/decisions/pairwise.md)."""
+"""Half-widths in standard errors, for 95 %. More than 1.96, because a check after each batch tends to stop at a lucky
+moment, and the anchors' strengths, taken as known, have errors too. Determined by simulation
+(docs/decisions/pairwise.md)."""
 
 
 def next_pairs(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float], batch: int) -> pl.DataFrame:
-    """The pairs that are to be asked about next.
+    """The pairs to ask about next.
 
     Parameters
     ----------
     asked
-        Matches that there are: `passage`, `anchor` and `won`, as `scores.candidate_matches` gives them.
+        Existing matches: `passage`, `anchor` and `won`, as `scores.candidate_matches` returns them.
     left
-        Pairs that have not been asked about: `passage`, `anchor` and `slice`, the passage's direction and difficulty.
+        Pairs not asked about yet: `passage`, `anchor` and `slice`, the passage's direction and difficulty.
     strengths
-        Log-strengths of all anchors, as they are without the candidate.
+        Log-strengths of all anchors, fitted without the candidate.
     batch
-        How many pairs are wanted.
+        Number of pairs wanted.
 
     Returns
     -------
@@ -40,10 +41,10 @@ def next_pairs(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, 
 
     Notes
     -----
-    A match against an anchor tells the more about the candidate the nearer their strengths: the Fisher information is
-    σ(d) σ(-d), d being the difference. Each item gets its most informative pairs in turn, so that all items have been
-    asked about equally often, give or take one: what is peculiar to an item then weighs as much as among all pairs.
-    Within a turn, slices come by turns too. Equals are ordered by a hash.
+    A match against an anchor is the more informative the nearer their strengths: the Fisher information is σ(d) σ(-d),
+    with d the difference. Items take turns, each with its most informative pairs, so that their numbers of pairs differ
+    by at most one: the effect of an item then has the same weight as among all pairs. Within a turn, slices alternate.
+    Ties are broken by a hash.
     """
     estimate = _estimate(asked, strengths)
     often = asked.group_by("passage").agg(often=pl.len().cast(pl.Int64))
@@ -64,18 +65,19 @@ def next_pairs(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, 
 def enough(
     asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float], mode: Within | Ranks
 ) -> bool:  # fmt: skip
-    """Whether to stop: nothing is left, or what all pairs would give is known as well as `mode` wants it.
+    """Whether to stop: no pair is left, or the result of all pairs is known as precisely as `mode` requires.
 
     Parameters
     ----------
     asked, left, strengths
         As for `next_pairs`.
     mode
-        LT within so much, by `half_width`; or so many places among the anchors at most, by `places`.
+        The largest half-width of LT (see `half_width`), or the largest number of places among the anchors (see
+        `places`).
 
     Notes
     -----
-    Neither is ever so as long as the candidate is undefeated or winless, so that all pairs are asked.
+    An undefeated or winless candidate never meets either criterion, so all its pairs are asked.
     """
     if left.is_empty():
         return True
@@ -85,15 +87,15 @@ def enough(
 
 
 def half_width(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float]) -> float:
-    """How far the LT of `asked` (anchors fixed) can be from that of all pairs, see `interval`; infinite where `asked`
-    gives no finite strength."""
+    """Largest distance between the LT from `asked` (anchors fixed) and the LT from all pairs, see `interval`; infinite
+    if `asked` gives no finite strength."""
     low, middle, high = on_scale(np.array(interval(asked, left, strengths)))
     return math.inf if math.isnan(middle) else float(max(high - middle, middle - low))
 
 
 def places(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float]) -> float:
-    """How many places among the anchors the candidate may have by all pairs, see `interval`: one more than there are
-    anchors whose strengths lie in it. Infinite where `asked` gives no finite strength."""
+    """Number of places among the anchors that the candidate may have by all pairs, see `interval`: one more than the
+    number of anchors with strengths in the interval. Infinite if `asked` gives no finite strength."""
     low, middle, high = interval(asked, left, strengths)
     return math.inf if math.isnan(middle) else 1 + sum(low <= strength <= high for strength in strengths.values())
 
@@ -101,17 +103,17 @@ def places(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, floa
 def interval(
     asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float]
 ) -> tuple[float, float, float]:  # fmt: skip
-    """Where, at 95 %, the strength by `asked` and `left` together lies, the anchors' being held: its lower end, the
-    strength by `asked`, its upper end. NaN where `asked` gives no finite strength.
+    """95 % interval of the strength from `asked` and `left` together, with fixed anchors: lower end, strength from
+    `asked`, upper end. NaN if `asked` gives no finite strength.
 
     Notes
     -----
-    Not the interval of LT over other items, which narrows no further than all pairs narrow it. With I(S) the sum of
-    σ(d) σ(-d) over pairs S, the strengths of some and of all pairs differ by a variance of
+    This is not the interval of LT over other items, which all pairs together still leave open. With I(S) the sum of
+    σ(d) σ(-d) over pairs S, the strengths from some and from all pairs differ by a variance of
     φ I(left) / (I(asked) I(all)) + τ² Σ_i (I_i(all) / I(all) - I_i(asked) / I(asked))². The sum is over items i and
-    vanishes where each has given the same share of its information. From the residuals of `asked`: φ, how much verdicts
-    vary beside single tosses of a coin (both orders of a pair are two tosses, about a half), and τ², how much the
-    candidate's strength varies over items, by the method of moments.
+    vanishes if each item has given the same share of its information. Both parameters are estimated from the residuals
+    of `asked`: φ is the variance of verdicts relative to single coin tosses (about a half where both orders of a pair
+    are two tosses); τ² is the variance of the candidate's strength over items, by the method of moments.
     """
     strength = _strength(asked, strengths)
     if math.isnan(strength):
@@ -142,7 +144,7 @@ def interval(
 
 
 def _estimate(asked: pl.DataFrame, strengths: Mapping[str, float]) -> float:
-    """The candidate's strength, drawn towards the anchors' mean by one match against it that ended in a tie."""
+    """The candidate's strength, shrunk towards the anchors' mean by one tied match against that mean."""
     held, won, lost = _counts(asked, strengths)
     mean = [sum(strengths.values()) / len(strengths)]
     half = [0.5]
@@ -155,9 +157,9 @@ def _strength(asked: pl.DataFrame, strengths: Mapping[str, float]) -> float:
 
 def _counts(asked: pl.DataFrame, strengths: Mapping[str, float]) -> tuple[Floats, Floats, Floats]:
     """Strengths of the anchors, and the candidate's wins and losses against each."""
-    known = asked.drop_nulls("won").group_by("anchor").agg(won=pl.col("won").sum(), lost=(1 - pl.col("won")).sum())
-    found = {anchor: (won, lost) for anchor, won, lost in known.iter_rows()}
-    rows = np.array([(strength, *found.get(anchor, (0.0, 0.0))) for anchor, strength in strengths.items()])
+    decided = asked.drop_nulls("won").group_by("anchor").agg(won=pl.col("won").sum(), lost=(1 - pl.col("won")).sum())
+    counts = {anchor: (won, lost) for anchor, won, lost in decided.iter_rows()}
+    rows = np.array([(strength, *counts.get(anchor, (0.0, 0.0))) for anchor, strength in strengths.items()])
     return rows[:, 0], rows[:, 1], rows[:, 2]
 
 
@@ -167,5 +169,5 @@ def _told(difference: float) -> float:
 
 
 def _chance(passage: str, anchor: str) -> str:
-    """A place in an order by chance that is the same in every process."""
+    """Key of a random order that is the same in every process."""
     return blake2b(f"{passage}\0{anchor}".encode(), digest_size=8).hexdigest()

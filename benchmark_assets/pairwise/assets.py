@@ -1,4 +1,4 @@
-"""Assets of pairwise judging: outputs beside anchors, marks by a rubric, and what these amount to."""
+"""Assets of pairwise judging: comparisons of outputs with anchors, rubric marks, and scores from both."""
 
 from collections.abc import Iterator
 
@@ -27,20 +27,20 @@ comparison = study_asset(Comparisons, GRID, "pairwise", [model_output, SOURCE])
 def anchor_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Anchors of each base set among themselves: win rate, strength and LT by slice."""
+    """Scores of each base set's anchors against each other: win rate, strength and LT by slice."""
     contracts = {row["base_set"]: scores.contract(row) for row in warehouse.read("base_set").iter_rows(named=True)}
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("anchor_score").drop("fingerprint")]
         for base_set, contract in contracts.items():
-            own = pl.DataFrame({"base_set": [base_set]})
-            judgments, items = (warehouse.read(table, own) for table in ("anchor_judgment", "base_set_item"))
+            key = pl.DataFrame({"base_set": [base_set]})
+            judgments, items = (warehouse.read(table, key) for table in ("anchor_judgment", "base_set_item"))
             rows.append(scores.anchor_scores(judgments, items, contract))
         return Computed({"anchor_score": pl.concat(rows)})
 
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        own = asked if contracts else asked.clear()
-        return own.with_columns(settings=pl.lit(digest(scores.SIGNATURE, contracts)))
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        wanted = partitions if contracts else partitions.clear()
+        return wanted.with_columns(settings=pl.lit(digest(scores.SIGNATURE, contracts)))
 
     return refresh(
         context, warehouse, compute, settings, lambda: readings.of_anchors(warehouse), sparse=True,
@@ -56,30 +56,30 @@ def pairwise_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """A model against each base set that it was compared with, in a fit of its own: win rate and LT by slice.
+    """Scores of a model against each base set that it was compared with, from separate fits: win rate and LT by slice.
 
-    Scores of models that are known no more stay as they are, under the contract that they were made by; so do those
-    against a base set of which nobody knows who judges.
+    Scores of models that are no longer registered stay as they are, under their former contract. The same holds for
+    scores against a base set whose judge is unknown.
     """
     contracts = dict(_contracts(warehouse, systems.provider))
 
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        compared = warehouse.read("comparison", asked.select("model"), ["model", "base_set"]).unique()
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        compared = warehouse.read("comparison", partitions.select("model"), ["model", "base_set"]).unique()
         words = pl.col("base_set").replace_strict(contracts, default="", return_dtype=pl.String)
-        own = compared.sort("model", "base_set").group_by("model", maintain_order=True).agg(
+        by_model = compared.sort("model", "base_set").group_by("model", maintain_order=True).agg(
             pl.when(~words.has_nulls()).then(words.str.join("\n"))
         )  # fmt: skip
-        known = pl.col("model").is_in(list(systems.known(own["model"])))
-        return own.select(
-            "model", settings=pl.when(known).then(pl.format("{} {}", pl.lit(scores.SIGNATURE), "base_set"))
+        registered = pl.col("model").is_in(list(systems.known(by_model["model"])))
+        return by_model.select(
+            "model", settings=pl.when(registered).then(pl.format("{} {}", pl.lit(scores.SIGNATURE), "base_set"))
         )
 
-    def compute(due: pl.DataFrame) -> Computed:
+    def compute(stale: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("pairwise_score").drop("fingerprint")]
         for base_set, contract in contracts.items():
-            own = pl.DataFrame({"base_set": [base_set]})
-            compared = warehouse.read("comparison", due.join(own, how="cross"))
-            judgments, items = (warehouse.read(table, own) for table in ("anchor_judgment", "base_set_item"))
+            key = pl.DataFrame({"base_set": [base_set]})
+            compared = warehouse.read("comparison", stale.join(key, how="cross"))
+            judgments, items = (warehouse.read(table, key) for table in ("anchor_judgment", "base_set_item"))
             if contract and len(compared):
                 rows.append(scores.candidate_scores(compared, judgments, items, contract))
         return Computed({"pairwise_score": pl.concat(rows)})
@@ -100,10 +100,10 @@ rubric_vote = study_asset(rubric.RubricVotes, GRID, "pairwise", [model_output, R
 def rubric_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """What a model's marks amount to, by corpus and judge: mean, shares of useful and perfect outputs."""
+    """Summary of a model's marks by corpus and judge: mean, shares of useful and perfect outputs."""
 
-    def compute(due: pl.DataFrame) -> Computed:
-        votes = warehouse.read("rubric_vote", due, ["model", "passage", "judge", "mark", "perfect"])
+    def compute(stale: pl.DataFrame) -> Computed:
+        votes = warehouse.read("rubric_vote", stale, ["model", "passage", "judge", "mark", "perfect"])
         return Computed({"rubric_summary": rubric.summarize(votes)})
 
     return refresh(
@@ -113,8 +113,7 @@ def rubric_summary(
 
 
 def _contracts(warehouse: Warehouse, provider: Provider) -> Iterator[tuple[str, str | None]]:
-    """What the scores of models against each base set have in common; None where neither the base set nor the registry
-    says who judges them."""
+    """Contract of models' scores against each base set; None if neither the base set nor the registry has its judge."""
     judges = provider.registry().judges
     for row in warehouse.read("base_set").iter_rows(named=True):
         if row["judged"] or row["judge"] in judges:

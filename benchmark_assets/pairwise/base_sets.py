@@ -1,11 +1,11 @@
-"""Base sets: frozen anchors, their outputs and their judgments among themselves, in a folder and in the warehouse.
+"""Base sets: frozen anchors, their outputs and the judgments between them, in a folder and in the warehouse.
 
-Here: the form of the folder, every check of it, hashes, the contract of versions, the import. Not here: choosing
-anchors and writing a folder (building), comparing candidates with them (matches), strengths (scores).
+Here: the format of the folder, its checks, hashes, the contract of versions, the import. Not here: choosing anchors and
+writing a folder (building), comparing candidates with anchors (matches), strengths (scores).
 
 A folder holds `baseset.yaml`, the manifest; `outputs.jsonl`, objects of `anchor`, `passage` and `text`; and
 `judgments.jsonl`, objects of `passage`, `first`, `second` and `winner`, one for each time that two texts were shown.
-What was imported never changes: other content is another version.
+An imported base set never changes: other content needs another version.
 """
 
 import json
@@ -34,7 +34,7 @@ TRANSLATOR = "translator:"
 TABLES = ("base_set", "base_set_item", "anchor_output", "anchor_judgment")
 
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
-_TAMPERED = "restore the file, or build the set anew under a new version"
+_TAMPERED = "restore the file, or build the set again under a new version"
 
 
 def _slug(name: str) -> str:
@@ -77,22 +77,22 @@ class Within(_Part):
 
 
 class Ranks(_Part):
-    """Ask until the interval of the strength holds no more than `ranks` places among the anchors: 1 is between two
-    neighbours, above all or below all; each anchor in the interval is a place more."""
+    """Ask until the interval of the strength spans at most `ranks` places among the anchors. One place lies between two
+    neighbors, above all or below all; each anchor in the interval adds a place."""
 
     ranks: int = Field(ge=1, strict=True)
 
 
 class Judging(_Part):
-    """How pairs are judged: in both orders or in one, all of them or as many as it takes."""
+    """How pairs are judged: in both orders or in one, all of them or adaptively."""
 
     orders: Literal["both", "one"] = "both"
     adaptive: Literal[False] | Within | Ranks = False
 
 
 class JudgeRecord(_Part):
-    """Who judged the anchors, wherever that was: the model by the name that its endpoint has for it, the version that
-    answered ('' where no reply said so), how it decoded, and by which prompt, with its hash."""
+    """The judge of the anchors, at any endpoint: `id` is the endpoint's name of the model, `served` the version that
+    answered ('' if no reply named it), then decoding settings, and the prompt with its hash."""
 
     id: str = Field(min_length=1)
     served: str = ""
@@ -104,12 +104,13 @@ class JudgeRecord(_Part):
     prompt: str = Field(min_length=1)
 
     def __str__(self) -> str:
-        """For a person: id and prompt, between them whatever is set."""
-        said = self.model_dump(exclude={"id", "prompt"}, exclude_none=True)
-        return ", ".join([self.id, *(f"{name} {value}" for name, value in said.items() if value != ""), self.prompt])
+        """Id, all settings that are set, and prompt, for display."""
+        settings = self.model_dump(exclude={"id", "prompt"}, exclude_none=True)
+        words = (f"{name} {value}" for name, value in settings.items() if value != "")
+        return ", ".join([self.id, *words, self.prompt])
 
     def other(self, now: "JudgeRecord") -> list[str]:
-        """What is another in `now`; a version of which nobody knows is the same."""
+        """Names of the fields that differ in `now`; an unknown version equals any other."""
         return [
             name for name in type(self).model_fields
             if getattr(self, name) != getattr(now, name) and not (name == "served" and "" in (self.served, now.served))
@@ -125,7 +126,7 @@ class Hashes(_Part):
 
 
 class Identity(Judging):
-    """What a base set is called, and who judges, by the name in the registry."""
+    """Name and version of a base set, and its judge's name in the registry."""
 
     name: Slug
     version: Annotated[str, AfterValidator(_semantic)]
@@ -133,10 +134,10 @@ class Identity(Judging):
 
 
 class Manifest(Identity):
-    """What `baseset.yaml` says, besides the hashes.
+    """The content of `baseset.yaml`, without the hashes.
 
-    `judged` says what the judge was that judged the anchors; None where nobody recorded it. `restricted` names the
-    anchors whose texts may not be passed on.
+    `judged` records the judge of the anchors; None if there is no record. `restricted` names the anchors whose texts
+    may not be passed on.
     """
 
     judged: JudgeRecord | None = None
@@ -171,10 +172,10 @@ class Sealed(Manifest):
 
 
 class BaseSet(NamedTuple):
-    """A base set that is whole.
+    """A complete, checked base set.
 
-    `outputs` has columns `anchor`, `passage`, `text`; `judgments` has `passage`, `first`, `second`, `winner`, the last
-    null where the judge refused. `hashes` are those of the files.
+    `outputs` has columns `anchor`, `passage`, `text`; `judgments` has `passage`, `first`, `second`, `winner`. `winner`
+    is null where the judge refused. `hashes` are the hashes of the files.
     """
 
     manifest: Manifest
@@ -184,8 +185,8 @@ class BaseSet(NamedTuple):
 
 
 class ImportedSet(NamedTuple):
-    """What became of a folder: the set's key, whether it was here `before`, how many items, anchors and judgments it
-    has, and which of its items have another source text in this warehouse now."""
+    """Result of an import: the set's key, whether it was in the warehouse `before`, the numbers of its items, anchors
+    and judgments, and the items whose source text in this warehouse differs (`differing`)."""
 
     base_set: str
     before: bool
@@ -196,12 +197,12 @@ class ImportedSet(NamedTuple):
 
 
 def checked(kind: type[Part], **fields: object) -> Part:
-    """A part of a manifest, of these fields.
+    """Make a part of a manifest from its fields.
 
     Raises
     ------
     BadInput
-        Where it would be none.
+        If the fields are not valid.
     """
     try:
         return kind.model_validate(fields)
@@ -218,11 +219,11 @@ def text_hash(text: str) -> str:
 def sealed(manifest: Manifest, outputs: bytes, judgments: bytes) -> Hashes:
     """Hashes of a base set.
 
-    `content` is the SHA-256 of three lines: that of the manifest without its hashes (JSON with sorted keys, no spaces,
-    no escapes, settings left out of the file written out), that of `outputs.jsonl`, that of `judgments.jsonl`.
+    `content` is the SHA-256 of three lines, the SHA-256 of the manifest without its hashes (JSON with sorted keys, no
+    spaces, no escapes, defaults written out), of `outputs.jsonl` and of `judgments.jsonl`.
     """
-    said = manifest.model_dump(mode="json", exclude={"hashes"})
-    texts = json.dumps(said, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode(), outputs, judgments
+    content = manifest.model_dump(mode="json", exclude={"hashes"})
+    texts = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode(), outputs, judgments
     digests = [sha256(text).hexdigest() for text in texts]
     whole = sha256("".join(f"{digest}\n" for digest in digests).encode()).hexdigest()
     return Hashes(outputs=digests[1], judgments=digests[2], content=whole)
@@ -234,17 +235,17 @@ def read_base_set(folder: Path) -> BaseSet:
     Raises
     ------
     BadInput
-        Where a file is missing, malformed or not the one that was hashed; where an anchor has no output for an item, or
-        two; where outputs or judgments name what is no anchor or item; where a pair was judged twice in one order, or
-        won by neither; where an anchor has no judgment.
+        If a file is missing, malformed or differs from its hash; if an anchor has no output for an item, or two; if
+        outputs or judgments name an unknown anchor or item; if a pair was judged twice in one order, or won by neither;
+        if an anchor has no judgment.
     """
     manifest = yaml_files.read(folder / MANIFEST, Sealed, REMEDY)
     outputs, judgments = (_bytes(folder / name) for name in (OUTPUTS, JUDGMENTS))
     hashes = sealed(manifest, outputs, judgments)
     for name, key in ((OUTPUTS, "outputs"), (JUDGMENTS, "judgments"), (MANIFEST, "content")):
-        found, said = getattr(hashes, key), getattr(manifest.hashes, key)
-        if found != said:
-            problem = f"has the hash {found[:12]}…, `hashes.{key}` says {said[:12]}…: it was changed"
+        actual, expected = getattr(hashes, key), getattr(manifest.hashes, key)
+        if actual != expected:
+            problem = f"has the hash {actual[:12]}…, `hashes.{key}` says {expected[:12]}…: it was changed"
             raise BadInput(folder / name, "", problem, _TAMPERED)
     return BaseSet(
         manifest, _outputs(folder / OUTPUTS, manifest), _judgments(folder / JUDGMENTS, manifest), manifest.hashes
@@ -252,16 +253,16 @@ def read_base_set(folder: Path) -> BaseSet:
 
 
 def import_base_set(warehouse: Warehouse, folder: Path) -> ImportedSet:
-    """Take in a base set. Versions live side by side; one that is here already with the same content is left as it is.
+    """Import a base set. Versions coexist; a version that is stored already with the same content stays as it is.
 
     Raises
     ------
     BadInput
         For a fault of the folder, passages that are not in the warehouse, directions other than their corpus's, a
-        version that is here with other content, or one that breaks the contract of versions: versions that differ in
-        the last number only have the same anchors, the same judge and the same settings, so that their scores compare.
-        Nothing is stored then. Source: JP-TL-Bench, section 3.2, for the anchors; judge and settings follow from what
-        it promises, that scores remain comparable.
+        version that is stored with other content, or a version that breaks the contract: versions that differ in the
+        last number only have the same anchors, judge and settings, so that their scores are comparable. Nothing is
+        stored then. Source: JP-TL-Bench, section 3.2, for the anchors; judge and settings follow from its promise of
+        comparable scores.
     """
     read = read_base_set(folder)
     manifest, key = read.manifest, read.manifest.key
@@ -303,7 +304,7 @@ def records(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, 
     Raises
     ------
     BadInput
-        Where the keys of an object are not exactly those wanted, or a value is no text; a `winner` may be null.
+        If the keys of an object are not exactly `fields`, or a value is not text; a `winner` may be null.
     """
     for number, line in enumerate(decode(path).split("\n"), start=1):  # U+2028 may stand in a text
         if not line.strip():

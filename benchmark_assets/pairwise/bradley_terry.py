@@ -1,7 +1,7 @@
-"""Strengths of systems from who won how often against whom: the Bradley–Terry model by maximum likelihood.
+"""Strengths of systems from counts of wins: the Bradley–Terry model by maximum likelihood.
 
-Here: the fit, with all systems free or with those of the anchors held, when it exists, and the scales LT and EN. Not
-here: how wins are counted, slices, intervals (scores), which pairs to ask about (adaptive).
+Here: the fit, with all systems free or with fixed anchors, when it exists, and the scales LT and EN. Not here: counting
+wins, slices, intervals (scores), the choice of pairs (adaptive).
 """
 
 from collections.abc import Callable, Sequence
@@ -11,14 +11,15 @@ import numpy as np
 from benchmark_assets.metrics.measures import Floats
 
 PENALTY = 1e-6
-"""Of the sum of squared strengths: the default `alpha` of choix's `opt_pairwise`, which JP-TL-Bench fits with."""
+"""Penalty on the sum of squared strengths: the default `alpha` of choix's `opt_pairwise`, which JP-TL-Bench uses."""
 
 SPAN = 10
 """LT lies between 0 and this."""
 
 _STEPS = 500
 _CLOSE = 1e-7
-"""A step that changes no difference by more is the last: convergence is quadratic, so the error left is its square."""
+"""Stop after a step that changes no difference by more: convergence is quadratic, so the remaining error is the square
+of this."""
 
 
 def fit(wins: Floats) -> Floats:
@@ -27,8 +28,8 @@ def fit(wins: Floats) -> Floats:
     Parameters
     ----------
     wins
-        How often the system of the row won against that of the column, shape (..., n, n); fractions are allowed, a tie
-        being half a win for each. The diagonal does not count.
+        Wins of the row's system against the column's, shape (..., n, n); fractions are allowed, a tie being half a win
+        for each. The diagonal is ignored.
 
     Returns
     -------
@@ -43,9 +44,9 @@ def fit(wins: Floats) -> Floats:
     Notes
     -----
     Maximizes Σ_ij w_ij ln σ(θ_i - θ_j) - α Σ_i θ_i², α = `PENALTY`: the objective of choix's `opt_pairwise`, and so of
-    JP-TL-Bench, section 4.4. Only sums of w_ij count, so matches are not looped over. Newton steps are shortened as
-    Sun and Tran-Dinh (2019) show for functions like this one: by ln(1 + d) / d, d being the largest change of a
-    difference. They converge from any start, and quadratically in the end.
+    JP-TL-Bench, section 4.4. Only sums of w_ij count, so there is no loop over matches. Newton steps are damped by
+    ln(1 + d) / d, with d the largest change of a difference (Sun and Tran-Dinh 2019). They converge from any start, and
+    quadratically in the end.
     """
     size = wins.shape[-1]
     tables = wins.reshape(-1, size, size)
@@ -61,8 +62,8 @@ def fit(wins: Floats) -> Floats:
         curvature = -matches * information
         curvature[:, diagonal, diagonal] = 0
         curvature[:, diagonal, diagonal] = 2 * PENALTY - curvature.sum(axis=2)
-        # Adding a constant to all strengths changes only the penalty. The slope has no part in that direction, so what
-        # is added to the curvature there changes no step, and keeps the equations well conditioned.
+        # Adding a constant to all strengths changes only the penalty. The slope has no part in that direction, so
+        # adding to the curvature there changes no step, and keeps the equations well conditioned.
         steps: Floats = np.linalg.solve(curvature + 1, slope[:, :, None])[:, :, 0]
         steps -= steps.mean(axis=1, keepdims=True)
         return steps
@@ -74,14 +75,14 @@ def fit(wins: Floats) -> Floats:
 
 
 def fit_fixed(anchors: Floats, wins: Floats, losses: Floats) -> Floats:
-    """The log-strength of one system against anchors whose strengths are held as they are.
+    """The log-strength of one system against anchors with fixed strengths.
 
     Parameters
     ----------
     anchors
         Log-strengths, shape (..., anchors).
     wins, losses
-        Of the system against each, the same shape; a tie is half of each.
+        Wins and losses of the system against each anchor, the same shape; a tie is half of each.
 
     Returns
     -------
@@ -118,21 +119,21 @@ def solvable(wins: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
 
     Notes
     -----
-    It has one if and only if there is no way to divide the systems into two groups of which one never won against the
-    other (Ford 1957): every system leads to every other along wins.
+    It has one if and only if the systems cannot be divided into two groups such that one never won against the other
+    (Ford 1957): every system reaches every other along wins.
     """
     return np.asarray(_reach(wins).all(axis=(-2, -1)))
 
 
 def obstacle(wins: Floats, names: Sequence[str]) -> str | None:
-    """Why the systems have no finite strengths, in a sentence; None where they have.
+    """Why the systems have no finite strengths, in a sentence; None if they have.
 
     Parameters
     ----------
     wins
         As for `fit`, shape (n, n).
     names
-        Of the systems, shape (n,).
+        Names of the systems, shape (n,).
     """
     reach = _reach(wins)
     if reach.all():
@@ -146,7 +147,7 @@ def obstacle(wins: Floats, names: Sequence[str]) -> str | None:
     if not reasons:
         met = _reach(wins + wins.T)[0]
         first = reach.sum(axis=1).argmax()
-        top = reach[first] & reach[:, first]  # whoever leads to most is led to by its own group alone
+        top = reach[first] & reach[:, first]  # a system that reaches most is reached by its group only
         group, words = (top, "never lost to") if met.all() else (met, "never met")
         reasons.append(f"{_listed(names, group)} {words} {_listed(names, ~group)}")
     return "no finite strengths exist: " + "; ".join(reasons)
@@ -158,7 +159,7 @@ def lt(strengths: Floats) -> Floats:
 
 
 def on_scale(strengths: Floats) -> Floats:
-    """10 σ(θ), number by number, in [0, 10]: LT of strengths that are centred already."""
+    """10 σ(θ), element by element, in [0, 10]: LT of centered strengths."""
     return SPAN * _logistic(strengths)[0]
 
 
@@ -171,7 +172,7 @@ def en(strengths: Floats) -> Floats:
 
 
 def _newton(strengths: Floats, step: Callable[[Floats], Floats]) -> Floats:
-    """Take steps from strengths, shape (tables, n), until none of them changes a difference any more."""
+    """Take steps from strengths, shape (tables, n), until no step changes a difference by more than `_CLOSE`."""
     alone = strengths.shape[1] == 1
     for _ in range(_STEPS if strengths.size else 0):
         steps = step(strengths)
@@ -186,7 +187,7 @@ def _newton(strengths: Floats, step: Callable[[Floats], Floats]) -> Floats:
 
 
 def _reach(wins: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Whether wins lead from the system of the row to that of the column, over others or at once."""
+    """Whether wins lead from the row's system to the column's, directly or over other systems."""
     size = wins.shape[-1]
     paths = (wins > 0) | np.eye(size, dtype=np.bool_)
     length = 1
@@ -197,7 +198,7 @@ def _reach(wins: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
 
 
 def _logistic(x: Floats) -> tuple[Floats, Floats]:
-    """σ(x), and σ(x) σ(-x), its slope and what a match tells about x; both exact far from 0."""
+    """σ(x), and σ(x) σ(-x), its slope and the information of a match about x; both exact far from 0."""
     far = np.exp(-np.abs(x))
     return np.where(x < 0, far, 1.0) / (1 + far), far / (1 + far) ** 2
 

@@ -1,7 +1,7 @@
-"""Making a base set: the pool of systems, their judgments among themselves, the choice of anchors, the folder.
+"""Building a base set: the pool of systems, the judgments between them, the choice of anchors, the folder.
 
-Here: what of a pool becomes anchors and why, and the report on them. Not here: the form of the folder and its checks
-(base_sets), what a judge is asked (comparing), asking it about many pairs (matches), strengths (bradley_terry).
+Here: the choice of anchors from a pool, and the report on them. Not here: the format of the folder and its checks
+(base_sets), the question to the judge (comparing), items of pairs (matches), strengths (bradley_terry).
 
 A system is a model with outputs, or a human translator of complete references (`translator:NAME`).
 """
@@ -53,8 +53,8 @@ _HEADER = (
 
 
 class Spread(NamedTuple):
-    """How anchors lie on a slice, in win rates: the ends, the widest gap between neighbours and the one that all would
-    have if they were even, and evenness (see `evenness`); None where an anchor has no win rate."""
+    """Distribution of the anchors' win rates on a slice: lowest, highest, largest gap between neighbors, the gap if all
+    were equal, and `evenness`; None if an anchor has no win rate."""
 
     slice: str
     lowest: float | None
@@ -65,8 +65,8 @@ class Spread(NamedTuple):
 
 
 class Built(NamedTuple):
-    """What was written: win rates of the pool by slice (`win_rates`), anchors from the weakest to the strongest by
-    these, how unevenly they lie, and those of them whose texts may not be passed on."""
+    """Result of a build: the pool's win rates by slice (`win_rates`), anchors from the weakest to the strongest, their
+    unevenness, and the anchors whose texts may not be passed on."""
 
     pool: pl.DataFrame
     anchors: list[str]
@@ -78,15 +78,15 @@ def build_base_set(
     warehouse: Warehouse, provider: Provider, folder: Path, identity: Identity, items: Path, count: int,
     systems: Sequence[str], run: str,
 ) -> Built:  # fmt: skip
-    """Make a base set from systems of the warehouse: judge them against each other, choose anchors, write the folder.
+    """Build a base set from systems of the warehouse: judge them against each other, choose anchors, write the folder.
 
     Parameters
     ----------
     items
-        JSON lines of `passage` (as `corpus/passage_id`) and `difficulty`, 'easy' or 'hard'. The direction is that of
+        JSON lines of `passage` (as `corpus/passage_id`) and `difficulty`, 'easy' or 'hard'. The direction comes from
         the passage's corpus.
     count
-        How many anchors to choose.
+        Number of anchors to choose.
     systems
         The pool; by default all models and translators that have every item (see `pool`).
     run
@@ -95,8 +95,8 @@ def build_base_set(
     Raises
     ------
     BadInput
-        For a fault of what is given, before anybody is asked; where calls of the judge failed, afterwards: what was
-        answered is in the ledger.
+        For a faulty argument, before any question is asked; or if calls of the judge failed. Replies stay in the
+        ledger.
     """
     check_vacant(folder)
     if identity.judge not in provider.registry().judges:
@@ -119,7 +119,7 @@ def build_base_set(
 
 
 def read_items(warehouse: Warehouse, path: Path) -> pl.DataFrame:
-    """The items of a base set that is to be.
+    """Read the items for a new base set.
 
     Returns
     -------
@@ -154,18 +154,18 @@ def read_items(warehouse: Warehouse, path: Path) -> pl.DataFrame:
 
 
 def pool(warehouse: Warehouse, passages: Sequence[str], systems: Sequence[str]) -> pl.DataFrame:
-    """What systems made of passages: columns `system`, `passage` and `text`.
+    """Texts of systems for passages: columns `system`, `passage` and `text`.
 
     Parameters
     ----------
     systems
-        Their names; without any, all that have every passage, but none of those with a text that may not be passed on
-        (see `restricted_of`): who wants these names them.
+        Names of systems. If empty, all systems that have every passage, except systems with a text that may not be
+        passed on (see `restricted_of`), which must be named.
 
     Raises
     ------
     BadInput
-        For a system named that lacks a passage.
+        For a named system that lacks a passage.
     """
     keys = pl.DataFrame({"passage": passages})
     outputs = warehouse.read("model_output", keys, ["model", "passage", "text"]).rename({"model": "system"})
@@ -184,23 +184,23 @@ def pool(warehouse: Warehouse, passages: Sequence[str], systems: Sequence[str]) 
 
 
 def judge_pool(provider: Provider, judge: str, items: pl.DataFrame, outputs: pl.DataFrame, run: str) -> pl.DataFrame:
-    """Have every two systems compared on every item, in both orders. The run pays.
+    """Judge every pair of systems on every item, in both orders. The run pays.
 
     Parameters
     ----------
     items
-        As from `read_items`.
+        As `read_items` returns them.
     outputs
-        As from `pool`: every system has every item.
+        As `pool` returns them: every system has every item.
 
     Returns
     -------
-    Columns `passage`, `first`, `second` and `winner`, null where the judge gave none.
+    Columns `passage`, `first`, `second` and `winner`, null where the judge named none.
 
     Raises
     ------
     BadInput
-        Where calls failed, or the judge is of the family of a model in the pool.
+        If calls failed, or if the judge is of the family of a model in the pool.
     """
     for system in outputs["system"].unique().sort():
         if not system.startswith(TRANSLATOR):
@@ -217,7 +217,7 @@ def judge_pool(provider: Provider, judge: str, items: pl.DataFrame, outputs: pl.
     found = ask_about(provider, "base set", work, run)
     if errors := [verdict.error for _, verdict in found if verdict.error]:
         problem = f"failed in {len(errors)} of {len(work)} comparisons, first: {errors[0]}"
-        raise BadInput(judge, "", problem, "run it again: what was answered is kept")
+        raise BadInput(judge, "", problem, "run the command again: replies are kept and not paid again")
     rows = [
         (item.partition[1], *who, verdict.value and who[SIDES.index(verdict.value)])
         for item, verdict in found
@@ -232,8 +232,8 @@ def win_rates(judgments: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     judgments
-        Columns `passage`, `first`, `second` and `winner`, as in `anchor_judgment`. Two texts on one item are one match
-        in whichever orders they were shown: a flip is half a win for each, an order that was refused does not count.
+        Columns `passage`, `first`, `second` and `winner`, as in `anchor_judgment`. Two texts on one item are one match,
+        shown in one order or both: a flip is half a win for each, and a refused order does not count.
     items
         Columns `passage`, `direction` and `difficulty`.
 
@@ -248,25 +248,25 @@ def win_rates(judgments: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
 def choose(rates: pl.DataFrame, count: int) -> list[str]:
     """The systems whose win rates lie most evenly, overall and on every slice.
 
-    Of all ways to choose `count` systems, one with the least `unevenness`, by dynamic programming: with systems in
-    order of overall win rate, the best choice of j among the first i either leaves the i-th out or has it in j-th
-    place, and what it costs there depends on nothing else.
+    Minimizes `unevenness` over all choices of `count` systems by dynamic programming: with systems in order of overall
+    win rate, the best choice of j among the first i either leaves the i-th out or has it in j-th place, and its cost
+    there depends on nothing else.
 
     Parameters
     ----------
     rates
-        Of the pool, as `win_rates` gives them. Systems without a win rate on some slice cannot be chosen.
+        Win rates of the pool, as `win_rates` returns them. Systems without a win rate on any slice cannot be chosen.
     count
-        How many to choose, two or more.
+        Number of systems to choose, two or more.
 
     Returns
     -------
-    Systems from the weakest to the strongest; of equal ones the first by name.
+    Systems from the weakest to the strongest; ties go to the first by name.
 
     Raises
     ------
     BadInput
-        Where fewer systems can be chosen than are wanted.
+        If fewer than `count` systems can be chosen.
 
     Notes
     -----
@@ -290,19 +290,19 @@ def choose(rates: pl.DataFrame, count: int) -> list[str]:
 
 
 def unevenness(rates: pl.DataFrame, anchors: Iterable[str]) -> float:
-    """How far anchors are from lying evenly in the range of the pool: what `choose` makes as small as it can.
+    """Deviation of anchors from even places in the range of the pool: the objective that `choose` minimizes.
 
     Parameters
     ----------
     rates
-        Of the pool, as `win_rates` gives them.
+        Win rates of the pool, as `win_rates` returns them.
 
     Returns
     -------
     Root of the mean square, over anchors, of the distance between the win rate of the j-th from below (overall) and the
-    j-th of as many equidistant points between the pool's lowest and highest win rate. Half of the mean is of overall
-    win rates, half of those on the other slices, each with its own range: an anchor counts as out of place where it is
-    strong in one direction and weak in the other. In win rates, 0 where all lie evenly.
+    j-th of as many equidistant points between the pool's lowest and highest win rate. Overall win rates have half of
+    the weight, win rates on the other slices the other half, each with the range of its slice: an anchor that is strong
+    in one direction and weak in the other counts as out of place. In units of win rates; 0 if all lie evenly.
     """
     systems, values = _matrix(rates)
     own = np.isin(systems, list(anchors))
@@ -311,9 +311,9 @@ def unevenness(rates: pl.DataFrame, anchors: Iterable[str]) -> float:
 
 
 def evenness(win_rates: Sequence[float]) -> float:
-    """How alike the gaps between neighbours are: 1 where all are equal, 0 where one gap is all the range, or none is.
+    """Evenness of the gaps between neighbors: 1 if all are equal, 0 if one gap is the whole range, or if all are 0.
 
-    Entropy of the gaps' shares in the range, divided by its highest value (Pielou's evenness). With two systems 1.
+    Entropy of the gaps' shares in the range, divided by its maximum (Pielou's evenness). With two systems 1.
     """
     gaps = np.diff(np.sort(win_rates))
     if not gaps.any():
@@ -323,16 +323,16 @@ def evenness(win_rates: Sequence[float]) -> float:
 
 
 def spread(rates: pl.DataFrame, anchors: Sequence[str]) -> pl.DataFrame:
-    """How anchors lie on each slice, in win rates of whoever is in `rates`: the columns of `Spread`."""
+    """Distribution of the anchors' win rates in `rates` on each slice: the columns of `Spread`."""
     rows = []
     for (name,), own in rates.filter(pl.col("system").is_in(anchors)).group_by("slice", maintain_order=True):
         if len(own) < len(anchors):
             rows.append(Spread(str(name), None, None, None, None, None))
             continue
-        each = own["win_rate"].sort().to_numpy()
-        even = float(each[-1] - each[0]) / (len(each) - 1)
+        ends = own["win_rate"].sort().to_numpy()
+        even = float(ends[-1] - ends[0]) / (len(ends) - 1)
         rows.append(
-            Spread(str(name), float(each[0]), float(each[-1]), float(np.diff(each).max()), even, evenness(list(each)))
+            Spread(str(name), float(ends[0]), float(ends[-1]), float(np.diff(ends).max()), even, evenness(list(ends)))
         )
     kinds = dict.fromkeys(Spread._fields[1:], pl.Float64)
     return pl.DataFrame(rows, schema={"slice": pl.String, **kinds}, orient="row").sort(
@@ -341,7 +341,7 @@ def spread(rates: pl.DataFrame, anchors: Sequence[str]) -> pl.DataFrame:
 
 
 def _matrix(rates: pl.DataFrame) -> tuple[list[str], NDArray[np.float64]]:
-    """Systems in order of overall win rate, those of equal one by name, and their win rates: overall, then by slice."""
+    """Systems in order of overall win rate, then name, and their win rates: overall, then by slice."""
     wide = rates.pivot("slice", index="system", values="win_rate").drop_nulls().sort(OVERALL, "system")
     others = sorted(set(wide.columns) - {"system", OVERALL})
     return wide["system"].to_list(), wide.select(OVERALL, *others).to_numpy()
@@ -364,12 +364,12 @@ def manifest(
     items: pl.DataFrame,
     restricted: Sequence[str],
 ) -> Manifest:
-    """The manifest of a base set: who judged it, its anchors by name, its items as from `read_items`.
+    """The manifest of a base set: the record of its judge, its anchors by name, its items as from `read_items`.
 
     Raises
     ------
     BadInput
-        Where it would be none.
+        If the manifest is not valid.
     """
     rows = items.select("passage", "direction", "difficulty", "source").iter_rows(named=True)
     own = [row | {"source": text_hash(row["source"])} for row in rows]
@@ -380,10 +380,10 @@ def manifest(
 
 
 def restricted_of(warehouse: Warehouse, outputs: pl.DataFrame) -> list[str]:
-    """Those of the systems that have a text which may not be passed on.
+    """The systems that have a text that may not be passed on.
 
-    They are human translators whose licence says so, and models with an output in which a restricted source or
-    translation of the passage stands whole: a model may have it by heart, and an imported output may be anybody's.
+    They are human translators whose license forbids it, and models with an output that contains a whole restricted
+    source or translation of the passage: a model may have memorized it, and an imported output may be a copy.
 
     Parameters
     ----------
@@ -407,14 +407,14 @@ def write_base_set(folder: Path, manifest: Manifest, outputs: pl.DataFrame, judg
     Parameters
     ----------
     outputs
-        Columns `system`, `passage` and `text`; those of other systems than the anchors are left out.
+        Columns `system`, `passage` and `text`; only rows of anchors are written.
     judgments
-        Columns `passage`, `first`, `second` and `winner`; the same.
+        Columns `passage`, `first`, `second` and `winner`; only rows between anchors are written.
 
     Raises
     ------
     BadInput
-        Where the folder is there and not empty, or cannot be written.
+        If the folder exists and is not empty, or cannot be written.
     """
     check_vacant(folder)
     own = outputs.filter(pl.col("system").is_in(manifest.anchors)).sort("system", "passage")
@@ -424,17 +424,17 @@ def write_base_set(folder: Path, manifest: Manifest, outputs: pl.DataFrame, judg
     hashes = sealed(manifest, texts, judged)
     fields = manifest.model_dump(mode="json")
     content = {name: fields[name] for name in ("name", "version", "judge")} | fields | {"hashes": hashes.model_dump()}
-    said = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=1000)
-    put({MANIFEST: (_HEADER + said).encode(), OUTPUTS: texts, JUDGMENTS: judged}, folder.resolve())
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=1000)
+    put({MANIFEST: (_HEADER + text).encode(), OUTPUTS: texts, JUDGMENTS: judged}, folder.resolve())
     return hashes
 
 
 class Report(NamedTuple):
     """Anchors of a base set against each other.
 
-    `anchors` has their rows of `anchor_score`, overall first, from the strongest to the weakest by overall win rate;
-    `spread` is as from the function. `contract` and `signature` say what the numbers hang on, `problem` why there are
-    no finite strengths overall, or what is wrong with their intervals; None where nothing is.
+    `anchors` has their rows of `anchor_score`, overall first, from the strongest to the weakest by overall win rate.
+    `spread` is the result of the function `spread`. `contract` and `signature` state what the numbers depend on.
+    `problem` says why no finite strengths exist overall, or what is wrong with their intervals; None if nothing is.
     """
 
     anchors: pl.DataFrame
@@ -445,12 +445,12 @@ class Report(NamedTuple):
 
 
 def report(warehouse: Warehouse, base_set: str) -> Report:
-    """How the anchors of an imported base set, `name@version`, stand to each other.
+    """Scores of the anchors of an imported base set, `name@version`, against each other.
 
     Raises
     ------
     BadInput
-        For one that is not in the warehouse.
+        For a base set that is not in the warehouse.
     """
     key = pl.DataFrame({"base_set": [base_set]})
     found = warehouse.read("base_set", key)

@@ -1,7 +1,7 @@
-"""One judge and two translations: which is the better one.
+"""One judge compares two translations.
 
-Here: what is asked, what counts as an answer, which texts need no judge (JP-TL-Bench, section 4, appendix B). Not here:
-which outputs are compared with which anchors, and in which order (matches), asking again (resources.provider.asking).
+Here: the question, valid replies, texts that need no judge (JP-TL-Bench, section 4, appendix B). Not here: the pairs of
+outputs and anchors, and their order (matches), retries (resources.provider.asking).
 """
 
 from collections.abc import Mapping
@@ -28,11 +28,11 @@ ANSWER: Mapping[str, Any] = {
     "required": ["analysis", "summary", "answer"],
     "additionalProperties": False,
 }  # fmt: skip
-"""JSON schema of an answer."""
+"""JSON schema of a reply."""
 
 
 class Contenders(NamedTuple):
-    """A source and two translations of it, as the judge sees them, which learns nothing else of them."""
+    """A source and two translations: all that the judge sees."""
 
     source: str
     translation_a: str
@@ -40,22 +40,22 @@ class Contenders(NamedTuple):
 
 
 def comparing(judge: Model, languages: tuple[str, str]) -> Template[Side]:
-    """How a judge compares translations; the languages, of the source and of the translations, are tags."""
+    """Template of a judge's comparisons; `languages` are the tags of the source and of the translations."""
     read = fields(ANSWER["required"], read_answer)
     return Template(judge, prompts.load(PROMPT), language_names(*languages), PROMPT, ANSWER, read)
 
 
 def judged_by(provider: Provider, judge: str) -> JudgeRecord:
-    """What determines the verdicts of a judge of the registry now, wherever it answers; the version is that of its
-    last probe, else of its first reply."""
+    """What determines the verdicts of a registered judge now, at any endpoint. The version comes from its last probe,
+    else from its first reply."""
     model, prompt = provider.model(judge), prompts.load(PROMPT)
     first, probed = ledger.served(provider.ledger, model.place, model.settings.id)
-    own = model.settings.model_dump(include={"id", "effort", "temperature", "top_p", "seed", "max_tokens"})
-    return JudgeRecord(**own, served=probed or first, prompt=f"{prompt.name} {prompt.version} ({prompt.digest()})")
+    decoding = model.settings.model_dump(include={"id", "effort", "temperature", "top_p", "seed", "max_tokens"})
+    return JudgeRecord(**decoding, served=probed or first, prompt=f"{prompt.name} {prompt.version} ({prompt.digest()})")
 
 
 def settled(pair: Contenders) -> Verdict[Side] | None:
-    """The verdict on a pair that needs no judge: a text of nothing but white space loses, two of them are excluded."""
+    """The verdict on a pair that needs no judge: a text of white space only loses; two such texts are excluded."""
     empty = not pair.translation_a.strip(), not pair.translation_b.strip()
     if all(empty):
         return Verdict(abstention="both texts are empty")
@@ -70,7 +70,7 @@ def read_answer(values: Mapping[str, Any]) -> Side:
     Raises
     ------
     ValueError
-        In words, where the answer is anything but the letter A or B. What else the reply says does not matter.
+        If the answer is anything but the letter A or B. Other fields of the reply are ignored.
     """
     match values.get("answer"):
         case "A":

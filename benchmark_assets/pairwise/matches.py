@@ -1,8 +1,7 @@
-"""Which comparisons an output needs, and what comes of them as rows.
+"""Comparisons of outputs with the anchors of base sets, as items and rows.
 
-Here: base sets that an output is an item of, the order in which texts are shown, what determines a comparison. Not
-here: comparing two texts (comparing), base sets themselves (base_sets), strengths (scores), which pairs adaptive mode
-asks for (rounds).
+Here: the base sets of an output, the order in which texts are shown, what determines a comparison. Not here: comparing
+two texts (comparing), base sets themselves (base_sets), strengths (scores), the pairs of adaptive mode (rounds).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,9 +33,9 @@ class Contest(NamedTuple):
 
 
 def orders(judging: Judging, model: str, passage: str, anchor: str) -> tuple[Side, ...]:
-    """Where an output is shown beside an anchor's: on either side in turn, or on the one that a hash draws.
+    """Sides on which an output is shown against an anchor's: both in turn, or one drawn by a hash.
 
-    Either side is equally likely, the same in every process, and whatever else is compared changes nothing.
+    By the hash, either side is equally likely, the same in every process, and independent of other comparisons.
     """
     if judging.orders == "both":
         return SIDES
@@ -46,30 +45,30 @@ def orders(judging: Judging, model: str, passage: str, anchor: str) -> tuple[Sid
 def match(
     output: tuple[str, str], base_set: str, anchor: str, side: Side, template: Template[Side], pair: Contenders
 ) -> Item:
-    """An output, by model and passage, once beside an anchor's text; `side` says where the output stands."""
+    """One comparison of an output, given by model and passage, with an anchor's text. The output is shown as `side`."""
     key = {"base_set": base_set, "anchor": anchor, "shown": side}
     return Item(output, key, template, pair._asdict(), settled(pair))
 
 
 def winner(item: Item, verdict: Verdict[Side]) -> str | None:
-    """Whose text won, 'output' or 'anchor'; None where none did."""
+    """The winner, 'output' or 'anchor'; None if there is none."""
     return verdict.value and ("output" if verdict.value == item.key["shown"] else "anchor")
 
 
 class Comparisons(OutputStudy[Contest]):
-    """What the judge of a base set says of an output beside each anchor's, where the passage is an item of the set.
+    """Verdicts of a base set's judge on an output against each anchor's, if the passage is an item of the set.
 
-    A judge is asked again only where the output, its source, the base set or the judge changed.
+    A judge is asked again only if the output, its source, the base set or the judge changed.
     """
 
     name = "comparison"
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Contest]]:
-        """The contests that outputs take part in, for each base set.
+        """The contests of outputs with each base set.
 
-        An anchor of a base set takes part in none against it: how the anchors stand to each other is frozen. Nor does
-        an item whose source is not the text which the anchors translated. A base set whose judge may not judge an
-        output, or is not the one that judged the anchors, is a fault.
+        An anchor of a base set has no contest with it: the judgments between anchors are frozen. An item whose source
+        is not the text that the anchors translated has none either. It is a fault if the judge of a base set may not
+        judge the model, or is not the judge that judged the anchors.
         """
         read = self.warehouse.read
         items = read("base_set_item", partitions.select("passage"), ["passage", "base_set", "source_hash"])
@@ -102,7 +101,7 @@ class Comparisons(OutputStudy[Contest]):
             yield Group(own.select(OUTPUT), how, fingerprint)
 
     def items(self, partitions: pl.DataFrame, how: Contest) -> Iterator[Item]:
-        """Each output once beside each anchor's, or once on either side."""
+        """Each output against each anchor's, once or once on each side."""
         base_set, judging, template = how
         passages = partitions.select("passage", base_set=pl.lit(base_set))
         sources = self.texts("source_text", passages.select("passage"))
@@ -121,8 +120,8 @@ class Comparisons(OutputStudy[Contest]):
                         yield match(output, base_set, anchor, side, template, pair)
 
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:
-        """In adaptive mode a contest is asked about round by round, until the model is known well enough; an output may
-        then need no comparison at all, and has no rows. All other items are in the first round."""
+        """In adaptive mode, ask about a contest round by round until the model's strength is known well enough. An
+        output that needs no comparison then has no rows. All other items are in the first round."""
         contests: dict[tuple[str, str], list[Item]] = {}
         for item in items:
             contests.setdefault((item.partition[0], str(item.key["base_set"])), []).append(item)
@@ -167,12 +166,12 @@ def _pair(item: Item) -> tuple[str, str]:
 
 
 def _same_judge(base_set: str, judge: str, then: JudgeRecord, now: JudgeRecord) -> None:
-    """Refuse to compare where the anchors were judged by another judge, or by another prompt: JP-TL-Bench, section 4.5.
+    """Refuse to compare if the anchors were judged by another judge or prompt: JP-TL-Bench, section 4.5.
 
     Raises
     ------
     BadInput
-        Where they were.
+        If the judge or its prompt differs, naming the differences.
     """
     if other := then.other(now):
         problem = f"judged the anchors as {then}, and has another {', '.join(other)} now"

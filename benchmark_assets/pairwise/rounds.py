@@ -1,7 +1,7 @@
-"""Adaptive mode: a model meets a base set in rounds, the most telling pairs first, until it is known well enough.
+"""Adaptive mode: compare a model with a base set in rounds, the most informative pairs first.
 
-Here: what adaptive mode needs of the warehouse, and the pairs of the next round. Not here: which pairs tell most and
-when that is enough (adaptive), asking (matches).
+Here: the inputs of adaptive mode from the warehouse, and the pairs of the next round. Not here: information of pairs
+and the criterion to stop (adaptive), asking (matches).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,26 +17,26 @@ from benchmark_assets.pairwise.scores import anchor_wins, candidate_matches
 from resources.warehouse import Warehouse
 
 BATCH = 64
-"""Pairs of a round: as many calls as an endpoint takes at a time by default, so that few wait for the last of a round,
-and little is asked that the round before had made needless."""
+"""Pairs of a round: the default number of parallel calls to an endpoint. So few calls wait for the end of a round, and
+few are made that an earlier result would have made needless."""
 
 _PAIR = ["passage", "anchor"]
 _MATCHED = pl.Schema({"passage": pl.String(), "anchor": pl.String(), "won": pl.Float64()})
 
 
 class Ladder(NamedTuple):
-    """What adaptive mode knows of a model and a base set before the first round.
+    """Inputs of adaptive mode for a model and a base set before the first round.
 
     Attributes
     ----------
     mode
-        How well the model has to be known: see `adaptive.enough`.
+        Precision required to stop: see `adaptive.enough`.
     strengths
-        Of the anchors, as they are without the model.
+        Log-strengths of the anchors, fitted without the model.
     slices
         Direction and difficulty of each item.
     before
-        Matches that are stored, of outputs that are not due: columns `passage`, `anchor` and `won`.
+        Stored matches of outputs that are not stale: columns `passage`, `anchor` and `won`.
     """
 
     mode: Within | Ranks
@@ -45,39 +45,41 @@ class Ladder(NamedTuple):
     before: pl.DataFrame
 
 
-def ladder(warehouse: Warehouse, model: str, base_set: str, mode: Within | Ranks, due: Sequence[str]) -> Ladder | None:
-    """Look up a model's ladder; None where the anchors have no finite strengths, so that all pairs have to be asked.
+def ladder(
+    warehouse: Warehouse, model: str, base_set: str, mode: Within | Ranks, stale: Sequence[str]
+) -> Ladder | None:
+    """Read a model's ladder; None if the anchors have no finite strengths, so that all pairs have to be asked.
 
     Parameters
     ----------
-    due
-        Passages of which nothing that is stored counts any more.
+    stale
+        Passages whose stored comparisons no longer count.
     """
-    own = pl.DataFrame({"base_set": [base_set]})
-    strengths = _strengths(warehouse, own)
+    key = pl.DataFrame({"base_set": [base_set]})
+    strengths = _strengths(warehouse, key)
     if strengths is None:
         return None
-    items = warehouse.read("base_set_item", own, ["passage", "direction", "difficulty"])
+    items = warehouse.read("base_set_item", key, ["passage", "direction", "difficulty"])
     columns = ["model", *_PAIR, "winner"]
-    stored = warehouse.read("comparison", own.with_columns(model=pl.lit(model)), columns)
-    kept = stored.filter(~pl.col("passage").is_in(due))
+    stored = warehouse.read("comparison", key.with_columns(model=pl.lit(model)), columns)
+    kept = stored.filter(~pl.col("passage").is_in(stale))
     before = candidate_matches(kept).select(_MATCHED.names()).cast(_MATCHED)
     slices = {passage: f"{direction} {difficulty}" for passage, direction, difficulty in items.iter_rows()}
     return Ladder(mode, strengths, slices, before)
 
 
-def following(known: Ladder, had: pl.DataFrame, open_pairs: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-    """The pairs of the next round, by passage and anchor; none where what is done is enough.
+def following(known: Ladder, judged: pl.DataFrame, open_pairs: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The pairs of the next round, by passage and anchor; none if the judged pairs are enough.
 
     Parameters
     ----------
-    had
-        What came of those that were asked in this run: columns `passage`, `anchor`, and `winner` as the table
-        `comparison` has it, a row for each order.
+    judged
+        Pairs judged in this run: columns `passage`, `anchor`, and `winner` as in the table `comparison`, a row for each
+        order.
     open_pairs
-        Those that were not asked.
+        Pairs that were not asked about.
     """
-    won = candidate_matches(had.with_columns(model=pl.lit("")))
+    won = candidate_matches(judged.with_columns(model=pl.lit("")))
     asked = pl.concat([known.before, won.select(_MATCHED.names()).cast(_MATCHED)])
     rows = [(passage, anchor, known.slices[passage]) for passage, anchor in dict.fromkeys(open_pairs)]
     left = pl.DataFrame(rows, schema=dict.fromkeys([*_PAIR, "slice"], pl.String), orient="row")
@@ -87,7 +89,7 @@ def following(known: Ladder, had: pl.DataFrame, open_pairs: Iterable[tuple[str, 
 
 
 def _strengths(warehouse: Warehouse, own: pl.DataFrame) -> dict[str, float] | None:
-    """Strengths of all anchors of a base set by the frozen judgments; None where some are not finite."""
+    """Strengths of all anchors of a base set from the frozen judgments; None if any is not finite."""
     anchors = warehouse.read("anchor_output", own, ["anchor"])["anchor"].unique().sort().to_list()
     judgments = warehouse.read("anchor_judgment", own, ["passage", "first", "second", "winner"])
     strengths = fit(anchor_wins(judgments, anchors))

@@ -1,7 +1,7 @@
 """Marks from 1 to 5: one judge, one output, one reference (JP-TL-Bench, section 5.3, appendix C).
 
-Here: who gives marks in a corpus, what is asked, what counts as an answer, what marks amount to.
-Not here: comparing two texts (comparing), asking again (resources.provider.asking).
+Here: the judges of a corpus, the question, valid replies, the summary of marks.
+Not here: comparing two texts (comparing), retries (resources.provider.asking).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,10 +34,10 @@ ANSWER: Mapping[str, Any] = {
     "required": ["justification", "mark", "perfect"],
     "additionalProperties": False,
 }
-"""JSON schema of an answer."""
+"""JSON schema of a reply."""
 
 USEFUL, BEST = 3, 5
-"""The lowest mark that counts as useful (table 5), and the mark of which Perfect% is the share."""
+"""The lowest mark that counts as useful (table 5), and the mark that counts for Perfect%."""
 
 _COUNTS = ("ones", "twos", "threes", "fours", "fives")
 _BOUNDS = ("", "_low", "_high")
@@ -46,7 +46,7 @@ SUMMARY = schema("rubric_summary")
 
 
 class Mark(NamedTuple):
-    """What a judge says of an output: 1 to 5, whether it is perfect, and why in the judge's words."""
+    """A judge's mark of an output: 1 to 5, whether it is perfect, and the judge's justification."""
 
     mark: int
     perfect: bool
@@ -54,27 +54,27 @@ class Mark(NamedTuple):
 
 
 def rubrics(warehouse: Warehouse) -> dict[str, Rubric]:
-    """What the corpora's descriptions say of marks."""
+    """Settings of marks in the corpora's descriptions, by corpus."""
     rows = warehouse.read("corpus", columns=["corpus", "rubric"]).iter_rows()
     return {corpus: Rubric.model_validate_json(text or "{}") for corpus, text in rows}
 
 
 def reference_of(passage: str, references: Mapping[str, str]) -> str:
-    """The reference, of those of a passage by translator, beside which all outputs are shown.
+    """The reference of a passage that is shown with every output; `references` are by translator.
 
-    By a hash of passage and translator: over a corpus each translator has an equal share, all models and judges get
-    the same one, and a further reference changes it only where it takes its place.
+    Chosen by a hash of passage and translator: over a corpus each translator has an equal share, all models and judges
+    get the same reference, and a new reference changes the choice only where it is chosen itself.
     """
     return references[min(references, key=lambda translator: digest(passage, translator))]
 
 
 def read_mark(values: Mapping[str, Any]) -> Mark:
-    """Read the fields that a reply holds; a justification that is missing or no text is ''.
+    """Read the fields of a reply; a justification that is missing or not text becomes ''.
 
     Raises
     ------
     ValueError
-        In words, where the mark is no whole number from 1 to 5 or `perfect` is neither true nor false.
+        If the mark is no whole number from 1 to 5, or `perfect` is neither true nor false.
     """
     mark, perfect, why = (values.get(name) for name in ("mark", "perfect", "justification"))
     if type(mark) is not int or not 1 <= mark <= BEST:
@@ -85,9 +85,9 @@ def read_mark(values: Mapping[str, Any]) -> Mark:
 
 
 class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
-    """The mark that each judge of the corpus's rubric gives an output, beside one of its references.
+    """Marks of an output by each judge of the corpus's rubric, given one of its references.
 
-    A judge is asked again only where the output, its source, that reference or the judge changed.
+    A judge is asked again only if the output, its source, that reference or the judge changed.
     """
 
     name = "rubric_vote"
@@ -109,8 +109,8 @@ class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
         return self.by_corpus(wanted, seated)
 
     def items(self, partitions: pl.DataFrame, how: tuple[Template[Mark], ...]) -> Iterator[Item]:
-        """Each output once for each judge, who learns neither whose it is nor whose the reference. A text of nothing
-        but white space gets 1 without a question."""
+        """Each output once for each judge. Model and translator stay anonymous. A text of white space only gets 1
+        without a question."""
         passages = partitions.select("passage")
         sources, references = self.texts("source_text", passages), complete_texts(self.warehouse, passages)
         own = on_trial.texts(self.warehouse, partitions)
@@ -131,7 +131,7 @@ class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
 
 
 def summarize(votes: pl.DataFrame) -> pl.DataFrame:
-    """What the marks of each model amount to, by corpus and judge.
+    """Summarize the marks of each model by corpus and judge.
 
     Parameters
     ----------
@@ -140,9 +140,9 @@ def summarize(votes: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `SUMMARY`, by model, corpus and judge. `outputs` counts all votes, and `abstained` those without a mark,
-    which are in no other number. Shares lie in [0, 1]: `useful` of marks of 3 and more, `perfect` of 5, `flagged` of
-    outputs that the judge calls perfect (table 5); they and the mean are null without a mark.
+    Columns of `SUMMARY`, by model, corpus and judge. `outputs` counts all votes; `abstained` counts votes without a
+    mark, which enter no other number. Shares in [0, 1]: `useful` for marks of 3 and more, `perfect` for 5, `flagged`
+    for outputs that the judge calls perfect (table 5). Shares and mean are null without a mark.
     """
     rows = [
         {"model": model, "corpus": corpus, "judge": judge, **_summary(own.sort("passage"))}

@@ -1,7 +1,7 @@
-"""Scores of models against a base set, and of its anchors among themselves, with intervals, by slice.
+"""Scores of models against a base set, and of its anchors against each other, with intervals, by slice.
 
-Here: from judgments to matches, wins, win rates, strengths and LT, and what makes scores comparable. Not here: the fit
-itself (bradley_terry), how judgments are had.
+Here: matches, wins, win rates, strengths and LT from judgments, and the contract that makes scores comparable. Not
+here: the fit itself (bradley_terry), judging (comparing, matches).
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,10 @@ from benchmark_assets.pairwise.bradley_terry import PENALTY, en, fit, fit_fixed,
 from resources.catalogue import schema
 
 AGGREGATION = 1
-"""Raised whenever the same judgments give other scores than before."""
+"""Version of the aggregation. Increase it whenever the same judgments give other scores than before."""
 
 UNRECORDED = "not recorded"
-"""Of a judge of whom the base set does not say what it was."""
+"""Stands for a judge that the base set does not record."""
 
 SIGNATURE = (
     f"Bradley-Terry by maximum likelihood (penalty {PENALTY:g} of squares), LT = 10 σ(strength); "
@@ -42,14 +42,14 @@ PAIRWISE_SCORE = schema("pairwise_score")
 
 
 class Slice(NamedTuple):
-    """Some items of a base set.
+    """A subset of the items of a base set.
 
     Attributes
     ----------
     name
         'overall', a direction, a difficulty, or a direction and a difficulty ('ja-en easy').
     passages
-        Its items, sorted, so that whatever is resampled over the same items is resampled alike.
+        Its items, sorted, so that the same items always give the same resamples.
     """
 
     name: str
@@ -62,11 +62,11 @@ class Field(NamedTuple):
     Attributes
     ----------
     wins
-        Of the system of the row against that of the column on each item, shape (items, anchors, anchors).
+        Wins of the row's system against the column's on each item, shape (items, anchors, anchors).
     tables
-        The same summed, in the sample and then in each resample of items, shape (1 + RESAMPLES, anchors, anchors).
+        Sums of wins, in the sample and then in each resample of items, shape (1 + RESAMPLES, anchors, anchors).
     strengths
-        Of each of these, shape (1 + RESAMPLES, anchors); NaN where there are none.
+        Log-strengths from each table, shape (1 + RESAMPLES, anchors); NaN where no finite strengths exist.
     """
 
     slice: Slice
@@ -82,9 +82,9 @@ def contract(base_set: Mapping[str, str | None], models: JudgeRecord | None = No
     Parameters
     ----------
     base_set
-        Its row in the table `base_set`. Its judge is the one that it was when it judged the anchors.
+        Its row in the table `base_set`, with the record of the judge that judged the anchors.
     models
-        Who judges models, for a base set that does not say who judged its anchors; of others nobody else may.
+        The judge of models, for a base set without such a record. Otherwise the judge of the anchors judges models.
     """
     judged = base_set["judged"]
     judge = str(JudgeRecord.model_validate_json(judged)) if judged else UNRECORDED
@@ -113,8 +113,8 @@ def anchor_matches(judgments: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     Columns `passage`, `system`, `other` and `won`: 1 where `system` won, 0 where `other` did, 0.5 where the winner
-    changed with the order, NULL where the judge refused. One row for each two anchors on an item, in whichever orders
-    they were shown; an order in which the judge refused does not count.
+    changed with the order, NULL where the judge refused. One row for each pair of anchors on an item, shown in one
+    order or both; an order in which the judge refused does not count.
     """
     first, second = pl.col("first"), pl.col("second")
     pairs = judgments.with_columns(system=pl.min_horizontal(first, second), other=pl.max_horizontal(first, second))
@@ -123,7 +123,7 @@ def anchor_matches(judgments: pl.DataFrame) -> pl.DataFrame:
 
 
 def tallies(judgments: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-    """What the matches of anchors, or of a pool, come to for each of them on each slice.
+    """Counts of matches and wins of anchors, or of a pool, by system and slice.
 
     Parameters
     ----------
@@ -132,8 +132,8 @@ def tallies(judgments: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns `slice`, `system` (by which it is sorted), `items` on which it has a match that counts, `matches`, `wins`, a
-    tie being half of one, `ties`, and `excluded`, pairs without a match that counts.
+    Columns `slice` and `system`, sorted by both; `items` on which the system has a match that counts; `matches`;
+    `wins`, a tie being half of one; `ties`; and `excluded`, pairs without a match that counts.
     """
     found = anchor_matches(judgments)
     sides = pl.concat([
@@ -162,7 +162,7 @@ def candidate_matches(comparisons: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns `model`, `passage`, `anchor` and `won`, which is as in `anchor_matches` and speaks of the model.
+    Columns `model`, `passage`, `anchor` and `won`, as in `anchor_matches`, from the model's side.
     """
     key = ["model", "passage", "anchor"]
     return comparisons.group_by(key).agg(won=(pl.col("winner") == "output").mean()).sort(key)
@@ -200,7 +200,7 @@ def resampled(counts: Floats) -> Floats:
 
 
 def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, contract: str) -> pl.DataFrame:
-    """Rows of `anchor_score`: the anchors of one base set among themselves.
+    """Rows of `anchor_score`: the anchors of one base set against each other.
 
     Parameters
     ----------
@@ -211,9 +211,9 @@ def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, contract: str) -
 
     Returns
     -------
-    Columns of `ANCHOR_SCORE`, a row for each slice and anchor. Rates are in [0, 1]. `items` are those on which the
-    anchor has a match that counts, `excluded` the pairs without any. Where `problem` says that no finite strengths
-    exist, strengths and LT are NULL, and so for all anchors: the mean that LT refers to is of all.
+    Columns of `ANCHOR_SCORE`, a row for each slice and anchor. Rates are in [0, 1]. `items` counts items on which the
+    anchor has a match that counts, `excluded` pairs without one. Where `problem` says that no finite strengths exist,
+    strengths and LT are NULL for all anchors, because LT refers to the mean of all.
     """
     tallied = tallies(judgments, items).rows_by_key(["slice", "system"], unique=True)
     base_set = items["base_set"].unique().item()
@@ -233,12 +233,12 @@ def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, contract: str) -
 def candidate_scores(
     comparisons: pl.DataFrame, judgments: pl.DataFrame, items: pl.DataFrame, contract: str
 ) -> pl.DataFrame:
-    """Rows of `pairwise_score`: models against one base set, each in a fit of its own.
+    """Rows of `pairwise_score`: models against one base set, each in a separate fit.
 
     Parameters
     ----------
     comparisons
-        Rows of `comparison` with that base set, of any models, none of which is an anchor of the set.
+        Rows of `comparison` with that base set, of any models that are not anchors of the set.
     judgments, items
         Rows of `anchor_judgment` and `base_set_item`.
     contract
@@ -247,11 +247,11 @@ def candidate_scores(
     Returns
     -------
     Columns of `PAIRWISE_SCORE`, a row for each model and slice in which it was compared. `items`, `excluded` and rates
-    are as in `anchor_scores`. There is no win rate where the model did not meet all anchors on the items: adaptive mode
-    asks about those that are near it, so that it would come out nearer to one half than it is. `strength`, `lt` and
-    `en` come from a fit of anchors and model together, whose strengths have mean 0 (section 4.4). `lt_fixed` places the
-    model among the anchors as they are without it, and is comparable with their own LT. `first_rate` is over all
-    verdicts for which the judge was asked. Items are resampled for anchors and model at once.
+    are as in `anchor_scores`. The win rate is null if the model did not meet all anchors on the items: adaptive mode
+    prefers anchors near the model, which would bias the rate towards one half. `strength`, `lt` and `en` come from a
+    joint fit of anchors and model, whose strengths have mean 0 (section 4.4). `lt_fixed` places the model among the
+    anchors as fitted without it, and is comparable with their LT. `first_rate` is over all verdicts that the judge was
+    asked for. Anchors and model share the resamples of items.
     """
     found = candidate_matches(comparisons)
     base_set = items["base_set"].unique().item()
@@ -304,7 +304,7 @@ def _against(matches: pl.DataFrame, field: Field) -> tuple[Floats, Floats]:
 
 
 def _joined(tables: Floats, wins: Floats, losses: Floats) -> Floats:
-    """Tables of the anchors with one system more, which comes last."""
+    """Append a system to the tables of the anchors, in the last place."""
     size = tables.shape[-1]
     together = np.zeros((len(tables), size + 1, size + 1))
     together[:, :size, :size] = tables
@@ -314,9 +314,9 @@ def _joined(tables: Floats, wins: Floats, losses: Floats) -> Floats:
 
 
 def _first(comparisons: pl.DataFrame) -> pl.DataFrame:
-    """By model and passage, for how many verdicts the judge was asked, and how many went to the text shown as A.
+    """By model and passage, the number of verdicts that the judge was asked for, and of wins for the text shown as A.
 
-    An empty text loses unseen, so it says nothing about the judge.
+    Pairs with an empty text are left out, because no judge sees them.
     """
     asked = comparisons.filter(pl.col("winner").is_not_null() & (pl.col("asked") > 0))
     first = (pl.col("shown") == "A") == (pl.col("winner") == "output")
@@ -331,15 +331,15 @@ def _first_rate(asked: pl.DataFrame, own: Slice) -> Floats:
 
 
 def _problem(together: Floats, field: Field, model: str) -> str | None:
-    """Why there are no strengths with the model, or none of the anchors without it."""
-    if found := obstacle(together, [*field.anchors, model]):
-        return found
+    """Why no strengths exist with the model, or for the anchors without it."""
+    if reason := obstacle(together, [*field.anchors, model]):
+        return reason
     alone = obstacle(field.tables[0], field.anchors)
     return f"among the anchors alone, {alone}" if alone else None
 
 
 def _omitted(strengths: Floats) -> str | None:
-    """How many resamples have no strengths, shape (1 + RESAMPLES,); None where all have."""
+    """Message with the number of resamples without strengths; None if all have them. Shape (1 + RESAMPLES,)."""
     gone = int(np.isnan(strengths[1:]).sum())
     if not gone:
         return None
@@ -347,13 +347,13 @@ def _omitted(strengths: Floats) -> str | None:
 
 
 def _interval(values: Floats) -> list[float | None]:
-    """Value and interval; without an interval where more than half of the resamples say nothing."""
+    """Value and interval; no interval if more than half of the resamples are NaN."""
     if np.isnan(values[1:]).mean() > 0.5:
         return [None if np.isnan(values[0]) else float(values[0]), None, None]
     return list(bounded(values))
 
 
 def _numbers(names: pl.Series, among: Sequence[str]) -> NDArray[np.int64]:
-    """Places of names in a list of them, shape (names,)."""
+    """Indices of names in a list, shape (names,)."""
     place = {name: number for number, name in enumerate(among)}
     return np.array([place[name] for name in names], dtype=np.int64)
