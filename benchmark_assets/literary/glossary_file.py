@@ -104,7 +104,7 @@ def write(warehouse: Warehouse, path: Path, corpus: str) -> tuple[int, int]:
         If the file exists, since it may have changes in it; if the corpus is not literary; if there is no glossary yet.
     """
     if path.exists():
-        raise BadInput(path, "", "is there already, perhaps with changes in it", "give another file")
+        raise BadInput(path, "", "exists already, perhaps with changes in it", "give another file")
     described = literary(warehouse).get(corpus)
     if described is None:
         raise BadInput(

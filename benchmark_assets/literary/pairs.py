@@ -106,7 +106,7 @@ def export_pairs(
     if not name or not name.isprintable():
         raise BadInput("annotator", repr(annotator), "is no name", "give a name of one line")
     if file.exists():
-        raise BadInput(file, "", "is there already, perhaps with answers in it", "give another file")
+        raise BadInput(file, "", "exists already, perhaps with answers in it", "give another file")
     with warehouse.exclusively():  # consistent tables
         _check_name(warehouse, file, name)
         current(warehouse, corpus)

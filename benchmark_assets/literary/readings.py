@@ -1,4 +1,4 @@
-"""Scores and calibration of the literary corpora as people read them in Dagster's UI. Not here: the numbers."""
+"""Tables of literary scores and calibration for Dagster's UI. Not here: the numbers."""
 
 from collections.abc import Mapping
 
@@ -10,8 +10,7 @@ from resources.warehouse import Warehouse
 
 
 def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
-    """Models against the human translators, best first, the works of their chunks, and how often judges prefer what
-    stands first."""
+    """Models against the human translators, best first; the works of their chunks; position bias of the judges."""
     rows = warehouse.read("literary_score").sort("corpus", "aspect", "score", descending=[False, False, True])
     sources = warehouse.read("source_text", rows.select("corpus").unique(), ["corpus", "document"])
     works = sources.group_by("corpus", WORK).agg(documents=pl.col("document").n_unique(), chunks=pl.len())
@@ -30,13 +29,13 @@ def of_calibration(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_adherence(warehouse: Warehouse) -> Mapping[str, str]:
-    """Shares of terms that outputs have, beside the human translation's."""
+    """Shares of terms in outputs and in the human translation."""
     rows = warehouse.read("adherence_summary").sort("corpus", "adherence", descending=[False, True])
     return {"adherence": shown(rows, "adherence_summary")}
 
 
 def parity() -> pl.Expr:
-    """Whether the interval of a score holds parity, or on which side of it lies."""
+    """Whether the interval of a score contains parity, or lies above or below it."""
     above, below = pl.col("score_low") > PARITY, pl.col("score_high") < PARITY
     words = pl.when(above).then(pl.lit("above")).when(below).then(pl.lit("below")).otherwise(pl.lit("in the interval"))
     return words.alias("parity")

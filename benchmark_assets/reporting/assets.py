@@ -38,7 +38,7 @@ OUTPUTS = [drift_score, lexical_score, comet_score, output_diagnostic]
 SCORES = [drift_score, lexical_score, comet_score, human_baseline, comet_baseline]
 
 ON_DEMAND = "variorum/on-demand"
-"""Tag of assets that somebody materializes who wants them: they are never due."""
+"""Tag of assets that are materialized on request only: they are never stale."""
 
 
 @dg.asset(
@@ -181,10 +181,10 @@ def slice_summary(
 
 @dg.asset(group_name="reporting", code_version="2", kinds={"duckdb", "vegalite"}, deps=ASSETS, tags={ON_DEMAND: "yes"})
 def report(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """All aggregates as one page for a browser, which needs no network; its version is that of what it says.
+    """All aggregates as one HTML page that needs no network; its version is a hash of its content.
 
-    It is of what there is: an asset that was never made counts as empty. Nothing brings it up to date by itself: it
-    takes seconds, and nobody reads it after every change.
+    An asset that was never materialized counts as empty. Materialized on request only: the page takes seconds to write,
+    and is not read after every change.
     """
     from benchmark_assets.reporting.report.page import content_hash
     from benchmark_assets.reporting.report.writing import write

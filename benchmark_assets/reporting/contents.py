@@ -1,7 +1,7 @@
-"""Tables of a package: which columns of which tables it holds, and the forms in which they are written.
+"""Tables of a package: the tables and columns it holds, and the formats they are written in.
 
 Here: public columns of the catalogue by file; a table as CSV and as Parquet. Not here: texts and rights (export), what
-columns mean (dictionary). A package holds what the catalogue declares public, and nothing else.
+columns mean (dictionary). A package holds the columns that the catalogue declares public, and nothing else.
 """
 
 import io

@@ -1,11 +1,11 @@
-"""What catalogues of data sets are told of a package: Croissant 1.0 and DataCite 4.5, as JSON.
+"""Metadata records of a package for data catalogs: Croissant 1.0 and DataCite 4.5, as JSON.
 
-Here: the two records. Not here: what is in a package (contents), what its columns mean (dictionary). The record of a
-private package tells of the part that may be passed on.
+Here: the two records. Not here: the content of a package (contents), the meanings of its columns (dictionary). The
+record of a private package describes its public part only.
 
 Sources: the Croissant format specification 1.0 (http://mlcommons.org/croissant/1.0), the DataCite metadata schema 4.5
-(https://schema.datacite.org/meta/kernel-4.5). What only a depositor knows is `:tba`, DataCite's word for what is to be
-announced; a DOI is given by whoever registers it.
+(https://schema.datacite.org/meta/kernel-4.5). Fields that only a depositor knows are `:tba`, DataCite's code for "to be
+announced". The DOI is assigned at registration.
 """
 
 import hashlib

@@ -79,11 +79,10 @@ class Differences(NamedTuple):
 
     `texts` (of passages that both packages have), `models` and `passages` are lists of names by what became of them:
     'added', 'removed', 'changed'. `scores` has the columns of `SCORES`, a row for each measure and model that both
-    packages have: on the passages that both have, of which the output is another one on `changed`. `verdict` is
-    'better', 'worse', 'noise', or 'made differently', where a difference says nothing of the model. `further` has the
-    columns of `BESIDE`: scores by judges and on tasks that both packages have with an interval. Its `verdict` is
-    'better' or 'worse' where the intervals are apart, which is more than it takes, else 'intervals overlap', or 'made
-    differently'.
+    packages have, on the passages that both have; the outputs of `changed` passages differ. `verdict` is 'better',
+    'worse', 'noise', or 'made differently' if the difference says nothing about the model. `further` has the columns of
+    `BESIDE`: scores by judges and on tasks that both packages have with an interval. Its `verdict` is 'better' or
+    'worse' if the intervals are disjoint (a conservative test), else 'intervals overlap' or 'made differently'.
     """
 
     made: list[str]
@@ -278,7 +277,7 @@ def _board(package: Package, model: str) -> pl.DataFrame:
 
 
 def _changed(old: Package, new: Package, model: str) -> set[str]:
-    """Passages of which the model's output is another one."""
+    """Passages whose output by the model differs."""
     before, after = (
         dict(each.tables["outputs"].filter(model=model).select("passage_id", "sha256").iter_rows())
         for each in (old, new)

@@ -198,7 +198,7 @@ def _calls(warehouse: Warehouse) -> Drawn:
         drawn = calls.sort("value", "model", "purpose", descending=[True, False, False]).select(
             "value", row=pl.format("{}, {}", "model", "purpose"), kind=pl.lit("calls"), words=words
         )
-        costs = [("Calls, none of which has a price", charts.amounts(drawn, "calls", {"calls": "sky"}, width=340))]
+        costs = [("Calls without a price", charts.amounts(drawn, "calls", {"calls": "sky"}, width=340))]
     yield from costs
 
 

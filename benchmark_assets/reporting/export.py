@@ -1,8 +1,7 @@
 """A corpus as a package that others can use and check: a folder of CSV, Parquet, JSON lines and Markdown.
 
-Here: the files of a package, and how it comes to be. Not here: which texts may be passed on (rights), which columns of
-which tables it holds (contents), what they mean (dictionary), what catalogues are told of it (croissant), reading
-packages (differences).
+Here: the files of a package, and writing it. Not here: which texts may be passed on (rights), its tables and columns
+(contents), their meanings (dictionary), metadata records (croissant), reading packages (differences).
 """
 
 import hashlib
@@ -86,11 +85,12 @@ def export(
     Parameters
     ----------
     folder
-        Appears whole or not at all. A former export there is replaced.
+        Written as a whole or not at all. An earlier export there is replaced.
     private
-        Whether restricted texts are added, in a folder of their own in the package.
+        Whether to add restricted texts, in a subfolder of the package.
     published
-        The date that catalogues are told; by default that of the newest row of the corpus's leaderboard or texts.
+        Date of publication in the metadata records; by default the date of the newest row of the corpus's leaderboard
+        or texts.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def export(
     """
     folder = folder.resolve()
     check_place(folder, private)
-    with warehouse.exclusively():  # the tables of one moment
+    with warehouse.exclusively():  # consistent tables
         content = _content(warehouse, corpus)
     put(_package(content, private, published or content.made), folder)
     return named(content.rights.filter("restricted")["translator"])

@@ -69,7 +69,7 @@ def write(warehouse: Warehouse, folder: Path, corpus: str | None = None) -> list
     """
     folder = folder.resolve()
     check_vacant(folder)
-    with warehouse.exclusively():  # the tables of one moment
+    with warehouse.exclusively():  # consistent tables
         if corpus and not len(warehouse.read("corpus", pl.DataFrame({"corpus": [corpus]}), ["corpus"])):
             raise BadInput(corpus, "", "is no corpus of this warehouse", "`variorum status` names them")
         whole = [*(_of_corpus(warehouse, corpus) if corpus else ()), *_understanding(warehouse)]

@@ -40,18 +40,17 @@ SVG = "http://www.w3.org/2000/svg"
 NEEDLESS = {"class", "role", "aria-hidden", "aria-label", "aria-roledescription", "pointer-events", "stroke-miterlimit",
             "font-family", "font-size"}  # fmt: skip
 PLAIN = {"opacity": "1", "font-weight": "normal", "stroke-width": "1", "transform": "translate(0,0)"}
-"""Attributes of which this value says nothing."""
+"""Attributes that have no effect with this value."""
 
 GEOMETRY = {"d", "transform", "x", "y", "x2", "y2", "width", "height"}
 SIZE = "11px"
 
 
 def plots(warehouse: Warehouse, asset: str) -> Mapping[str, str]:
-    """Metadata `plot` of an asset of `drawings.OF`: its charts as pictures in Markdown; none where it has none.
+    """Metadata `plot` of an asset of `drawings.OF`: its charts as pictures in Markdown; empty if it has no charts.
 
-    None at all where VARIORUM_PLOTS is `off`: an asset takes up to a second to draw, which nothing waits for where
-    nobody looks at Dagster's UI. What cannot be drawn is said there and in the log: a picture must not keep numbers
-    from being reported.
+    Empty also if VARIORUM_PLOTS is `off`: drawing takes up to a second for each asset, and is useful in Dagster's UI
+    only. A chart that cannot be drawn is reported in the metadata and the log, and does not fail the asset.
     """
     if os.environ.get("VARIORUM_PLOTS") == "off":
         return {}

@@ -75,19 +75,20 @@ def write(
     Parameters
     ----------
     systems
-        Those to write, on the passages that all of them have; by default all that have every passage of the benchmark.
+        Systems to write, on the passages that all of them have; by default all systems that have every passage of the
+        benchmark.
     private
-        Whether restricted texts are written, too.
+        Whether to write restricted texts too.
 
     Raises
     ------
     BadInput
-        For an unknown corpus, a restricted source (without it there is no such layout) unless `private`, a folder that
-        is there already, names that are one in this layout, and where no passage or no system is left.
+        For an unknown corpus, a restricted source (which the layout requires) unless `private`, a folder that exists,
+        names that coincide in this layout, and if no passage or no system is left.
     """
     folder = folder.resolve()
     check_vacant(folder)
-    with warehouse.exclusively():  # the tables of one moment
+    with warehouse.exclusively():  # consistent tables
         return _write(warehouse, folder, corpus, systems, private)
 
 

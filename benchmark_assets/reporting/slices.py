@@ -43,8 +43,8 @@ def slices(passages: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `SLICE`; `least` and `most` bound the values in a third. A dimension of which a corpus has only one slice
-    has no rows.
+    Columns of `SLICE`; `least` and `most` bound the values in a third. No rows for a dimension in which a corpus has
+    one slice only.
 
     Notes
     -----

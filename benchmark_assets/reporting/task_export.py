@@ -29,20 +29,20 @@ def export_tasks(warehouse: Warehouse, folder: Path) -> list[str]:
     Parameters
     ----------
     folder
-        As that of `export.export`.
+        As for `export.export`.
 
     Returns
     -------
-    The tasks of which something is in it.
+    Codes of the tasks with content in the package.
 
     Raises
     ------
     BadInput
-        Where there is neither a task nor a call, and as `export.export` for the folder.
+        If there is neither a task nor a call; for the folder as `export.export`.
     """
     folder = folder.resolve()
     check_place(folder, private=False)
-    with warehouse.exclusively():  # the tables of one moment
+    with warehouse.exclusively():  # consistent tables
         tables = {file: warehouse.read(each.table, columns=each.columns) for file, each in files("task").items()}
         calls = warehouse.read("model_call")
     by = ["day", "model", "purpose"]

@@ -1,4 +1,4 @@
-"""Scores of understanding as people read them: tables in the form of DharmaBench's 4 and 5. Not here: the numbers."""
+"""Tables of understanding scores for display, in the form of DharmaBench's tables 4 and 5. Not here: the numbers."""
 
 from collections.abc import Mapping
 
@@ -59,7 +59,7 @@ def _board(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
-    """How near the test splits are to the train splits, and what that is worth: a row for each task and baseline.
+    """Similarity of test splits to train splits, and its effect on scores: one row for each task and baseline.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_leakage(warehouse: Warehouse) -> Mapping[str, str]:
-    """How near the test split of each task is to its train split; scores of baselines are no part of it."""
+    """Similarity of each task's test split to its train split, without scores of baselines."""
     table = neighbours(warehouse.read("task_leakage"), pl.DataFrame(schema=BASELINE_SCORE))
     table = table.select(table.columns[:-3])
     words = f"near: {NEIGHBOURS}; copies: more than {leakage.COPY:g}"
@@ -97,7 +97,7 @@ def of_leakage(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def troubles(rows: pl.DataFrame) -> pl.DataFrame:
-    """What had to be done to answers before they could be read, and why others are unusable: rows of `answer`.
+    """Parsing steps that answers needed, and problems of unusable answers, from rows of `answer`.
 
     Returns
     -------
@@ -115,8 +115,8 @@ def troubles(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def agreement(rows: pl.DataFrame) -> pl.DataFrame:
-    """How many answers of each model to each task were usable, and, where several were drawn, how far the draws agree:
-    rows of `answer`."""
+    """Numbers of answers and unusable answers of each model to each task, and agreement of several draws, from rows of
+    `answer`."""
     table = rows.group_by("task", "model").agg(
         seeds=pl.col("seed").n_unique(), answers=pl.len(), unusable=(~pl.col("usable")).sum(),
         agreement=pl.col("agreement").mean(),
@@ -126,7 +126,7 @@ def agreement(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_answers(warehouse: Warehouse) -> Mapping[str, str]:
-    """What became of the answers, by model and task, and what was wrong with them, by model."""
+    """Usable answers by model and task, and their steps and problems by model."""
     rows = warehouse.read("answer", columns=["model", "task", "seed", "usable", "problem", "steps", "agreement"])
     return {
         "answers": markdown(agreement(rows)),
@@ -141,7 +141,7 @@ def classes(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def confusions(rows: pl.DataFrame) -> pl.DataFrame:
-    """What models took for what, most frequent first: rows of `confusion`, wrong answers only.
+    """Confusions, most frequent first: rows of `confusion`, wrong answers only.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def confusions(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def two_ways(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `task_score` of tasks of spans: the paper's score beside the pooled one of its mode."""
+    """Rows of `task_score` for tasks of spans: the paper's score next to the pooled score of its mode."""
     own = rows.filter(pl.col("spans").is_not_null()).sort("task", "score", "model", descending=[False, True, False])
     return own.select(
         *cells("task_score", "task", "model", "score", "pooled_type"),
@@ -165,7 +165,7 @@ def two_ways(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
-    """Every model on every task, scores of spans in two ways, of single classes, and what was taken for what."""
+    """Scores of all models on all tasks, span scores in two ways, scores by class, confusions."""
     rows = warehouse.read("task_score").sort("task", "score", "model", descending=[False, True, False])
     names = ("task", "model", "seeds", "samples", "unusable", "score", "score_sd", "macro")
     return {
@@ -177,7 +177,7 @@ def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_baselines(warehouse: Warehouse) -> Mapping[str, str]:
-    """Trained baselines and rules, with how much of the test split is near the train split."""
+    """Scores of trained baselines and rules, with the share of the test split that is near the train split."""
     rows = stored.baseline_scores(warehouse).sort("task", "score", descending=[False, True])
     return {"scores": shown(rows, "baseline_score")}
 
@@ -189,6 +189,6 @@ def of_board(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_comparisons(warehouse: Warehouse) -> Mapping[str, str]:
-    """Each two models, means first."""
+    """Pairwise differences of models, means first."""
     rows = warehouse.read("understanding_comparison").sort("benchmark", "language", "task", "model", "other")
     return {"differences": shown(rows, "understanding_comparison")}

@@ -116,7 +116,7 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> Writ
         without a finished sample; or an `out` that exists. Nothing is written then.
     """
     if out.exists():
-        raise BadInput(out, "", "is there already", "give another file")
+        raise BadInput(out, "", "exists already", "give another file")
     description, rows = _samples(warehouse, code)
     samples = {(row["split"], row["sample"]): row for row in rows.iter_rows(named=True)}
     labeled: dict[tuple[str, str], list[tuple[str, int, int]]] = {}

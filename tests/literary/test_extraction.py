@@ -227,7 +227,7 @@ def test_what_is_written_reads_back_as_the_same_glossary(shelf: Shelf, server: S
     assert server.log() == []
     assert write(shelf.warehouse, tmp_path / "again.csv", "novel") == (3, 2)  # what has no terms still says so
     before = shelf.file.read_bytes()
-    with pytest.raises(BadInput, match=r"terms\.csv: is there already, perhaps with changes in it; give another file"):
+    with pytest.raises(BadInput, match=r"terms\.csv: exists already, perhaps with changes in it; give another file"):
         write(shelf.warehouse, shelf.file, "novel")
     assert shelf.file.read_bytes() == before
 

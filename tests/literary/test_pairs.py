@@ -119,7 +119,7 @@ def test_an_output_that_repeats_a_restricted_text_is_left_out(salon: Salon) -> N
 def test_what_cannot_be_written(salon: Salon) -> None:
     file, _ = written(salon)
     other = salon.folder / "other.csv"
-    with pytest.raises(BadInput, match="is there already, perhaps with answers in it"):
+    with pytest.raises(BadInput, match="exists already, perhaps with answers in it"):
         export_pairs(salon.warehouse, file, "novels", "Mori")
     for name in ("", " ", "Mo\nri"):
         with pytest.raises(BadInput, match="is no name"):

@@ -27,7 +27,7 @@ DATASET = {
 }  # fmt: skip
 DATA_TYPES = {"sc:Text", "sc:Float", "sc:Integer", "sc:Boolean", "sc:DateTime"}
 
-# DataCite 4.5: the mandatory properties, but the identifier, which whoever registers it gives.
+# DataCite 4.5: the mandatory properties, but the identifier, which is assigned at registration.
 MANDATORY = {"creators", "titles", "publisher", "publicationYear", "types", "schemaVersion"}
 
 

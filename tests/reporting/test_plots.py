@@ -58,7 +58,7 @@ MADE: dict[str, dict[str, Mapping[str, Sequence[object]]]] = {
     "judge_calibration": {"judge_calibration": {"corpus": ["tiny"], "judge": ["one", "panel"]}},
     "funnel": {"funnel": {"corpus": ["tiny"], "reason": ["short", "doubtful"]}},
 }
-"""Of assets of which the small corpora have nothing: by table, values of columns, in all combinations."""
+"""Rows of assets that are empty for the small corpora: by table, values of columns, in all combinations."""
 
 
 @pytest.fixture

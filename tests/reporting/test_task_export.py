@@ -18,7 +18,7 @@ CALLS = {("alpha", "translate"), ("alpha", "judge")}
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
-    """A warehouse with a task, of which every text is marked."""
+    """A warehouse with a task whose texts are all marked."""
     own = made(tmp_path, ["alpha"], 1)
     put(own, "task", [{"task": "T1", "description": SECRET, "root": SECRET, "kind": "classes", "restricted": True}])
     put(own, "task_sample", [{"task": "T1", "split": "test", "sample": "1", "texts": json.dumps({"text": SECRET})}])

@@ -181,7 +181,7 @@ def test_labels_are_not_overwritten(warehouse: Warehouse, form: Path, speech: Pa
     annotate(warehouse, tmp_path / "out", "SPEECH")
     with pytest.raises(BadInput, match="exists already, perhaps with labels in it"):
         annotate(warehouse, tmp_path / "out", "SPEECH")
-    with pytest.raises(BadInput, match="is there already"):
+    with pytest.raises(BadInput, match="exists already"):
         write_labels(warehouse, tmp_path / "e.json", "SPEECH", speech)
     with pytest.raises(BadInput, match="no spans to mark"):
         annotate(warehouse, tmp_path / "form", "FORM")

@@ -53,20 +53,20 @@ class ShownPassage(NamedTuple):
 
 
 def shown(warehouse: Warehouse, corpus: str, private: bool) -> ShownPassage:
-    """The benchmark of a corpus as the reader shows it; the same warehouse gives the same.
+    """The benchmark of a corpus as the reader shows it; deterministic for a given warehouse.
 
     Parameters
     ----------
     private
-        Whether restricted texts are there, with them outputs that repeat one, and the words of judges and annotators,
-        who may quote any text. Without it a text is null, and its length is told.
+        Whether to include restricted texts, outputs that repeat one, and the words of judges and annotators, which may
+        quote any text. Otherwise such a text is null, and only its length is given.
 
     Raises
     ------
     BadInput
-        For a corpus that is unknown, whose description cannot be read, or of which no passage is in the benchmark.
+        For a corpus that is unknown, whose description cannot be read, or without a passage in the benchmark.
     """
-    with warehouse.exclusively():  # the tables of one moment
+    with warehouse.exclusively():  # consistent tables
         sources = _sources(warehouse, corpus)
         passages = sources.select("passage")
         references = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
@@ -157,7 +157,7 @@ def _people(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict
 
 
 def _by_output(rows: pl.DataFrame, words: Iterable[str]) -> dict[tuple[str, str], list[Record]]:
-    """Judgements of each output; `words` become pairs of their kind and what is said."""
+    """Judgments of each output; the columns `words` become pairs of their name and text."""
     found: dict[tuple[str, str], list[Record]] = {}
     for row in rows.iter_rows(named=True):
         said = [(name, row.pop(name)) for name in words]
@@ -204,7 +204,7 @@ def _passages(
     sources: pl.DataFrame, outputs: pl.DataFrame, texts: Mapping[str, list[Record]],
     judgements: Iterable[Mapping[tuple[str, str], list[Record]]], hidden: frozenset[str], target: str | None,
 ) -> Iterable[Record]:  # fmt: skip
-    """Each passage with its outputs, of which what is hidden, and what repeats it, has a length only."""
+    """Passages with their outputs. Hidden texts, and outputs that repeat them, are reduced to their length."""
     own: dict[str, list[Mapping[str, object]]] = {}
     for row in outputs.iter_rows(named=True):
         own.setdefault(row["passage"], []).append(row)

@@ -122,7 +122,7 @@ const READER = (() => {
   const go = wanted => { location.hash = address(wanted); };
   const instead = wanted => { history.replaceState(null, "", address(wanted)); show(); };
 
-  // Where a value stands among its names; ANY stands for each of them, and a name that nobody knows for none.
+  // Index of a value among its names. ANY matches every name; an unknown name matches none.
   const ANY = "any";
   const placeOf = (list, name) => !list.includes(name) && name === ANY ? ANY : list.indexOf(name);
   const matching = (wanted, place) => place >= 0 && (wanted === ANY || wanted === place);

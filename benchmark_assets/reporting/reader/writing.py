@@ -95,7 +95,7 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
     """
     folder = folder.resolve()
     (name,) = checked_names([annotator])
-    with warehouse.exclusively():  # the tables of one moment
+    with warehouse.exclusively():  # consistent tables
         current(warehouse, corpus)
         items = drawn_items(warehouse, corpus)
         texts = ["", *sorted({who for item in items for who in item.references})]
@@ -181,7 +181,7 @@ def _script(name: str, *content: object) -> bytes:
 
 
 def _json(content: object) -> str:
-    """JSON that is also JavaScript, and ends no script even where somebody puts it into a page."""
+    """JSON that is also valid JavaScript, and cannot close a script element if it is inlined into a page."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", r"\u003c").replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
 
@@ -208,7 +208,7 @@ def _inline(text: str) -> str:
 
 
 def _check_place(folder: Path, private: bool) -> None:
-    """Whether a reader may be put there: nothing but a former one, of which nothing is lost, is replaced."""
+    """Refuse a folder that holds anything but an earlier reader, or a public reader if this one is private."""
     if not check_replaceable(folder, READER, private):
         return
     files = sorted(each.relative_to(folder).as_posix() for each in folder.rglob("*") if not each.is_dir())

@@ -2,9 +2,9 @@
 
 Here: what is drawn from rows that are aggregated already. Not here: the rows (content), where a chart stands (page).
 
-Colours are Okabe and Ito's, which people with any colour vision tell apart, and nothing is told by colour alone: a kind
-has a shape besides, a share its number, a band its place on the axis. Every colour is one of `COLOURS`, by which the
-page exchanges them for those of its own light and dark style.
+Colors are Okabe and Ito's, which people with any color vision can distinguish, and no information is in color alone: a
+kind also has a shape, a share its number, a band its place on the axis. Every color is one of `COLOURS`; the page
+replaces them with the colors of its light and dark style.
 """
 
 from collections.abc import Mapping, Sequence

@@ -49,9 +49,9 @@ def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
     Parameters
     ----------
     corpora
-        Of which it is; by default all, and with them what is of no corpus: base sets, understanding and costs.
+        Corpora to report; by default all, and also base sets, understanding and costs, which belong to no corpus.
     """
-    with warehouse.exclusively():  # the tables of one moment
+    with warehouse.exclusively():  # consistent tables
         columns = ["asset", "model", "passage", "task", "version", "updated_at"]
         home = Home(warehouse, warehouse.read("materialization", pl.DataFrame({"asset": ASSETS}), columns))
         chosen = corpora or sorted(warehouse.read("corpus", columns=["corpus"])["corpus"])

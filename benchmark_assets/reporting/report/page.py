@@ -1,10 +1,9 @@
-"""The report as one HTML file that needs nothing else: no network, and no script for what stands on it.
+"""The report as one self-contained HTML file: it needs no network, and its content no script.
 
-Every chart is there as an SVG, whose colours are those of the page's style, light or dark. Vega, embedded once, draws
-it anew from the same specification, so that one can point at a mark and read its numbers. A policy in the page itself
-forbids every request.
+Each chart is an SVG in the colors of the page's style, light or dark. Vega, embedded once, redraws it from the same
+specification, so that readers can point at a mark and read its numbers. A policy in the page forbids every request.
 
-Here: HTML, and what a script is given. Not here: what is said (content), how it is drawn (charts).
+Here: HTML, and the input of the scripts. Not here: content (content), drawing (charts).
 """
 
 import json

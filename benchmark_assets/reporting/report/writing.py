@@ -1,4 +1,4 @@
-"""The report as a file: of which corpora, beside which readers. Not here: what it says (content), looks like (page)."""
+"""Write the report to a file, with its corpora and links to readers. Not here: content (content), layout (page)."""
 
 import json
 import os
@@ -15,14 +15,14 @@ from resources.warehouse import Warehouse
 
 
 def write(warehouse: Warehouse, file: Path, corpora: Sequence[str] = (), readers: Sequence[Path] = ()) -> str:
-    """Write the report and return it; a former file stays as it is until the new one is whole.
+    """Write the report and return it; an earlier file stays as it is until the new one is complete.
 
     Parameters
     ----------
     corpora
-        Of which it is; by default all, with what is of no corpus.
+        Corpora to report; by default all, and also what belongs to no corpus.
     readers
-        Folders of passage readers, private ones too: numbers of the corpus of each link to it.
+        Folders of passage readers, also private ones; the numbers of a corpus link to its reader.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def write(warehouse: Warehouse, file: Path, corpora: Sequence[str] = (), readers
         corpus, index = _reader(folder)
         if corpus not in (corpora or known):
             raise BadInput(
-                folder, "", f"is a reader of {corpus}, of which this is no report", "name that of its corpus"
+                folder, "", f"is a reader of {corpus}, which this report does not cover", "name that of its corpus"
             )
         near[corpus] = Path(os.path.relpath(index.resolve(), file.resolve().parent)).as_posix()
     html = page(parts(warehouse, corpora), datetime.now(UTC), near)

@@ -25,7 +25,7 @@ Row = Mapping[str, object]
 
 
 def put(warehouse: Warehouse, table: str, rows: Sequence[Row] | pl.DataFrame) -> None:
-    """Rows of which only what matters is named: names are '', numbers lie within their interval."""
+    """Rows with the named columns only; by default names are '', numbers lie within their interval."""
     schema = {k: v for k, v in warehouse.empty(table).schema.items() if k not in ("run_id", "updated_at")}
     frame = rows if isinstance(rows, pl.DataFrame) else pl.DataFrame(list(rows), infer_schema_length=None)
     random = np.random.default_rng(len(table))

@@ -61,7 +61,7 @@ def _reader(folder: Path, corpus: str, **more: str) -> None:
 
 @pytest.fixture
 def graph(warehouse: Warehouse) -> dg.Definitions:
-    """The report alone, over assets of which somebody else takes care."""
+    """The report alone, over assets that other fixtures materialize."""
     others = [dg.AssetSpec(name, partitions_def=GRID if name == "drift_score" else None) for name in ASSETS]
     return dg.Definitions(assets=[report, *others], resources={"warehouse": warehouse})
 
