@@ -23,6 +23,7 @@ lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/python -m resources.catalogue
+	$(BIN)/python -m tests.language
 	$(BIN)/mypy
 
 bench: environments
