@@ -28,7 +28,7 @@ from transformers import XLMRobertaConfig, XLMRobertaTokenizerFast  # type: igno
 from resources.comet import worker
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,'"
-READ = 60  # tokens, of which two mark beginning and end
+READ = 60  # tokens; two of them mark beginning and end
 
 
 def build(folder: Path, width: int = 16, layers: int = 2, read: int = READ) -> Path:

@@ -142,7 +142,7 @@ SPARSE = {
     "encoder_score", "answer", "task_score",
     "understanding_board", "understanding_comparison", "report",
 }  # fmt: skip
-"""Assets of which the small corpora have nothing: nobody judges them, and they are no tasks."""
+"""Assets without rows for the small corpora, which have no judges and no tasks."""
 
 
 def run(
@@ -165,7 +165,7 @@ def run(
 
 
 def reports(instance: dg.DagsterInstance) -> Counter[tuple[str, str]]:
-    """How often Dagster was told of each partition of each asset."""
+    """How many materializations Dagster has of each partition of each asset."""
     return Counter(
         (key.to_user_string(), record.partition_key or "")
         for key in instance.all_asset_keys()

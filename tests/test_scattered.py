@@ -41,7 +41,7 @@ def test_37_scattered_failures_are_mended_by_one_run_that_computes_those_37(
     begun = time.perf_counter()
     run(definitions, instance, "translate", row)
     run(definitions, instance, "score", row)
-    print(f"\n37 of 1,700 brought up to date, outputs and scores, in {time.perf_counter() - begun:.1f} s")
+    print(f"\n37 of 1,700 outputs and scores materialized in {time.perf_counter() - begun:.1f} s")
     assert sorted((home / "asked").read_text().split()) == [f"m|{passage}" for passage in failing]
     after = warehouse.read("model_output").sort("passage")
     assert after.filter(~pl.col("passage").is_in(failing)).equals(stored)  # their run id and time included

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.realdata
 
 TRANSLATORS = ["legge", "suzuki_carus", "goddard", "giles", "gorn_old", "mears", "balfour", "alexander"]
 SHORT = ["an10.13", "an4.37", "an5.2", "mn52", "sn22.95", "sn45.1"]
-"""Suttas of which the files lack little of what PaliBench counts; many others lack all verse."""
+"""Suttas whose files lack little of what PaliBench counts; many others lack all verse."""
 Span = tuple[int, int]
 
 

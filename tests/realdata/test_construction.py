@@ -57,7 +57,7 @@ def describe(path: Path, root: Path, realdata: Path) -> Path:
 
 
 def construct(definitions: dg.Definitions, instance: dg.DagsterInstance, description: Path) -> None:
-    """Build the benchmark, of which one document has a fault."""
+    """Build the benchmark with a fault in one document."""
     register((definitions.resources or {})["warehouse"], description)
     with pytest.raises(runs.RunFailedError, match=rf"faults in the corpora: 1\..*{BLANK}\.than"):
         runs.take_in(definitions, instance, "suttas")

@@ -122,7 +122,7 @@ def test_gold_spans_are_found_without_their_places(
     read_tasks: dict[str, tuple[TaskDescription, Samples]],
 ) -> None:
     """As those have to be that a model names. Six stand twice in their text, and the first one is meant each time;
-    so do 16 of QUDS, of which the files do not say which one is meant."""
+    so do 16 of QUDS, and the files do not say which occurrence is meant."""
     lost = again = elsewhere = 0
     for description, (samples, spans) in read_tasks.values():
         asked = spans.filter(pl.col("type").is_in(list(description.types)), pl.col("text") != "")

@@ -75,7 +75,7 @@ def test_of_11_900_outputs_seven_are_diagnosed_and_three_of_these_wrongly(
         ("google-gemini-3-pro-preview", "mn140:15", "truncated"),
         ("x-ai-grok-4.1-fast", "sn1.36:6", "truncated"),
         ("x-ai-grok-4.1-fast", "sn4.8:2", "truncated"),
-        # a verse of which the one reference is very free: false alarms
+        # a verse whose only reference is very free: false alarms
         ("deepseek-deepseek-v3.2", "sn22.95:10", "wrong_language"),
         ("qwen-qwen3-235b-a22b-2507", "sn22.95:10", "wrong_language"),
         ("x-ai-grok-4.1-fast", "sn22.95:10", "wrong_language"),
