@@ -344,7 +344,7 @@ def age(path: Path) -> None:
 
 def test_the_command_line_says_how_many_are_dropped_and_why_one_is(home: Path, strict: Path) -> None:
     told = here(home, "funnel").stdout
-    assert [line.split() for line in told.splitlines() if " short " in line] == [["strict", "short", "1", "1"]]
+    assert [line.split() for line in told.splitlines() if " short " in line] == [["strict", "short", "1", "1", "-"]]
     told = here(home, "funnel", SHORT).stdout
     words: dict[str, Any] = {line.split()[1]: line.split()[2:] for line in told.splitlines() if SHORT in line}
     assert (words["selected"], words["reasons"], words["shortest"]) == (["false"], ["short"], ["4"])
