@@ -202,7 +202,7 @@ def tables() -> Mapping[str, Table]:
 
 
 def packaged(file: str) -> list[Table]:
-    """Tables whose public columns go into a package file, given without its extension. Tables not stored come first."""
+    """Tables with public columns in the package file of this name (without extension); tables not stored come first."""
     return sorted((each for each in declared().values() if each.file == file), key=lambda each: each.stored)
 
 
@@ -257,12 +257,12 @@ def computed(unit: str, label: str) -> Column:
 
 
 def table(name: str) -> Table:
-    """A table.
+    """The declared table of this name.
 
     Raises
     ------
     BadInput
-        For a table that is not declared.
+        If no table of this name is declared.
     """
     if name not in tables():
         raise BadInput(FOLDER.name, name, "no such table", "declare it in a .yaml file there")

@@ -41,17 +41,18 @@ EXTRACT: Mapping[str, Any] = {"type": ["string", "null"]}
 
 
 class Asked(NamedTuple):
-    """A segment: its source text, and its text in a segmented translation, None if there is none."""
+    """A segment's source text, and its text in a segmented translation; None if there is no such text."""
 
     source: str
     guide: str | None
 
 
 class Extracted(NamedTuple):
-    """Result for one segment: its text; None if the translation has nothing for it; or an error in place of either.
+    """Result for one segment.
 
-    `call` is the question in the ledger, `parsing` the way the reply was parsed: 'strict', 'repaired' or 'prefix'. Both
-    are None if nothing was asked.
+    `text` is None if the translation has no text for the segment, or if there is an `error`. `call` identifies the
+    question in the ledger; `parsing` is 'strict', 'repaired' or 'prefix', the way in which the reply was parsed. `call`
+    and `parsing` are None if no question was asked.
     """
 
     segment: str
@@ -72,7 +73,7 @@ class Task:
     prose: str
 
     def question(self, segments: Mapping[str, Asked], replicate: int = 0) -> Question:
-        """The request for these segments, by id; its text before them is the same for each batch."""
+        """The request for segments, given by id. The text before the segments is the same for each batch."""
         items = {
             segment: {"source": asked.source} | ({"guide": asked.guide} if asked.guide else {})
             for segment, asked in segments.items()
@@ -184,7 +185,7 @@ async def align(
 
 
 class _Batch(NamedTuple):
-    """The segments of one request, and the translation that it belongs to."""
+    """The segments of one request, with the task and the translation to which they belong."""
 
     work: tuple[str, str]
     task: Task

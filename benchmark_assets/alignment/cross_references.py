@@ -19,7 +19,7 @@ _DIRECTION = re.compile(rf"[\[(][^\[\]()]{{0,80}}?({_NAME})[^\[\]()]{{0,80}}[\])
 
 
 class Direction(NamedTuple):
-    """A direction: its place in the prose, in characters, and the name of the text in the prose's spelling."""
+    """A direction to another text: its place in the prose, in characters, and the text's name as spelled there."""
 
     start: int
     end: int

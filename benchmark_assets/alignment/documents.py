@@ -27,7 +27,7 @@ class ProseDocument(NamedTuple):
 
     @property
     def name(self) -> tuple[str, str]:
-        """Unique name: corpus and document with a slash, and the translator."""
+        """Unique name of the translation: `corpus/document` and the translator."""
         return f"{self.corpus}/{self.id}", self.translator
 
     def work(self, asked: list[str]) -> AlignmentWork:
@@ -40,7 +40,7 @@ class ProseDocument(NamedTuple):
 
 
 def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDocument]:
-    """The documents with some of the passages, once for each continuous translation.
+    """The documents that contain any of the passages, once for each continuous translation.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Aligner(NamedTuple):
 
 
 def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[tuple[str, str], dict[str, str]]:
-    """All texts of the documents' translators in the corpus: by corpus and translator, then by document."""
+    """All continuous translations by the documents' translators: by corpus and translator, then by document."""
     translators = sorted({(document.corpus, document.translator) for document in documents})
     keys = pl.DataFrame(translators, schema={"corpus": pl.String, "translator": pl.String}, orient="row")
     prose: dict[tuple[str, str], dict[str, str]] = {name: {} for name in translators}
@@ -88,7 +88,7 @@ def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[
 
 
 def corpus_languages(warehouse: Warehouse) -> dict[str, tuple[str, str]]:
-    """The languages of each corpus's source and references."""
+    """Language of the source and language of the references, by corpus."""
     rows = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
     return {corpus: (source, target) for corpus, source, target in rows.iter_rows()}
 

@@ -69,7 +69,7 @@ class Expansion(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """An abbreviation in the prose: tokens and characters, half-open, and whether it directs the reader in words."""
+    """An abbreviation in the prose: its tokens and characters, half-open; `directs` if it is a direction in words."""
 
     first: int
     last: int
@@ -79,13 +79,16 @@ class _Mark(NamedTuple):
 
 
 class _Term(NamedTuple):
-    """Words next to an abbreviation, and the token on their other side, as (before, after), one of them ''."""
+    """Words next to an abbreviation.
+
+    `beside` has the token on the other side of the words, as (before, after); the side of the abbreviation is ''.
+    """
 
     words: list[str]
     beside: tuple[str, str]
 
     def replaces(self, other: str, once: bool) -> bool:
-        """Whether it may replace the words of a template that occur there once or several times.
+        """Whether the term may replace `other`, words of a template; `once` if the words occur there once only.
 
         Words that occur once and are longer than the term may be more than a term.
         """
@@ -146,7 +149,7 @@ class Abbreviations:
         return _Mark(first, last, *match.span(), match["direction"] is not None)
 
     def _is_damaged(self, words: Sequence[str], gap: tuple[int, int], marks: Sequence[_Mark]) -> bool:
-        """Whether the gap has these words, with at most one word replaced or with some words inserted."""
+        """Whether the prose in the gap has these words with at most one word replaced, or with other words inserted."""
         begins = [self._form.from_character(gap[0]), *(mark.last for mark in marks)]
         ends = [*(mark.first for mark in marks), self._form.from_character(gap[1])]
         stretches = [self._form.tokens[begin:end] for begin, end in zip(begins, ends, strict=True)]
@@ -155,7 +158,7 @@ class Abbreviations:
     def _by_template(
         self, words: list[str], mark: _Mark, after: Expansion | None
     ) -> tuple[tuple[int, int], str] | None:
-        """The earlier passage that these words spell out, in tokens, and the replacing term."""
+        """The earlier passage (a range of tokens) that the segment spells out, and the replacing term."""
         if after and (found := self._continued(words, mark, after)):
             return found, ""
         joined = [*self._mixed(words, mark), *self._adjoining(words, mark)]
@@ -171,7 +174,7 @@ class Abbreviations:
         return None
 
     def _continued(self, words: list[str], mark: _Mark, after: Expansion) -> tuple[int, int] | None:
-        """The words directly after the template of the segment before."""
+        """The place of these words directly after the previous segment's template; None if other words follow."""
         tokens, first = self._form.tokens, after.upto
         while first < mark.first and tokens[first] in _STOPS:
             first += 1
@@ -179,7 +182,7 @@ class Abbreviations:
         return (first, last) if last <= mark.first and tokens[first:last] == words else None
 
     def _mixed(self, words: list[str], mark: _Mark) -> Iterator[list[str]]:
-        """Words required in an earlier passage if the first or last words occur at the abbreviation itself."""
+        """Words to find in an earlier passage if the segment's first or last words occur next to the abbreviation."""
         count, tokens = len(words), self._form.tokens
         before, after = tokens[max(0, mark.first - count) : mark.first], tokens[mark.last : mark.last + count]
         heads = [i for i in range(JOINT, count) if before[-i:] == words[:i]]
@@ -190,7 +193,7 @@ class Abbreviations:
                     yield words[max(0, i - JOINT) : j + JOINT]
 
     def _adjoining(self, words: list[str], mark: _Mark) -> Iterator[list[str]]:
-        """Words required in an earlier passage if the abbreviation replaces all the words."""
+        """Words to find in an earlier passage if the abbreviation replaces the segment as a whole."""
         tokens = self._form.tokens
         before, after = tokens[max(0, mark.first - JOINT) : mark.first], tokens[mark.last : mark.last + JOINT]
         if len(before) == JOINT:
@@ -214,7 +217,7 @@ class Abbreviations:
         return sorted(present, key=lambda term: len(term.words))
 
     def _substituted(self, needle: Sequence[str], term: _Term, mark: _Mark) -> tuple[int, int] | None:
-        """The earlier passage that has these words with another term in place of this one."""
+        """The last earlier passage that equals these words, except for another term in place of `term`."""
         line, earlier = f" {' '.join(needle)} ", self._form.line[: self._form.offset(mark.first)]
         parts = [part.strip() for part in line.split(f" {' '.join(term.words)} ")]
         if sum(len(part.split()) for part in parts) < TEMPLATE or any(part not in earlier for part in parts):

@@ -104,7 +104,7 @@ def _path(
     passage_ends: Sequence[bool],
     longest: int,
 ) -> list[tuple[int, int]]:
-    """The best stretch of each segment, as a half-open range of units; empty for none."""
+    """The best stretch of each segment, as a half-open range of units; the range is empty for an omitted segment."""
     known = np.flatnonzero(~np.isnan(expected))
     ends, average = parts.ends, float(np.nanmean(expected))
     # A segment without a guide may be the last of its passage; the passage then ends with the segment before.
@@ -177,7 +177,7 @@ def _confidence(
 
 
 def _expected(guides: Sequence[Sequence[str | None]]) -> NDArray[np.float64]:
-    """Characters of each segment, mean over guides scaled to the length of the first; NaN if no guide has it."""
+    """Expected characters of each segment: mean over guides, scaled to the first guide; NaN without a guide."""
     totals = [sum(len(text) for text in each if text) for each in guides]
     table = np.array([
         [len(text) * totals[0] / total if text else np.nan for text in each]
@@ -189,7 +189,7 @@ def _expected(guides: Sequence[Sequence[str | None]]) -> NDArray[np.float64]:
 
 
 def _longest(ends: NDArray[np.float64], characters: float) -> int:
-    """Units of the longest stretch up to the one that passes so many characters."""
+    """Most units in a stretch that ends with the unit in which it exceeds `characters`."""
     last = np.searchsorted(ends, ends[:-1] + characters)
     return int(min((last - np.arange(len(last))).max(), len(last)))
 

@@ -63,7 +63,7 @@ class Nearest:
         return _likeness(words, self._form.tokens[max(0, middle - len(words)) : middle + len(words)])
 
     def missing(self, segment: NormalForm, start: int, end: int) -> list[str]:
-        """The segment's words that the prose lacks between these characters, in the segment's order."""
+        """Words of the segment that the prose lacks between two characters, in the order of the segment."""
         begin, stop = self._form.from_character(start), self._form.from_character(end)
         there, lacking = Counter(self._form.tokens[begin:stop]), []
         for word in segment.folded().tokens:

@@ -72,22 +72,22 @@ class NormalForm:
 
     @property
     def words(self) -> int:
-        """How many words it has."""
+        """Number of words in the text."""
         return self.words_before[-1]
 
     def folded(self, marks: Set[str] = frozenset()) -> "NormalForm":
-        """The words in lower case, and of the marks only these."""
+        """The normal form with words in lower case, and without marks other than `marks`."""
         rows = zip(self.tokens, self.spans, self.is_word, strict=True)
         kept = [(token.casefold(), span, word) for token, span, word in rows if word or token in marks]
         return NormalForm(*zip(*kept, strict=True)) if kept else NormalForm((), (), ())
 
     def core(self) -> list[str]:
-        """The tokens without the stops, commas, dashes and ellipses at both ends."""
+        """The tokens, without stops, commas, dashes and ellipses at the beginning and the end."""
         inner = [at for at, token in enumerate(self.tokens) if token not in _AT_THE_ENDS]
         return self.tokens[inner[0] : inner[-1] + 1] if inner else []
 
     def occurrences(self, tokens: Sequence[str], before: int | None = None) -> Iterator[tuple[int, int]]:
-        """Where these tokens follow each other, first and past the last; none that ends later than at `before`."""
+        """Occurrences of consecutive tokens, as half-open ranges that end at the token `before` or earlier."""
         needle = f" {' '.join(tokens)} "
         stop = len(self.line) if before is None else self.offset(before)
         at = self.line.find(needle, 0, stop)
@@ -97,7 +97,7 @@ class NormalForm:
             at = self.line.find(needle, at + 1, stop)
 
     def offset(self, token: int) -> int:
-        """Where in `line` a token begins; for the number of tokens, where the line ends."""
+        """Offset in `line` at which a token begins; for the number of all tokens, the end of `line`."""
         return self._offsets[token]
 
     def at_offset(self, offset: int) -> int:

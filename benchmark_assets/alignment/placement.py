@@ -39,7 +39,7 @@ class Attestation(NamedTuple):
 
     @property
     def short(self) -> bool:
-        """Whether it may occur in a prose by chance."""
+        """Whether the segment is so short that it may occur in a prose by chance."""
         return self.form.words < SHORT_WORDS or len(self.text) < SHORT_CHARACTERS
 
 
@@ -52,12 +52,12 @@ class Concordance:
         self._words = [span for span, word in zip(self.form.spans, self.form.is_word, strict=True) if word]
 
     def between(self, before: ProsePlace | None, after: ProsePlace | None) -> tuple[int, int]:
-        """The characters between the last word of a place and the first of another; None for the ends of the prose."""
+        """The characters between two places; None stands for the beginning or the end of the prose."""
         start = self._words[before.last - 1][1] if before else 0
         return start, self._words[after.first][0] if after else len(self.text)
 
     def beside(self, place: ProsePlace) -> tuple[str, str]:
-        """The words directly before and after a place, in lower case; '' where its sentence begins or ends there."""
+        """The words directly before and after a place, in lower case; '' at the beginning or end of a sentence."""
         return self._within_sentence(place.first - 1, place.first), self._within_sentence(place.last, place.last - 1)
 
     def _within_sentence(self, word: int, inner: int) -> str:
@@ -99,14 +99,14 @@ def settle(segments: Sequence[Attestation | None], prose: Concordance) -> list[P
     Parameters
     ----------
     segments
-        All segments in the order of the source; None for one without text.
+        All segments in the order of the source; None for a segment without text.
     prose
-        Where they were looked up.
+        The prose in which the segments were looked up.
 
     Returns
     -------
-    Places in the order of the prose, without overlap; None for a segment that has none in order, and for a short one
-    that has none next to a neighbour.
+    Places in the order of the prose, without overlap. None for a segment without a place in this order, and for a short
+    segment without a place next to a neighbor.
     """
     weights = [1 if each is None or each.short else sum(map(len, each.form.core())) for each in segments]
     chosen = in_order([each.places if each else None for each in segments], weights)
@@ -133,7 +133,7 @@ def _is_near(
 def _neighbour(
     segments: Sequence[Attestation | None], settled: Sequence[ProsePlace | None]
 ) -> tuple[ProsePlace | None, int]:
-    """The first place, and the number of words that may lie between."""
+    """The nearest place in `settled`, and the number of words that may lie between the place and the segment."""
     room = NEAR
     for segment, place in zip(segments, settled, strict=True):
         if place:
@@ -150,22 +150,22 @@ class _Link(NamedTuple):
 
 
 def in_order(candidates: Sequence[Sequence[ProsePlace] | None], weights: Sequence[int]) -> list[ProsePlace | None]:
-    """Choose places that follow each other without overlap, of the greatest weight together.
+    """Choose places in the order of the prose, without overlap and with the greatest total weight.
 
-    Among choices of equal weight, one is taken in which the most segments follow directly on the one before them; then
-    the first of two segments that claim one place has it.
+    Among choices of equal weight, the choice has as many segments as possible directly after the segment before. If two
+    segments still claim one place, the first segment gets the place.
 
     Parameters
     ----------
     candidates
-        The places that a segment may have; None for a segment that has no text, over which the next one may follow
-        directly on the last.
+        The places that a segment may have. None for a segment without text: the segments before and after it count as
+        neighbors.
     weights
-        Above zero, parallel to candidates.
+        Weight of each segment, above zero, parallel to `candidates`.
 
     Returns
     -------
-    The chosen place of each segment, None where it has none.
+    The chosen place of each segment; None for a segment without a place.
     """
     root = _Link(0, -1, ProsePlace(0, 0, 0, 0, False), None)
     ends, chains, previous = [0], [root], {0: root}
@@ -187,7 +187,10 @@ def in_order(candidates: Sequence[Sequence[ProsePlace] | None], weights: Sequenc
 
 
 def _extend(ends: list[int], chains: list[_Link], link: _Link) -> None:
-    """Keep the chains that end early or weigh much: both lists rise strictly."""
+    """Add a chain unless a chain that ends no later weighs as much.
+
+    Chains that end no earlier and weigh no more are dropped: the ends and the weights of the chains rise strictly.
+    """
     at = bisect_right(ends, link.place.last)
     if chains[at - 1].total >= link.total:
         return

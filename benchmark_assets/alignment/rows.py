@@ -93,7 +93,10 @@ def by_embeddings(prose: str, segments: Sequence[SegmentPlace], embed: Embed) ->
 
 
 def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:
-    """Segments with a source that the offline aligner leaves without a text, or with a text of low likeness."""
+    """Ids of segments for which the offline aligner found no text, or a text of low likeness.
+
+    Segments without a source text are left out.
+    """
     doubt = _doubt(aligned)
     doubtful: list[str] = []
     for _, group in groupby(enumerate(segments), key=lambda numbered: numbered[1].passage):
@@ -204,13 +207,13 @@ def _offline(prose: str, aligned: Aligned | None, index: int) -> Piece:
 
 
 def _expected(place: SegmentPlace) -> float:
-    """Characters of a segment, mean over the guides that have it."""
+    """Expected characters of a segment: mean over the guides that have the segment."""
     lengths = [len(text) for text in place.guides if text]
     return sum(lengths) / len(lengths) if lengths else 0.0
 
 
 def _pace(segments: Sequence[SegmentPlace], aligned: Aligned | None) -> float:
-    """Length of the translation over the guides' length, for segments with a stretch."""
+    """Ratio of the translation's length to the guides' length, over the segments that have a stretch."""
     if aligned is None:
         return 1.0
     spans = [(place, span) for place, span in zip(segments, aligned.spans, strict=True) if span]

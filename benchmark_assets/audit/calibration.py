@@ -1,7 +1,7 @@
-"""Reliability of judges: against people, against each other, and with one judge left out. Section 4.3 and tables 8 and
-E4 of the audit paper; in addition intervals, confidence, the panel without a judge.
+"""Reliability of judges: agreement with people, agreement between judges, and the panel without one of its judges.
 
-Here: agreement of raters. Not here: rates of errors (outcomes, estimates).
+Here: agreement of raters. Not here: rates of errors (outcomes, estimates). Source: section 4.3 and tables 8 and E4 of
+the audit paper. The intervals, the confidence and the panel without a judge are additions to the paper.
 """
 
 from collections.abc import Iterator, Sequence

@@ -89,7 +89,7 @@ def _rights(warehouse: Warehouse, corpus: str, private: bool) -> _Rights:
 
 
 def _article(warehouse: Warehouse, passage: str, rows: pl.DataFrame, rights: _Rights) -> Iterator[str]:
-    """A passage with its outputs that are examples."""
+    """HTML of a passage: its source, its references, and the outputs shown as examples."""
     key = pl.DataFrame({"passage": [passage]})
     source, language = rows.row(0, named=True)["source"], rows.row(0, named=True)["language"]
     references = warehouse.read("reference", key, ["translator", "text", "complete"]).filter("complete")

@@ -102,7 +102,9 @@ def following(definitions: dg.Definitions, assets: Collection[dg.AssetKey]) -> l
 
 
 def ranges(rows: pl.DataFrame, dims: Sequence[str], known: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
-    """First and last partition of a few ranges that cover all rows, with at most GAP other partitions in a row.
+    """Group partitions into a few ranges; return the first and last partition of each range.
+
+    The ranges cover all of `rows`. A range may include other partitions, but at most GAP of them in a row.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from resources.provider import transport
 def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator: str | None) -> None:
     """Write the passages of CORPUS with all outputs to FOLDER, to read in a browser: open its index.html."""
     if blind != bool(annotator) or (blind and private):
-        raise click.UsageError("--blind requires --annotator, and includes restricted texts without --private")
+        raise click.UsageError("use --blind with --annotator, without --private: the sample has restricted texts")
     warehouse = Deployment().warehouse
     if annotator:
         sent = write_blind(warehouse, folder, corpus, annotator)

@@ -10,12 +10,12 @@ from resources.warehouse import Warehouse
 
 
 def renderings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """Renderings of passages by all translators, segmented and aligned.
+    """Human translations of passages, from segmented references and from alignments.
 
     Returns
     -------
     Columns `passage`, `translator`, `segments`, `text` (segments joined), `flag` and `suspicious`: the number of
-    segments that were not found in their translation.
+    segments whose text was not found in the translation.
     """
     columns = ["passage", "translator", "segments"]
     segmented = warehouse.read("segmented_reference", passages, [*columns, "flag"])

@@ -90,16 +90,16 @@ def adherence(outputs: pl.DataFrame, terms: pl.DataFrame, english: Collection[st
 
 
 def pronouns(text: str, genders: Collection[tuple[str, str]]) -> dict[tuple[str, str], tuple[int, int]]:
-    """Count third-person pronouns near the terms of an English text: those that agree in gender, those that do not.
+    """Count third-person pronouns near the terms of an English text: for each term, agreeing and conflicting pronouns.
 
-    For each term, counts he, him, his, himself, she, her, hers and herself in the sentences that name it and no term of
-    another gender. Neuter counts as another gender, since a title may denote the person meant. A pronoun counts once
-    for each term of its sentence. Neuter terms have no count.
+    The pronouns he, him, his, himself, she, her, hers and herself are counted in sentences that name the term and no
+    term of another gender. Neuter counts as another gender, since a title may denote the person meant. A pronoun counts
+    once for each term of its sentence. Neuter terms have no count.
 
     Parameters
     ----------
     genders
-        Translation and gender, one of GENDERS, of each term that has a gender and is a name.
+        Translation and gender (one of GENDERS) of each term that is a name with a gender.
     """
     counts = {name: (0, 0) for name in genders if name[1] in PRONOUNS}
     for sentence in sentences(text):

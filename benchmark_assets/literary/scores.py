@@ -97,11 +97,11 @@ def interval(points: Floats, numbers: Sequence[int]) -> tuple[float, float]:
 
     Notes
     -----
-    With `ENOUGH_WORKS` or more, the population is works like these. The variance is the sum over works of d²/(1 - f),
-    where d is the sum of a work's deviations from the mean, divided by the number of all chunks, and f is the work's
-    share of the chunks. Student's t has 1/Σf² - 1 degrees of freedom: the number of works minus one, if all have the
-    same size. With fewer works, the population is chunks of these works, and the interval is percentiles of resamples.
-    If all points are equal, the interval has no width.
+    With `ENOUGH_WORKS` works or more, the interval is for a population of similar works. The variance is the sum over
+    works of d²/(1 - f), where d is the sum of a work's deviations from the mean, divided by the number of all chunks,
+    and f is the work's share of the chunks. Student's t has 1/Σf² - 1 degrees of freedom, which is the number of works
+    minus one if all works have the same size. With fewer works, the interval is for the population of chunks of these
+    works, and its bounds are percentiles of resamples. If all points are equal, the interval has no width.
     """
     if len(numbers) < ENOUGH_WORKS:
         return percentile_interval(resampled(tuple(numbers)) @ points / len(points))

@@ -45,7 +45,7 @@ class _Block(NamedTuple):
 
 
 def signatures() -> dict[str, str]:
-    """sacrebleu's signatures of the corpus scores; the number of references varies by passage."""
+    """sacrebleu's signatures of the corpus scores, stating that the number of references varies."""
     metrics = {"BLEU": BLEU(), "chrF2++": CHRF(word_order=CHRF_WORDS)}
     for metric in metrics.values():
         metric.num_refs = -1  # sacrebleu's sign for a number that varies

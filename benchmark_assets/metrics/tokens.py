@@ -34,7 +34,7 @@ class Vocabulary(dict[str, int]):
         return number
 
     def tokens(self, texts: list[list[str]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Number the tokens of texts.
+        """Convert texts to token numbers.
 
         Parameters
         ----------
@@ -44,7 +44,7 @@ class Vocabulary(dict[str, int]):
         Returns
         -------
         tokens
-            Token numbers of all texts, text after text; equal tokens have equal numbers.
+            Token numbers of all texts, concatenated. Equal tokens have equal numbers.
         lengths
             Number of tokens of each text, shape (texts,).
         """

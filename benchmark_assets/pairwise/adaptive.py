@@ -22,14 +22,14 @@ moment, and the anchors' strengths, taken as known, have errors too. Determined 
 
 
 def next_pairs(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float], batch: int) -> pl.DataFrame:
-    """The pairs to ask about next.
+    """Choose the pairs to ask about next.
 
     Parameters
     ----------
     asked
         Existing matches: `passage`, `anchor` and `won`, as `scores.candidate_matches` returns them.
     left
-        Pairs not asked about yet: `passage`, `anchor` and `slice`, the passage's direction and difficulty.
+        Pairs not asked about yet: `passage`, `anchor` and `slice` (direction and difficulty of the passage).
     strengths
         Log-strengths of all anchors, fitted without the candidate.
     batch
@@ -37,14 +37,14 @@ def next_pairs(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, 
 
     Returns
     -------
-    Rows of `left`, at most `batch`, the most informative first.
+    At most `batch` rows of `left`, in the order in which to ask.
 
     Notes
     -----
-    A match against an anchor is the more informative the nearer their strengths: the Fisher information is σ(d) σ(-d),
-    with d the difference. Items take turns, each with its most informative pairs, so that their numbers of pairs differ
-    by at most one: the effect of an item then has the same weight as among all pairs. Within a turn, slices alternate.
-    Ties are broken by a hash.
+    A match is more informative the closer the strengths of candidate and anchor are: its Fisher information is σ(d)
+    σ(-d), with d the difference of the strengths. Items take turns, each with its most informative pair. The numbers of
+    pairs of two items therefore differ by at most one, and the effect of an item has the same weight as among all
+    pairs. Within a turn, slices alternate. Ties are broken by a hash.
     """
     estimate = _estimate(asked, strengths)
     often = asked.group_by("passage").agg(often=pl.len().cast(pl.Int64))

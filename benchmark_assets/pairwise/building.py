@@ -445,12 +445,17 @@ class Report(NamedTuple):
 
 
 def report(warehouse: Warehouse, base_set: str) -> Report:
-    """Scores of the anchors of an imported base set, `name@version`, against each other.
+    """Score the anchors of an imported base set by their matches against each other.
+
+    Parameters
+    ----------
+    base_set
+        Name and version of the base set, `name@version`.
 
     Raises
     ------
     BadInput
-        For a base set that is not in the warehouse.
+        If the base set is not in the warehouse.
     """
     key = pl.DataFrame({"base_set": [base_set]})
     found = warehouse.read("base_set", key)

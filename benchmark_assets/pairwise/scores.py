@@ -77,14 +77,17 @@ class Field(NamedTuple):
 
 
 def contract(base_set: Mapping[str, str | None], models: JudgeRecord | None = None) -> str:
-    """What scores must have in common to be compared: JP-TL-Bench, section 4.5 and appendix E.
+    """The conditions that comparable scores share: base set, judge, settings and aggregation.
+
+    Source: JP-TL-Bench, section 4.5 and appendix E.
 
     Parameters
     ----------
     base_set
-        Its row in the table `base_set`, with the record of the judge that judged the anchors.
+        Row of the table `base_set`, with the record of the judge of the anchors.
     models
-        The judge of models, for a base set without such a record. Otherwise the judge of the anchors judges models.
+        Record of the judge of models. It is used only if the base set has no record of a judge; otherwise the judge of
+        the anchors judges models too.
     """
     judged = base_set["judged"]
     judge = str(JudgeRecord.model_validate_json(judged)) if judged else UNRECORDED

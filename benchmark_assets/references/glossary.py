@@ -31,7 +31,7 @@ _LETTER = rf"[^\W{_UNPARTED}]"
 
 
 class Term(NamedTuple):
-    """A term in the source's form, its translation, and its gender; None where the gender was not given."""
+    """A glossary term as the source has it, its translation, and its gender; None if the glossary gives no gender."""
 
     term: str
     translation: str

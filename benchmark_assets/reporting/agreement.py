@@ -1,4 +1,4 @@
-"""How far apart the translators of a corpus are: PaliBench's table 5.
+"""Similarity and spread of the translators of a corpus: PaliBench's table 5.
 
 Not here: translators as systems (leaderboard).
 """

@@ -70,8 +70,8 @@ def leaderboard(
 ) -> dg.Output[None]:  # fmt: skip
     """Models and human translators of every corpus, ranked by similarity to the closest reference.
 
-    A human translator's row scores that translator against the others: it says how far apart people are. A model that
-    was removed from the registry keeps its row, which says so.
+    A human translator's row scores that translator against the other translators, and so shows how far apart people
+    are. A model that was removed from the registry keeps its row, marked as removed.
     """
     evaluated = set(warehouse.read("model_summary", columns=["model"])["model"])
     removed = sorted(evaluated - systems.known(evaluated))
@@ -95,7 +95,7 @@ def leaderboard(
 def translator_agreement(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """How alike each two translators are, how far each lies from the centroid, and the human spread."""
+    """Similarity of each pair of translators, distance of each translator from the centroid, and the human spread."""
 
     def compute(_: pl.DataFrame) -> Computed:
         columns = ["passage", "reference_count", "human_spread"]
@@ -112,7 +112,7 @@ def translator_agreement(
 def closest_share(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """How often each translator is the one that a system comes closest to."""
+    """Share of passages for which each translator's reference is the closest to a system's output."""
 
     def compute(_: pl.DataFrame) -> Computed:
         scores, translators = all_scores(warehouse), warehouse.read("human_baseline", columns=["passage", "translator"])
@@ -128,7 +128,7 @@ def closest_share(
 def system_comparison(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Each two systems of a corpus in each ranked measure: difference, interval, p-values, corrected."""
+    """Differences of each pair of systems in each ranked measure, with intervals, p-values and corrected p-values."""
 
     def compute(_: pl.DataFrame) -> Computed:
         return Computed({"system_comparison": compare(all_scores(warehouse))})

@@ -1,4 +1,4 @@
-"""Whom each system comes closest to: PaliBench's table 7. Not here: similarities (metrics.drift)."""
+"""The reference that each system comes closest to: PaliBench's table 7. Not here: similarities (metrics.drift)."""
 
 import polars as pl
 
@@ -13,7 +13,7 @@ SIGNATURE = (
 
 
 def closest(scores: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
-    """How often each translator's reference is the one most similar to a system's output.
+    """Count how often each translator's reference is the one most similar to a system's output.
 
     Parameters
     ----------
@@ -21,10 +21,6 @@ def closest(scores: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
         Columns `kind`, `system`, `corpus`, `passage`, `references` and `closest_reference`.
     references
         Columns `passage` and `translator`: the complete references. A translator is not compared with itself.
-
-    Returns
-    -------
-    Columns of `CLOSEST`, `mean_references` being the number of references that there was to choose from.
     """
     chosen = scores.filter(pl.col("references") >= 2, pl.col("closest_reference").is_not_null())
     pairs = chosen.select("kind", "system", "corpus", "passage", "references", "closest_reference").join(

@@ -95,7 +95,7 @@ def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFram
 
 
 def _corpora(scores: pl.DataFrame) -> Iterator[tuple[str, str, Panel]]:
-    """Each corpus that has scores, with their signature."""
+    """Name, signature and panel of each corpus that has scores."""
     for (corpus,), own in scores.drop_nulls("sim_best").sort("corpus").group_by(["corpus"], maintain_order=True):
         yield str(corpus), signed(own, str(corpus)), panel(own, RANKED)
 
@@ -103,7 +103,10 @@ def _corpora(scores: pl.DataFrame) -> Iterator[tuple[str, str, Panel]]:
 def _ranks(
     systems: Panel, measures: list[Measure], goodness: Floats, models: NDArray[np.bool_], compared: pl.DataFrame
 ) -> Iterator[tuple[object, ...]]:
-    """Without corpus and signature. `goodness` has shape (measures, 1 + resamples, systems), the observed one first."""
+    """Rows of `metric_rank` without the columns `corpus` and `signature`.
+
+    `goodness` has shape (measures, 1 + resamples, systems), with the observed values before the resamples.
+    """
     names = systems.systems.rows()
     ranked = concordance.ranks(goodness, models)
     for measure, good, rank in zip(measures, goodness, ranked, strict=True):
@@ -126,7 +129,7 @@ def _ranks(
 def _clusters(
     names: list[tuple[Any, ...]], measure: Measure, good: Floats, models: NDArray[np.bool_], compared: pl.DataFrame
 ) -> dict[int, int]:
-    """By place of a model, the number of its cluster."""
+    """Number of each model's cluster, by the model's position in `names`."""
     own = compared.filter(pl.col("measure") == measure.name, kind="model", other_kind="model")
     ahead: set[tuple[str, str]] = set()
     for system, other, difference, p in own.select("system", "other", "difference", "p_holm").iter_rows():
@@ -138,7 +141,7 @@ def _clusters(
 
 
 def _concordance(measures: list[Measure], goodness: Floats) -> Iterator[tuple[object, ...]]:
-    """Without corpus and signature, from scores of models."""
+    """Rows of `metric_concordance` without the columns `corpus` and `signature`, from scores of models."""
     for one, other in combinations(range(len(measures)), 2):
         both = int(np.isfinite(goodness[[one, other], 0]).all(axis=0).sum())
         tau = concordance.kendall_tau(goodness[one], goodness[other])

@@ -20,7 +20,7 @@ ASSEMBLED = ("scores", "passages", "verification", "outputs", "costs")
 
 
 class PackageSource(NamedTuple):
-    """What a file of a package is read from: a table and its public columns."""
+    """Source of a package file: a table and its public columns."""
 
     table: str
     columns: list[str]
@@ -28,7 +28,7 @@ class PackageSource(NamedTuple):
 
 @cache
 def files(key: str, without: str = "") -> dict[str, PackageSource]:
-    """Files of the tables that have the column `key`, and no column `without`, by the names of the CSV files."""
+    """Sources by CSV file name, of the tables that have the column `key` and lack the column `without`."""
     return {
         f"{table.file}.csv": PackageSource(table.name, public(table.name))
         for table in catalogue.tables().values()
@@ -37,7 +37,7 @@ def files(key: str, without: str = "") -> dict[str, PackageSource]:
 
 
 def public(table: str) -> list[str]:
-    """Public columns of a table but the corpus: a package is of one corpus, or of none."""
+    """Public columns of a table except the corpus: a package has one corpus, or none."""
     return [name for name in catalogue.table(table).public if name != "corpus"]
 
 
@@ -55,7 +55,7 @@ def as_csv(rows: pl.DataFrame) -> bytes:
 def as_parquet(rows: pl.DataFrame) -> bytes:
     """A table as Parquet: with the same version of polars, the same rows give the same bytes.
 
-    However the frame came to be: one chunk, in groups of rows of one size.
+    The chunks of the frame make no difference: it is written as one chunk, in row groups of one size.
     """
     file = io.BytesIO()
     rows.rechunk().write_parquet(file, compression="zstd", compression_level=9, row_group_size=100_000)

@@ -57,7 +57,7 @@ CONTEXT = {
 
 
 class About(NamedTuple):
-    """What the records say of a package. `licences` are those of its open texts, `languages` codes of its texts."""
+    """Facts about a package for the records: licences of its open texts, language codes of its texts."""
 
     corpus: str
     published: date
@@ -69,14 +69,14 @@ class About(NamedTuple):
 def croissant(
     about: About, files: Mapping[str, bytes], tables: Mapping[str, str], meanings: Sequence[Entry]
 ) -> dict[str, Any]:
-    """The package as a Croissant data set: all files with their SHA-256, a record set a table.
+    """The package as a Croissant data set: all files with their SHA-256, and one record set for each table.
 
     Parameters
     ----------
     files
-        Those that may be passed on, by their paths in the package.
+        Content of each file that may be passed on, by its path in the package.
     tables
-        Of these, paths of the tables in Parquet, and the names of the same tables in CSV.
+        Name of each table's CSV file, by the path of its Parquet file; only tables in `files`.
     meanings
         The data dictionary.
     """
@@ -103,7 +103,7 @@ def croissant(
 
 
 def datacite(about: About, files: Mapping[str, bytes]) -> dict[str, Any]:
-    """The properties that DataCite's schema demands, but the DOI, and those that cost nothing."""
+    """The properties that DataCite's schema requires, except the DOI, and optional properties known here."""
     return {
         "schemaVersion": KERNEL,
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Benchmark scores"},

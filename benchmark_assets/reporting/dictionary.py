@@ -46,7 +46,7 @@ def entries(tables: Mapping[str, pl.DataFrame]) -> list[Entry]:
 
 
 def title(file: str) -> str:
-    """What a table of a package holds."""
+    """Meaning of a package table, as the catalogue declares it."""
     return catalogue.packaged(file)[0].meaning
 
 

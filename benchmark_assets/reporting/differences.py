@@ -64,8 +64,19 @@ BESIDE = pl.Schema({
 
 
 class Package(NamedTuple):
-    """What is read of a package: `tables` by name, lines of how it was made, SHA-256 of its texts by file and place,
-    and of what it is: a corpus or understanding."""
+    """Content of a package that is compared.
+
+    Attributes
+    ----------
+    tables
+        Tables by name.
+    made
+        Lines that say how the package was made.
+    texts
+        SHA-256 of the texts by file and place.
+    of
+        Subject of the package: a corpus or understanding.
+    """
 
     folder: Path
     tables: dict[str, pl.DataFrame]
@@ -178,7 +189,7 @@ def page(found: Differences) -> str:
 
 
 def _further(old: Package, new: Package) -> pl.DataFrame:
-    """Scores that both packages have with an interval: columns of `BESIDE`."""
+    """Rows with columns `BESIDE`: scores with an interval that both packages have."""
     parts = [pl.DataFrame(schema=BESIDE)]
     for table, (name, system, of, value, method) in FURTHER.items():
         if table not in old.tables or table not in new.tables:
@@ -213,7 +224,7 @@ def _sets(old: Package, new: Package, table: str, column: str) -> dict[str, list
 
 
 def _changed_texts(old: Package, new: Package) -> dict[str, list[str]]:
-    """Texts of the passages that both have, by what became of them."""
+    """Texts that were added, removed or changed, among the passages that both packages have."""
     both = {*old.tables["passages"]["passage_id"]} & {*new.tables["passages"]["passage_id"]}
     found: dict[str, list[str]] = {}
     for key in sorted(key for key in old.texts.keys() | new.texts.keys() if key[1] in both):
@@ -260,7 +271,7 @@ def _scores(package: Package) -> pl.DataFrame:
 
 
 def _apart(old: Package, new: Package, model: str) -> set[str]:
-    """Measures of a model that were made in another way."""
+    """Measures of a model that the two packages made differently."""
     before, after = (
         {part for signature in _board(each, model)["signature"] for part in signature.split("; ")}
         for each in (old, new)
@@ -277,7 +288,7 @@ def _board(package: Package, model: str) -> pl.DataFrame:
 
 
 def _changed(old: Package, new: Package, model: str) -> set[str]:
-    """Passages whose output by the model differs."""
+    """Passages for which the model's outputs in the two packages differ."""
     before, after = (
         dict(each.tables["outputs"].filter(model=model).select("passage_id", "sha256").iter_rows())
         for each in (old, new)

@@ -25,7 +25,7 @@ SURE, UNSURE = "p < 0.05, corrected", "cannot be told apart"
 
 
 def of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> Callable[[Warehouse], Drawn]:
-    """The charts of sections of the report, corpus by corpus, that rest on an asset first of all."""
+    """Charts of the report's sections on each corpus, if the asset is the first source of the chart."""
 
     def found(warehouse: Warehouse) -> Drawn:
         home = _home(warehouse)
@@ -37,7 +37,7 @@ def of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> C
 
 
 def of_all(section: Callable[[Home], list[Exhibit]], asset: str) -> Callable[[Warehouse], Drawn]:
-    """The charts of a section of the report that is of no corpus, and rest on an asset first of all."""
+    """Charts of a report section that belongs to no corpus, if the asset is the first source of the chart."""
 
     def found(warehouse: Warehouse) -> Drawn:
         yield from _resting(section(_home(warehouse)), asset, "")
@@ -52,7 +52,7 @@ def _resting(exhibits: Iterable[Exhibit], asset: str, before: str) -> Drawn:
 
 
 def _home(warehouse: Warehouse) -> Home:
-    """The report's view of a warehouse, in which every asset is of the same version: nothing here shows it."""
+    """The report's view of a warehouse, with the same version for every asset: the charts show no versions."""
     none = [pl.lit("").alias(name) for name in ("model", "passage", "task", "version")]
     states = pl.DataFrame({"asset": ASSETS}).with_columns(*none, updated_at=pl.lit(datetime(1970, 1, 1)))
     return Home(warehouse, states)
@@ -87,7 +87,7 @@ def _agreement(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _differences(rows: pl.DataFrame) -> charts.Spec:
-    """Each two systems in similarity, those of models where there are two."""
+    """Differences of systems in similarity: between models if there are two or more, else between all systems."""
     own = rows.filter(measure="sim_best").sort("difference", descending=True)
     models = own.filter(kind="model", other_kind="model")
     own = models if len(models) else own
@@ -95,7 +95,7 @@ def _differences(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _apart(rows: pl.DataFrame, table: str, panel: pl.Expr, first: str, measure: str) -> charts.Spec:
-    """Differences with their intervals, in two kinds: told apart, or not."""
+    """Differences with their intervals; significant and insignificant differences are two kinds."""
     kind = pl.when(pl.col("p_holm") < significance.LEVEL).then(pl.lit(SURE)).otherwise(pl.lit(UNSURE))
     drawn = _ranges(rows, table, "difference", panel, pl.format("{} – {}", first, "other"), kind)
     return charts.ranges(drawn, f"difference of {measure}, {INTERVAL}", width=340, columns=1, rule=0)
@@ -127,7 +127,7 @@ def _shared(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _detection(rows: pl.DataFrame) -> charts.Spec:
-    """How well drift tells damaged from sound translations, by kind of damage, at each severity."""
+    """AUC of drift for damaged against sound translations, by severity and kind of damage."""
     own = rows.filter(pl.col("metric") == "drift", pl.col("auc").is_not_null(), pl.col("severity") > 0)
     easy = own.group_by("kind").agg(mean=pl.col("auc").mean())
     own = own.join(easy, on="kind").sort("severity", "mean", "kind", descending=[False, True, False])
@@ -136,7 +136,7 @@ def _detection(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _thresholds(rows: pl.DataFrame) -> charts.Spec:
-    """What it costs in false alarms to find so much of all damage, by severity."""
+    """Recall and false alarms of each threshold, over all kinds of damage, by severity."""
     own = rows.filter(pl.col("kind") == "all", pl.col("severity") > 0).sort("severity", "rule")
     table, panel = "sensitivity_threshold", pl.format("severity {}", "severity")
     drawn = pl.concat([
@@ -154,7 +154,7 @@ def _marks(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _adherence(rows: pl.DataFrame) -> charts.Spec:
-    """Shares of terms that models have, and the human translations of the same chunks."""
+    """Adherence of each model to the glossary, and adherence of the human translations of the same chunks."""
     own = rows.sort("adherence", descending=True, nulls_last=True)
     models = _ranges(own, "adherence_summary", "adherence", pl.lit(""), pl.col("model"), pl.lit("model"))
     share = 100 * pl.col("human_adherence")
@@ -163,7 +163,7 @@ def _adherence(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _seats(rows: pl.DataFrame) -> charts.Spec:
-    """How often seats and ensembles decide, and are right where they do."""
+    """Chart of seats and ensembles: how often each decides, and how often its decisions are right."""
     words = pl.concat_str(
         "kind", *(pl.when(pl.col(name) != "").then(pl.col(name)) for name in ("judge", "aspect", "weight_words")),
         separator=" ", ignore_nulls=True,
@@ -190,7 +190,7 @@ def _scores(table: str, system: str, kind: str) -> Callable[[Warehouse], Drawn]:
 
 
 def _calls(warehouse: Warehouse) -> Drawn:
-    """What calls cost; how many there were where none has a price."""
+    """Costs of calls; numbers of calls if no call has a price."""
     costs = list(of_all(content.costs, "model_call")(warehouse))
     calls = warehouse.read("model_call", columns=["model", "purpose"]).group_by("model", "purpose").agg(value=pl.len())
     if len(calls) and not costs:

@@ -159,7 +159,7 @@ def _prose(warehouse: Warehouse, key: pl.DataFrame) -> pl.DataFrame:
 
 
 def _outputs(warehouse: Warehouse, passages: pl.DataFrame, shown: Disclosure) -> pl.DataFrame:
-    """Columns `model`, `passage`, `text` and `status`, what became of it."""
+    """Outputs and refusals: columns `model`, `passage`, `text` and `status` ('translated', 'refused' or 'withheld')."""
     outputs = warehouse.read("model_output", passages, ["model", "passage", "text"])
     refused = warehouse.read("refusal", passages, ["model", "passage"]).with_columns(text=pl.lit(None, pl.String))
     rows = pl.concat([outputs, refused]).sort("model", "passage")
@@ -169,7 +169,7 @@ def _outputs(warehouse: Warehouse, passages: pl.DataFrame, shown: Disclosure) ->
 
 
 def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Tables without any text, by file; and what is known of each passage, by table."""
+    """Tables without texts, by file name; the tables from which further files are made, by table name."""
     sets = warehouse.read("base_set_item", passages, ["base_set"]).unique()
     tables = {
         file: warehouse.read(source.table, keys, source.columns)
@@ -190,7 +190,7 @@ def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> 
 
 
 def _numbered(labels: pl.DataFrame, agreement: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """What names annotators, with numbers in the place of names."""
+    """The tables that name annotators, with numbers in place of the names."""
     people = agreement.filter(kind="people")
     numbers = anonymous([*labels["annotator"], *people["first"], *people["second"]])
     return {
@@ -228,7 +228,7 @@ def _package(content: Content, private: bool, published: date) -> dict[str, byte
 
 
 def _as_written(content: Content, outputs: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """The tables of the package by the names of their files in CSV."""
+    """CSV tables of the package, by file name."""
     tables = {file: _short(rows, content.corpus) for file, rows in content.tables.items() if file.endswith(".csv")}
     found = content.verification.drop("licence").with_columns(evidence=pl.when(~pl.col("restricted")).then("evidence"))
     return tables | {
@@ -239,12 +239,12 @@ def _as_written(content: Content, outputs: pl.DataFrame) -> dict[str, pl.DataFra
 
 
 def checksums(files: Mapping[str, bytes]) -> bytes:
-    """What `sha256sum` checks files by."""
+    """Checksums of files in the format that `sha256sum --check` reads."""
     return "".join(f"{hashlib.sha256(whole).hexdigest()}  {path}\n" for path, whole in sorted(files.items())).encode()
 
 
 def parquet(file: str) -> str:
-    """Where the table of a file in CSV stands with its types."""
+    """Path of the Parquet file of the table in a CSV file."""
     return f"parquet/{file.removesuffix('.csv')}.parquet"
 
 
@@ -255,7 +255,7 @@ def _languages(content: Content) -> list[str]:
 
 
 def _restricted(content: Content, texts: Mapping[str, pl.DataFrame], outputs: pl.DataFrame) -> dict[str, bytes]:
-    """What a public package leaves out."""
+    """Files with the restricted texts and outputs, which a public package leaves out."""
     files = {
         file: _lines(_record(row, whole=True) for row in rows.filter("restricted").iter_rows(named=True))
         for file, rows in texts.items()
@@ -298,7 +298,7 @@ def _output_files(outputs: pl.DataFrame) -> dict[str, bytes]:
 
 
 def _record(row: Mapping[str, object], whole: bool) -> dict[str, object]:
-    """A text and its rights; not `whole`, its length and hash in place of everything that may quote it.
+    """A text with its rights; unless `whole`, its length and hash replace everything that may quote the text.
 
     Only whole passages and documents are hashed: a segment of three words could be found by trying.
     """
@@ -342,7 +342,7 @@ def _readme(content: Content, private: bool, tables: Sequence[str]) -> str:
 
 
 def _made_from(content: Content) -> str:
-    """Versions and settings, an entry each."""
+    """Markdown list of versions and settings, one entry for each."""
     described = content.tables["corpus"].row(0, named=True)
     lines = [f"{name.replace('_', ' ')}: {value}" for name, value in described.items() if value is not None]
     signatures = content.tables["leaderboard.csv"]["signature"].unique().sort()
@@ -350,7 +350,7 @@ def _made_from(content: Content) -> str:
 
 
 def made_from(lines: Iterable[str]) -> str:
-    """An entry for the software, each prompt and each of the lines."""
+    """Markdown list with an entry for the software, for each prompt and for each of `lines`."""
     asked = [prompts.load(path.stem) for path in sorted((PROJECT / "prompts").glob("*.yaml"))]
     by = [f"prompt `{each.name}`: version {each.version}, digest {each.digest()}" for each in asked]
     return "".join(f"- {line}\n" for line in [f"Variorum {version('variorum')}", *by, *lines])
@@ -365,7 +365,7 @@ def _characters() -> pl.Expr:
 
 
 def _short(rows: pl.DataFrame, corpus: str) -> pl.DataFrame:
-    """Rows whose passages are named without the corpus."""
+    """Rows with passages named by id, without the corpus."""
     names = [name for name in ("passage", "kept") if name in rows.columns]
     rows = rows.with_columns(pl.col(names).str.strip_prefix(f"{corpus}/"))
     return rows.rename({"passage": "passage_id"}, strict=False)

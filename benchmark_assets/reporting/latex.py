@@ -46,7 +46,7 @@ DOCUMENT = r"""\documentclass{{article}}
 
 
 class LatexTable(NamedTuple):
-    """A table as text. `name` is that of its file and label; the first `texts` columns are set flush left."""
+    """Content of a table. `name` names its file and label; the first `texts` columns are set flush left."""
 
     name: str
     caption: str
@@ -233,6 +233,6 @@ def _table(
     name: str, caption: str, rows: pl.DataFrame, table: str, texts: Sequence[str], numbers: Sequence[str],
     others: Iterable[str] = (),
 ) -> LatexTable:  # fmt: skip
-    """Columns of rows of a table of the warehouse, and others that the rows have besides."""
+    """A LaTeX table: columns of the warehouse table `table`, and `others`, which only `rows` has."""
     shown = rows.select(*cells(table, *texts, *numbers), *others)
     return LatexTable(name, caption, shown, len(texts), rows["signature"].to_list())

@@ -47,14 +47,14 @@ def summaries(scores: pl.DataFrame, *by: str) -> pl.DataFrame:
 
 
 def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()) -> pl.DataFrame:
-    """Rows of both in one table, ranked within each corpus by `sim_best`, best first; those without it last.
+    """Models and humans in one table, ranked within each corpus by `sim_best`; rows without `sim_best` last.
 
     Parameters
     ----------
     models, humans
         Summary rows with the columns `model` or `translator`, `corpus` and the aggregates.
     removed
-        Models that can be asked no more; their rows are marked.
+        Models that can no longer be asked; `removed` is true in their rows.
     """
     both = pl.concat(
         [
@@ -70,7 +70,7 @@ def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()
 
 
 def readable(board: pl.DataFrame) -> pl.DataFrame:
-    """The leaderboard as people read it. It may lack `rank` and `kind`."""
+    """The leaderboard formatted for readers. `board` may lack the columns `rank` and `kind`."""
     if "removed" in board.columns:
         board = board.with_columns(
             pl.col("system") + pl.when("removed").then(pl.lit(" (removed)")).otherwise(pl.lit(""))
@@ -81,5 +81,5 @@ def readable(board: pl.DataFrame) -> pl.DataFrame:
 
 
 def further(board: pl.DataFrame) -> pl.DataFrame:
-    """What the leaderboard has besides: means over passages, errors of length, counts of what is wrong with outputs."""
+    """Further columns of the leaderboard: means over passages, errors of length, counts of faulty outputs."""
     return board.sort("corpus", "rank").select(cells("leaderboard", "corpus", "kind", "system", *FURTHER))

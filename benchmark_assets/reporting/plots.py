@@ -65,9 +65,10 @@ def plots(warehouse: Warehouse, asset: str) -> Mapping[str, str]:
 
 
 def pictured(charts: Iterable[tuple[str, Spec]]) -> str:
-    """Titles and charts as Markdown with pictures, of at most `MOST` characters, and how many there was no room for.
+    """Titles and charts as Markdown with pictures, and the number of charts left out beyond `MOST` characters.
 
-    Of a chart that is too large only the first rows are drawn, and its title says how many of how many.
+    If a chart is too large, only its first rows are drawn, and its title gives the number of rows drawn and of all
+    rows.
     """
     parts: list[str] = []
     waiting = list(charts)
@@ -86,7 +87,7 @@ def pictured(charts: Iterable[tuple[str, Spec]]) -> str:
 
 
 def _within(title: str, chart: Spec, most: int) -> str | None:
-    """A chart as Markdown of at most `most` characters, if need be only its first rows; None where these are none."""
+    """A chart as Markdown of at most `most` characters, cut to its first rows if necessary; None if no row fits."""
     rows = _rows(chart)
     text, kept = _picture(title, chart), len(rows)
     while len(text) > most:
@@ -104,7 +105,7 @@ def _picture(title: str, chart: Spec) -> str:
 
 
 def svg(chart: Spec) -> str:
-    """A chart as SVG on white, no wider than `WIDTH`, without what only a page of the chart's own has a use for."""
+    """A chart as SVG on white, no wider than `WIDTH`, without markup that is useful only in a page of its own."""
     import vl_convert  # starts a JavaScript engine, which only a run that draws should wait for
 
     config = {**chart.get("config", {}), "background": PAPER, "font": FONT, "axisBand": {"ticks": False}}
@@ -122,7 +123,7 @@ def svg(chart: Spec) -> str:
 
 
 def _cut(part: Any) -> Any:
-    """A part of a chart with the middle of long names left out: to measure one of 20,000 characters takes a minute."""
+    """A part of a chart with long names cut in the middle: measuring a name of 20,000 characters takes a minute."""
     if isinstance(part, str):
         return part if len(part) <= LONGEST else f"{part[: LONGEST // 2]}…{part[-LONGEST // 2 :]}"
     if isinstance(part, dict):
@@ -131,7 +132,7 @@ def _cut(part: Any) -> Any:
 
 
 def _strip(element: ElementTree.Element) -> None:
-    """Take out what is not seen: attributes, elements, decimals."""
+    """Remove attributes, elements and decimals that are not visible."""
     for name, value in list(element.attrib.items()):
         if PLAIN.get(name) == value or (name in NEEDLESS and not (name == "font-size" and value != SIZE)):
             del element.attrib[name]
@@ -150,7 +151,7 @@ def _rows(chart: Spec) -> list[str]:
 
 
 def _first(chart: Spec, kept: set[str]) -> Spec:
-    """A chart with only these of its rows."""
+    """A chart reduced to the rows in `kept`."""
     smaller = deepcopy(chart)
     for values in _values(smaller):
         values[:] = [value for value in values if value["row"] in kept]
@@ -158,7 +159,7 @@ def _first(chart: Spec, kept: set[str]) -> Spec:
 
 
 def _values(part: Any) -> Iterator[list[dict[str, Any]]]:
-    """The lists of values with a `row` in a chart, wherever they stand."""
+    """All lists of values in a chart that have a `row`, at any depth."""
     if isinstance(part, list) and part and isinstance(part[0], dict) and isinstance(part[0].get("row"), str):
         yield part
     elif isinstance(part, dict | list):

@@ -14,14 +14,14 @@ from resources.tables import cells, shown, with_signatures
 
 
 def across(rows: pl.DataFrame, table: str, keys: Sequence[str], by: str, cell: pl.Expr | str) -> pl.DataFrame:
-    """A row for each combination of keys, a column for each value of `by`, by name, in which its cell stands.
+    """Pivot rows: a row for each combination of keys, a column for each value of `by`, in order of name.
 
     Parameters
     ----------
     rows
-        Of `table`.
+        Rows of `table`.
     cell
-        The cell, or the name of its column.
+        Content of the cells: an expression, or the name of a column.
     """
     value = cells(table, cell)[0] if isinstance(cell, str) else cell
     headings = [catalogue.column(table, key).heading for key in keys]
@@ -30,7 +30,10 @@ def across(rows: pl.DataFrame, table: str, keys: Sequence[str], by: str, cell: p
 
 
 def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFrame:
-    """Rows of `metric_rank`, best mean rank first: for each measure a column with `rank`, for their mean its value."""
+    """Rows of `metric_rank`, best mean rank first.
+
+    Each measure has a column, which shows `rank`; the column of the mean rank shows its value.
+    """
     overall = pl.col("measure") == MEAN_RANK
     by = [*(key for key in keys if key == "corpus"), "value", "system"]
     order = rows.filter(overall).sort(by).select(cells("metric_rank", *keys))
@@ -42,7 +45,7 @@ def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFra
 
 
 def shares(rows: pl.DataFrame) -> str:
-    """Rows of `closest_share`, a column for each translator; null where a system is not compared with one."""
+    """Rows of `closest_share`, a column for each translator; null if the system is not compared with the translator."""
     return with_signatures(across(rows, "closest_share", ["corpus", "kind", "system"], "translator", "share"), rows)
 
 

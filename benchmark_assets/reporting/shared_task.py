@@ -50,7 +50,7 @@ A line a passage of `passages.txt`, in its order; line breaks within a passage a
 
 
 class WrittenSharedTask(NamedTuple):
-    """What a folder holds: the counts of passages, systems and references; systems and restricted texts left out."""
+    """Content of a folder: number of passages, systems and references; systems and restricted texts left out."""
 
     passages: int
     systems: list[str]
@@ -136,7 +136,7 @@ def _pair(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> str:
 def _lines(
     corpus: str, sources: pl.DataFrame, references: pl.DataFrame, outputs: pl.DataFrame, systems: Sequence[str]
 ) -> tuple[Lines, list[str]]:
-    """The test set, and the systems that lack a passage of it."""
+    """The test set, and the systems left out because they lack one of its passages."""
     texts = {model: dict(own.select("passage", "text").iter_rows()) for (model,), own in outputs.group_by("model")}
     if unknown := sorted(set(systems) - set(texts)):
         raise BadInput(corpus, unknown[0], "has no outputs that may be written", "`variorum models` lists models")
@@ -146,7 +146,8 @@ def _lines(
     wanted = passages["passage"].to_list()
     complete = [name for name in sorted(systems or texts) if all(passage in texts[name] for passage in wanted)]
     if not wanted or not complete:
-        raise BadInput(corpus, "", "has no passage that all its systems have", "name some that have passages in common")
+        lack = "no passage with outputs of all named systems" if systems else "no system with outputs for all passages"
+        raise BadInput(corpus, "", f"has {lack}", "name systems that have passages in common, with `--system`")
     written = {
         translator: dict(own.select("passage", "text").iter_rows())
         for (translator,), own in references.sort("translator").group_by(["translator"], maintain_order=True)
@@ -201,7 +202,7 @@ def _metrics(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[st
 
 
 def _by_people(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[str, str]]:
-    """Labels, verdicts and points, where there are any."""
+    """Files of scores from labels, verdicts and points; a kind without scores has no file."""
     passages = lines.passages.select("passage")
     weight = pl.col("label").replace_strict(WEIGHTS, default=None, return_dtype=pl.Float64)
     labels = warehouse.read("human_label", passages, ["model", "passage", "label"]).with_columns(score=weight)
@@ -219,7 +220,7 @@ def _by_people(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[
 
 
 def _ordered(lines: Lines, rows: pl.DataFrame) -> pl.DataFrame:
-    """A row for each line of each system, null where there is none among the rows."""
+    """One row for each line of each system; null if `rows` has no row for the line."""
     systems = pl.DataFrame({"model": [*lines.outputs]}, schema={"model": pl.String})
     wanted = systems.join(lines.passages.select("passage"), how="cross", maintain_order="left_right")
     return wanted.join(rows, on=["model", "passage"], how="left", maintain_order="left")

@@ -23,7 +23,7 @@ SLICE = pl.Schema({
 
 
 def measured(warehouse: Warehouse) -> pl.DataFrame:
-    """What `slices` wants of all passages that have a complete reference; lengths are in characters."""
+    """Input of `slices`: all passages that have a complete reference, with lengths in characters."""
     references = warehouse.read("reference", columns=["passage", "text", "complete"]).filter("complete")
     lengths = references.group_by("passage").agg(reference_length=pl.col("text").str.len_chars().mean())
     sources = warehouse.read("source_text", columns=["corpus", "passage", "document", "text"])
@@ -33,13 +33,13 @@ def measured(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def slices(passages: pl.DataFrame) -> pl.DataFrame:
-    """In which slice of each dimension a passage is.
+    """The slices that each passage belongs to, one for each dimension.
 
     Parameters
     ----------
     passages
-        Columns `corpus`, `passage`, `document` and those of `THIRDS`, null where unknown: such a passage is in no slice
-        of that dimension.
+        Columns `corpus`, `passage`, `document` and the columns in `THIRDS`. A passage with null in one of these is in
+        no slice of that dimension.
 
     Returns
     -------
@@ -48,8 +48,9 @@ def slices(passages: pl.DataFrame) -> pl.DataFrame:
 
     Notes
     -----
-    A collection is what a document's id begins with up to its first character that is no letter: `an10.13` is of `an`.
-    Thirds are by rank within the corpus, equal values together, so they are not equally large where values repeat.
+    The collection of a document is the part of its id before the first character that is not a letter: `an10.13`
+    belongs to `an`. Thirds are by rank within the corpus. Equal values are in the same third, so thirds differ in size
+    where values repeat.
     """
     collection = passages.select(
         "corpus", "passage", pl.lit("collection").alias("dimension"), COLLECTION.alias("slice"),

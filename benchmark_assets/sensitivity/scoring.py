@@ -18,12 +18,12 @@ def variant_scores(variants: pl.DataFrame, references: pl.DataFrame) -> pl.DataF
     variants
         Columns `passage`, `translator`, `BY`, `text`, `vector` (array of float32, unit length) and `cut`.
     references
-        Columns `passage`, `translator`, `text`, `vector`, `cut`; complete ones, of all passages of the variants.
+        All complete references of the variants' passages: columns `passage`, `translator`, `text`, `vector`, `cut`.
 
     Returns
     -------
-    Columns `passage`, `translator`, `BY`, and the columns of `drift_score` and `lexical_score`; null as in human
-    baselines.
+    Columns `passage`, `translator`, `BY`, and the columns of `drift_score` and `lexical_score`. With one other
+    reference, the columns that need an envelope are null; with no other reference, all scores are null.
     """
     passages = variants.select("passage").unique(maintain_order=True)
     parts = [

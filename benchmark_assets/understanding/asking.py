@@ -49,9 +49,10 @@ class Form:
         return self.seed * MOST_DRAWS + draw
 
     def template(self, draw: int) -> Template[Parsed]:
-        """What all questions of a draw have in common. Each draw has its own seed if requests can have one.
+        """The common part of all questions of a draw, with the draw's own seed if requests can have a seed.
 
-        A model whose replies stay empty, or whose context is too short for the question, has answered: unusably.
+        If a model's replies stay empty, or its context is too short for the question, the question counts as answered,
+        with an unusable answer.
         """
         prompt, values = prompted(self.description)
         shown = values | {"examples": _examples(self.description, self.shown)}

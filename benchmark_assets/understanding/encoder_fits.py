@@ -47,7 +47,7 @@ def answers(
     encoders: Mapping[str, Encoder],
     run: str,
 ) -> Computed:
-    """Answers of encoders to tasks; the result of each training is stored at once.
+    """Answers of encoders to tasks. The result of each training run is stored at once.
 
     Parameters
     ----------
@@ -60,7 +60,8 @@ def answers(
 
     Returns
     -------
-    Rows of `encoder_answer`. A task fails if one of the encoders cannot be trained on it; the others are trained first.
+    Rows of `encoder_answer`. If an encoder cannot be trained on a task, the task fails after all other encoders have
+    been trained on it.
     """
     frames, failures = [pl.DataFrame(schema=BASELINE_ANSWER)], []
     for task in descriptions:

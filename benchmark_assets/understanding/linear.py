@@ -77,12 +77,12 @@ def _hashes(text: str, shortest: int, longest: int) -> NDArray[np.uint64]:
 
 
 class Terms:
-    """The n-grams that several train texts share, and TF-IDF weights of texts with logarithmic counts.
+    """Vocabulary of the n-grams that several train texts share, and TF-IDF weights with logarithmic counts.
 
     Attributes
     ----------
     train
-        Weights of the train texts, sparse, (texts, n-grams).
+        Weights of the train texts, a sparse matrix of shape (texts, n-grams).
 
     Raises
     ------

@@ -34,26 +34,26 @@ MODES = {"pooled_type": "ent_type", "pooled_partial": "partial", "pooled_strict"
 
 
 def type_f1(predicted: Sequence[tuple[str, str]], gold: Sequence[tuple[str, str]], text: str) -> float:
-    """F1 of the spans of one sample in mode 'type': a prediction is right if it overlaps a gold span of its type.
+    """F1 of a sample's predicted spans in mode 'type': right if they overlap a gold span of the same type.
 
     Parameters
     ----------
     predicted, gold
-        Type and string of each span. Their order matters: each prediction takes the first gold span of the best match.
+        Type and string of each span. The order matters: of equally good gold spans, a prediction takes the first.
     text
         Text of the sample.
 
     Returns
     -------
-    0 to 1; 1 if there are neither predictions nor gold spans. Equal to eval4ner's to the last bit.
+    F1, from 0 to 1; 1 if there are neither predictions nor gold spans. It equals eval4ner's F1 to the last bit.
 
     Notes
     -----
-    A prediction is matched with one of the gold spans not matched yet, in this order: an equal span, an overlapping
-    span of its type (both right), a span with the same string, an overlapping span (both wrong). Without a match it is
-    spurious. A gold span is missed if no prediction overlaps it; each prediction covers one gold span only. Precision
-    is right / predictions, recall is right / (right + wrong + missed). Source: DharmaBench, section 4.2, by way of
-    eval4ner (SemEval-2013 task 9).
+    Each prediction is matched with the best gold span not matched yet, in this order: an equal span (right), an
+    overlapping span of the same type (right), a span of another type with the same string (wrong), an overlapping span
+    of another type (wrong). A prediction without a match is spurious. A gold span is missed if no prediction overlaps
+    it; each prediction covers one gold span only. Precision is right / predictions, recall is right / (right + wrong +
+    missed). Source: DharmaBench, section 4.2, by way of eval4ner (SemEval-2013 task 9).
     """
     if not predicted and not gold:
         return 1.0

@@ -71,9 +71,10 @@ def parse_label(reading: Reading, classes: Sequence[str], values: Mapping[str, s
 
 
 def parse_spans(reading: Reading, types: Sequence[str]) -> Parsed:
-    """The spans that a reply lists.
+    """Parse a list of spans.
 
-    Items that are not spans of one of the types are dropped. A reply that lists nothing else is unusable.
+    List items that are not spans, or whose type is not in `types`, are dropped. A reply is unusable if its list has
+    only such items.
     """
     names = _Names(types, {})
 

@@ -195,7 +195,7 @@ def lines(text: str) -> list[int]:
 
 
 def tibetan_verse(text: str) -> str:
-    """VERSE if at least `LEAST_IN_VERSE` of the syllables are in lines of one length, odd and from 5 to 15."""
+    """VERSE if lines of one odd length, from 5 to 15, have at least the share `LEAST_IN_VERSE` of all syllables."""
     found = lines(text)
     inside = Counter[int]()
     for length in found:

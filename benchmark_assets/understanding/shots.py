@@ -47,25 +47,25 @@ def examples(
 ) -> list[Example]:
     """Choose examples of a task by a seed.
 
-    Chosen by hashes, not by a stream of random numbers: a sample that is added or removed changes the choice only if it
-    is itself in it.
+    The choice is by hashes, not by a stream of random numbers: adding or removing a sample changes the choice only if
+    the sample itself is among the examples.
 
     Parameters
     ----------
     train
-        As `showable` returns them.
+        Rows as `showable` returns them.
     spans
-        Rows of `task_span` of the task, of any splits.
+        Rows of `task_span` for the task; spans of other splits are ignored.
 
     Returns
     -------
-    `number` examples, balanced by class, or by having spans or none, as far as the samples allow. Groups alternate, in
-    an order that depends on the seed.
+    `number` examples, balanced as far as the samples allow: by class, or between samples with spans and samples without
+    spans. These groups alternate, in an order that depends on the seed.
 
     Raises
     ------
     BadInput
-        If `train` has fewer samples.
+        If `train` has fewer than `number` samples.
     """
     if len(train) < number:
         problem = (

@@ -41,19 +41,19 @@ def transfer(
     Parameters
     ----------
     standing
-        Record of the unedited local file; the server sends nothing if it has no newer version.
+        Record of the unedited local file. The server sends nothing unless it has a newer version.
 
     Returns
     -------
-    The note on the complete bytes, which are on disk; or the standing record if the local file is up to date.
+    The note on the downloaded file, whose bytes are all on disk; or `standing` if the local file is up to date.
 
     Raises
     ------
     BadInput
-        If the server lacks the file, refuses it, sends another content type, a file that is too large or compressed, or
-        redirects to a URL that is not trusted.
+        If the server lacks or refuses the file, redirects to a URL that is not trusted, or sends a file that is
+        compressed, too large or of another content type.
     Unreachable
-        If no attempt got a usable answer. The bytes received are kept for the next download.
+        If no attempt got a usable answer. The bytes received so far are kept for the next download.
     """
     host = httpx.URL(wanted.url).host
     reason, gone = "", False

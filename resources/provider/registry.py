@@ -78,7 +78,7 @@ class Price(_RegistryEntry):
         return self
 
     def cost(self, prompt: int, completion: int, cached: int = 0) -> int:
-        """Nanodollars for so many tokens; `cached` is part of `prompt`."""
+        """Cost of a call in nanodollars, by numbers of tokens; `prompt` includes the `cached` tokens."""
         cached = min(cached, prompt)  # some endpoints do not count it as part of the prompt
         cheap = self.input if self.cached is None else self.cached
         dollars = ((prompt - cached) * self.input + cached * cheap + completion * self.output) / 1e6

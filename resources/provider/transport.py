@@ -144,7 +144,7 @@ class Recording:
 def record(ledger: Path, model: str) -> Iterator[str]:
     """Lines of a recording: every question that a model answered, with its reply from the ledger.
 
-    They serve a registry entry with the same settings whose endpoint is the recording.
+    The recording can be the endpoint of a registry entry that has the same settings as the model.
     """
     for replicate, body, raw in replies(ledger, model):
         line = {

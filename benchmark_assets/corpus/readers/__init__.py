@@ -26,14 +26,14 @@ READERS: dict[str, Reader] = {
 
 
 def read(description: Description) -> Iterator[Document | BadInput]:
-    """Read a corpus by the reader of its layout.
+    """Read the documents of a corpus with the reader of its layout.
 
-    The second occurrence of a passage in another document, or of a document in another file, is a fault.
+    A passage in a second document, or a document in a second file, is a fault.
 
     Raises
     ------
     BadInput
-        For a layout without a reader, a root that does not exist, or a continuous reference without any file.
+        If the layout has no reader, the root does not exist, or a continuous reference has no file.
     """
     if description.layout not in READERS:
         raise BadInput(

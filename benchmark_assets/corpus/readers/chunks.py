@@ -54,11 +54,12 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
 
 
 def paragraphs(content: str) -> list[str]:
-    """Paragraphs of a text, without blanks around them; lines that were broken at a width are joined.
+    """Paragraphs of a text, without white space around them; the lines of a hard-wrapped text are joined.
 
-    The test looks at lines followed by a line that is not indented. Lines count as broken at a width if the median
-    width of these is `NARROWEST` or more, and more than half of them are within `SLACK` of it and end with no sentence.
-    A line is full if it is at most `SLACK` narrower than the median; in Korean, also if the next word has no room.
+    Only lines followed by an unindented line are measured. The text counts as hard-wrapped if the median width of these
+    lines is `NARROWEST` or more, and more than half of the lines are within `SLACK` of the median and do not end with a
+    sentence. In a hard-wrapped text, a line is joined with the next line if it is at most `SLACK` narrower than the
+    median; in Korean, also if it has no room for the first word of the next line.
     """
     lines = ["" if _RULE.fullmatch(line) else line.rstrip() for line in content.split("\n")]
     followed = [line for line, following in pairwise(lines) if line and following and not following[0].isspace()]

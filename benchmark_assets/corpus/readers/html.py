@@ -160,9 +160,9 @@ class _Footnotes(NamedTuple):
 
 
 def _footnotes(root: Element, markup: Markup) -> _Footnotes:
-    """Find footnotes: blocks in a box for footnotes, and blocks that an earlier mark refers to.
+    """Find footnotes: blocks in a footnote box, and blocks that are the target of an earlier mark.
 
-    A block in a box that no mark refers to continues the footnote before it.
+    A block in a footnote box continues the previous footnote if it is not the target of a mark.
     """
     position = {element: number for number, element in enumerate(root.iter())}
     targets = {

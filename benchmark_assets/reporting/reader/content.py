@@ -1,7 +1,7 @@
-"""What the reader shows: passages with texts, outputs, scores and judgements, and the index that its filters look at.
+"""Content of the reader: passages with texts, outputs, scores and judgments, and the overview that its filters search.
 
-Here: which rows, under which rights, in which form. Not here: the files of a folder (writing), what happens in the
-browser (reader.js), the sample as people get it (adjudication.annotation).
+Here: the choice of rows, the rights to texts, the form of the records. Not here: the files of a folder (writing), code
+that runs in the browser (reader.js), the sample for annotators (adjudication.annotation).
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,11 +38,20 @@ Record: TypeAlias = dict[str, object]
 
 
 class ShownPassage(NamedTuple):
-    """What a reader holds.
+    """Content of a reader.
 
-    `overview` describes all outputs in columns of equal length, with numbers in the place of names; `passages` has the
-    rest of each passage in the order of `overview["passages"]`; `outputs` counts outputs and refusals; `restricted`
-    names the texts of the corpus that are; `signatures` say by what the scores were made.
+    Attributes
+    ----------
+    overview
+        Description of all outputs, in columns of equal length, with numbers in place of names.
+    passages
+        Remaining data of each passage, in the order of `overview["passages"]`.
+    outputs
+        Number of outputs, including refusals.
+    restricted
+        Names of the corpus's restricted texts.
+    signatures
+        Signatures of the scores.
     """
 
     overview: Record
@@ -99,7 +108,7 @@ def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
 
 
 def _outputs(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """One row an output or refusal (`text` null), with all that there is one of."""
+    """One row for each output or refusal (`text` is null), with all columns that have one value for each output."""
     texts = warehouse.read("model_output", passages, [*KEY, "text"])
     refused = warehouse.read("refusal", passages, KEY).with_columns(text=pl.lit(None, pl.String))
     triage = warehouse.read("triage", passages)
@@ -157,7 +166,7 @@ def _people(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict
 
 
 def _by_output(rows: pl.DataFrame, words: Iterable[str]) -> dict[tuple[str, str], list[Record]]:
-    """Judgments of each output; the columns `words` become pairs of their name and text."""
+    """Judgments of each output; the columns `words` are merged into a list of pairs, name and text."""
     found: dict[tuple[str, str], list[Record]] = {}
     for row in rows.iter_rows(named=True):
         said = [(name, row.pop(name)) for name in words]
@@ -195,7 +204,7 @@ def _overview(
 
 
 def _numbers(column: pl.Series, names: Iterable[str]) -> list[int]:
-    """Places of a column's values among the names; -1 for what is none of them."""
+    """Positions of a column's values in `names`; -1 for values that are not in `names`."""
     places = {name: place for place, name in enumerate(names)}
     return [places.get(value, -1) for value in column.to_list()]
 

@@ -45,8 +45,10 @@ STATIC = Path(__file__).parent
 
 
 class WrittenReader(NamedTuple):
-    """How many passages and outputs (refusals are some) a folder holds, and the restricted texts of the corpus:
-    translators, and 'source'."""
+    """Content of a folder: number of passages, number of outputs (including refusals), restricted texts of the corpus.
+
+    A restricted text is named by its translator, or 'source'.
+    """
 
     passages: int
     outputs: int
@@ -163,7 +165,7 @@ def _put(
 
 
 def _shards(passages: Iterable[Record]) -> Iterator[list[Record]]:
-    """Passages in groups of about as many characters."""
+    """Passages in groups of similar size in characters."""
     group: list[Record] = []
     size = 0
     for each in passages:
@@ -187,7 +189,7 @@ def _json(content: object) -> str:
 
 
 def page_of(text: str) -> str:
-    """Markdown of paragraphs, tables and lists as HTML."""
+    """Convert Markdown to HTML: paragraphs, tables and lists only."""
     return "\n".join(_block(block.splitlines()) for block in text.strip().split("\n\n"))
 
 

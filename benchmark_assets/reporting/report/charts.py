@@ -60,17 +60,17 @@ def ranges(
     rows: pl.DataFrame, axis: str, *, width: int = 340, columns: int = 2, rule: float | None = None,
     domain: Sequence[float] | None = None,
 ) -> Spec:  # fmt: skip
-    """Values with their intervals, a row a name, a panel beside the other.
+    """Chart of values with their intervals: one row for each name, panels side by side.
 
     Parameters
     ----------
     rows
-        Columns `panel`, `row`, `kind`, `value`, `low`, `high`; rows and panels are drawn in the order in which they
-        come. Where `value` is null, nothing is drawn.
+        Columns `panel`, `row`, `kind`, `value`, `low`, `high`. Rows and panels are drawn in the order of the frame. If
+        `value` is null, nothing is drawn.
     axis
-        What the values are, with their unit.
+        Title of the axis: the quantity and its unit.
     rule
-        Where a line marks parity or chance.
+        Position of a line that marks parity or chance.
     domain
         Least and greatest value of the axis, the same in all panels; without it, each panel has its own.
     """
@@ -100,12 +100,12 @@ def ranges(
 
 
 def dodged(rows: pl.DataFrame, axis: str, *, domain: Sequence[float]) -> Spec:
-    """Values with their intervals, several `kind`s under each other in every row.
+    """Chart of values with their intervals; in every row, the kinds are one below the other.
 
     Parameters
     ----------
     rows
-        As those of `ranges`, without panels.
+        Columns as for `ranges`, without `panel`.
     """
     order, kinds = rows["row"].unique(maintain_order=True).to_list(), sorted(rows["kind"].unique())
     colour, shape = _looks(kinds)
@@ -125,16 +125,16 @@ def dodged(rows: pl.DataFrame, axis: str, *, domain: Sequence[float]) -> Spec:
 
 
 def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: str) -> Spec:
-    """A histogram of each name under the other, with the edges of the bands and the median.
+    """Chart of histograms, one below the other, with the edges of the bands and the medians.
 
     Parameters
     ----------
     bins
         Columns `row`, `kind` ('model' or 'human'), `start`, `end`, `share` (of the row's values, 0 to 1), `median`.
     edges
-        Where one band ends and the next begins.
+        Edges between the bands.
     most
-        Where the axis ends; it begins at 0.
+        End of the axis, which begins at 0.
     """
     order, kinds = bins["row"].unique(maintain_order=True).to_list(), ["model", "human"]
     colour = alt.Color("kind:N").scale(domain=kinds, range=[COLOURS[KINDS[kind][0]] for kind in kinds])
@@ -154,7 +154,7 @@ def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: 
 
 
 def shares(rows: pl.DataFrame, order: Sequence[str], axis: str) -> Spec:
-    """Shares that add up to one, side by side in a row, with their numbers where there is room.
+    """Stacked bars of shares that add up to one, with the percentages where there is room.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def shares(rows: pl.DataFrame, order: Sequence[str], axis: str) -> Spec:
         Columns `panel`, `row`, `level` (of `LEVELS`), `share` (0 to 1), `count` and `before` (sum of the shares of the
         levels before it).
     order
-        Rows from above, the same in all panels.
+        Rows from top to bottom, the same in all panels.
     """
     panels, levels = rows["panel"].unique(maintain_order=True).to_list(), list(LEVELS)
     colour = alt.Color("level:N").scale(domain=levels, range=[COLOURS[LEVELS[each]] for each in levels])
@@ -186,14 +186,14 @@ def shares(rows: pl.DataFrame, order: Sequence[str], axis: str) -> Spec:
 
 
 def amounts(rows: pl.DataFrame, axis: str, kinds: Mapping[str, str], *, width: int = WIDE) -> Spec:
-    """Amounts as bars, several `kind`s under each other in every row, the number behind each.
+    """Bars of amounts, with the number behind each bar; in every row, the kinds are one below the other.
 
     Parameters
     ----------
     rows
-        Columns `row`, `kind`, `value` and `words` (the number as one reads it).
+        Columns `row`, `kind`, `value` and `words` (the formatted number).
     kinds
-        Names of `COLOURS` by kind, in their order.
+        Names of `COLOURS` by kind, in the order of the kinds.
     """
     order = rows["row"].unique(maintain_order=True).to_list()
     colour = alt.Color("kind:N").scale(domain=list(kinds), range=[COLOURS[each] for each in kinds.values()])
@@ -209,7 +209,7 @@ def amounts(rows: pl.DataFrame, axis: str, kinds: Mapping[str, str], *, width: i
 
 
 def _looks(kinds: Sequence[str]) -> tuple[alt.Color, alt.Shape]:
-    """Colour and shape of each kind: that of `KINDS`, else the next of `FURTHER`."""
+    """Color and shape of each kind, from `KINDS`; kinds that `KINDS` lacks look as `FURTHER` says."""
     looks = [KINDS.get(kind, FURTHER[at % len(FURTHER)]) for at, kind in enumerate(kinds)]
     colours, shapes = [COLOURS[colour] for colour, _ in looks], [shape for _, shape in looks]
     colour = alt.Color("kind:N").scale(domain=list(kinds), range=colours)
@@ -217,7 +217,7 @@ def _looks(kinds: Sequence[str]) -> tuple[alt.Color, alt.Shape]:
 
 
 def _values(rows: pl.DataFrame) -> alt.InlineData:
-    """Rows as values of the chart, rounded to what can be seen."""
+    """Rows as values of the chart, rounded to five decimals."""
     return alt.InlineData(values=rows.with_columns(pl.selectors.float().round(5)).to_dicts())
 
 
@@ -226,7 +226,7 @@ def _tips(**titles: str) -> list[alt.Tooltip]:
 
 
 def _spec(chart: alt.LayerChart | alt.FacetChart) -> Spec:
-    """Vega-Lite with the style that all charts share; the background is that of the page."""
+    """Vega-Lite with the style that all charts share, on the background of the page."""
     words = {"labelColor": COLOURS["ink"], "titleColor": COLOURS["ink"], "labelFontSize": 11, "titleFontSize": 11}
     axis = {
         **words, "domainColor": COLOURS["quiet"], "tickColor": COLOURS["quiet"], "gridColor": COLOURS["grid"],

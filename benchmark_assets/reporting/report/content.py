@@ -64,7 +64,7 @@ def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
 
 
 def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
-    """Systems by similarity, with the clusters of those that cannot be told apart."""
+    """Systems by similarity, and the clusters of models that are not significantly different."""
     board = home.read("leaderboard", corpus).sort("rank")
     if board.is_empty():
         return []
@@ -122,7 +122,7 @@ def _ranks(home: Home, corpus: str, ranks: pl.DataFrame, overall: pl.DataFrame) 
 
 
 def drift(home: Home, corpus: str) -> list[Exhibit]:
-    """Distribution of drift by model, and how many outputs lie in each band."""
+    """Distribution of drift, and number of outputs in each band, by system."""
     warehouse = home.warehouse
     models = _of(warehouse.read("drift_score", columns=["model", "passage", "drift", "embedder"]), corpus)
     people = _of(warehouse.read("human_baseline", columns=["translator", "passage", "drift", "embedder"]), corpus)
@@ -163,7 +163,7 @@ def drift(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def _histogram(both: pl.DataFrame, middle: pl.DataFrame, most: float) -> pl.DataFrame:
-    """Shares of each system's values in bins of one width, from 0 to `most`; what lies beyond is in the last."""
+    """Share of each system's values in bins of equal width up to `most`; the last bin has all greater values too."""
     width = most / BINS
     place = (pl.col("drift") / width).floor().clip(0, BINS - 1).cast(pl.Int32)
     bins = both.group_by("kind", "system", place.alias("bin")).agg(count=pl.len())
@@ -175,7 +175,7 @@ def _histogram(both: pl.DataFrame, middle: pl.DataFrame, most: float) -> pl.Data
 
 
 def severity(home: Home, corpus: str) -> list[Exhibit]:
-    """Verdicts by band of drift and by model; errors of all outputs by people's sample."""
+    """Error rates by band of drift and by model: from the panel's verdicts, and from people's labels on a sample."""
     rows = home.read("audit_outcome", corpus).filter(pl.col("judged") > 0)
     if rows.is_empty():
         return []
@@ -208,7 +208,7 @@ def severity(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def _stacked(rows: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Shares of the labels of each row, and the sum of those before."""
+    """Share of each label in each row, and the sum of the shares of the labels before it."""
     levels = list(LABELS)
     total = pl.sum_horizontal(levels)
     return pl.concat([
@@ -270,7 +270,7 @@ def categories(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def closest(home: Home, corpus: str) -> list[Exhibit]:
-    """How often each translator is the one that a system comes closest to."""
+    """Share of passages for which each translator's reference is the closest to a system's output."""
     rows = home.read("closest_share", corpus).sort("kind", "system", "translator", descending=[True, False, False])
     if rows.is_empty():
         return []
@@ -291,7 +291,7 @@ def closest(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def concordance(home: Home, corpus: str) -> list[Exhibit]:
-    """Whether the measures order the models alike."""
+    """Concordance of the measures: whether they order the models alike."""
     rows = home.read("metric_concordance", corpus).filter(pl.col("value").is_not_null())
     pairs = rows.filter(statistic="tau_b").sort("value", "measure", "other", descending=[True, False, False])
     if pairs.is_empty():
@@ -315,7 +315,7 @@ def concordance(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def calibration(home: Home, corpus: str) -> list[Exhibit]:
-    """Judges against people."""
+    """Agreement of judges and the panel with people."""
     rows = home.read("judge_calibration", corpus).sort("kappa", "judge", descending=[True, False], nulls_last=True)
     if rows.is_empty():
         return []
@@ -343,7 +343,7 @@ def calibration(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def literary(home: Home, corpus: str) -> list[Exhibit]:
-    """Models against the human translators."""
+    """Scores of models against the human translations."""
     rows = home.read("literary_score", corpus)
     if rows.is_empty():
         return []
@@ -374,7 +374,10 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def pairwise(home: Home) -> list[Exhibit]:
-    """LT of models and anchors by slice, an exhibit for each base set and contract: others are not comparable."""
+    """LT of models and anchors by slice.
+
+    Each base set and contract has its own exhibit, since scores under different contracts are not comparable.
+    """
     models, anchors = (home.warehouse.read(table) for table in ("pairwise_score", "anchor_score"))
     shared = ["base_set", "slice", "items", "matches", "wins", "ties", "excluded", "win_rate", "win_rate_low",
               "win_rate_high", "problem", "contract", "signature"]  # fmt: skip
@@ -413,8 +416,10 @@ def pairwise(home: Home) -> list[Exhibit]:
 
 
 def _problems(rows: pl.DataFrame) -> str:
-    """What keeps strengths from being told, a sentence for each slice and problem; with the names of who has it, unless
-    all of the slice do."""
+    """The reasons why strengths cannot be estimated, one sentence for each slice and problem.
+
+    A sentence names the systems with the problem, unless all systems of the slice have it.
+    """
     sizes = dict(rows.group_by("slice").len().iter_rows())
     found = rows.drop_nulls("problem").group_by("slice", "problem", maintain_order=True).agg(pl.col("system").sort())
     return " ".join(
@@ -424,7 +429,7 @@ def _problems(rows: pl.DataFrame) -> str:
 
 
 def understanding(home: Home) -> list[Exhibit]:
-    """Means over the tasks of a benchmark in a language, tasks, and each two models."""
+    """Mean scores over the tasks of each benchmark and language, scores by task, and comparisons of models."""
     rows = home.warehouse.read("understanding_board").with_columns(benchmark=_scope())
     rests = home.rests("", "understanding_board")
     found: list[Exhibit] = []
@@ -468,7 +473,7 @@ def understanding(home: Home) -> list[Exhibit]:
 
 
 def costs(home: Home) -> list[Exhibit]:
-    """What was paid, by model and purpose."""
+    """Amounts paid, by model and purpose."""
     calls = home.warehouse.read("model_call")
     if calls.is_empty():
         return []
@@ -504,9 +509,9 @@ OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
 
 
 def _where(rows: pl.DataFrame, corpus: str, *same: str, **fixed: str | pl.Expr) -> list[Mapping[str, str]]:
-    """The filter behind each row: its columns `same`, and `fixed`, the same for all rows unless it is of columns.
+    """The filter behind each row: its values in the columns `same`, and `fixed` (values or expressions by key).
 
-    None where a value is null; what is '' is not asked for.
+    A row with a null has an empty filter. The filter leaves out keys whose value is ''.
     """
     wanted = rows.select(*same, **{key: pl.lit(each) if isinstance(each, str) else each for key, each in fixed.items()})
     return [
@@ -516,7 +521,7 @@ def _where(rows: pl.DataFrame, corpus: str, *same: str, **fixed: str | pl.Expr) 
 
 
 def _by_people() -> pl.Expr:
-    """The raters as the reader names them: the panel is what it shows of itself."""
+    """The raters as filters of the reader name them: '' for the panel, which the reader shows by default."""
     return pl.when(raters=PEOPLE).then("raters").otherwise(pl.lit(""))
 
 
@@ -524,7 +529,7 @@ def _intervals(
     drawn: Iterable[pl.DataFrame], axis: str, *, width: int = 340, columns: int = 2, rule: float | None = None,
     domain: Sequence[float] | None = None,
 ) -> charts.Spec | None:  # fmt: skip
-    """`charts.ranges` of those of the frames that have a value; None where none has."""
+    """A chart by `charts.ranges` of the frames that have a value; None if no frame has a value."""
     found = [rows for rows in drawn if rows["value"].count()]
     if not found:
         return None

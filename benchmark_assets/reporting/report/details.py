@@ -20,7 +20,7 @@ from resources.catalogue import label
 
 
 def differences(home: Home, corpus: str) -> list[Exhibit]:
-    """Each two models in similarity, or each two systems where there are not two models."""
+    """Differences in similarity of each pair of models; of each pair of systems if there are no two models."""
     rows = home.read("system_comparison", corpus).filter(measure="sim_best")
     models = rows.filter(kind="model", other_kind="model")
     rows = (models if len(models) else rows).sort("difference", descending=True)
@@ -31,7 +31,7 @@ def differences(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def agreement(home: Home, corpus: str) -> list[Exhibit]:
-    """How far apart the translators are."""
+    """Similarity of the translators to each other and to the centroid."""
     rows = home.read("translator_agreement", corpus).sort("measure", "translator", "other")
     shown = columns(rows, "translator_agreement")
     words = "How alike each two human translations are, and how far each is from the centre of all."
@@ -51,7 +51,7 @@ def slices(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def sensitivity(home: Home, corpus: str) -> list[Exhibit]:
-    """How well each metric tells damaged translations from sound ones."""
+    """Detection of damaged translations by each metric."""
     rows = home.read("sensitivity", corpus).drop_nulls("auc").sort("kind", "severity", "metric")
     keys = ["kind", "severity"]
     found = rows.group_by(keys, maintain_order=True).agg(pl.col("texts").max())
@@ -65,7 +65,7 @@ def sensitivity(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def recall(home: Home, corpus: str) -> list[Exhibit]:
-    """What finding errors costs."""
+    """Number of outputs to judge in order to find each share of the major errors."""
     rows = home.read("recall_cost", corpus).sort("ranking", "recall")
     shown = columns(rows, "recall_cost")
     words = "How many outputs have to be judged to find a share of the major errors, those first that rank highest."
@@ -81,7 +81,7 @@ def marks(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def seats(home: Home, corpus: str) -> list[Exhibit]:
-    """Seats and ensembles against people."""
+    """Agreement of seats and ensembles with people."""
     rows = home.read("ensemble_calibration", corpus).sort("kind", "expected", descending=[False, True])
     shown = columns(rows, "ensemble_calibration")
     words = "How often judges, each by aspect, and their ensembles name the translation that people named."
@@ -89,7 +89,7 @@ def seats(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def glossaries(home: Home, corpus: str) -> list[Exhibit]:
-    """How many terms of the glossary outputs have."""
+    """Number of glossary terms that outputs have."""
     rows = home.read("adherence_summary", corpus).sort("adherence", descending=True)
     shown = columns(rows, "adherence_summary")
     words = "How many of the glossary's terms outputs have, beside the human translation of the same chunks."

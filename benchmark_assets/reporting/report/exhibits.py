@@ -22,8 +22,10 @@ NONE = "–"
 
 
 class Cell(NamedTuple):
-    """What stands in a cell, by what it is sorted (None: last; words by themselves), the filter of the passages behind
-    it."""
+    """A cell: its text, the value to sort by, and the filter of the passages behind it.
+
+    `value` is None in a cell with words, which is sorted by the words, and in an empty cell, which is sorted last.
+    """
 
     text: str
     value: float | None
@@ -32,7 +34,7 @@ class Cell(NamedTuple):
 
 
 class ExhibitColumn(NamedTuple):
-    """A heading and its cells; `of_names` where they are words, which tell the row or may have any script."""
+    """A heading and its cells. `of_names`: whether the cells are words, such as names, which may have any script."""
 
     heading: str
     cells: Sequence[Cell]
@@ -49,7 +51,7 @@ class ExhibitSource(NamedTuple):
 
 
 class Exhibit(NamedTuple):
-    """A table with its chart, if there is one, in a few `words` that say what is to be seen."""
+    """A table with its chart, if there is one, and a few `words` on the content."""
 
     title: str
     words: str
@@ -60,14 +62,14 @@ class Exhibit(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Exhibits under one heading: those of a corpus, or those that are of none."""
+    """Exhibits under one heading: exhibits of one corpus, or exhibits that belong to no corpus."""
 
     title: str
     exhibits: Sequence[Exhibit]
 
 
 class Home(NamedTuple):
-    """Where exhibits are read from; `states` are all rows of `materialization`."""
+    """The warehouse from which exhibits are read; `states` are all rows of `materialization`."""
 
     warehouse: Warehouse
     states: pl.DataFrame
@@ -77,7 +79,7 @@ class Home(NamedTuple):
         return self.warehouse.read(table, pl.DataFrame({"corpus": [corpus]}))
 
     def rests(self, corpus: str, *assets: str) -> list[ExhibitSource]:
-        """What an exhibit of these assets rests on."""
+        """Sources of an exhibit that rests on these assets."""
         return sources(self.states, assets, corpus)
 
 
@@ -91,16 +93,16 @@ def exhibit(
 
 
 def named(system: str, kind: str) -> pl.Expr:
-    """The name of a system; that of a human translator says so, for a model may have the same."""
+    """The name of a system, with "(human)" after a translator's name, since a model may have the same name."""
     return pl.col(system) + pl.when(pl.col(kind) == "human").then(pl.lit(" (human)")).otherwise(pl.lit(""))
 
 
 def columns(
     rows: pl.DataFrame, table: str, *names: str, **behind: Sequence[Mapping[str, str]]
 ) -> list[ExhibitColumn]:  # fmt: skip
-    """Columns of rows as the catalogue declares them for a table, by default all `displayed` but the corpus.
+    """Columns of rows, formatted as the catalogue declares; by default all `displayed` columns except the corpus.
 
-    `behind` has filters by the name of the column.
+    `behind` has the filters of a column by the column's name.
     """
     chosen = names or [name for name in catalogue.declared()[table].displayed if name != "corpus"]
     return [column(rows, table, name, behind.get(name)) for name in chosen]
@@ -109,9 +111,9 @@ def columns(
 def column(
     rows: pl.DataFrame, table: str, name: str, behind: Sequence[Mapping[str, str]] | None = None, heading: str = ""
 ) -> ExhibitColumn:  # fmt: skip
-    """A column of rows under its heading, or another, with the digits and the interval that a table declares.
+    """A column of rows with the digits and the interval that the catalogue declares; `heading` replaces its heading.
 
-    Each number has the filter of the passages behind it.
+    `behind` is the filter of the passages behind each cell.
     """
     declared = catalogue.column(table, name)
     ends = ENDS if declared.interval else ENDS[:1]
@@ -134,13 +136,13 @@ def _cell(
 
 
 def points(table: str, name: str) -> dict[str, pl.Expr]:
-    """A number and its bounds as charts show them: in percent where tables do."""
+    """Expressions for a number and its bounds in a chart, in percent if tables show the number in percent."""
     scale = 100 if catalogue.column(table, name).percent else 1
     return {key: scale * pl.col(f"{name}{end}") for key, end in zip(("value", "low", "high"), ENDS, strict=True)}
 
 
 def signatures(*frames: pl.DataFrame) -> list[str]:
-    """What the numbers of these rows were made by, each said once."""
+    """Distinct signatures of the numbers in these rows."""
     found = pl.concat([rows.select("signature") for rows in frames])["signature"]
     return found.unique(maintain_order=True).to_list()
 
@@ -166,7 +168,7 @@ def sources(states: pl.DataFrame, assets: Sequence[str], corpus: str = "") -> li
 
 
 def _covers(rows: pl.DataFrame) -> str:
-    """'240 outputs of 5 models on 48 passages'; '' of an asset that has no partitions."""
+    """Extent of an asset in words: '240 outputs of 5 models on 48 passages'; '' for an asset without partitions."""
     models, passages, tasks = (rows[key].filter(rows[key] != "").n_unique() for key in ("model", "passage", "task"))
     known = [(models, "model"), (passages, "passage"), (tasks, "task")]
     words = [f"{count:,} {name}{'' if count == 1 else 's'}" for count, name in known if count]

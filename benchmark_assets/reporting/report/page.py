@@ -60,7 +60,7 @@ def page(parts: Sequence[Part], made: datetime, readers: Mapping[str, str] = Map
 
 
 def content_hash(html: str) -> str:
-    """Hash of a page without the times on it: of what it says, 64 hexadecimal digits."""
+    """Hash of a page's content, without the times that the page shows: 64 hexadecimal digits."""
     return sha256(TIME.sub("", html).encode()).hexdigest()
 
 
@@ -131,7 +131,7 @@ def _kind(column: ExhibitColumn) -> str:
 
 
 def _beneath(exhibit: Exhibit) -> Iterator[str]:
-    """What partitions and versions the numbers rest on, and their signatures."""
+    """Sources of an exhibit (partitions and versions) and its signatures."""
     if exhibit.sources:
         yield f'<p class="beneath">From {"; ".join(_source(each) for each in exhibit.sources)}.</p>'
     if exhibit.signatures:
@@ -149,7 +149,7 @@ def _time(moment: datetime) -> str:
 
 
 def _words(text: str) -> str:
-    """Text of any script as it is, apart from what stands beside it."""
+    """Escaped text; non-ASCII text is isolated from the direction of the text around it."""
     return f"<bdi>{escape(text)}</bdi>" if not text.isascii() else escape(text)
 
 
@@ -168,7 +168,7 @@ def _picture(spec: str) -> str:
 
 
 def _inert(text: str) -> str:
-    """JSON that no parser of HTML sees the end of a script in."""
+    """JSON in which no HTML parser finds the end of a script element."""
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
