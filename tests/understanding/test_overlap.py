@@ -3,7 +3,7 @@ import random
 import numpy as np
 import pytest
 
-from benchmark_assets.understanding.overlap import LENGTHS, Overlap, Pair, Rarity, features
+from benchmark_assets.understanding.overlap import LENGTHS, Overlap, Pair, Rarity, along, features
 
 SYLLABLES = [one + two for one in "kgcjtdpbmyrlvsh" for two in "aiueo"]
 
@@ -41,6 +41,14 @@ def test_features_of_equal_strange_and_empty_texts() -> None:
     np.testing.assert_allclose(strange[overlaps], 0)
     np.testing.assert_allclose(empty, 0)
     assert equal[-3] == 1  # by the first text, the longest common substring
+
+
+def test_every_part_is_shown_the_largest_overlap_of_any_part() -> None:
+    width = 3 * len(LENGTHS)
+    rows = along("rāma vanam", ["bodhi", "rāma vanam", "citta"], Rarity(["rāma vanam", "bodhi", "citta"]))
+    largest = rows[:, 5 * width : 6 * width].reshape(3, len(LENGTHS), 3)
+    np.testing.assert_allclose(largest[..., :2], 1)  # shares of the n-grams of the equal part and of the text
+    np.testing.assert_allclose(largest, largest[:1].repeat(3, axis=0))
 
 
 def test_ngrams_that_few_texts_have_count_more() -> None:
