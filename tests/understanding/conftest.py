@@ -29,7 +29,7 @@ SPEECH: dict[str, Any] = {
     "task": "SPEECH", "title": "Who says what", "language": "la", "kind": "spans", "licence": "CC0-1.0",
     "files": {"test": "speech.jsonl"}, "sample": "name", "texts": {"head": "head", "text": "body"}, "marked": "text",
     "source": "work", "spans": {"field": "gold", "offsets": "places"},
-    "types": {"SAID": "spoken words", "WHO": "the speaker"}, "instructions": "Find speech and speakers.",
+    "types": {"SAID": "words that are said", "WHO": "who says them"}, "instructions": "Find what is said, and by whom.",
 }  # fmt: skip
 SPEECH_LINES: dict[str, list[dict[str, Any]]] = {
     "test": [

@@ -52,7 +52,7 @@ def test_the_system_message_says_what_is_asked_and_shows_examples_in_the_form_of
         assert part in system
     assert '{"label": "VERSE"}' in system
     system = question(form(WORDS, SAID), '{"head": "", "text": "x"}', 0).messages[0]["content"]
-    for part in ("- SAID: spoken words\n- WHO: the speaker", "`head` and `text`", "look for spans in `text`"):
+    for part in ("- SAID: words that are said\n- WHO: who says them", "`head` and `text`", "look for spans in `text`"):
         assert part in system
     answer = {"prediction": [{"LABEL": "WHO", "SPAN": "canis"}, {"LABEL": "SAID", "SPAN": '"vae"'}]}
     assert json.dumps(answer) in system

@@ -291,7 +291,7 @@ def test_assets_hold_scores_and_follow_answers_and_descriptions(
 
     # Another answer of one model, and a type of spans that is evaluated no longer: the samples stay the same.
     text = speech.read_text(encoding="utf-8")
-    speech.write_text(text.replace("SAID:", "MARK:").replace("  WHO: the speaker\n", ""), encoding="utf-8")
+    speech.write_text(text.replace("SAID:", "MARK:").replace("  WHO: who says them\n", ""), encoding="utf-8")
     brought_up(warehouse, instance, [*SAID[:3], ("wise", "FORM", "2", "PROSE"), *SAID[4:]], slice(1, 3))
     assert warehouse.read("class_score").filter(task="SPEECH")["class"].to_list() == ["MARK"]
     assert warehouse.read("understanding_comparison")["difference"].to_list() == [0.0]
