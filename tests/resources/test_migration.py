@@ -1,7 +1,8 @@
 """Homes of former versions open with every row in its place.
 
 `tests/homes` holds such homes as archives of CSV files and the statements that made their tables. Their texts are those
-of the project's samples; the rows of `*_call` were made by that version's own code.
+of the project's samples. That version's own code made the rows of `*_call`, except `rubric_vote_call`, whose two
+rows are copies from `judge_call`.
 """
 
 import zipfile
