@@ -220,10 +220,8 @@ def read(folder: Path) -> dict[str, Table]:
     BadInput
         For invalid YAML, an unknown key or unit, or a column without a declaration.
     """
-    units = yaml_files.read(folder / UNITS, _Units, REMEDY).root
-    shared = yaml_files.read(folder / SHARED, _Shared, REMEDY).root
     return {
-        name: _table(path, name, entry, shared, units)
+        name: _table(path, name, entry, _shared(folder), _units(folder))
         for path in sorted(folder.glob("*.yaml"))
         if path.name not in (UNITS, SHARED)
         for name, entry in yaml_files.read(path, _Tables, REMEDY).root.items()
@@ -233,9 +231,7 @@ def read(folder: Path) -> dict[str, Table]:
 @cache
 def shared() -> Mapping[str, Column]:
     """Columns that several tables share, by name."""
-    units = yaml_files.read(FOLDER / UNITS, _Units, REMEDY).root
-    entries = yaml_files.read(FOLDER / SHARED, _Shared, REMEDY).root
-    return {name: _column(name, entry, units[entry.unit]) for name, entry in entries.items()}
+    return {name: _column(name, entry, _units(FOLDER)[entry.unit]) for name, entry in _shared(FOLDER).items()}
 
 
 def column(table: str, name: str) -> Column:
@@ -252,8 +248,7 @@ def label(name: str) -> str:
 @cache
 def computed(unit: str, label: str) -> Column:
     """A column for a number that no table holds, formatted by its unit."""
-    units = yaml_files.read(FOLDER / UNITS, _Units, REMEDY).root
-    return _column(label, _Entry(unit=unit), units[unit])
+    return _column(label, _Entry(unit=unit), _units(FOLDER)[unit])
 
 
 def table(name: str) -> Table:
@@ -301,6 +296,16 @@ def faults(declarations: Mapping[str, Table]) -> Iterator[str]:
                 yield f"{place}: no range, and no reason (`open`)"
             if column.type == "VARCHAR" and not column.values and not column.open:
                 yield f"{place}: no values, and no reason (`open`)"
+
+
+@cache
+def _units(folder: Path) -> Mapping[str, Unit]:
+    return yaml_files.read(folder / UNITS, _Units, REMEDY).root
+
+
+@cache
+def _shared(folder: Path) -> Mapping[str, _Entry]:
+    return yaml_files.read(folder / SHARED, _Shared, REMEDY).root
 
 
 def _table(file: Path, name: str, entry: _TableEntry, shared: Mapping[str, _Entry], units: Mapping[str, Unit]) -> Table:
