@@ -16,7 +16,7 @@ test: environments
 	@$(MAKE) --no-print-directory --jobs=2 lint tests
 
 tests: .venv/installed
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --ignore=tests/bench
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
-import polars as pl
 import pytest
 from hypothesis import settings
 
@@ -16,14 +15,18 @@ from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from resources.home import PROJECT
-from resources.warehouse import Replacement, Warehouse
+from resources.warehouse import Warehouse
 from tests.provider.server import Server, serve
-from tests.support import MODELS, LetterEmbedder, made_home, write_corpus
+from tests.support import MODELS, LetterEmbedder, copy_finished, made_home, write_corpus
 from tests.systems import RuleSystems, rule_systems
 
 # A time limit on single examples fails on a busy machine, and says nothing about the code.
 settings.register_profile("variorum", deadline=None)
 settings.load_profile("variorum")
+
+# Test processes share the cores: where each computes on all of them, they spend most of their time waiting.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["OMP_NUM_THREADS"] = "1"
 
 # Most tests are not about pictures. One home has them (`finished`), and the tests that ask for `drawn`.
 os.environ["VARIORUM_PLOTS"] = "off"
@@ -120,12 +123,10 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def built(finished: Path, ruled: dg.Definitions, home: Path, warehouse: Warehouse, corpus: Path) -> dg.Definitions:
+def built(finished: Path, ruled: dg.Definitions, home: Path, corpus: Path) -> dg.Definitions:
     """The code location over a copy of the finished home, whose corpus lies where the test's corpus does."""
     shutil.rmtree(home)
-    shutil.copytree(finished / "home", home, symlinks=True)
-    moved = warehouse.read("corpus").drop("run_id", "updated_at").with_columns(description=pl.lit(str(corpus)))
-    warehouse.write([Replacement("corpus", moved, None)], run_id="test")
+    copy_finished(finished, home, corpus)
     return ruled
 
 
@@ -151,6 +152,15 @@ def ledger(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def full(pytestconfig: pytest.Config) -> bool:
+    """Whether proofs and measurements have their full size: where `-m` asks for them.
+
+    Elsewhere they are small, and time nothing.
+    """
+    return at_full_size(pytestconfig)
+
+
+@pytest.fixture(scope="session")
 def realdata() -> Path:
     """The folder of real data; a test that asks for it is skipped where there is none."""
     folder = Path(os.environ.get("VARIORUM_DATA", PROJECT.parent / "shared" / "data"))
@@ -159,15 +169,17 @@ def realdata() -> Path:
     return folder
 
 
+def at_full_size(config: pytest.Config) -> bool:
+    """Whether `-m` asks for proofs or measurements."""
+    words = config.getoption("-m").split()
+    return "not" not in words and not {"bench", "proof"}.isdisjoint(words)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Measurements and long proofs run only where `-m` asks for them; long files come first."""
+    """Large cases belong to proofs and measurements of full size only; long files come first."""
     items.sort(key=lambda item: item.nodeid.partition("::")[0] not in LONG)
-    asked = config.getoption("-m")
-    for marker in ("bench", "proof"):
-        if marker not in asked:
-            for item in items:
-                if marker in item.keywords:
-                    item.add_marker(pytest.mark.skip(reason=f"runs in `make {marker.replace('proof', 'proofs')}`"))
+    if not at_full_size(config):
+        items[:] = [item for item in items if "large" not in item.keywords]
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

@@ -9,11 +9,13 @@ from typing import Any
 
 import dagster as dg
 import numpy as np
+import polars as pl
 import pytest
 
 from benchmark_assets.partitions import range_tags
 from resources.embedders import Embedder
 from resources.home import prepare
+from resources.warehouse import Replacement, Warehouse
 
 SOURCES = {
     "doc1": {"doc1:1.1": "Mus currit.", "doc1:1.2": "Felis sedet.", "doc1:2.1": "Sol oritur."},
@@ -49,6 +51,14 @@ def restored_home(patch: pytest.MonkeyPatch, folder: Path, copy: Path) -> Path:
     shutil.rmtree(folder)
     shutil.copytree(copy, folder, symlinks=True)
     return made_home(patch, folder)
+
+
+def copy_finished(finished: Path, home: Path, corpus: Path) -> None:
+    """Copy the finished home (conftest) to a place where there is none; its corpus is the one described at `corpus`."""
+    shutil.copytree(finished / "home", home, symlinks=True)
+    warehouse = Warehouse(path=str(home / "variorum.duckdb"))
+    moved = warehouse.read("corpus").drop("run_id", "updated_at").with_columns(description=pl.lit(str(corpus)))
+    warehouse.write([Replacement("corpus", moved, None)], run_id="test")
 
 
 def write_corpus(
@@ -171,6 +181,11 @@ def reports(instance: dg.DagsterInstance) -> Counter[tuple[str, str]]:
         for key in instance.all_asset_keys()
         for record in instance.fetch_materializations(key, limit=10_000).records
     )
+
+
+def slack(full: bool, runs: int) -> float:
+    """By how much a share of 95 % may be missed in so many runs: four standard errors, nothing in a full proof."""
+    return 0 if full else 4 * float(np.sqrt(0.95 * 0.05 / runs))
 
 
 class LetterEmbedder(Embedder):

@@ -186,7 +186,6 @@ def test_downstream_steps_of_the_same_run_see_the_rows_of_their_upstream(
         assert len(warehouse.read(key.to_user_string(), pl.DataFrame({"model": ["delta"]}))) == 3
 
 
-@pytest.mark.proof
 def test_good_passages_of_a_row_with_failures_are_scored_and_make_a_leaderboard_row(
     built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, warehouse: Warehouse, tmp_path: Path
 ) -> None:
@@ -206,7 +205,6 @@ def test_good_passages_of_a_row_with_failures_are_scored_and_make_a_leaderboard_
     assert warehouse.read("leaderboard").filter(pl.col("system") == "gamma")["passages"].to_list() == [3]
 
 
-@pytest.mark.proof
 def test_a_corpus_without_any_model_has_a_leaderboard_of_its_translators(
     definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
 ) -> None:
@@ -308,7 +306,6 @@ def test_passages_that_only_a_fault_hides_keep_their_rows(
     assert PASSAGES[2] in warehouse.read("source_text")["passage"].to_list()
 
 
-@pytest.mark.proof
 def test_outputs_that_a_new_import_leaves_out_are_scored_no_more(
     definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path, tmp_path: Path
 ) -> None:
@@ -325,7 +322,6 @@ def test_outputs_that_a_new_import_leaves_out_are_scored_no_more(
     assert not_fresh(own, instance).get("drift_score", set()) == set()
 
 
-@pytest.mark.proof
 def test_a_passage_for_which_a_system_returns_nothing_has_failed(
     built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, warehouse: Warehouse, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 import polars as pl
-from scipy.stats import t as student  # type: ignore[import-untyped]
+from scipy.special import stdtrit  # type: ignore[import-untyped]  # scipy.stats takes a second to import
 
 from benchmark_assets.corpus.description import ASPECTS, Literary
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, VERDICT, verdicts
@@ -110,7 +110,7 @@ def interval(points: Floats, numbers: Sequence[int]) -> tuple[float, float]:
     error = float(np.sqrt((deviations**2 / (1 - shares)).sum()))
     if error == 0:
         return mean, mean
-    half = error * float(student.ppf((1 + LEVEL) / 2, 1 / (shares**2).sum() - 1))
+    half = error * float(stdtrit(1 / (shares**2).sum() - 1, (1 + LEVEL) / 2))
     return max(0.0, mean - half), min(1.0, mean + half)
 
 

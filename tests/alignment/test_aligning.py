@@ -41,7 +41,6 @@ def test_prose_is_aligned_and_verified(tales: Tales) -> None:
     assert sorted(stages.iter_rows()) == sorted((segment, "verbatim", True) for segment in expected())
 
 
-@pytest.mark.proof
 def test_of_a_document_only_the_passages_asked_for_are_stored(tales: Tales) -> None:
     assert tales.build(passages=PASSAGES[1:2]) == ""
     assert tales.rows()["passage"].to_list() == [PASSAGES[1]]
@@ -49,7 +48,6 @@ def test_of_a_document_only_the_passages_asked_for_are_stored(tales: Tales) -> N
     assert tales.texts() == expected()
 
 
-@pytest.mark.proof
 def test_an_edited_guide_aligns_its_document_anew_and_what_comes_out_the_same_goes_no_further(tales: Tales) -> None:
     tales.build("references")
     before, rows = tales.versions(), tales.warehouse.read("alignment")
@@ -65,7 +63,6 @@ def test_an_edited_guide_aligns_its_document_anew_and_what_comes_out_the_same_go
     assert anew["reference"] == anew["reference_envelope"] == {PASSAGES[1]}
 
 
-@pytest.mark.proof
 def test_an_edited_prose_aligns_its_document_anew(tales: Tales) -> None:
     tales.build("references")
     before = tales.versions()
@@ -104,7 +101,6 @@ def test_an_unknown_aligner_is_the_error_of_its_passages_and_the_others_are_alig
     assert tales.texts("eli") == PROSE["doc2"]
 
 
-@pytest.mark.proof
 def test_a_document_without_any_guide_gets_its_text_by_hand_only_or_a_doubt(tales: Tales) -> None:
     for translator in ("ann", "ben"):
         (tales.folder / f"translation/en/{translator}/doc2_translation-en-{translator}.json").unlink()
@@ -132,7 +128,6 @@ def test_a_model_is_asked_for_what_is_unsure_and_nothing_else(asked: Tales, serv
     assert [seen.keys for seen in server.log()] == [list(PROSE["doc1"])]
 
 
-@pytest.mark.proof
 def test_a_model_that_is_asked_for_all_needs_no_likeness(asked: Tales, server: Server) -> None:
     asked.refer("dora", aligner="ours")
     server.configure(answers={**expected(), "doc1:1.2": None})
@@ -142,7 +137,6 @@ def test_a_model_that_is_asked_for_all_needs_no_likeness(asked: Tales, server: S
     assert sorted(seen.keys for seen in server.log()) == [list(PROSE["doc1"]), list(PROSE["doc2"])]
 
 
-@pytest.mark.proof
 def test_a_failed_call_is_the_error_of_the_document_and_the_next_run_asks_again(asked: Tales, server: Server) -> None:
     asked.refer("dora", aligner="ours")
     server.configure(answers=expected(), by_key={"doc2:1.1": "bad_request"})

@@ -13,6 +13,7 @@ from benchmark_assets.audit.rated import rated
 from benchmark_assets.metrics.intervals import wilson
 from benchmark_assets.metrics.measures import Floats
 from tests.audit.published import NO_VERDICTS
+from tests.support import slack
 
 BANDS = ["0.0-1.0", "1.0-1.5", "1.5-2.0", "2.0-3.0", ">3.0"]
 DRAWN = np.array([25, 25, 13, 7, 6])
@@ -131,10 +132,11 @@ def test_the_interval_covers_the_rate_of_all_outputs_as_often_as_it_promises(sha
 
 
 @pytest.mark.proof
-def test_it_does_so_for_many_kinds_of_strata() -> None:
+def test_it_does_so_for_many_kinds_of_strata(full: bool) -> None:
+    trials = 4000 if full else 40
     parts = [np.ones((4, 5)), np.outer([1, 0, 0, 0], np.ones(5)), np.outer(np.ones(4), [1, 1, 0, 0, 0])]
     found = [
-        coverage(np.outer(models, bands), np.tile(outputs, (4, 1)) * part, rate, 4000)
+        coverage(np.outer(models, bands), np.tile(outputs, (4, 1)) * part, rate, trials)
         for models in ([1.0, 1.0, 1.0, 1.0], [0.5, 0.8, 0.8, 1.9], [0.1, 0.3, 0.6, 3.0])
         for bands in BY_BAND.values()
         for outputs in OUTPUTS.values()
@@ -142,4 +144,4 @@ def test_it_does_so_for_many_kinds_of_strata() -> None:
         for rate in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
     ]
     print(f"{len(found)} cases: least {min(found):.3f}, median {np.median(found):.3f}, most {max(found):.3f}")
-    assert min(found) >= 0.925  # standard error 0.004, and the least of 432
+    assert min(found) >= 0.925 - slack(full, trials)  # standard error 0.004, and the least of 432

@@ -24,9 +24,10 @@ with duckdb.connect(str(warehouse.snapshot()), read_only=True) as notebook:
 
 @pytest.mark.proof
 def test_two_runs_and_a_notebook_share_a_warehouse(
-    home: Path, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path
+    home: Path, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path, full: bool
 ) -> None:
-    grid(tmp_path / "corpus", home, 40, instance)
+    size = 40 if full else 4
+    grid(tmp_path / "corpus", home, size, instance)
     models = ["a", "b"]
     instance.add_dynamic_partitions("model", models)
     notebook = begin(home, sys.executable, "-c", READER, warehouse.path)
@@ -45,9 +46,9 @@ def test_two_runs_and_a_notebook_share_a_warehouse(
 
     check_whole(home)
     tables = content(home)
-    assert len(tables["reference"]) == 80
+    assert len(tables["reference"]) == 2 * size
     for table in ("model_output", "drift_score", "lexical_score"):
-        assert tables[table].group_by("model").len().sort("model").rows() == [("a", 40), ("b", 40)], table
+        assert tables[table].group_by("model").len().sort("model").rows() == [("a", size), ("b", size)], table
     assert set(tables["leaderboard"].filter(kind="model")["system"]) == {"a", "b"}
     assert {run.status for run in instance.get_runs()} == {dg.DagsterRunStatus.SUCCESS}
     snapshot = Warehouse(path=str(warehouse.snapshot()))

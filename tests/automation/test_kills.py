@@ -99,9 +99,9 @@ def check_instance(home: Path) -> None:
 
 
 @pytest.fixture
-def prepared(home: Path, instance: dg.DagsterInstance, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """A home with so many passages, their references done, and a model that has not been evaluated."""
-    definitions = grid(tmp_path / "corpus", home, request.param, instance)
+def prepared(home: Path, instance: dg.DagsterInstance, tmp_path: Path, full: bool) -> Path:
+    """A home with passages whose references are done, and a model that has not been evaluated."""
+    definitions = grid(tmp_path / "corpus", home, 1700 if full else 12, instance)
     passages = instance.get_dynamic_partitions("passage")
     run(definitions, instance, "references", (passages[0], passages[-1]))
     instance.add_dynamic_partitions("model", ["m"])
@@ -109,14 +109,7 @@ def prepared(home: Path, instance: dg.DagsterInstance, tmp_path: Path, request: 
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("prepared", [120], indirect=True)
 def test_a_run_that_is_killed_leaves_whole_rows_and_its_resumption_ends_like_an_undisturbed_one(
-    prepared: Path, tmp_path: Path
+    prepared: Path, tmp_path: Path, full: bool
 ) -> None:
-    lives(prepared, tmp_path / "lives", 1, random.Random(5))
-
-
-@pytest.mark.proof
-@pytest.mark.parametrize("prepared", [1700], indirect=True)
-def test_twenty_kills_while_1700_rows_are_written(prepared: Path, tmp_path: Path) -> None:
-    print("\n" + lives(prepared, tmp_path / "lives", 20, random.Random(6)))
+    print("\n" + lives(prepared, tmp_path / "lives", 20 if full else 1, random.Random(6)))

@@ -96,7 +96,6 @@ def test_a_registry_that_is_being_edited_is_passed_over(
     assert "models.yaml" in (skipped.skip_message or "")
 
 
-@pytest.mark.proof
 def test_outputs_that_were_imported_are_a_new_model(
     definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path
 ) -> None:
@@ -123,7 +122,6 @@ def test_a_file_that_was_written_added_or_removed_is_looked_at_once(
     assert isinstance(tick(definitions, instance, "changed_files", second.cursor), dg.SensorResult)
 
 
-@pytest.mark.proof
 def test_a_version_that_is_served_anew_is_asked_for_everything_by_the_schedules_job(
     definitions: dg.Definitions, instance: dg.DagsterInstance, registry: Path, server: Server, warehouse: Warehouse
 ) -> None:

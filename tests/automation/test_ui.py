@@ -1,4 +1,5 @@
-"""Dagster's UI in a browser without a window, on a home in which an editor has just changed a text.
+"""Dagster's UI in a browser without a window, on a home in which an editor has just changed a text; in full one that
+has the demo, too.
 
 `make screenshots` keeps what the pages look like, in docs/screenshots.
 """
@@ -13,8 +14,8 @@ from playwright.sync_api import Page, sync_playwright
 
 from resources.warehouse import Warehouse
 from tests.automation.dagster_ui import Ui, free_port, serving, until
-from tests.processes import variorum
-from tests.support import PASSAGES, edit_segment, write_corpus, write_outputs
+from tests.processes import here, variorum
+from tests.support import PASSAGES, copy_finished, edit_segment, write_corpus
 
 SCREENSHOTS = os.environ.get("VARIORUM_SCREENSHOTS")
 
@@ -27,18 +28,15 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def edited(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the home of the demo, to which a small corpus and a model were added, then one segment edited."""
+def edited(finished: Path, tmp_path_factory: pytest.TempPathFactory, full: bool) -> Path:
+    """A folder with the finished home, of whose corpus one segment was edited."""
     folder = tmp_path_factory.mktemp("ui")
     home, corpus = folder / "home", write_corpus(folder / "corpus")
-    texts = {passage.removeprefix("tiny/"): f"About {passage}." for passage in PASSAGES}
-    outputs = write_outputs(folder / "mine.jsonl", texts)
-    variorum(home, "demo")
-    variorum(home, "import", "corpus", str(corpus))
-    variorum(home, "import", "outputs", str(outputs), "--corpus", "tiny")
-    variorum(home, "evaluate", "mine")
+    copy_finished(finished, home, corpus)
+    if full:
+        variorum(home, "demo")
     edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
-    variorum(home, "scan")
+    here(home, "scan")
     return folder
 
 
@@ -67,6 +65,7 @@ def keep(page: Page, name: str) -> None:
 
 def test_the_graph_of_assets_is_drawn(ui: Ui, page: Page) -> None:
     groups = ("accounts", "corpus", "metrics", "references", "reporting", "translation")
+    page.set_viewport_size({"width": 2000, "height": 2400})  # Dagster draws only the nodes that the window has room for
     page.goto(f"{ui.url}/asset-groups?expanded={','.join(f'global@global:{group}' for group in groups)}")
     for asset in ("source_text", "reference_envelope", "model_output", "drift_score", "leaderboard"):
         page.get_by_text(asset, exact=True).last.wait_for()
@@ -111,8 +110,8 @@ def test_the_main_pages_open(path: str, words: str, name: str, ui: Ui, page: Pag
     keep(page, name)
 
 
-def test_the_report_of_the_demo_is_drawn(edited: Path, page: Page) -> None:
-    variorum(edited / "home", "report", str(edited / "report.html"), "sample")
+def test_the_report_is_drawn(edited: Path, page: Page, full: bool) -> None:
+    here(edited / "home", "report", str(edited / "report.html"), "sample" if full else "tiny")
     page.set_viewport_size({"width": 1100, "height": 1200})
     page.goto((edited / "report.html").as_uri())
     page.get_by_role("heading", name="Leaderboard").wait_for()

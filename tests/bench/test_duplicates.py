@@ -1,6 +1,6 @@
 """How fast near-duplicates are found among real passages, and among 100,000 made of them.
 
-Figures are printed beside their targets; only the ratio to comparing all pairs is asserted.
+Figures are printed beside their targets; only that both ways find the same is asserted, and at full size the ratio.
 """
 
 import json
@@ -53,11 +53,11 @@ def all_pairs(passages: pl.DataFrame) -> int:
     return len(passages) - len(kept)
 
 
-def test_the_1874_passages_of_palibench(suttas: pl.DataFrame, realdata: Path) -> None:
+def test_the_passages_of_palibench(suttas: pl.DataFrame, realdata: Path, full: bool) -> None:
     metadata = json.loads((realdata / "palibench/metadata/metadata.json").read_text(encoding="utf-8"))
     record = metadata["dropped_passages"]
     dropped = {passage for name, passages in record.items() if name != "duplicate" for passage in passages}
-    passages = suttas.filter(~pl.col("passage").is_in(dropped))
+    passages = suttas.filter(~pl.col("passage").is_in(dropped)).gather_every(1 if full else 20)
     begun = time.perf_counter()
     found = len(near_duplicates(passages, 0.85))
     took, begun = time.perf_counter() - begun, time.perf_counter()
@@ -66,14 +66,15 @@ def test_the_1874_passages_of_palibench(suttas: pl.DataFrame, realdata: Path) ->
     print(
         f"\n{len(passages):,} passages: {took:.2f} s (target 0.5); all pairs: {plain:.1f} s ({plain / took:.0f} times)"
     )
-    assert took < plain / 10
+    assert not full or took < plain / 10
 
 
 @pytest.mark.parametrize(("least", "most"), [(0.2, 0.4), (0.0, 0.3), (0.0, 0.1)])
-def test_100_000_variations_of_real_passages(suttas: pl.DataFrame, least: float, most: float) -> None:
-    passages = variations(suttas, 100_000, least, most)
+def test_variations_of_real_passages(suttas: pl.DataFrame, least: float, most: float, full: bool) -> None:
+    count = 100_000 if full else 200
+    passages = variations(suttas, count, least, most)
     begun = time.perf_counter()
     found = len(near_duplicates(passages, 0.85))
     took, memory = time.perf_counter() - begun, psutil.Process().memory_info().rss / 1e9
-    print(f"\n100,000 passages, {least:.0%} to {most:.0%} of their words replaced, {100_000 - found:,} kept:", end=" ")
+    print(f"\n{count:,} passages, {least:.0%} to {most:.0%} of their words replaced, {count - found:,} kept:", end=" ")
     print(f"{took:.1f} s (target 40), {memory:.1f} GB in all afterwards")

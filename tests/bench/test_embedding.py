@@ -23,8 +23,6 @@ from resources.warehouse import Warehouse
 
 pytestmark = [pytest.mark.bench, pytest.mark.realdata]
 
-TURNS = 5
-
 
 class Counter(SentenceTransformerEmbedder):
     """Counts the texts that it is asked to embed."""
@@ -41,14 +39,15 @@ class Counter(SentenceTransformerEmbedder):
 
 
 @pytest.fixture(scope="module")
-def texts(realdata: Path) -> list[str]:
+def texts(realdata: Path, full: bool) -> list[str]:
     """A model's English for the passages of PaliBench, of 50 to 1,500 characters."""
     [path] = (realdata / "palibench/results/translations").glob("openai-gpt-5.2*.json")
     outputs = json.loads(path.read_text(encoding="utf-8"))["translations"].values()
-    return [text for text in outputs if 50 <= len(text) <= 1500][::4]
+    return [text for text in outputs if 50 <= len(text) <= 1500][:: 4 if full else 200]
 
 
-def test_texts_a_second_beside_the_defaults_of_the_library(texts: list[str]) -> None:
+def test_texts_a_second_beside_the_defaults_of_the_library(texts: list[str], full: bool) -> None:
+    turns = 5 if full else 1
     model, embedder = SentenceTransformer(str(MODEL_DIR), local_files_only=True), SentenceTransformerEmbedder()
     ways: dict[str, Callable[[list[str]], NDArray[np.float32]]] = {
         "ours": lambda some: embedder.embed(some).vectors,
@@ -56,7 +55,7 @@ def test_texts_a_second_beside_the_defaults_of_the_library(texts: list[str]) -> 
     }
     vectors = {name: way(texts) for name, way in ways.items()}  # warms up, too
     took: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(TURNS):  # by turns, for the machine is not equally fast at all times
+    for _ in range(turns):  # by turns, for the machine is not equally fast at all times
         for name, way in ways.items():
             begun = time.perf_counter()
             way(texts)
@@ -65,12 +64,12 @@ def test_texts_a_second_beside_the_defaults_of_the_library(texts: list[str]) -> 
     least = (vectors["ours"] * vectors["theirs"]).sum(axis=1).min()
     length = statistics.median(len(text) for text in texts)
     print(
-        f"\n{len(texts):,} texts of 50 to 1,500 characters (median {length:.0f}), medians of {TURNS} turns: "
+        f"\n{len(texts):,} texts of 50 to 1,500 characters (median {length:.0f}), medians of {turns} turns: "
         f"{rate['ours']:.0f} texts/s, {rate['theirs']:.0f} by the library's defaults; "
         f"{rate['ours'] / rate['theirs']:.2f} times (target 1.2); least cosine {least:.7f} (target 0.99999)"
     )
     assert least >= 0.99999
-    assert rate["ours"] > rate["theirs"]
+    assert not full or rate["ours"] > rate["theirs"]
 
 
 def test_a_second_run_embeds_nothing(texts: list[str], warehouse: Warehouse) -> None:

@@ -1,6 +1,6 @@
 """How fast BLEU and chrF++ of all outputs of a corpus are, beside sacrebleu asked for one output after another.
 
-Figures are printed beside their targets; only equality and a low floor of the ratio are asserted.
+Figures are printed beside their targets; only equality is asserted, and at full size a low floor of the ratio.
 """
 
 import time
@@ -15,12 +15,12 @@ from benchmark_assets.metrics.lexical import lexical_scores
 
 pytestmark = pytest.mark.bench
 
-PASSAGES, SYSTEMS, REFERENCES = 1700, 10, 3
+SYSTEMS, REFERENCES = 10, 3
 WORDS = 120  # of the longest texts; the shortest have half of them
 SAMPLE = 20  # every how many passages sacrebleu is asked
 
 
-def texts() -> pl.DataFrame:
+def texts(passages: int) -> pl.DataFrame:
     """Renderings of passages, each with 60 % of a passage's words, the others drawn as they are in the language."""
     chance = np.random.default_rng(1)
     letters = chance.choice(list("etaoinshrdlucmfwypvbgk"), size=(20_000, 10))
@@ -34,17 +34,17 @@ def texts() -> pl.DataFrame:
         return chance.choice(20_000, size=shape, p=frequency / frequency.sum())
 
     words = np.where(
-        chance.random((PASSAGES, renderings, WORDS)) < 0.6,
-        drawn(PASSAGES, 1, WORDS),
-        drawn(PASSAGES, renderings, WORDS),
+        chance.random((passages, renderings, WORDS)) < 0.6,
+        drawn(passages, 1, WORDS),
+        drawn(passages, renderings, WORDS),
     )
     marks = chance.choice(["", ",", ".", ";"], size=words.shape, p=[0.87, 0.08, 0.04, 0.01])
-    lengths = chance.integers(WORDS // 2, WORDS + 1, size=PASSAGES)
+    lengths = chance.integers(WORDS // 2, WORDS + 1, size=passages)
     written = np.strings.add(vocabulary[words], marks)
     rows = [
         (f"p{passage}", f"m{rendering}", " ".join(written[passage, rendering, : lengths[passage]].tolist()))
         for rendering in range(renderings)
-        for passage in range(PASSAGES)
+        for passage in range(passages)
     ]
     return pl.DataFrame(rows, schema=["passage", "model", "text"], orient="row")
 
@@ -55,8 +55,9 @@ def seconds(outputs: pl.DataFrame, references: pl.DataFrame) -> tuple[float, pl.
     return time.perf_counter() - begun, scores
 
 
-def test_17000_outputs_against_3_references() -> None:
-    every = texts()
+def test_outputs_against_3_references(full: bool) -> None:
+    passages = 1700 if full else SAMPLE
+    every = texts(passages)
     models = [f"m{number}" for number in range(SYSTEMS)]
     outputs, references = (
         every.filter(keep) for keep in (pl.col("model").is_in(models), ~pl.col("model").is_in(models))
@@ -64,7 +65,7 @@ def test_17000_outputs_against_3_references() -> None:
     took, scores = seconds(outputs, references)
     row, _ = seconds(outputs.filter(model="m0"), references)
 
-    asked = [f"p{number}" for number in range(0, PASSAGES, SAMPLE)]
+    asked = [f"p{number}" for number in range(0, passages, SAMPLE)]
     own = {name: references.filter(passage=name)["text"].to_list() for name in asked}
     sample = outputs.filter(pl.col("passage").is_in(asked))
     bleu, chrf = BLEU(effective_order=True), CHRF(word_order=2)
@@ -82,6 +83,6 @@ def test_17000_outputs_against_3_references() -> None:
     print(
         f"\n{len(outputs):,} outputs of {length:.0f} characters, {REFERENCES} references: {took:.1f} s; sacrebleu's "
         f"loop {each * len(outputs):.0f} s, reckoned from {len(plain)}, equal bits: {ratio:.1f} times (target 8)\n"
-        f"one system, {PASSAGES:,} outputs: {row:.1f} s, {each * PASSAGES / row:.1f} times"
+        f"one system, {passages:,} outputs: {row:.1f} s, {each * passages / row:.1f} times"
     )
-    assert ratio > 4
+    assert not full or ratio > 4

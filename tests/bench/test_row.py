@@ -28,7 +28,6 @@ from tests.support import made_home, run, write_outputs
 
 pytestmark = pytest.mark.bench
 
-PASSAGES = 1700
 MODELS = ["m0", "m1", "m2"]
 TRANSLATORS = ["ann", "ben", "cleo"]
 
@@ -71,15 +70,15 @@ ROWS = {
 }
 
 
-def renderings(count: int) -> list[list[str]]:
+def renderings(count: int, passages: int) -> list[list[str]]:
     """Texts of 500 characters or so for each passage: a common one with a fifth of its words changed, `count` times."""
     draw = np.random.default_rng(1)
     letters = np.array(list("etaoinshrdlu"))
     vocabulary = np.array(["".join(draw.choice(letters, draw.integers(2, 9))) for _ in range(5000)])
     chance = 1 / np.arange(1, 5001)
-    words = draw.choice(vocabulary, (PASSAGES, 80), p=chance / chance.sum())
-    changed = draw.choice(vocabulary, (count, PASSAGES, 80), p=chance / chance.sum())
-    kept = draw.random((count, PASSAGES, 80)) < 0.8
+    words = draw.choice(vocabulary, (passages, 80), p=chance / chance.sum())
+    changed = draw.choice(vocabulary, (count, passages, 80), p=chance / chance.sum())
+    kept = draw.random((count, passages, 80)) < 0.8
     return [
         [" ".join(row) + "." for row in np.where(own, words, other)] for own, other in zip(kept, changed, strict=True)
     ]
@@ -103,10 +102,11 @@ def corpus(folder: Path, texts: list[list[str]]) -> Path:
     return folder / "corpus.yaml"
 
 
-def test_a_row_from_outputs_to_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_from_outputs_to_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
+    size, models = (1700, MODELS) if full else (4, MODELS[:1])
     warehouse, embedder = Warehouse(path=str(made_home(monkeypatch, tmp_path) / "variorum.duckdb")), Drawn()
     definitions = build_definitions(resource_overrides={"warehouse": warehouse, "embedder": embedder})
-    texts = renderings(len(TRANSLATORS) + len(MODELS))
+    texts = renderings(len(TRANSLATORS) + len(models), size)
     register(warehouse, corpus(tmp_path / "corpus", texts[: len(TRANSLATORS)]))
     bare = dg.Definitions([OUTPUT, *PER_PASSAGE, *OF_NOTHING, *OF_INPUTS], executor=dg.in_process_executor)
     with dg.DagsterInstance.get() as instance:
@@ -115,10 +115,10 @@ def test_a_row_from_outputs_to_scores(tmp_path: Path, monkeypatch: pytest.Monkey
         run(definitions, instance, "construction", (passages[0], passages[-1]))
         for asset in ("reference", "reference_envelope"):
             materialize(definitions, instance, passages[0], passages[-1], asset)
-        instance.add_dynamic_partitions("model", MODELS)
+        instance.add_dynamic_partitions("model", models)
         took: dict[str, list[float]] = {name: [] for name in ROWS}
-        for model, own in zip(MODELS, texts[len(TRANSLATORS) :], strict=True):
-            keys = [f"d{i // 20}:{i}" for i in range(PASSAGES)]
+        for model, own in zip(models, texts[len(TRANSLATORS) :], strict=True):
+            keys = [f"d{i // 20}:{i}" for i in range(size)]
             outputs = write_outputs(tmp_path / f"{model}.jsonl", dict(zip(keys, own, strict=True)))
             import_outputs(warehouse, outputs, "bench", model)
             ends = f"{model}|{passages[0]}", f"{model}|{passages[-1]}"
@@ -130,12 +130,12 @@ def test_a_row_from_outputs_to_scores(tmp_path: Path, monkeypatch: pytest.Monkey
                 took[row].append(time.perf_counter() - begun)
     scored, plain, like = (statistics.median(took[each]) for each in ("row", "no inputs", "inputs"))
     print(
-        f"\na row of {PASSAGES:,} passages, {len(TRANSLATORS)} references, in one run, medians of {len(MODELS)} rows: "
+        f"\na row of {size:,} passages, {len(TRANSLATORS)} references, in one run, medians of {len(models)} rows: "
         f"drift and lexical scores {scored:.2f} s; the events of two assets with the same inputs that compute nothing "
         f"{like:.2f} s, ratio {scored / like:.2f}; of two without inputs {plain:.2f} s, ratio {scored / plain:.2f} "
         "(target 1.5)"
     )
     for table in ("drift_score", "lexical_score"):
         rows = warehouse.read(table)
-        assert len(rows) == PASSAGES * len(MODELS)
+        assert len(rows) == size * len(models)
         assert rows.select(pl.all().exclude("cut")).null_count().sum_horizontal().item() == 0

@@ -313,7 +313,6 @@ def test_prose_that_a_fault_may_hide_stays(
     assert len(warehouse.read("continuous_reference")) == 6
 
 
-@pytest.mark.proof
 def test_a_corpus_without_references_is_translated_and_nothing_is_measured_that_rests_on_them(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path
 ) -> None:

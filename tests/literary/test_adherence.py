@@ -143,7 +143,6 @@ def test_a_share_lies_in_its_interval(chunks: list[tuple[int, float]]) -> None:
 # The assets.
 
 
-@pytest.mark.proof
 def test_from_a_file_and_outputs_to_shares(warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path) -> None:
     terms = tmp_path / "terms.csv"
     lines = [f"{FIRST},雨村,Yü-ts'un,masculine", f"{FIRST},如海,Ju-hai,masculine", f"{SECOND},清,Kiyo,feminine"]

@@ -21,6 +21,7 @@ from benchmark_assets.pairwise.scores import (
 )
 from resources.warehouse import Replacement, Warehouse
 from tests.pairwise.simulated import ANCHORS, ITEMS, NAMES, expected, items, judged
+from tests.support import slack
 
 SPREAD = ANCHORS[::4]
 CONTRACT = "one and the same"
@@ -255,21 +256,15 @@ def covered(anchors: Floats, level: float, effect: float, count: int, trials: in
     return {name: hit / trials for name, hit in hits.items()}
 
 
-@pytest.mark.parametrize("effect", [0.0, 0.5, 1.0])
-def test_intervals_hold_the_truth(effect: float) -> None:
-    """60 trials say little more than that nothing is wrong; the proof says how often."""
-    for name, share in covered(ANCHORS[5:15:4], 0.7, effect, 40, 60).items():
-        assert share >= 0.85, name
-
-
 @pytest.mark.proof
 @pytest.mark.parametrize("effect", [0.0, 0.5, 1.0])
-def test_intervals_hold_the_truth_in_95_percent(effect: float) -> None:
+def test_intervals_hold_the_truth_in_95_percent(effect: float, full: bool) -> None:
     """Every other anchor of the published twenty, 70 items."""
-    found = covered(ANCHORS[::2], 0.7, effect, ITEMS, 1000)
+    trials = 1000 if full else 20
+    found = covered(ANCHORS[::2], 0.7, effect, ITEMS, trials)
     print(f"\nitem effects {effect}: {found}")
     for name, share in found.items():
-        assert 0.93 <= share <= 0.97, name
+        assert 0.93 - slack(full, trials) <= share <= 0.97 + slack(full, trials), name
 
 
 def moved(level: float, orders: str, bias: float = np.log(1.5)) -> float:

@@ -59,21 +59,29 @@ def check(server: Server, ledger: Path, count: int, kills: list[float]) -> str:
     return f"{len(kills)} kills, {count} questions: {len(seen)} requests, {again} asked again, {len(others)} uncertain"
 
 
-def test_replies_survive_kills_and_only_what_was_in_flight_is_asked_again(tmp_path: Path) -> None:
+@pytest.mark.proof
+def test_replies_survive_kills_and_only_what_was_in_flight_is_asked_again(tmp_path: Path, full: bool) -> None:
     ledger, dice = tmp_path / "ledger.sqlite", random.Random(1)
-    with serve(latency=0.2) as server:
-        kills = [kill_soon(server, start(server, ledger, 300), dice.uniform(0, 0.4)) for _ in range(3)]
-        assert start(server, ledger, 300).communicate()[0] == "300\n"
-        check(server, ledger, 300, kills)
+    questions, times, latency = (2000, 20, 1.0) if full else (300, 3, 0.2)
+    with serve(latency=latency) as server:
+        kills = [
+            kill_soon(server, start(server, ledger, questions), dice.uniform(0, 3 * latency)) for _ in range(times)
+        ]
+        assert start(server, ledger, questions).communicate()[0] == f"{questions}\n"
+        print("\n" + check(server, ledger, questions, kills))
 
 
-def test_two_runs_at_once_ask_nothing_twice_though_one_is_killed(tmp_path: Path) -> None:
-    ledger = tmp_path / "ledger.sqlite"
-    with serve(latency=0.2) as server:
-        other, killed = start(server, ledger, 300), start(server, ledger, 300)
-        kills = [kill_soon(server, killed, 0.3)]
-        assert other.communicate()[0] == "300\n"
-        check(server, ledger, 300, kills)
+@pytest.mark.proof
+def test_two_runs_at_once_ask_nothing_twice_though_one_is_killed_again_and_again(tmp_path: Path, full: bool) -> None:
+    ledger, dice = tmp_path / "ledger.sqlite", random.Random(3)
+    questions, times, latency = (2000, 10, 1.0) if full else (300, 1, 0.2)
+    with serve(latency=latency) as server:
+        steady = start(server, ledger, questions)
+        kills: list[float] = []
+        while steady.poll() is None and len(kills) < times:
+            kills.append(kill_soon(server, start(server, ledger, questions), dice.uniform(0, 2 * latency)))
+        assert steady.communicate()[0] == f"{questions}\n"
+        print("\n" + check(server, ledger, questions, kills))
 
 
 def interrupted(server: Server, ledger: Path, after: float) -> None:
@@ -93,35 +101,9 @@ def interrupted(server: Server, ledger: Path, after: float) -> None:
     assert server.in_flight() == 0
 
 
-def test_an_interrupted_run_ends_with_all_that_arrived_stored(tmp_path: Path) -> None:
-    with serve(latency=0.1, jitter=0.1) as server:
-        interrupted(server, tmp_path / "ledger.sqlite", 0.7)
-
-
 @pytest.mark.proof
-def test_interrupts_at_thirty_random_moments(tmp_path: Path) -> None:
+def test_a_run_that_is_interrupted_at_any_moment_ends_with_all_that_arrived_stored(tmp_path: Path, full: bool) -> None:
     dice = random.Random(4)
     with serve(latency=0.1, jitter=0.1) as server:
-        for turn in range(30):
+        for turn in range(30 if full else 1):
             interrupted(server, tmp_path / f"{turn}.sqlite", dice.uniform(0.1, 1.5))
-
-
-@pytest.mark.proof
-def test_twenty_kills_over_2000_calls_of_a_second(tmp_path: Path) -> None:
-    ledger, dice = tmp_path / "ledger.sqlite", random.Random(2)
-    with serve(latency=1) as server:
-        kills = [kill_soon(server, start(server, ledger, 2000), dice.uniform(0, 3)) for _ in range(20)]
-        assert start(server, ledger, 2000).communicate()[0] == "2000\n"
-        print("\n" + check(server, ledger, 2000, kills))
-
-
-@pytest.mark.proof
-def test_two_runs_at_once_over_2000_calls_of_a_second_of_which_one_is_killed_again_and_again(tmp_path: Path) -> None:
-    ledger, dice = tmp_path / "ledger.sqlite", random.Random(3)
-    with serve(latency=1) as server:
-        steady = start(server, ledger, 2000)
-        kills: list[float] = []
-        while steady.poll() is None and len(kills) < 10:
-            kills.append(kill_soon(server, start(server, ledger, 2000), dice.uniform(0, 2)))
-        assert steady.communicate()[0] == "2000\n"
-        print("\n" + check(server, ledger, 2000, kills))

@@ -22,7 +22,7 @@ from resources.warehouse import Warehouse
 
 pytestmark = pytest.mark.realdata
 
-SHORT = ["an5.2", "sn1.18", "sn1.62", "sn22.22", "sn47.37", "sn47.38"]
+SHORT = ["an5.2", "sn1.18", "sn1.62", "sn47.37"]
 BLANK = "sn1.18"
 """Of this sutta Thanissaro's file is blank: a fault, for which the document is left out."""
 
@@ -51,6 +51,7 @@ def describe(path: Path, root: Path, realdata: Path) -> Path:
             "thanissaro": {"language": "en", "licence": "CC BY-NC 4.0", "restricted": True, **prose},
         },
         "filters": {},
+        "sensitivity": {"passages": 0},  # damaged texts, of which nothing is asked here
     }
     path.write_text(json.dumps(content), encoding="utf-8")
     return path
@@ -91,33 +92,33 @@ def check(warehouse: Warehouse, count: int) -> None:
 
 
 @pytest.mark.proof
-def test_six_short_suttas_make_a_benchmark(
-    realdata: Path, definitions: dg.Definitions, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path
+def test_suttas_make_a_benchmark_beside_palibench(
+    realdata: Path, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path, full: bool
 ) -> None:
+    """With the real MiniLM. One of the three references is not here, and of 129 suttas only Sujato's."""
     root = realdata / "suttacentral"
-    for sutta in SHORT:
-        for file in root.rglob(f"{sutta}_*.json"):
-            copy = tmp_path / "suttas" / file.relative_to(root)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, copy)
-    construct(definitions, instance, describe(tmp_path / "suttas.yaml", tmp_path / "suttas", realdata))
+    if not full:
+        root = copy_suttas(root, tmp_path / "suttas")
+    definitions = build_definitions(resource_overrides={"warehouse": warehouse})
+    construct(definitions, instance, describe(tmp_path / "suttas.yaml", root, realdata))
     sources = warehouse.read("source_text", columns=["passage", "document"])
-    assert sorted(set(sources["document"])) == sorted(set(SHORT) - {BLANK})
+    assert BLANK not in set(sources["document"])
+    assert set(sources["document"]) >= set(SHORT) - {BLANK}
     check(warehouse, len(sources))
     assert warehouse.read("selection")["selected"].any()
     alone = warehouse.read("selection", sources.filter(document="sn1.62").select("passage"))
     assert all("incomplete" in reasons for reasons in alone["reasons"])
-
-
-@pytest.mark.proof
-def test_the_suttas_beside_palibench(
-    realdata: Path, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path
-) -> None:
-    """With the real MiniLM. One of the three references is not here, and of 129 suttas only Sujato's."""
-    definitions = build_definitions(resource_overrides={"warehouse": warehouse})
-    construct(definitions, instance, describe(tmp_path / "suttas.yaml", realdata / "suttacentral", realdata))
-    check(warehouse, len(warehouse.read("source_text", columns=["passage"])))
     show(warehouse, realdata)
+
+
+def copy_suttas(root: Path, folder: Path) -> Path:
+    """Copy the files of the short suttas to a folder; return it."""
+    for sutta in SHORT:
+        for file in root.rglob(f"{sutta}_*.json"):
+            copy = folder / file.relative_to(root)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+    return folder
 
 
 def show(warehouse: Warehouse, realdata: Path) -> None:

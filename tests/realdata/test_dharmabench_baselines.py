@@ -158,12 +158,21 @@ def test_without_copies_from_train_the_themes_are_harder_and_by_far_not_at_the_p
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize(("code", "mixed", "apart"), [("AACT", 95.8, 95.2), ("SCCT", 95.7, 94.5), ("THCT", 75.9, 58.1)])
+@pytest.mark.parametrize(
+    ("code", "mixed", "apart"),
+    [
+        pytest.param("AACT", 95.8, 95.2, marks=pytest.mark.large),
+        pytest.param("SCCT", 95.7, 94.5, marks=pytest.mark.large),
+        ("THCT", 75.9, 58.1),
+    ],
+)
 def test_with_works_kept_apart_themes_fall_to_the_papers_score_and_the_others_stay(
-    realdata: Path, code: str, mixed: float, apart: float
+    realdata: Path, code: str, mixed: float, apart: float, full: bool
 ) -> None:
     """Five-fold cross-validation on the train split, at random and with all samples of a work in one fold."""
     description, (samples, _) = task(realdata, code)
+    if not full:
+        samples = samples.filter(pl.col("label").is_in(samples["label"].unique().sort().head(3).to_list()))
     train = split(samples, "train")
     texts, labels = np.array([whole(each) for each in train.texts], dtype=object), np.array(train.labels)
     works = samples.filter(split="train").sort("position")["source"].to_numpy()
@@ -178,4 +187,5 @@ def test_with_works_kept_apart_themes_fall_to_the_papers_score_and_the_others_st
     folds = {StratifiedKFold: None, StratifiedGroupKFold: works}
     found = [validated(kind(5, shuffle=True, random_state=0), groups) for kind, groups in folds.items()]
     print(f"{description.task}: {found[0]} at random, {found[1]} with works apart")
-    assert found == pytest.approx([mixed, apart], abs=1.0)
+    assert found[0] > found[1]
+    assert not full or found == pytest.approx([mixed, apart], abs=1.0)

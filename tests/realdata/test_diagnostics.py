@@ -42,14 +42,36 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+DIAGNOSED = ["mn140:15", "sn1.36:6", "sn22.95:10", "sn35.95:13", "sn4.8:2"]
+"""Passages of which an output is diagnosed."""
+
+
 @pytest.fixture(scope="module")
-def palibench(realdata: Path) -> tuple[Texts, Texts]:
-    """Pali and Sujato's English of the 1,700 passages."""
+def passages(realdata: Path, full: bool) -> list[str]:
+    """Those of PaliBench, 1,700; or every hundredth and those of which an output is diagnosed."""
+    with (realdata / "palibench/metadata/passage_manifest.csv").open(encoding="utf-8", newline="") as file:
+        every = [row["passage_id"] for row in csv.DictReader(file)]
+    return every if full else sorted({*every[::100], *DIAGNOSED})
+
+
+@pytest.fixture(scope="module")
+def outputs(realdata: Path, passages: list[str]) -> Mapping[str, Texts]:
+    """What models made of the passages, by their names."""
+    found = {}
+    for path in sorted((realdata / "palibench/results/translations").glob("*.json")):
+        texts = json.loads(path.read_text(encoding="utf-8"))["translations"]
+        found[path.stem.partition("_")[0]] = {passage: texts[passage] for passage in texts if passage in set(passages)}
+    return found
+
+
+@pytest.fixture(scope="module")
+def palibench(realdata: Path, passages: list[str]) -> tuple[Texts, Texts]:
+    """Pali and Sujato's English of the passages."""
     pali, sujato = (segments(realdata / "suttacentral" / part) for part in ("root/pli/ms", "translation/en/sujato"))
     with (realdata / "palibench/metadata/passage_manifest.csv").open(encoding="utf-8", newline="") as file:
         ids = {row["passage_id"]: row["segments"].split() for row in csv.DictReader(file)}
     pali, sujato = (
-        {passage: " ".join(texts.get(each, "").strip() for each in own) for passage, own in ids.items()}
+        {passage: " ".join(texts.get(each, "").strip() for each in ids[passage]) for passage in passages}
         for texts in (pali, sujato)
     )
     return pali, sujato
@@ -57,18 +79,16 @@ def palibench(realdata: Path) -> tuple[Texts, Texts]:
 
 @pytest.mark.proof
 def test_of_11_900_outputs_seven_are_diagnosed_and_three_of_these_wrongly(
-    palibench: tuple[Texts, Texts], realdata: Path
+    palibench: tuple[Texts, Texts], outputs: Mapping[str, Texts]
 ) -> None:
     pali, sujato = palibench
-    found = {}
-    for path in sorted((realdata / "palibench/results/translations").glob("*.json")):
-        rows = diagnosed(json.loads(path.read_text(encoding="utf-8"))["translations"], sujato.items(), pali)
-        print(f"{path.stem.partition('_')[0]}: {counts(rows)} of {len(rows)}")
+    found = set()
+    for model, texts in outputs.items():
+        rows = diagnosed(texts, sujato.items(), pali)
+        print(f"{model}: {counts(rows)} of {len(rows)}")
         for passage, *flags in rows.select("passage", *COUNTED).iter_rows():
-            for name, flag in zip(COUNTED, flags, strict=True):
-                if flag:
-                    found[path.stem.partition("_")[0], passage, name] = True
-    assert set(found) == {
+            found |= {(model, passage, name) for name, flag in zip(COUNTED, flags, strict=True) if flag}
+    assert found == {
         # left in Pali; and fragments, or cut in the middle of a sentence
         ("qwen-qwen3-235b-a22b-2507", "sn35.95:13", "copied"),
         ("qwen-qwen3-235b-a22b-2507", "sn35.95:13", "wrong_language"),
@@ -83,30 +103,32 @@ def test_of_11_900_outputs_seven_are_diagnosed_and_three_of_these_wrongly(
 
 
 @pytest.mark.proof
-def test_damaged_outputs_are_diagnosed(palibench: tuple[Texts, Texts], realdata: Path) -> None:
+def test_damaged_outputs_are_diagnosed(
+    palibench: tuple[Texts, Texts], outputs: Mapping[str, Texts], full: bool
+) -> None:
     pali, sujato = palibench
-    [path] = (realdata / "palibench/results/translations").glob("openai-gpt-5.2*.json")
-    sound: Texts = json.loads(path.read_text(encoding="utf-8"))["translations"]
+    sound = outputs["openai-gpt-5.2"]
+    number = len(sound)
+    short, ended, alike = (53, 275, 214) if full else (0, 6, 0)
     damaged = {
         "the source": pali,
         "its second half": {k: f"{t[: len(t) // 2]} {pali[k][len(pali[k]) // 2 :]}" for k, t in sound.items()},
         "cut in the middle": {k: t[: len(t) // 2] for k, t in sound.items()},
         "its last 30 characters four times more": {k: f"{t}{f' {t[-30:]}' * 4}" for k, t in sound.items()},
         "the same for each two passages": dict(
-            zip(sound, [t for t in list(sound.values())[::2] for _ in "ab"], strict=True)
+            zip(sound, [t for t in list(sound.values())[::2] for _ in "ab"][:number], strict=True)
         ),
     }
     found = {name: diagnosed(texts, sujato.items(), pali) for name, texts in damaged.items()}
     for name, rows in found.items():
         print(f"{name}: {counts(rows)} of {len(rows)}")
-    assert counts(found["the source"]) == {"copied": 1700, "wrong_language": 1647}
-    assert found["the source"]["wrong_language"].null_count() == 53
-    assert counts(found["its second half"])["copied"] == 1700
-    assert (
-        counts(found["cut in the middle"])["truncated"] == 1425
-    )  # others end with a sentence, or their halves are long
-    assert counts(found["the same for each two passages"])["repeated"] == 1486  # of others the sources are alike
-    assert counts(found["its last 30 characters four times more"])["repeated"] == 1700
+    assert counts(found["the source"]) == {"copied": number, "wrong_language": number - short}
+    assert found["the source"]["wrong_language"].null_count() == short
+    assert counts(found["its second half"])["copied"] == number
+    # Others end with a sentence, or their halves are long; or the sources of two passages are alike.
+    assert counts(found["cut in the middle"])["truncated"] == number - ended
+    assert counts(found["the same for each two passages"])["repeated"] == number - alike
+    assert counts(found["its last 30 characters four times more"])["repeated"] == number
 
 
 def test_translations_by_people_and_other_languages(realdata: Path) -> None:

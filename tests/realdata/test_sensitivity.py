@@ -37,19 +37,23 @@ def scored(path: Path, count: int) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("file", "count"), [("daodejing/daodejing.jsonl", 40), ("dhammapada/dhammapada_units.jsonl", 150)]
+    ("file", "count"),
+    [
+        pytest.param("daodejing/daodejing.jsonl", 40, marks=pytest.mark.large),
+        ("dhammapada/dhammapada_units.jsonl", 150),
+    ],
 )
-def test_what_each_metric_sees(realdata: Path, file: str, count: int) -> None:
-    scores = scored(realdata / file, count)
+def test_what_each_metric_sees(realdata: Path, file: str, count: int, full: bool) -> None:
+    scores = scored(realdata / file, count if full else 3)
     found, limits = detection(scores, "en"), thresholds(scores)
     named = pl.lit(Path(file).stem).alias("corpus")
     print(f"\n{plain(readable_detection(found.with_columns(named)))}")
     print(f"\n{plain(readable_thresholds(limits.with_columns(named)))}")
 
     cells = {(row["metric"], row["kind"], row["severity"]): row for row in found.iter_rows(named=True)}
-    for kind in ("truncation", "untranslated", "term"):  # drift sees more of more
+    for kind in ("truncation", "untranslated", "term") if full else ():  # drift sees more of more
         assert cells["drift", kind, 1]["auc"] < cells["drift", kind, 2]["auc"] < cells["drift", kind, 3]["auc"], kind
-    for kind in ("negation", "agent"):  # what is most wrong in few letters is what drift sees least
+    for kind in ("negation", "agent") if full else ():  # what is most wrong in few letters is what drift sees least
         assert cells["drift", kind, 1]["auc"] < cells["drift", "untranslated", 2]["auc"], kind
         # seen beside its own sound text, and drowned in what divides translators
         assert cells["drift", kind, 3]["win_rate_low"] > cells["drift", kind, 3]["auc_high"], kind

@@ -189,7 +189,14 @@ def test_the_worker_ends_with_the_run(workshop: Workshop, tmp_path: Path, cause:
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("cause", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "cause",
+    [
+        pytest.param(signal.SIGKILL, marks=pytest.mark.large),
+        pytest.param(signal.SIGINT, marks=pytest.mark.large),
+        signal.SIGTERM,
+    ],
+)
 def test_the_worker_ends_with_the_run_while_it_encodes(
     workshop: Workshop, tmp_path: Path, cause: signal.Signals
 ) -> None:

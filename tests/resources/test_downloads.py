@@ -990,9 +990,10 @@ def test_two_processes_in_one_folder_take_turns(site: Site, folder: Path) -> Non
 
 
 @pytest.mark.proof
-def test_no_series_of_kills_loses_or_halves_a_file(site: Site, folder: Path) -> None:
-    files = bilara(site, *(f"mn{number}" for number in range(1, 201)))
-    for round_ in range(30):
+def test_no_series_of_kills_loses_or_halves_a_file(site: Site, folder: Path, full: bool) -> None:
+    rounds, number = (30, 200) if full else (3, 40)
+    files = bilara(site, *(f"mn{each}" for each in range(1, number + 1)))
+    for round_ in range(rounds):
         with start(folder, files) as child:
             go(child)
             seen = len(site.asked)

@@ -182,7 +182,6 @@ def test_the_funnel_counts_the_corpus_that_has_filters(stage: Stage) -> None:
     assert (rows["all passages"]["remaining"], rows["duplicate"]["remaining"]) == (5, 3)
 
 
-@pytest.mark.proof
 def test_a_filter_that_is_switched_off_brings_in_what_it_dropped_and_switched_on_takes_it_out(
     stage: Stage, strict: Path
 ) -> None:
@@ -204,7 +203,6 @@ def test_a_filter_that_is_switched_off_brings_in_what_it_dropped_and_switched_on
     assert stage.holds(SHORT) == set()
 
 
-@pytest.mark.proof
 def test_another_threshold_that_drops_the_same_leaves_all_that_follows_fresh(stage: Stage, strict: Path) -> None:
     stage.systems.asked()
     edit(strict, {"filters": FILTERS | {"min_characters": 13}})
@@ -217,7 +215,6 @@ def test_another_threshold_that_drops_the_same_leaves_all_that_follows_fresh(sta
     assert stage.systems.asked() == []
 
 
-@pytest.mark.proof
 def test_an_edit_that_makes_a_passage_repeat_another_drops_it(stage: Stage, strict: Path) -> None:
     stage.systems.asked()
     source = strict.parent / "root/la/test/two_root-la-test.json"
@@ -237,7 +234,6 @@ def test_an_edit_that_makes_a_passage_repeat_another_drops_it(stage: Stage, stri
     assert stage.systems.asked() == [f"{MODEL}|strict/two:2"]
 
 
-@pytest.mark.proof
 def test_a_passage_that_is_dropped_frees_the_one_that_repeats_it(stage: Stage, strict: Path) -> None:
     edit(strict.parent / "root/la/test/two_root-la-test.json", {"two:2.1": SOURCES["two"]["two:1.1"]})
     stage.up_to_date()
@@ -247,7 +243,6 @@ def test_a_passage_that_is_dropped_frees_the_one_that_repeats_it(stage: Stage, s
     assert "strict/two:2" in stage.selected()
 
 
-@pytest.mark.proof
 def test_a_corpus_that_gives_up_its_filters_is_selected_whole(stage: Stage, strict: Path) -> None:
     edit(strict, {"filters": None})
     stage.up_to_date()
@@ -256,7 +251,6 @@ def test_a_corpus_that_gives_up_its_filters_is_selected_whole(stage: Stage, stri
     assert stage.warehouse.read("funnel").is_empty()
 
 
-@pytest.mark.proof
 def test_a_reference_that_leaves_the_description_is_asked_of_no_passage(stage: Stage, strict: Path) -> None:
     """Of `one:3` there never was a text by Ben: no row of it changes."""
     stage.systems.asked()
@@ -267,7 +261,6 @@ def test_a_reference_that_leaves_the_description_is_asked_of_no_passage(stage: S
     assert stage.systems.asked() == [f"{MODEL}|{INCOMPLETE}"]
 
 
-@pytest.mark.proof
 def test_filters_of_one_corpus_are_nothing_to_another(stage: Stage, strict: Path) -> None:
     before = {table: stage.warehouse.read(table) for table in ("reference", "reference_envelope", "model_output")}
     edit(strict, {"filters": FILTERS | {"min_characters": 10_000}})
@@ -280,7 +273,6 @@ def test_filters_of_one_corpus_are_nothing_to_another(stage: Stage, strict: Path
         assert stage.warehouse.read(table).equals(rows.filter(pl.col("passage").str.starts_with("tiny/"))), table
 
 
-@pytest.mark.proof
 def test_a_corpus_that_is_removed_leaves_no_row_and_the_other_as_it_is(stage: Stage) -> None:
     stage.systems.asked()
     runs.remove(stage.definitions, stage.instance, "corpus", "strict")
@@ -300,7 +292,6 @@ def check_removed(warehouse: Warehouse, corpus: str) -> None:
             assert own.is_empty(), (table, column)
 
 
-@pytest.mark.proof
 def test_stages_run_over_a_range_with_dropped_passages_in_it(
     stage: Stage, strict: Path, definitions: dg.Definitions
 ) -> None:
@@ -310,7 +301,6 @@ def test_stages_run_over_a_range_with_dropped_passages_in_it(
     assert stage.moved() == {"strict/one:1"}
 
 
-@pytest.mark.proof
 def test_a_warehouse_from_before_the_selection_opens_and_keeps_what_it_has(stage: Stage) -> None:
     before = {table: stage.warehouse.read(table).drop("run_id", "updated_at") for table in ("corpus", "reference")}
     age(Path(stage.warehouse.path))

@@ -187,9 +187,10 @@ def test_a_name_cannot_be_called_and_imported(deployment: Deployment) -> None:
         deployment.code_location()[1].system("ours")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "ending",
-    [signal.SIGKILL, *(pytest.param(each, marks=pytest.mark.proof) for each in (signal.SIGINT, signal.SIGTERM))],
+    [signal.SIGKILL, *(pytest.param(each, marks=pytest.mark.large) for each in (signal.SIGINT, signal.SIGTERM))],
 )
 def test_a_run_that_is_ended_leaves_no_call_and_goes_on_where_it_stopped(
     deployment: Deployment, server: Server, ending: signal.Signals

@@ -404,7 +404,6 @@ Answers(warehouse, Systems(warehouse=warehouse, provider=provider)).compute(due,
 """
 
 
-@pytest.mark.proof
 def test_replies_survive_a_kill_and_only_what_was_in_flight_is_asked_again(
     tmp_path: Path, warehouse: Warehouse
 ) -> None:
