@@ -1,6 +1,7 @@
 """The code location: assembles assets, jobs and resources, and defines nothing itself."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,20 +45,19 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
     Parameters
     ----------
     resource_overrides
-        Resources that replace the default ones by key: `warehouse`, `provider`, `embedder`, `comet`, `systems`,
-        `notifications`, `downloads`, `plots`. The default `systems` use an overridden warehouse or provider. The
-        registry of an overridden provider determines the default embedder, COMET's checkpoint and the schedule.
+        Resources that replace the defaults, by key: `warehouse`, `provider`, `embedder`, `comet`, `systems`,
+        `notifications`, `downloads`, `plots`. The default `systems` use the overridden warehouse and provider, if any.
+        The provider's registry determines the default embedder, the COMET checkpoint and the schedule.
 
     Raises
     ------
     BadInput
-        For a fault in the registry.
+        If the registry is invalid.
     """
-    given = dict(resource_overrides or {})
-    warehouse = given.get("warehouse", Warehouse(path=str(home() / "variorum.duckdb")))
-    provider = given.get(
-        "provider", Provider(registry_path=str(default_path()), ledger_path=str(home() / "ledger.sqlite"))
-    )
+    overrides = dict(resource_overrides or {})
+    warehouse = overrides.get("warehouse", Warehouse(path=str(home() / "variorum.duckdb")))
+    default_provider = Provider(registry_path=str(default_path()), ledger_path=str(home() / "ledger.sqlite"))
+    provider = overrides.get("provider", default_provider)
     registry = provider.registry()
     resources = {
         "warehouse": warehouse,
@@ -86,8 +86,8 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
             sensors.failures_sensor,
         ],
         schedules=[sensors.reevaluation_schedule(update, registry.schedule, Path(provider.registry_path))],
-        resources=resources | given,
-        # One process per run: the embedder loads once, and one connection at a time needs the warehouse.
+        resources=resources | overrides,
+        # One process per run: the embedder is loaded once, and the warehouse is opened by one process at a time.
         executor=dg.in_process_executor,
     )
     return location
@@ -95,15 +95,26 @@ def build_definitions(*, resource_overrides: Mapping[str, Any] | None = None) ->
 
 def _described(spec: dg.AssetSpec) -> dg.AssetSpec:
     """Add owners to an asset, and the columns of its table as declared in the catalogue."""
-    spec = spec.replace_attributes(owners=OWNERS)
-    table = catalogue.tables().get(spec.key.to_user_string())
-    if not table:
-        return spec
-    columns = [
-        dg.TableColumn(each.name, each.type, each.meaning, dg.TableColumnConstraints(nullable=each.nullable))
-        for each in table.columns.values()
-    ]
-    return spec.merge_attributes(metadata={"dagster/column_schema": dg.TableSchema(columns)})
+    schema = _column_schemas().get(spec.key.to_user_string())
+    return spec.replace_attributes(owners=OWNERS).merge_attributes(
+        metadata={"dagster/column_schema": schema} if schema else {}
+    )
+
+
+@cache
+def _column_schemas() -> Mapping[str, dg.TableSchema]:
+    """Columns of every table in the catalogue, in the form that Dagster's UI shows."""
+    return {
+        name: dg.TableSchema(
+            [
+                dg.TableColumn(
+                    column.name, column.type, column.meaning, dg.TableColumnConstraints(nullable=column.nullable)
+                )
+                for column in table.columns.values()
+            ]
+        )
+        for name, table in catalogue.tables().items()
+    }
 
 
 @dg.definitions

@@ -2,7 +2,7 @@
 
 A passage's key is `corpus/passage_id`. A grid's key is `model|passage` (Dagster orders dimensions alphabetically), so
 the outputs of a model are a contiguous range. An understanding task is one partition, however many samples it has: the
-UI can show thirteen columns, but not five thousand, and no sample is asked about twice anyway.
+UI can show thirteen columns, but not five thousand, and stored answers are reused when the task is recomputed.
 """
 
 import warnings
@@ -19,7 +19,7 @@ TASK = dg.DynamicPartitionsDefinition(name="task")
 TASK_GRID = dg.MultiPartitionsDefinition({"model": MODEL, "task": TASK})
 
 SINGLE_RUN = dg.BackfillPolicy.single_run()
-"""One run for any range of partitions, such as all passages of a model."""
+"""A backfill of any range of partitions, such as all passages of a model, is a single run."""
 
 BY_PASSAGE = dg.MultiToSingleDimensionPartitionMapping("passage")
 BY_TASK = dg.MultiToSingleDimensionPartitionMapping("task")
@@ -32,7 +32,7 @@ def range_tags(first: str, last: str) -> dict[str, str]:
 
 
 def dimensions(partitions_def: dg.PartitionsDefinition | None) -> list[str]:
-    """Names of the dimensions, alphabetically: `[]`, `["model", "passage"]`, …"""
+    """Names of an asset's dimensions, in alphabetical order: `[]`, `["passage"]`, `["model", "passage"]`, …"""
     if isinstance(partitions_def, dg.MultiPartitionsDefinition):
         return sorted(partitions_def.partition_dimension_names)
     if isinstance(partitions_def, dg.DynamicPartitionsDefinition) and partitions_def.name:

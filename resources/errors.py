@@ -1,19 +1,19 @@
-"""The error for input that a user can correct."""
+"""The exception for input that a user can correct."""
 
 
-class BadInput(Exception):  # noqa: N818 - it says whose error it is
+class BadInput(Exception):  # noqa: N818 - named for its cause
     """Input that cannot be used.
 
     Parameters
     ----------
     where
-        File, table or resource with the fault.
+        The file, table or resource with the fault.
     key
-        Entry in it: a passage, a segment, a line, a setting. Empty if the whole file is at fault.
+        The passage, segment, line or setting with the fault. Empty if the fault concerns the whole file.
     problem
-        What is wrong, as a clause.
+        The fault, as a clause.
     remedy
-        What to do about it, as a clause.
+        The remedy, as a clause.
     """
 
     def __init__(self, where: object, key: str, problem: str, remedy: str) -> None:

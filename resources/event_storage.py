@@ -1,12 +1,12 @@
 """Event log of the Dagster instance: SQLite storage that writes a batch of events in one transaction per shard.
 
-Each run has a shard, a file of its own. The base class creates a shard by migrations, and opens an engine and a
-connection for every event. This class copies an empty shard and keeps engine and connection, which halves the time of
-a small run. Completed migrations are looked up once per process, not before every query.
+Each run has its own file, a shard. The base class creates a shard by migrations, and opens an engine and a
+connection for every event. This class copies an empty shard and keeps its engine and connection open, which halves the
+time of a small run. Completed migrations are looked up once per process, not before every query.
 
 Here: the subclass named in dagster.yaml, independent of the rest of the project. Not here: the content of events
 (benchmark_assets.lineage). It relies on internals of Dagster 1.13; tests/resources/test_event_storage.py checks that
-it behaves like the class that it replaces.
+it behaves like its base class.
 """
 
 import logging
@@ -37,28 +37,29 @@ BATCHED = {
 }
 
 ENGINES = 100
-"""Most engines kept open; a web server reads the shards of all runs."""
+"""Maximum number of engines kept open. A web server reads the shards of all runs."""
 
 
 class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
     """`SqliteEventLogStorage` that stores a batch of asset events in one transaction per shard.
 
-    The base class stores each event of a batch in connections of its own: about 13 ms per partition of a run. Here the
-    run's shard and the index shard each store the whole batch in one transaction: about 1 ms per partition.
+    The base class opens connections for each event of a batch, which takes about 13 ms per partition of a run. This
+    class writes the whole batch to the run's shard and to the index shard in one transaction each: about 1 ms per
+    partition.
 
     Parameters
     ----------
     base_dir
-        Folder of the shards; by default the folder that the base class uses, `$DAGSTER_HOME/history/runs`.
+        Folder of the shards; by default that of the base class, `$DAGSTER_HOME/history/runs`.
     batch_size
-        Events per transaction. Dagster batches only if `DAGSTER_EVENT_BATCH_SIZE` is set. Every process that stores
-        events loads this class, so the class sets the variable unless the environment already has it.
+        Events per transaction. Dagster batches events only if `DAGSTER_EVENT_BATCH_SIZE` is set, so this class sets
+        the variable, in every process that stores events, unless it is already set.
 
     Notes
     -----
     The index commits before the run's shard, and both roll back if either statement fails, so the fallback of storing
-    the events one by one repeats nothing. Only a failure of the last commit can leave events in the index alone.
-    Dagster stores the whole batch again only if an event also fails to be stored by itself.
+    the events one by one creates no duplicates. Only a failure of the last commit can leave events in the index only.
+    Dagster stores the whole batch again only if storing a single event fails, too.
     """
 
     def __init__(self, base_dir: str, batch_size: int = 1000, inst_data: ConfigurableClassData | None = None) -> None:
@@ -99,32 +100,32 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
             return event.run_id if event.is_dagster_event and event.dagster_event_type in BATCHED else None
 
         for run_id, group in groupby(events, key=batch_of):
-            neighbours = list(group)
+            batch = list(group)
             if run_id is not None:
                 try:
-                    self._store_asset_events(run_id, neighbours)
+                    self._store_asset_events(run_id, batch)
                     continue
-                except Exception as error:  # Dagster would also store the finished groups again
-                    logger.warning("storing %d events one by one, since the batch failed: %s", len(neighbours), error)
-            super().store_event_batch(neighbours)
+                except Exception as error:  # if raised, Dagster would store the finished groups again
+                    logger.warning("storing %d events one by one, because the batch failed: %s", len(batch), error)
+            super().store_event_batch(batch)
 
     def has_table(self, table_name: str) -> bool:
         """Whether the index shard has a table."""
         return self._has("table", table_name, lambda: super(BatchingSqliteEventLogStorage, self).has_table(table_name))
 
     def has_secondary_index(self, name: str) -> bool:
-        """Whether a migration of the events was completed."""
+        """Whether a data migration of the event log has been completed."""
         return self._has("index", name, lambda: super(BatchingSqliteEventLogStorage, self).has_secondary_index(name))
 
     def wipe(self) -> None:
         """Delete all events and the shards of all runs."""
-        self._let_go()
+        self._dispose_engines()
         self._migrated.clear()
         super().wipe()
 
     def dispose(self) -> None:
         """Close all connections."""
-        self._let_go()
+        self._dispose_engines()
         super().dispose()
 
     @contextmanager
@@ -146,16 +147,16 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
             lambda: super(BatchingSqliteEventLogStorage, self)._has_asset_key_col_on_connection(conn, column_name),
         )  # fmt: skip
 
-    def _has(self, kind: str, name: str, look: Callable[[], bool]) -> bool:
-        """Result of `look`. A true result is cached, since no migration is undone."""
-        if (kind, name) not in self._migrated and look():
+    def _has(self, kind: str, name: str, check: Callable[[], bool]) -> bool:
+        """Return the result of `check`. A true result is cached, because no migration is undone."""
+        if (kind, name) not in self._migrated and check():
             self._migrated.add((kind, name))
         return (kind, name) in self._migrated
 
     def _engine(self, shard: str) -> db.Engine:
-        """The engine of a shard. It keeps a connection open, since SQLite checkpoints when the last one closes."""
+        """The engine of a shard. It keeps a connection open, since closing the last one makes SQLite checkpoint."""
         if len(self._engines) > ENGINES:
-            self._let_go()
+            self._dispose_engines()
         if shard not in self._engines:
             engine = db.create_engine(
                 self.conn_string_for_shard(shard),
@@ -163,33 +164,33 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
                 max_overflow=-1,
                 connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS},
             )
-            # The next update reports events lost in a power cut again, from the warehouse.
+            # Events lost in a power failure are reported again from the warehouse, by the next update.
             db.event.listen(engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous=NORMAL").close())
             self._engines[shard] = engine
         return self._engines[shard]
 
     def _tell_watchers(self, run_id: str) -> None:
-        """Touch the shard's file for its watchers: new events stay in SQLite's write-ahead log until a checkpoint."""
+        """Touch the shard's file, because its watchers do not see that new events went to SQLite's write-ahead log."""
         with suppress(FileNotFoundError):
             os.utime(self.path_for_shard(run_id))
 
-    def _let_go(self) -> None:
+    def _dispose_engines(self) -> None:
         for engine in self._engines.values():
             engine.dispose()
         self._engines.clear()
 
     def _copy_empty_shard(self, shard: str) -> None:
-        """Create a shard; if several processes try, the first one succeeds."""
+        """Create a shard as a copy of an empty one. If several processes try, the first one succeeds."""
         empty = self.path_for_shard(f"empty-{dg.__version__}").removesuffix(".db")
-        own = f"{empty}-{uuid.uuid4()}"
+        draft = f"{empty}-{uuid.uuid4()}"
         if not os.path.exists(empty):
-            engine = db.create_engine(f"sqlite:///{own}", poolclass=NullPool)
+            engine = db.create_engine(f"sqlite:///{draft}", poolclass=NullPool)
             self._initdb(engine)
-            os.replace(own, empty)
-        shutil.copyfile(empty, own)
+            os.replace(draft, empty)
+        shutil.copyfile(empty, draft)
         with suppress(FileExistsError):
-            os.link(own, self.path_for_shard(shard))
-        os.unlink(own)
+            os.link(draft, self.path_for_shard(shard))
+        os.unlink(draft)
 
     def _store_asset_events(self, run_id: str, events: list[EventLogEntry]) -> None:
         rows = [self._event_to_row(event) for event in events]

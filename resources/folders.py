@@ -1,7 +1,4 @@
-"""Output folders: where they may be written, and how they are written atomically.
-
-Not here: single files (whole_files), contents.
-"""
+"""Output folders: checks of the destination, and atomic writes. Not here: single files (whole_files), contents."""
 
 import shutil
 from collections.abc import Mapping
@@ -14,12 +11,14 @@ from resources.errors import BadInput
 README = "README.md"
 
 PRIVATE = "PRIVATE-do-not-pass-on"
-"""Subfolder for everything that quotes restricted texts."""
+"""Subfolder for all files that quote restricted texts."""
 
 
 class Kind(NamedTuple):
-    """A kind of folder that a new version may replace. The first line of its README begins with `public`, or with
-    `private` if the folder holds restricted texts."""
+    """A kind of output folder, recognized by its README.
+
+    The first line of the README begins with the string `public`, or with `private` if the folder has restricted texts.
+    """
 
     name: str
     public: str
@@ -32,22 +31,22 @@ def check_vacant(folder: Path, work: str = "") -> None:
     Parameters
     ----------
     work
-        What people may have put there, for the message.
+        Work of people that the folder may contain, for the message; '' if it contains none.
     """
     if _vacant(folder):
         return
     if work:
-        raise BadInput(folder, "", f"exists already, perhaps with {work} in it", "give another folder")
-    raise BadInput(folder, "", "exists already", "give another folder, or remove this one")
+        raise BadInput(folder, "", f"already exists and may contain {work}", "choose another folder")
+    raise BadInput(folder, "", "already exists", "choose another folder, or remove this one")
 
 
 def check_replaceable(folder: Path, kind: Kind, private: bool) -> bool:
-    """Whether the folder exists and is of this kind, so that it may be replaced. The caller checks its files.
+    """Whether the folder exists and may be replaced by a new version, judging by its README. Files are not checked.
 
     Raises
     ------
     BadInput
-        If the folder holds anything else, or is public and would become private.
+        If the folder is of another kind, or is public and would become private.
     """
     if _vacant(folder):
         return False
@@ -55,11 +54,11 @@ def check_replaceable(folder: Path, kind: Kind, private: bool) -> bool:
     title = readme.read_text(encoding="utf-8", errors="replace").partition("\n")[0] if readme.is_file() else ""
     if not title.startswith((kind.public, kind.private)):
         raise BadInput(
-            folder, "", f"exists already and holds no {kind.name}", "give another folder, or remove this one"
+            folder, "", f"already exists and is not a Variorum {kind.name}", "choose another folder, or remove this one"
         )
     if private and title.startswith(kind.public):
-        problem = f"holds a public {kind.name} that may be shared"
-        raise BadInput(folder, "", problem, "give another folder for the private one")
+        problem = f"contains a public {kind.name}, which may be shared"
+        raise BadInput(folder, "", problem, f"choose another folder for the private {kind.name}")
     return True
 
 
@@ -68,20 +67,20 @@ def _vacant(folder: Path) -> bool:
 
 
 def put(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write the files to a temporary sibling folder, then move it into place."""
+    """Write files, given by their paths in the folder, to a temporary sibling folder, then move it into place."""
     new, old = (folder.with_name(f".{folder.name}.{uuid4()}.{state}") for state in ("new", "old"))
     try:
-        for path, whole in files.items():
+        for path, content in files.items():
             place = new / path
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(whole)
+            place.write_bytes(content)
         if folder.exists():
             folder.rename(old)
         new.rename(folder)
     except OSError as error:
-        raise BadInput(folder, "", f"cannot be written ({error.strerror})", "give another folder") from error
+        raise BadInput(folder, "", f"cannot be written ({error.strerror})", "choose another folder") from error
     finally:
         if old.exists() and not folder.exists():  # also after an interrupt
             old.rename(folder)
-        for each in (new, old):
-            shutil.rmtree(each, ignore_errors=True)
+        for leftover in (new, old):
+            shutil.rmtree(leftover, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Paths: the project, and the home of a deployment's data."""
+"""Paths of the project and of the home, the folder of a deployment's data."""
 
 import os
 from pathlib import Path
@@ -22,6 +22,6 @@ def prepare() -> Path:
     dagster_home.mkdir(parents=True, exist_ok=True)
     instance = dagster_home / "dagster.yaml"
     if not instance.exists():
-        instance.unlink(missing_ok=True)  # a link whose target moved
+        instance.unlink(missing_ok=True)  # a symlink whose target has moved
         instance.symlink_to(PROJECT / "dagster.yaml")
     return place

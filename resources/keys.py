@@ -7,13 +7,13 @@ import polars as pl
 from resources.errors import BadInput
 
 KEYS = ["model", "passage", "task"]
-"""Columns that identify a partition of any asset; '' for a dimension that the asset lacks."""
+"""Columns that identify a partition of any asset; a column is '' if the asset lacks the dimension."""
 
 CORPUS = pl.col("passage").str.split_exact("/", 1).struct.field("field_0").alias("corpus")
-"""The corpus of a passage, from the passage's key."""
+"""Expression for the corpus of a passage, from the column `passage`."""
 
 COLLECTION = pl.col("document").str.extract(r"^(\p{L}+)")
-"""The collection or work of a document, from its id: `an` of `an10.13`; null if the id does not begin with a letter."""
+"""Expression for the collection or work of a document: `an` for `an10.13`, null if the id begins with no letter."""
 
 _SLUG = re.compile(r"[A-Za-z0-9._:/-]+")
 
@@ -30,7 +30,7 @@ def check_key(key: str, kind: str, where: object) -> str:
     if not _SLUG.fullmatch(key) or "..." in key:
         proposal = re.sub(r"\.{2,}|[^A-Za-z0-9._:/-]+", "-", key).strip("-") or "a-name"
         raise BadInput(
-            where, repr(key), f"cannot be the key of a {kind}: allowed are A-Z a-z 0-9 . _ : / - without '...'",
+            where, repr(key), f"cannot be the key of a {kind}: only A-Z a-z 0-9 . _ : / - are allowed, without '...'",
             f"rename it, for instance to {proposal!r}",
         )  # fmt: skip
     return key

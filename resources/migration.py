@@ -1,7 +1,7 @@
-"""Migrations of an older home to the tables that the catalogue declares.
+"""Migration of warehouses whose tables were later merged or renamed.
 
-Here: merged and renamed tables, each with the query for its new rows. Not here: new tables, new nullable columns and
-grown keys, which follow from the catalogue (warehouse).
+Here: each former table, with the query for its new rows. Not here: new tables, new nullable columns and longer keys,
+which follow from the catalogue (warehouse).
 """
 
 import duckdb
@@ -28,11 +28,11 @@ MERGED = {
         SELECT 'answer' AS study, model, '' AS passage, task, call, concat_ws('|', seed, sample, draw) AS item,
             {_STAMPS}"""),
 }  # fmt: skip
-"""By former table: the table that takes its rows, and the query for these rows."""
+"""For each former table: the table that its rows move to, and the SELECT clause that converts them."""
 
 
 def migrate(connection: duckdb.DuckDBPyConnection) -> None:
-    """Move the rows of former tables to the new ones, which must exist, and drop the former. The caller commits."""
+    """Move rows of former tables to the new tables, which must exist, and drop the former ones. The caller commits."""
     existing = {name for (name,) in connection.execute(
         "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
     ).fetchall()}  # fmt: skip

@@ -7,27 +7,25 @@ import logging
 import os
 
 import httpx
-from pydantic import BaseModel, ConfigDict
+
+from resources.frozen import Frozen
 
 logger = logging.getLogger("variorum.notifications")
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it logs the URL of every request, which is secret
 
 SECONDS = 10.0
-"""Timeout of the webhook, since it delays the run."""
+"""Timeout of a webhook request, which delays the run."""
 
 
-class Notifications(BaseModel):
-    """Sends messages as `{"text": …}`, which Slack, Mattermost and most others accept.
+class Notifications(Frozen):
+    """Sends messages as `{"text": …}`, a format that Slack, Mattermost and most other services accept.
 
     Parameters
     ----------
     webhook_variable
-        Environment variable that holds the URL, which is secret and so not in the configuration. If it is not set,
-        messages go to the log only.
+        Environment variable that holds the URL, which is secret. If it is not set, messages go to the log only.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     webhook_variable: str = "VARIORUM_WEBHOOK"
 
@@ -41,6 +39,8 @@ class Notifications(BaseModel):
         try:
             httpx.post(url, json={"text": f"Variorum: {text}"}, timeout=SECONDS).raise_for_status()
         except httpx.HTTPStatusError as error:  # do not log the error itself: it contains the URL
-            logger.warning("the webhook of %s answered %d", self.webhook_variable, error.response.status_code)
+            logger.warning(
+                "the webhook in %s answered with status %d", self.webhook_variable, error.response.status_code
+            )
         except Exception as error:
-            logger.warning("the webhook of %s was not reached: %s", self.webhook_variable, type(error).__name__)
+            logger.warning("the webhook in %s could not be reached: %s", self.webhook_variable, type(error).__name__)

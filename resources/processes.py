@@ -5,22 +5,22 @@ from socket import gethostname
 import psutil
 
 PROCESS = "variorum/process"
-"""Run tag: the process that executes the run, and the run's id where Dagster may copy the tag to another run."""
+"""Run tag that names the process executing the run, followed by the run's id if Dagster may copy the tag to a retry."""
 
 
 def process_tag(run_id: str = "") -> str:
-    """Identify this process by host, pid and start time, so that a reused pid does not match.
+    """Return a tag that names this process by host, pid and start time, so that a reused pid does not match.
 
     Parameters
     ----------
     run_id
-        Id of the tagged run, for runs whose tags Dagster copies to their retry.
+        Id of the tagged run, for runs whose tags Dagster copies to their retries.
     """
     return f"{_process(psutil.Process().pid)} {run_id}".strip()
 
 
 def is_dead(tag: str, run_id: str) -> bool:
-    """Whether the process named by a run's tag ran on this machine and has ended."""
+    """Whether the process named by a run's tag has ended. False if the tag names another machine or another run."""
     place, _, rest = tag.partition(" ")
     host, _, pid = place.rpartition(":")
     started, _, tagged_run = rest.partition(" ")

@@ -1,6 +1,6 @@
 """Prompts: one YAML file each, with name, version and declared variables, rendered to chat messages.
 
-Here: reading, checking, rendering and hashing templates. Not here: values (the systems and judges that ask), sending
+Here: reading, checking, rendering and hashing templates. Not here: the values of variables (callers), sending
 (resources.provider).
 """
 
@@ -9,27 +9,26 @@ import json
 from pathlib import Path
 from string import Template
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from resources import yaml_files
 from resources.errors import BadInput
+from resources.frozen import Frozen
 from resources.home import PROJECT
 
 
-class Prompt(BaseModel):
+class Prompt(Frozen):
     """Templates of a system and a user message, with `$name` placeholders as in string.Template.
 
     Parameters
     ----------
     name, version
-        Name, and a number that the author increments with every change.
+        Name of the prompt, and a number that is incremented with every change.
     variables
         Names of the placeholders, each used in `system` or `user`.
     system, user
         The templates. If `system` is empty, no system message is sent.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     version: int = Field(ge=1, strict=True)
@@ -48,7 +47,7 @@ class Prompt(BaseModel):
         self._refuse_unknown(values)
         missing = [name for name in self.variables if name not in values]
         if missing:
-            raise BadInput(f"prompt {self.name}", ", ".join(missing), "has no value", "give every variable one")
+            raise BadInput(f"prompt {self.name}", ", ".join(missing), "has no value", "give every variable a value")
         user = {"role": "user", "content": Template(self.user).substitute(values)}
         if not self.system:
             return [user]
@@ -62,7 +61,7 @@ class Prompt(BaseModel):
         Raises
         ------
         BadInput
-            For a value without a variable.
+            For a value whose name is not a declared variable.
         """
         self._refuse_unknown(values)
         # NUL, which no text contains, marks a placeholder, so that neither the value "$passages" nor an escaped
@@ -75,7 +74,10 @@ class Prompt(BaseModel):
         unknown = [name for name in values if name not in self.variables]
         if unknown:
             raise BadInput(
-                f"prompt {self.name}", ", ".join(unknown), "is no variable of it", f"it has {list(self.variables)}"
+                f"prompt {self.name}",
+                ", ".join(unknown),
+                "is not a variable of this prompt",
+                f"use only {list(self.variables)}",
             )
 
 
@@ -85,8 +87,8 @@ def load(name: str, folder: Path = PROJECT / "prompts") -> Prompt:
     Raises
     ------
     BadInput
-        If there is no such file, it is not a YAML mapping, a key is wrong, missing or unknown, its name differs from
-        the file's, or placeholders and declared variables differ.
+        If there is no such file, it is not a YAML mapping, a key is wrong, missing or unknown, the prompt's name
+        differs from the file's, or placeholders and declared variables differ.
     """
     path = folder / f"{name}.yaml"
     names = sorted(path.stem for path in folder.glob("*.yaml"))
@@ -95,7 +97,9 @@ def load(name: str, folder: Path = PROJECT / "prompts") -> Prompt:
         raise BadInput(path, "", "no such prompt", f"use one of {names}")
     prompt = yaml_files.read(path, Prompt, "see prompts/README.md")
     if prompt.name != name:
-        raise BadInput(path, "name", f"is {prompt.name!r} in the file of {name!r}", "name prompt and file alike")
+        raise BadInput(
+            path, "name", f"is {prompt.name!r}, but the file is {path.name}", "rename the prompt or the file"
+        )
     _check_placeholders(prompt, path)
     return prompt
 
@@ -106,14 +110,16 @@ def _check_placeholders(prompt: Prompt, path: Path) -> None:
         for match in Template.pattern.finditer(text):
             if match["invalid"] is not None:
                 line = text.count("\n", 0, match.start()) + 1
-                raise BadInput(path, key, f"line {line} has a $ that begins no placeholder", "write $$ for a dollar")
+                raise BadInput(
+                    path, key, f"line {line} has a $ that begins no placeholder", "write $$ for a dollar sign"
+                )
         names = Template(text).get_identifiers()
         for name in names:
             if name not in prompt.variables:
-                raise BadInput(path, key, f"${name} is not declared", "add it to `variables`, or write $$ for a dollar")
+                raise BadInput(path, key, f"${name} is not declared", "add it to `variables`, or write $$")
         used.update(names)
     for name in prompt.variables:
         if name not in used:
-            raise BadInput(path, "variables", f"{name!r} is used nowhere", "remove it, or put it into a template")
+            raise BadInput(path, "variables", f"{name!r} is not used", "remove it, or use it in a template")
         if prompt.variables.count(name) > 1:
             raise BadInput(path, "variables", f"{name!r} is declared twice", "declare it once")

@@ -9,17 +9,17 @@ from resources import catalogue
 from resources.catalogue import Column
 
 ENDS = ("", "_low", "_high")
-"""Name suffixes of a number and of the bounds of its interval."""
+"""Suffixes of the columns of a number and of the bounds of its interval."""
 
 NONE = "-"
 """Text for null."""
 
 MOST = 300
-"""Most rows of a table shown in Dagster's UI."""
+"""Maximum number of rows of a table shown in Dagster's UI."""
 
 
 def markdown(frame: pl.DataFrame, most: int = 100) -> str:
-    """A frame as a Markdown table of at most `most` rows, followed by the number of further rows."""
+    """Render a frame as a Markdown table of at most `most` rows, followed by the number of further rows."""
     rows = [frame.columns, ["---"] * frame.width, *frame.head(most).iter_rows()]
     lines = ["| " + " | ".join(_line(value).replace("|", "\\|") for value in row) + " |" for row in rows]
     if len(frame) > most:
@@ -28,38 +28,38 @@ def markdown(frame: pl.DataFrame, most: int = 100) -> str:
 
 
 def with_signatures(table: pl.DataFrame, rows: pl.DataFrame) -> str:
-    """A table in Markdown, followed by the signatures of the rows behind it."""
+    """Render a table in Markdown, followed by the distinct signatures of `rows`, from which it was made."""
     signatures = rows["signature"].unique().sort().to_list()
     return "\n\n".join([markdown(table, MOST), *signatures])
 
 
 def shown(rows: pl.DataFrame, table: str, *names: str) -> str:
-    """Columns of a table in Markdown, followed by the signatures of the rows."""
+    """Render rows of a declared table in Markdown: the named columns (see `cells`), then the distinct signatures."""
     return with_signatures(rows.select(cells(table, *names)), rows)
 
 
 def cells(table: str, *names: str) -> list[pl.Expr]:
-    """Columns of a table formatted as the catalogue declares them, named by their headings; by default all `displayed`.
+    """Expressions for columns of a declared table, formatted and named by their headings; by default all `displayed`.
 
-    Floats become text with the declared digits, fractions in percent, and an interval as `value [low, high]` where the
-    row has its bounds. Integers stay integers, so that they can be aligned. Null stays null and is rendered as '-'.
+    Floats become text with the declared digits, fractions in percent, and intervals `value [low, high]` if the row has
+    their bounds. Integers stay integers, so that they can be aligned. Null stays null and is rendered as '-'.
     """
     chosen = names or catalogue.declared()[table].displayed
     return [cell(column).alias(column.heading) for column in (catalogue.column(table, name) for name in chosen)]
 
 
 def computed(number: pl.Expr, unit: str, label: str) -> pl.Expr:
-    """A number that no table holds, formatted by its unit and named by its heading."""
+    """Expression for a number that no table holds, formatted by its unit and named by its heading."""
     column = catalogue.computed(unit, label)
     return number.map_elements(lambda value: text(value, column), return_dtype=pl.String).alias(column.heading)
 
 
 def cell(column: Column) -> pl.Expr:
-    """A column formatted as declared, under its own name; see `cells`."""
+    """Expression for a column, formatted as in `cells`, under its own name."""
     if not column.polars.is_float():
         words = column.empty or column.unit == catalogue.QUANTITY
-        own = pl.col(column.name)
-        return own.map_elements(lambda value: text(value, column), return_dtype=pl.String) if words else own
+        values = pl.col(column.name)
+        return values.map_elements(lambda value: text(value, column), return_dtype=pl.String) if words else values
     names = [f"{column.name}{end}" for end in (ENDS if column.interval else ENDS[:1])]
 
     def with_interval(row: dict[str, float | None]) -> str | None:
@@ -70,7 +70,7 @@ def cell(column: Column) -> pl.Expr:
 
 
 def text(value: str | float, column: Column) -> str:
-    """A value of a column: digits of a number, labels of the measures that it names, the declared word for ''."""
+    """Format a value: a number with the declared digits, names of measures as labels, '' as the declared word."""
     if isinstance(value, float):
         return f"{value * (100 if column.percent else 1):.{column.digits}f}"
     if isinstance(value, int):
@@ -81,7 +81,7 @@ def text(value: str | float, column: Column) -> str:
 
 
 def plain(frame: pl.DataFrame) -> str:
-    """A frame as aligned columns, with numbers right-aligned."""
+    """Render a frame as aligned text columns, with numbers right-aligned."""
     cells = [frame.columns, *([_line(value) for value in row] for row in frame.iter_rows())]
     widths = [max(len(row[i]) for row in cells) for i in range(frame.width)]
     right = [kind.is_numeric() for kind in frame.dtypes]

@@ -1,7 +1,7 @@
 """The warehouse: one DuckDB file, its schema, its transactions and its locks.
 
-Here: all SQL, files and locks. Not here: what the rows mean. Nothing above this module may assume one machine, one
-process or one writer: callers name tables, keys and frames.
+Here: all SQL, files and locks. Not here: the meaning of rows. Callers pass tables, keys and frames, and must not assume
+that there is only one machine, process or writer.
 """
 
 import atexit
@@ -20,38 +20,39 @@ from typing import IO, NamedTuple
 
 import duckdb
 import polars as pl
-from pydantic import BaseModel, ConfigDict
 
 from resources import catalogue
 from resources.errors import BadInput
+from resources.frozen import Frozen
 from resources.migration import migrate
 
 UNWRITTEN = "nothing was written"
 
-# Threads of a process would share DuckDB's open file, and its transactions conflict instead of waiting. Held while a
-# file is open; reentrant, so a thread may open the file within an outer block.
+# A lock held while a file is open, because the threads of a process would share DuckDB's open file, and conflicting
+# transactions fail instead of waiting. It is reentrant, so a thread may open the file within an outer block.
 TURN = RLock()
 _OPEN: set[str] = set()
 
-# By process: the attached file, and the last use of each file that is kept open. A forked process has neither.
+# By process id: the attached file, and the time of last use of each file that is kept open. Keyed by process, because a
+# forked process has no file open.
 _ATTACHED: dict[int, str] = {}
 _KEPT: dict[tuple[int, str], float] = {}
 
 IDLE = 0.5
-"""Seconds without use after which a file kept open is closed, for programs that cannot signal that they wait."""
+"""Seconds without use after which a file kept open is closed, so that programs without this class can open it."""
 
 PATIENCE = 0.02
-"""Seconds between two attempts to open a file that another process has open."""
+"""Seconds between two attempts to open or lock a file that another process has open."""
 
-# Held while writing, and the warehouses that the holding thread may write to.
+# A lock held while writing, and the paths of the warehouses that the holding thread may write to.
 WRITER = RLock()
 _WRITING: set[str] = set()
 
 
 class Replacement(NamedTuple):
-    """Rows that replace all rows of some partitions in a table.
+    """New rows for a table, which replace all rows of the given partitions.
 
-    `partitions` has the columns that identify a partition (`model`, `passage`, …), one row per partition; None means
+    `partitions` has the columns that identify a partition (`model`, `passage`, …), one row per partition; None replaces
     the whole table. `rows` has the table's columns in any order, without `run_id` and `updated_at`.
     """
 
@@ -60,20 +61,25 @@ class Replacement(NamedTuple):
     partitions: pl.DataFrame | None
 
 
-class Warehouse(BaseModel):
+class Warehouse(Frozen):
     """Tables of the catalogue, in one DuckDB file.
 
     While one process has a DuckDB file open for writing, no other process can open it. So a connection lasts for one
-    transaction, and a process waits while the file is locked.
-    """
+    transaction only, and a process waits while another one has the file open.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    Parameters
+    ----------
+    path
+        The DuckDB file; created on first use.
+    wait_seconds
+        Seconds to wait for other processes before BadInput is raised.
+    """
 
     path: str
     wait_seconds: float = 60.0
 
     def empty(self, table: str) -> pl.DataFrame:
-        """A frame without rows that has the columns that `write` requires."""
+        """Return a frame without rows, with the columns that `write` requires."""
         return pl.DataFrame(schema={name: column.polars for name, column in catalogue.table(table).content.items()})
 
     def read(
@@ -111,22 +117,22 @@ class Warehouse(BaseModel):
             return rows
 
     def differences(self, table: str) -> pl.DataFrame:
-        """Differences between a table and its declaration: columns `column`, `declared` and `found`."""
+        """Compare a table with its declaration; one row per difference, with `column`, `declared` and `found`."""
         with self._connect() as connection:
-            existing = _existing(connection).get(table, {})
+            present = _existing(connection).get(table, {})
         declared = _declared(table)
         rows = [
-            (name, declared.get(name, "no such column"), existing.get(name, "missing"))
-            for name in {**declared, **existing}
-            if declared.get(name) != existing.get(name)
+            (name, declared.get(name, "no such column"), present.get(name, "missing"))
+            for name in {**declared, **present}
+            if declared.get(name) != present.get(name)
         ]
         return pl.DataFrame(rows, schema=dict.fromkeys(["column", "declared", "found"], pl.String), orient="row")
 
     def snapshot(self) -> Path:
-        """Path of a copy to read while runs write: `<name>-snapshot.duckdb`, renewed if the warehouse is newer.
+        """Copy the warehouse to `<name>-snapshot.duckdb`, unless the copy is up to date, and return the copy's path.
 
-        A notebook or another program may keep the copy open read-only, and its content does not change meanwhile. The
-        next call may replace the file: close it and open it again to see the new content.
+        A notebook or another program may keep the copy open for reading while runs write. The content that it reads
+        does not change; to see new content after another call, it must close the file and open it again.
         """
         place = Path(self.path)
         copy, new = (place.with_name(f"{place.stem}-snapshot{end}") for end in (".duckdb", ".new"))
@@ -146,7 +152,7 @@ class Warehouse(BaseModel):
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:
-        """Keep all others from writing until the block ends, so that rows read in it stay current. Readers may read.
+        """Hold the write lock until the block ends, so that rows read in it stay current. Others can still read.
 
         Raises
         ------
@@ -177,14 +183,14 @@ class Warehouse(BaseModel):
     def kept_open(self) -> Iterator[None]:
         """Keep the file open between reads and writes in the block: opening it takes 10 ms, longer than most reads.
 
-        It closes as soon as another process waits for it, and after `IDLE` seconds without use. The next read or write
-        opens it again.
+        The file is closed as soon as another process waits for it, and after `IDLE` seconds without use. The next read
+        or write opens it again.
         """
-        kept = os.getpid(), self.path
-        if kept in _KEPT:
+        key = os.getpid(), self.path
+        if key in _KEPT:
             yield
             return
-        _KEPT[kept] = time.monotonic()
+        _KEPT[key] = time.monotonic()
         ended = Event()
         closer = Thread(target=self._close_for_others, args=(ended,), daemon=True)
         closer.start()
@@ -194,7 +200,7 @@ class Warehouse(BaseModel):
             ended.set()
             closer.join()
             with TURN:
-                del _KEPT[kept]
+                del _KEPT[key]
                 if self.path not in _OPEN:
                     _detach()
 
@@ -210,21 +216,21 @@ class Warehouse(BaseModel):
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Like `exclusively`, and keep the file open: opening it takes 10 ms, longer than most reads. No other process
-        can read it meanwhile, so keep the block short: read a few tables, write, and compute nothing else."""
+        """Like `exclusively`, but also keep the file open, which saves 10 ms per read or write.
+
+        Other processes cannot read meanwhile, so keep the block short: read a few tables, write, compute nothing else.
+        """
         with self.exclusively(), self._opened():
             yield
 
     def write(self, replacements: Sequence[Replacement], run_id: str) -> None:
-        """Carry out all replacements in one transaction.
-
-        Rows are inserted by column name and stamped with `run_id` and the time.
+        """Carry out all replacements in one transaction. New rows are stamped with `run_id` and the time.
 
         Raises
         ------
         BadInput
-            If columns are missing, unknown, null or of another type than declared in the catalogue, a number is NaN or
-            infinite, a row lies outside its partitions, or a primary key occurs twice. Nothing is written then.
+            If columns are missing, unknown, null or of another type than the catalogue declares, a number is NaN or
+            infinite, a row is outside the partitions, or a primary key occurs twice. Nothing is written then.
         """
         for replacement in replacements:
             _check(replacement)
@@ -236,19 +242,19 @@ class Warehouse(BaseModel):
 
     @contextmanager
     def _connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection to the file, migrated to the declared schema; closing it rolls back what is not committed."""
+        """A connection to the file, migrated to the declared schema. Closing it rolls back uncommitted changes."""
         with self._opened(), _engine(os.getpid()).cursor() as connection:
             connection.execute("USE warehouse")
             yield connection
 
     @contextmanager
     def _opened(self) -> Iterator[None]:
-        """Keep the file open until the outermost of these blocks ends, or longer within `kept_open`."""
+        """Keep the file open until the outermost block of this kind ends; within `kept_open`, possibly longer."""
         with TURN:
             if self.path in _OPEN:
                 yield
                 return
-            kept = os.getpid(), self.path
+            key = os.getpid(), self.path
             if _ATTACHED.get(os.getpid()) != self.path:
                 self._attach()
             _OPEN.add(self.path)
@@ -256,15 +262,15 @@ class Warehouse(BaseModel):
                 yield
             finally:
                 _OPEN.remove(self.path)
-                if kept in _KEPT and not self._wanted():
-                    _KEPT[kept] = time.monotonic()
+                if key in _KEPT and not self._wanted():
+                    _KEPT[key] = time.monotonic()
                 else:
                     _detach()
 
     def _attach(self) -> None:
         """Open the file, and migrate it to the declared schema."""
         if not _OPEN:
-            _detach()  # another file that is kept open
+            _detach()  # closes another file that is kept open
         if self._wanted():
             time.sleep(2 * PATIENCE)  # lets the waiting process go first
         with _engine(os.getpid()).cursor() as connection:
@@ -280,12 +286,12 @@ class Warehouse(BaseModel):
 
     def _wanted(self) -> bool:
         """Whether another process waits for the file."""
-        with suppress(FileNotFoundError), self._sign("r") as sign:
-            return not _locked(sign)
+        with suppress(FileNotFoundError), self._queue_file("r") as queue_file:
+            return not _locked(queue_file)
         return False
 
-    def _sign(self, mode: str) -> IO[str]:
-        """A file that processes lock, with a shared lock, while they wait for the warehouse."""
+    def _queue_file(self, mode: str) -> IO[str]:
+        """Open the file on which processes hold a shared lock while they wait for the warehouse."""
         return Path(f"{self.path}.wanted").open(mode)
 
     def _create(self) -> None:
@@ -304,12 +310,12 @@ class Warehouse(BaseModel):
         if not self._tried(connection):
             return
         deadline = time.monotonic() + self.wait_seconds
-        with self._sign("w") as sign:
-            fcntl.flock(sign, fcntl.LOCK_SH)
+        with self._queue_file("w") as queue_file:
+            fcntl.flock(queue_file, fcntl.LOCK_SH)
             while refusal := self._tried(connection):
                 if time.monotonic() > deadline:
                     raise BadInput(
-                        self.path, "", f"another process has held it for {self.wait_seconds:g} s ({refusal})",
+                        self.path, "", f"another process has had it open for {self.wait_seconds:g} s ({refusal})",
                         "wait for that process or end it",
                     )  # fmt: skip
                 time.sleep(PATIENCE)
@@ -337,8 +343,10 @@ def _detach() -> None:
 
 @cache
 def _engine(process: int) -> duckdb.DuckDBPyConnection:
-    """DuckDB in this process, to which files are attached while in use: starting DuckDB takes 20 ms, attaching 3 ms.
-    A forked process lacks its parent's threads, so it starts an engine of its own."""
+    """The DuckDB instance of a process, to which files are attached: starting DuckDB takes 20 ms, attaching 3 ms.
+
+    A forked process lacks its parent's threads, so it starts another instance.
+    """
     engine = duckdb.connect(":memory:")
     atexit.register(engine.close)
     return engine
@@ -381,10 +389,10 @@ def _check(replacement: Replacement) -> None:
         raise BadInput(table, ", ".join(missing), "columns are missing from the rows", UNWRITTEN)
     for name, column in declared.items():
         if not _fits(rows.schema[name], column.polars):
-            problem = f"is {rows.schema[name]}, the catalogue declares {column.polars}"
+            problem = f"is {rows.schema[name]}, but the catalogue declares {column.polars}"
             raise BadInput(table, name, problem, UNWRITTEN)
         if _infinite(rows[name]):
-            raise BadInput(table, name, "has a number that is NaN or infinite", UNWRITTEN)
+            raise BadInput(table, name, "contains NaN or an infinite number", UNWRITTEN)
     key = list(catalogue.table(table).key)
     repeated = rows.filter(pl.struct(key).is_duplicated()).select(key)
     if not repeated.is_empty():
@@ -393,27 +401,27 @@ def _check(replacement: Replacement) -> None:
         keys = rows.select(partitions.columns).cast(partitions.schema)  # an empty frame may lack types
         outside = keys.join(partitions, on=partitions.columns, how="anti")
         if not outside.is_empty():
-            problem = f"{len(outside)} rows lie outside the partitions to be replaced"
+            problem = f"{len(outside)} rows are outside the partitions to be replaced"
             raise BadInput(table, str(outside.row(0)), problem, UNWRITTEN)
 
 
 def _infinite(values: pl.Series) -> bool:
-    """Whether any number, in lists too, is NaN or infinite."""
+    """Whether any number, including elements of lists, is NaN or infinite."""
     while isinstance(values.dtype, pl.List | pl.Array):
         values = values.explode(empty_as_null=False, keep_nulls=False)
     return values.dtype.is_float() and not values.is_finite().all()
 
 
-def _fits(given: pl.DataType, declared: pl.DataType) -> bool:
-    """Whether DuckDB would keep the values or refuse them, rather than cast them silently."""
-    if isinstance(given, pl.List | pl.Array) and isinstance(declared, pl.List):
-        return _fits(given.inner, declared.inner)  # type: ignore[arg-type]
-    numbers = declared.is_float() if given.is_float() else given.is_integer() and declared.is_numeric()
-    return numbers or given in (declared, pl.Null)
+def _fits(actual: pl.DataType, declared: pl.DataType) -> bool:
+    """Whether DuckDB would store or refuse values of the actual type, rather than cast them silently."""
+    if isinstance(actual, pl.List | pl.Array) and isinstance(declared, pl.List):
+        return _fits(actual.inner, declared.inner)  # type: ignore[arg-type]
+    numbers = declared.is_float() if actual.is_float() else actual.is_integer() and declared.is_numeric()
+    return numbers or actual in (declared, pl.Null)
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, place: Path) -> None:
-    """Write the whole database to a file, replacing a leftover of the same name."""
+    """Copy the whole database to a file, replacing a leftover of the same name."""
     # Not by copying bytes: closing a second handle on the file would release this process's lock.
     place.unlink(missing_ok=True)
     connection.execute(f"ATTACH {_quoted(str(place))} AS copy")
@@ -434,12 +442,13 @@ def _first_line(error: Exception) -> str:
 
 
 def _declared(table: str) -> dict[str, str]:
-    """Type of each declared column of a table, with `NOT NULL` where it applies."""
+    """DuckDB type of each declared column of a table, followed by `NOT NULL` unless it is nullable."""
     columns = catalogue.table(table).columns.values()
     return {each.name: each.type if each.nullable else f"{each.type} NOT NULL" for each in columns}
 
 
 def _existing(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
+    """Types of the columns in the file, in the form of `_declared`, by table and column."""
     tables: dict[str, dict[str, str]] = {}
     for table, column, kind in connection.execute(
         "SELECT table_name, column_name, data_type || CASE WHEN is_nullable THEN '' ELSE ' NOT NULL' END "
@@ -464,36 +473,36 @@ def _digest() -> str:
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
-    """Bring a file to the declared schema: add new tables and new nullable columns, and move rows of former tables.
+    """Migrate a file to the declared schema: add new tables and nullable columns, and move rows of former tables.
 
-    A table whose primary key has grown is written again, where its new columns have a default.
+    A table whose primary key has gained columns is rebuilt; the new columns must have defaults.
     """
     digest = _digest()
     connection.execute("CREATE TABLE IF NOT EXISTS schema_digest (digest VARCHAR NOT NULL)")
     if connection.execute("SELECT digest FROM schema_digest").fetchall() == [(digest,)]:
         return
     connection.begin()
-    grown = [
+    rekeyed = [
         table for table, key in _keys(connection).items()
         if table in catalogue.tables() and set(key) < set(catalogue.table(table).key)
     ]  # fmt: skip
-    for table in grown:
+    for table in rekeyed:
         connection.execute(f'CREATE TEMP TABLE "{table}_before" AS FROM "{table}"')
         connection.execute(f'DROP TABLE "{table}"')
     connection.execute(catalogue.duckdb_ddl())
-    for table in grown:
+    for table in rekeyed:
         connection.execute(f'INSERT INTO "{table}" BY NAME FROM "{table}_before"')
         connection.execute(f'DROP TABLE "{table}_before"')
     migrate(connection)
-    existing = _existing(connection)
+    columns = _existing(connection)
     for table in catalogue.tables():
         for column, kind in _declared(table).items():
-            present = existing[table].get(column, "missing")
+            present = columns[table].get(column, "missing")
             if present == "missing" and not kind.endswith("NOT NULL"):
                 connection.execute(f'ALTER TABLE "{table}" ADD COLUMN "{column}" {kind}')
             elif present != kind:
                 raise BadInput(
-                    path, f"{table}.{column}", f"is {present}, the catalogue declares {kind}",
+                    path, f"{table}.{column}", f"is {present}, but the catalogue declares {kind}",
                     "move the file away and import again",
                 )  # fmt: skip
     connection.execute("DELETE FROM schema_digest")

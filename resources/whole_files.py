@@ -1,4 +1,4 @@
-"""Atomic writes of files, safe against power failure. Not here: contents."""
+"""Whole files: hashes, and atomic writes that survive a power failure. Not here: contents."""
 
 import os
 from hashlib import file_digest
@@ -25,12 +25,12 @@ def write(path: Path, text: str) -> None:
 
 
 def hand_over(path: Path, text: str) -> None:
-    """Write a file to a path given by the user.
+    """Write a file to a path that the user chose.
 
     Raises
     ------
     BadInput
-        If it cannot be written.
+        If the file cannot be written.
     """
     try:
         write(path, text)
@@ -39,7 +39,7 @@ def hand_over(path: Path, text: str) -> None:
 
 
 def move(path: Path, place: Path) -> None:
-    """Move a file, replacing any other at its destination, and sync the folder to disk."""
+    """Move a file, replacing any file at the destination, and sync the destination folder to disk."""
     place.parent.mkdir(parents=True, exist_ok=True)
     path.replace(place)
     folder = os.open(place.parent, os.O_RDONLY)

@@ -12,14 +12,14 @@ Content = TypeVar("Content", bound=BaseModel)
 
 
 def read(path: Path, kind: type[Content], remedy: str) -> Content:
-    """Read a YAML file and validate it.
+    """Read and validate a YAML file.
 
     Parameters
     ----------
     kind
         The pydantic model to validate against.
     remedy
-        What to do about a fault in the file, as a clause.
+        The remedy for a fault in the content, as a clause.
 
     Raises
     ------
@@ -43,12 +43,12 @@ def read(path: Path, kind: type[Content], remedy: str) -> Content:
 
 
 class _Loader(yaml.CSafeLoader):
-    """A safe loader that refuses duplicate keys, where PyYAML silently keeps the last one."""
+    """A safe loader that refuses duplicate keys. PyYAML would silently keep the last value."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        given = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
-        keys = [self.construct_object(key, deep=True) for key in given]
-        for at, key in zip(given, keys, strict=True):
+        key_nodes = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+        keys = [self.construct_object(key, deep=True) for key in key_nodes]
+        for node_of_key, key in zip(key_nodes, keys, strict=True):
             if keys.count(key) > 1:
-                raise yaml.constructor.ConstructorError(None, None, f"{key!r} occurs twice", at.start_mark)
+                raise yaml.constructor.ConstructorError(None, None, f"{key!r} occurs twice", node_of_key.start_mark)
         return super().construct_mapping(node, deep)

@@ -99,8 +99,8 @@ def test_a_corpus_and_a_model_of_ones_own(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["import", "corpus", "nowhere.yaml"], ["nowhere.yaml", "cannot be read", "check the path"]),
-        (["import", "outputs", "nowhere.jsonl", "--corpus", "sample"], ["nowhere.jsonl", "is no file"]),
-        (["evaluate", "nobody"], ["nobody", "is no model of this warehouse", "variorum models"]),
+        (["import", "outputs", "nowhere.jsonl", "--corpus", "sample"], ["nowhere.jsonl", "no such file"]),
+        (["evaluate", "nobody"], ["nobody", "no such model", "variorum models"]),
         (["record", "nobody", "file"], ["nobody", "has no replies yet", "variorum evaluate"]),
     ],
 )
@@ -119,5 +119,5 @@ def test_faults_in_the_files_are_named_and_the_rest_is_taken_in(tmp_path: Path) 
     done = here(tmp_path / "home", "import", "corpus", str(description), code=1)
     assert "Traceback" not in done.stderr
     assert "doc2_root-la-test.json" in done.stderr
-    assert "is no JSON" in done.stderr
+    assert "is not valid JSON" in done.stderr
     assert len(Warehouse(path=str(tmp_path / "home" / "variorum.duckdb")).read("source_text")) == 2

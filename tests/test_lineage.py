@@ -349,6 +349,6 @@ def test_an_embedder_that_returns_nan_is_told_with_the_passage_and_translator(
 ) -> None:
     before = warehouse.read("reference_envelope")
     broken = build_definitions(resource_overrides={"warehouse": warehouse, "embedder": BrokenEmbedder()})
-    with pytest.raises(BadInput, match=r"broken: tiny/doc1:2 cleo: the embedder gave a vector that is not finite"):
+    with pytest.raises(BadInput, match=r"broken: tiny/doc1:2 cleo: the embedder returned a vector that is not finite"):
         run(broken, instance, "references", (PASSAGES[0], PASSAGES[-1]))
     assert warehouse.read("reference_envelope").equals(before)

@@ -1,4 +1,4 @@
-"""Assets of the accounts: calls of models and their cost."""
+"""The asset of the accounts: every call to a model, with its cost."""
 
 import dagster as dg
 import polars as pl

@@ -1,4 +1,4 @@
-"""Costs: sums over the ledger's attempts. Not here: the ledger itself (resources.provider.ledger)."""
+"""Costs of model calls: sums over the ledger's attempts. Not here: the ledger itself (resources.provider.ledger)."""
 
 from datetime import date
 
@@ -8,7 +8,7 @@ from resources.provider.reading import REPLIES
 from resources.provider.registry import Registry
 
 NEARLY = 0.8
-"""Share of a cap above which it counts as nearly reached."""
+"""Fraction of a spending cap from which the cap counts as nearly reached."""
 
 
 def costs(attempts: pl.DataFrame) -> pl.DataFrame:
@@ -30,13 +30,7 @@ def costs(attempts: pl.DataFrame) -> pl.DataFrame:
 
 
 def summed(calls: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """The sums of `costs`, grouped by other columns, in any order.
-
-    Parameters
-    ----------
-    calls
-        Rows of `model_call`.
-    """
+    """The sums that `costs` describes, over rows of `model_call` grouped by the columns `by`; unsorted."""
     unknown = pl.col("cost").is_null() & pl.col("outcome").is_not_null()
     return calls.group_by(by).agg(
         calls=pl.len(),
@@ -53,18 +47,18 @@ def summed(calls: pl.DataFrame, *by: str) -> pl.DataFrame:
 
 
 def spent(attempts: pl.DataFrame) -> float:
-    """Cost of attempts in US dollars; attempts of unknown cost count with their worst case."""
+    """Total cost of attempts in US dollars; an attempt of unknown cost counts at its maximum cost."""
     return float(attempts.select(pl.coalesce("cost", "reserved").sum()).item())
 
 
 def room(attempts: pl.DataFrame, registry: Registry, today: date) -> str:
-    """The budget left for a run and for this day, as a clause."""
+    """Text that states the cap of a run and what remains of the day's budget."""
     caps = registry.budget
     run = "no cap for the run" if caps.run is None else f"cap for the run {caps.run:g} dollars"
     if caps.day is None:
         return run
-    left = max(caps.day - spent(attempts.filter(pl.col("asked").dt.date() == today)), 0)
-    return f"{run}; {left:.4f} of the day's {caps.day:g} dollars left"
+    remainder = max(caps.day - spent(attempts.filter(pl.col("asked").dt.date() == today)), 0)
+    return f"{run}; {remainder:.4f} of the day's {caps.day:g} dollars left"
 
 
 def against_caps(attempts: pl.DataFrame, registry: Registry, today: date) -> pl.DataFrame:

@@ -1,8 +1,7 @@
-"""Export the sample for blind annotation: Label Studio tasks and a spreadsheet for each annotator.
+"""Export of the sample for blind annotation: Label Studio tasks and a spreadsheet for each annotator.
 
-Here: the fields of an output that a person sees, the order of items, the files. Not here: drawing the sample (triage),
-importing labels (label_imports). Columns are listed explicitly, so that nothing about the model or the judges leaks
-into a file.
+Here: the fields that annotators see, the order of items, the files. Not here: drawing the sample (triage), importing
+labels (label_imports). Columns are listed explicitly, so that nothing about models or judges leaks into a file.
 """
 
 import csv
@@ -27,38 +26,38 @@ from resources.folders import PRIVATE, README, check_vacant, put
 from resources.warehouse import Warehouse
 
 ANSWERS = ("label", "error_category", "severity", "confidence", "notes", "error_span")
-"""Fields that an annotator fills in: columns of the spreadsheet, and controls in Label Studio."""
+"""Fields that annotators fill in: columns of the spreadsheet, controls in Label Studio."""
 
 ABSENT = "—"
-"""Shown in Label Studio where a translator has no complete reference of the passage: Label Studio requires a text."""
+"""Shown in Label Studio, which requires a text, for a translator without a complete reference of the passage."""
 
-# A spreadsheet would evaluate these cells, or round a key of digits as a number. One more apostrophe in front turns the
-# cell into text. `unguarded` restores any cell.
+# Cells that a spreadsheet would evaluate as a formula or convert to a number or date. An apostrophe in front turns such
+# a cell into text.
 _GUARDED = re.compile(r"'*(?:[=+\-@＝＋－＠\t\r\n]|[\d.,:/eE -]+\Z)")
 
 GUIDE = """\
 Read the source first, then the references, then the candidate: one translation of the same passage by an unnamed
-translator or model. The references show how far good translations lie apart. They are no limit, and a word that none of
-them has may be right.
+translator or model. The references show how far good translations differ. They are not a limit: a word that
+no reference has may be right.
 
 | `label` | when |
 |---|---|
-| `VALID_VARIATION` | the source supports the candidate, however unlike the references it is |
-| `MINOR_ERROR` | an editor would correct something, yet the reader still learns who does what, what is affirmed and \
+| `VALID_VARIATION` | the source supports the candidate, however much it differs from the references |
+| `MINOR_ERROR` | an editor would correct something, but the reader still learns who does what, what is affirmed or \
 denied, and what follows |
 | `MAJOR_ERROR` | a reader of the candidate alone would believe something that the source does not say, or miss \
 something important |
 | `REFERENCE_OR_ALIGNMENT_PROBLEM` | the source or the references are damaged or do not belong together, so that the \
 candidate cannot be judged |
-| `UNSURE_CONTEXT_NEEDED` | only the text around the passage could decide it |
+| `UNSURE_CONTEXT_NEEDED` | only the text around the passage could settle the question |
 
 **Minor or major?** Try to write down what a reader would wrongly believe or miss. If you can, and it matters for the
 passage, the error is major. If you cannot, or are in doubt, it is minor. If there are several errors, label the worst.
 
 - `error_category`: for errors only, the main problem (below). Otherwise leave it empty.
 - `severity`: {severities}. `none` where there is no error; for an error, how much harm it does.
-- `confidence`: {confidences}. How sure you are. Optional, but helpful.
-- `notes`: anything that helps others to understand your label. Optional.
+- `confidence`: {confidences}. How sure you are of your label. Optional, but helpful.
+- `notes`: anything that helps others understand your label. Optional.
 - `error_span`: the words of the candidate that contain the error, if you can point at them.
 
 | `error_category` | problem |
@@ -79,8 +78,8 @@ sense is lost |
 
 RETURN = """\
 **In a spreadsheet.** Open `items.NAME.csv` with your name (in UTF-8, columns separated by commas). Fill in the last six
-columns; for `error_span`, copy the words from the candidate. Case does not matter: `MINOR_ERROR` and `minor error` are
-the same. Leave `item` and the other columns as they are; you may sort the rows. An apostrophe in front of a cell keeps
+columns; for `error_span`, copy the words from the candidate. `MINOR_ERROR` and `minor error` mean the
+same. Leave `item` and the other columns as they are; you may sort the rows. An apostrophe in front of a cell keeps
 the spreadsheet from evaluating it, and is not part of the text. You can leave rows empty and fill them in later. Save
 as CSV in UTF-8 and send the file back.
 
@@ -91,7 +90,10 @@ JSON (or JSON-MIN) and send the file back.
 
 
 class SheetItem(NamedTuple):
-    """One output as an annotator sees it. `references` are texts by translator; `place` is the passage's id."""
+    """An output as annotators see it: anonymous key (`item`), passage id (`place`), and texts.
+
+    `references` has the references' texts by translator.
+    """
 
     item: str
     place: str
@@ -101,28 +103,28 @@ class SheetItem(NamedTuple):
 
 
 class SentItem(NamedTuple):
-    """Number of items in an exported folder, and its restricted texts: translators, and 'source'."""
+    """Number of items in an export, and the restricted texts that it contains: names of translators, or 'source'."""
 
     items: int
     restricted: list[str]
 
 
 def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Sequence[str]) -> SentItem:
-    """Write the sample of a corpus for annotators; the same warehouse and names give the same bytes.
+    """Write the sample of a corpus to a folder for annotators. Equal inputs give equal files, byte for byte.
 
     Parameters
     ----------
     folder
-        Written whole or not at all. Restricted texts are included, because annotators need them to judge. If there are
-        any, all files that quote a text go to a subfolder, named as in a private export.
+        Written completely or not at all. Restricted texts are included, because annotators need them. If there are any,
+        all files that quote texts are in a subfolder, named as in a private export.
     annotators
-        Each gets all items, in a separate order.
+        Names; each annotator gets all items, in an individual order.
 
     Raises
     ------
     BadInput
-        For a corpus that is unknown, cannot be read, or has no sample; an output that changed since it was drawn; a
-        name that is empty, has several lines or occurs twice; a folder that holds files or cannot be written.
+        If the corpus is unknown, cannot be read, or has no sample; an output changed since it was drawn; a name is
+        empty, has several lines or occurs twice; or the folder contains files or cannot be written.
     """
     folder = folder.resolve()
     names = checked_names(annotators)
@@ -131,30 +133,29 @@ def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Se
         current(warehouse, corpus)
         items = drawn_items(warehouse, corpus)
         translators = sorted({name for item in items for name in item.references})
-        shown = ["", *translators]
         rights = rights_of(warehouse, corpus, translators)
         seed = audits(warehouse)[corpus].seed
-    restricted = named(rights.filter(pl.col("restricted") & pl.col("translator").is_in(shown))["translator"])
-    room = f"{PRIVATE}/" if restricted else ""
+    restricted = named(rights.filter("restricted", pl.col("translator").is_in(["", *translators]))["translator"])
+    subfolder = f"{PRIVATE}/" if restricted else ""
     files = {
         README: _readme(corpus, len(items), restricted).encode(),
-        f"{room}labeling-config.xml": labeling_config(translators),
+        f"{subfolder}labeling-config.xml": labeling_config(translators),
     }
     for name in names:
         ordered = in_order(items, name, seed)
-        files[f"{room}tasks.{quote(name, safe='')}.json"] = tasks(ordered, translators, name)
-        files[f"{room}items.{quote(name, safe='')}.csv"] = items_sheet(ordered, translators, name)
+        files[f"{subfolder}tasks.{quote(name, safe='')}.json"] = tasks(ordered, translators, name)
+        files[f"{subfolder}items.{quote(name, safe='')}.csv"] = items_sheet(ordered, translators, name)
     put(files, folder)
     return SentItem(len(items), restricted)
 
 
 def in_order(items: Iterable[SheetItem], annotator: str, seed: int) -> list[SheetItem]:
-    """Order items for an annotator by a hash: the order reveals nothing, and differs between annotators."""
+    """Order items for an annotator by a hash, so that the order reveals nothing and differs between annotators."""
     return sorted(items, key=lambda item: item_key(str(seed), annotator, item.item))
 
 
 def tasks(items: Iterable[SheetItem], translators: Sequence[str], annotator: str) -> bytes:
-    """Items as Label Studio imports them; `made_for` is the annotator, whom Label Studio may know only by a number."""
+    """Items in Label Studio's import format (JSON). `made_for` is the annotator's name."""
     content = [
         {
             "data": {
@@ -169,7 +170,7 @@ def tasks(items: Iterable[SheetItem], translators: Sequence[str], annotator: str
 
 
 def labeling_config(translators: Sequence[str]) -> bytes:
-    """Label Studio's interface for these tasks. Its choices are the words that `read_judgement` accepts."""
+    """Label Studio's labeling interface (XML); its choices are words that `read_judgement` accepts."""
     view = Element("View")
 
     def shown(title: str, name: str) -> None:
@@ -210,7 +211,7 @@ def labeling_config(translators: Sequence[str]) -> bytes:
 
 
 def items_sheet(items: Iterable[SheetItem], translators: Sequence[str], annotator: str) -> bytes:
-    """Items as a spreadsheet with empty columns for the answers; a missing reference is an empty cell."""
+    """Items as a spreadsheet (CSV) with empty columns for the answers; missing references are empty cells."""
     columns = ["item", "annotator", "place", "source", *(f"reference {name}" for name in translators), "candidate"]
     rows = (
         [item.item, annotator, item.place, item.source, *(item.references.get(name, "") for name in translators),
@@ -221,37 +222,31 @@ def items_sheet(items: Iterable[SheetItem], translators: Sequence[str], annotato
 
 
 def sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """A table as CSV that spreadsheets open unchanged: UTF-8 with a byte order mark, each cell guarded."""
+    """A table as CSV that spreadsheet programs do not alter: UTF-8 with a byte order mark, cells guarded."""
     file = io.StringIO()
     csv.writer(file).writerows([guarded(cell) for cell in row] for row in (columns, *rows))
     return file.getvalue().encode("utf-8-sig")
 
 
 def guarded(cell: str) -> str:
-    """Escape a cell, so that no spreadsheet reads it as a formula, a number or a date."""
+    """Prefix a cell with an apostrophe if a spreadsheet would read it as a formula, number or date."""
     return f"'{cell}" if _GUARDED.match(cell) else cell
 
 
 def unguarded(cell: str) -> str:
-    """Undo `guarded`; a cell that was never guarded stays as it is, including its own apostrophe."""
+    """Undo `guarded`. A cell that was not guarded is unchanged, even if it begins with an apostrophe."""
     return cell[1:] if cell.startswith("'") and _GUARDED.match(cell) else cell
 
 
 def drawn_items(warehouse: Warehouse, corpus: str) -> list[SheetItem]:
-    """The sampled outputs of a corpus, with their texts.
-
-    Raises
-    ------
-    BadInput
-        Where nothing is drawn, or an output changed since it was drawn.
-    """
+    """The sampled outputs of a corpus; raises BadInput if there are none, or an output changed since it was drawn."""
     sources = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage", "passage_id", "text"])
     drawn = warehouse.read("triage", sources.select("passage"), ["model", "passage", "sampled", "item"])
     drawn = drawn.filter("sampled").drop("sampled")
     if drawn.is_empty():
         raise BadInput(
-            corpus, "", "has no output that was drawn for annotation",
-            "run `variorum evaluate MODEL` first; `audit.sample` in the corpus description sets how many are drawn",
+            corpus, "", "has no output in the sample for annotation",
+            "run `variorum evaluate MODEL` first; `audit.sample` in the corpus description sets the size of the sample",
         )  # fmt: skip
     keys = drawn.select("model", "passage")
     outputs = warehouse.read("model_output", keys, ["model", "passage", "text"]).rename({"text": "candidate"})
@@ -261,7 +256,9 @@ def drawn_items(warehouse: Warehouse, corpus: str) -> list[SheetItem]:
     for row in rows.iter_rows(named=True):
         model, passage, candidate = row["model"], row["passage"], row["candidate"]
         if candidate is None or item_key(model, passage, candidate) != row["item"]:
-            raise BadInput(corpus, f"{model}|{passage}", "has changed since it was drawn", "run `variorum update`")
+            raise BadInput(
+                corpus, f"{model}|{passage}", "changed after it was drawn for the sample", "run `variorum update`"
+            )
         items.append(SheetItem(row["item"], row["passage_id"], row["text"], references.get(passage, {}), candidate))
     return items
 
@@ -269,27 +266,24 @@ def drawn_items(warehouse: Warehouse, corpus: str) -> list[SheetItem]:
 def checked_names(annotators: Sequence[str]) -> list[str]:
     """Names of annotators without surrounding blanks.
 
-    Raises
-    ------
-    BadInput
-        For a name that is empty, has several lines or occurs twice.
+    Raises BadInput if a name is empty, has several lines, or occurs twice regardless of case.
     """
     names = [name.strip() for name in annotators]
     for name in names:
         if not name or not name.isprintable():
-            raise BadInput("annotator", repr(name), "is no name", "give a name of one line")
+            raise BadInput("annotator", repr(name), "is not a name", "give a name on one line")
         if [other.casefold() for other in names].count(name.casefold()) > 1:
-            raise BadInput("annotator", name, "is named twice", "give names that differ in more than case")
+            raise BadInput("annotator", name, "is given twice", "give names that differ by more than case")
     return names
 
 
 def _spoken(name: str) -> str:
-    """A name of the vocabulary for display: 'Minor error'."""
+    """A term of the vocabulary for display, such as 'Minor error'."""
     return name.replace("_", " ").capitalize()
 
 
 def guide() -> str:
-    """Instructions to annotators about the fields, in Markdown."""
+    """Instructions for annotators about the fields, in Markdown."""
     return GUIDE.format(severities=_listed(SEVERITIES), confidences=_listed(CONFIDENCES))
 
 

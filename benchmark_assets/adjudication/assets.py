@@ -1,4 +1,4 @@
-"""Assets of the adjudication: triage of outputs, judges' votes, the panel's verdicts, people's labels."""
+"""Assets of adjudication: triage of outputs, judges' votes, the panel's verdicts, people's labels."""
 
 import dagster as dg
 import polars as pl
@@ -20,9 +20,9 @@ from resources.warehouse import Warehouse
     deps=[model_output, drift_score],
 )  # fmt: skip
 def triage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Drift band of each output, whether it is queued for the panel, and whether it is sampled for people.
+    """Drift band of each output, whether the output is queued for the panel, and whether it is sampled for people.
 
-    The sample of a model is drawn from all its outputs, so an output that changes its band may replace another one.
+    A model's sample is drawn from all its outputs, so an output that moves to another band may displace another one.
     """
 
     def rows(partitions: pl.DataFrame) -> pl.DataFrame:
@@ -35,9 +35,8 @@ def triage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Wareho
     def compute(stale: pl.DataFrame) -> Computed:
         texts = warehouse.read("model_output", stale, ["model", "passage", "text"])
         item = pl.struct("model", "passage", "text").map_elements(lambda row: item_key(**row), return_dtype=pl.String)
-        return Computed(
-            {"triage": rows(stale).join(texts.select("model", "passage", item=item), on=["model", "passage"])}
-        )
+        items = texts.select("model", "passage", item=item)
+        return Computed({"triage": rows(stale).join(items, on=["model", "passage"])})
 
     return refresh(context, warehouse, compute, settings)
 
@@ -50,7 +49,7 @@ judge_vote = study_asset(JudgeVotes, GRID, "adjudication", [triage, model_output
     deps=[judge_vote],
 )  # fmt: skip
 def verdict(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """The panel's verdict on an output, by the majority of its seats."""
+    """The panel's verdict on an output, by majority of its judges."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         return Computed({"verdict": verdicts(warehouse.read("judge_vote", stale))})
@@ -63,12 +62,12 @@ def verdict(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Wareh
     deps=[triage],
 )  # fmt: skip
 def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """People's labels of an output's current text. Labels of former texts do not apply."""
+    """People's labels of an output's current text. Labels of an earlier text do not apply."""
 
     def labels(partitions: pl.DataFrame) -> pl.DataFrame:
         items = warehouse.read("triage", partitions.select("model", "passage"), ["model", "passage", "item"])
-        given = warehouse.read("imported_label", items.select("item")).drop("file", "run_id", "updated_at")
-        return items.join(given, on="item").drop("item").sort("model", "passage", "annotator")
+        imported = warehouse.read("imported_label", items.select("item")).drop("file", "run_id", "updated_at")
+        return items.join(imported, on="item").drop("item").sort("model", "passage", "annotator")
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         fingerprints = pl.format("{} {}", "annotator", "fingerprint").str.join("\n")

@@ -1,4 +1,4 @@
-"""Impartial judges: no judge shares a family with the model on trial. Not here: the judges' questions."""
+"""Impartial judges: judges from other model families than the model on trial. Not here: their questions (judging)."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from resources.provider.served import versioned
 
 
 def impartial(provider: Provider, judges: Sequence[str], model: str, where: str, key: str) -> tuple[Model, ...]:
-    """Judges of one model's outputs, by name, in the versions that are served now.
+    """The judges of one model's outputs, sorted by name, in the versions served now.
 
     Parameters
     ----------
@@ -18,12 +18,12 @@ def impartial(provider: Provider, judges: Sequence[str], model: str, where: str,
     model
         The model on trial.
     where, key
-        File or corpus and key that name these judges, for error messages.
+        File or corpus, and key in it, where these judges are configured; for error messages.
 
     Raises
     ------
     BadInput
-        If a judge is not in the registry, occurs twice, has no family or is of the family on trial, or if the model on
+        If a judge is not in the registry, occurs twice, has no family or shares the model's family, or if the model on
         trial has no declared family.
     """
     registry, path = provider.registry(), provider.registry_path

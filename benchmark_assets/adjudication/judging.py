@@ -1,8 +1,7 @@
-"""One judge and one candidate: the question, and which replies are valid.
+"""The question to one judge about one candidate, and the validation of replies.
 
-Here: the protocol of the audit (section 3.4, appendix B): one candidate per call, answered by a JSON object. Not here:
-the choice of judges and the order of references (panel), the vocabulary of judgements (labels), retries
-(resources.provider.asking).
+Here: the protocol of the audit paper (section 3.4, appendix B): one candidate per call, a JSON object in reply. Not
+here: choice of judges and order of references (panel), vocabulary (labels), retries (resources.provider.asking).
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +29,7 @@ ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
     "label": LABELS, "error_category": (*CATEGORIES, NO_CATEGORY), "severity": SEVERITIES, "confidence": CONFIDENCES,
 }  # fmt: skip
 FLAGS: Mapping[str, str] = {"is_major_error": MAJOR, "is_valid_variation": VALID}
-"""Fields that repeat, as true or false, whether the label is this one."""
+"""Boolean fields that repeat whether the label is the one given here."""
 
 WORDS = ("cause_summary", "evidence", "problem_phrase", "suggested_correction")
 FIELDS = (*ENUMERATIONS, *FLAGS, *WORDS)
@@ -44,18 +43,18 @@ ANSWER: Mapping[str, Any] = {
     "required": list(FIELDS),
     "additionalProperties": False,
 }
-"""JSON schema of a reply. Source: audit, appendix B."""
+"""JSON schema of a reply. Source: audit paper, appendix B."""
 
 
 class Scores(NamedTuple):
-    """Embedding scores of a candidate: normalized drift, and similarity to the nearest reference."""
+    """Embedding scores of a candidate: drift, and cosine similarity to the nearest reference."""
 
     drift: float
     similarity: float
 
 
 class Remarks(NamedTuple):
-    """A judge's remarks on its label; '' for each that is missing."""
+    """A judge's remarks on its label; missing remarks are ''."""
 
     cause: str
     evidence: str
@@ -64,19 +63,22 @@ class Remarks(NamedTuple):
 
 
 class Opinion(NamedTuple):
-    """A judge's judgement of a candidate, with remarks."""
+    """A judge's judgement of a candidate, and its remarks."""
 
     judgement: Judgement
     remarks: Remarks
 
 
 def judging(judge: Model, languages: Mapping[str, str]) -> Template[Opinion]:
-    """The template of a judge's questions; languages are names, as in the prompt."""
+    """The template of a judge's questions; `languages` has the names of the languages by variable of the prompt."""
     return Template(judge, prompts.load("judge"), languages, PURPOSE, ANSWER, fields(FIELDS, read_answer))
 
 
 def shown(source: str, references: Sequence[str], candidate: str, scores: Scores | None = None) -> dict[str, Any]:
-    """A candidate as the judge sees it, with references in this order. Passage, model and translators are anonymous."""
+    """The JSON that the judge sees: source, references in the given order, candidate, and scores if any.
+
+    Passage, model and translators stay anonymous.
+    """
     numbered = {f"Reference {number}": text for number, text in enumerate(references, start=1)}
     item = {"source": source, "references": numbered, "candidate": candidate}
     if scores:
@@ -90,19 +92,18 @@ def shown(source: str, references: Sequence[str], candidate: str, scores: Scores
 def read_answer(values: Mapping[str, Any]) -> Opinion:
     """Read the fields of a reply.
 
-    Label, severity and confidence are required, and a category for an error. `FLAGS` may be missing. A flag that is
-    present is true or false and agrees with the label, because the meaning of a contradictory reply cannot be known.
-    Remarks that are missing or not text become ''. Other fields are ignored.
+    Label, severity and confidence are required, and errors require a category. `FLAGS` may be missing, but must not
+    contradict the label. Remarks that are missing or not text become ''. Other fields are ignored.
 
     Raises
     ------
     ValueError
-        If the fields are not a judgement, with the reason in words.
+        If the fields are not a valid judgement; the message is the reason.
     """
     judgement = read_judgement(values, confidence_needed=True)
     for name, label in FLAGS.items():
         flag = values.get(name)
         if flag is not None and flag is not (judgement.label == label):
-            raise ValueError(f"{name} {flag!r} does not go with label {judgement.label}")
+            raise ValueError(f"{name} {flag!r} contradicts label {judgement.label}")
     texts = (values.get(name) for name in WORDS)
     return Opinion(judgement, Remarks(*(storable(text.strip()) if isinstance(text, str) else "" for text in texts)))

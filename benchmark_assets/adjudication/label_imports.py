@@ -1,11 +1,11 @@
-"""Import of people's labels: readers of label files, and storage in the warehouse.
+"""Import of people's labels: readers of label files, checks, and storage in the warehouse.
 
-Here: the spreadsheet (CSV) and Label Studio's exports (JSON, JSON-MIN), checks of rows, quarantine of rows that fail.
-Not here: export of the sample (annotation), when a judgement is valid (labels), matching labels with current
-outputs (human_label).
+Here: spreadsheets (CSV), exports of Label Studio (JSON, JSON-MIN), and the quarantine of rows that fail a check. Not
+here: export of the sample (annotation), validation of a judgement (labels), matching labels with current outputs
+(human_label).
 
-A reader is one function from a path to answers, chosen by the file's ending. A file that no reader accepts is refused
-as a whole; a row that fails a check is quarantined alone.
+A reader is a function from a path to answers, chosen by the file's ending. A file that its reader cannot parse is
+refused as a whole. Invalid rows of a readable file are quarantined individually.
 """
 
 import csv
@@ -26,19 +26,19 @@ from resources.digest import digest
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 
-UNKNOWN_ITEM = "no output has this item now: it may have changed since"
+UNKNOWN_ITEM = "no current output has this item; the output may have changed"
 NO_ANNOTATOR = "the annotator is missing"
-TWICE = "this annotator labels the item twice in this file, and not alike"
-NO_SPAN = "the error span does not stand in the candidate"
+TWICE = "this annotator gives the item two different labels in this file"
+NO_SPAN = "the error span is not in the candidate"
 
 NEEDED = ("item", "label", "error_category", "severity")
 """Columns that every sheet of labels must have."""
 
-_HALF = re.compile(r"[\ud800-\udfff]")
+_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class Marked(NamedTuple):
-    """An error span from Label Studio: its start, its end, and its words, '' if they are missing."""
+    """An error span as exported by Label Studio: start, end, and text ('' if it is missing)."""
 
     start: object
     end: object
@@ -48,9 +48,9 @@ class Marked(NamedTuple):
 class Answer(NamedTuple):
     """One annotator's answer about one item, as in the file; `annotator` is '' if the file does not name one.
 
-    `place` is the number of the row (the header is row 1) or of the task, from 1. `fields` holds values by the names in
-    ANSWERS. `span` is a phrase of the candidate, '' for none, or a marked span. `fault` says why the answer cannot be
-    read, '' if it can.
+    `place` is the number of the row (the header is row 1) or of the task (from 1). `fields` has the values by the names
+    in `ANSWERS`. `span` is a marked span or a phrase of the candidate, '' for none. `fault` is the reason why the
+    answer is unreadable, or ''.
     """
 
     place: int
@@ -62,15 +62,15 @@ class Answer(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The answers in a file; `open` counts rows or tasks without a label."""
+    """The answers in a file. `open` is the number of rows or tasks that are not yet labeled."""
 
-    given: list[Answer]
+    answers: list[Answer]
     open: int
 
 
 class LabelCounts(NamedTuple):
-    """Result of an import: numbers of new (`taken`), `unchanged` and `replaced` labels, of `open` rows without a label,
-    and of `quarantined` rows."""
+    """Result of an import: numbers of new (`taken`), unchanged and replaced labels, of open rows, which have no label
+    yet, and of quarantined rows."""
 
     taken: int
     unchanged: int
@@ -80,81 +80,77 @@ class LabelCounts(NamedTuple):
 
 
 def import_labels(warehouse: Warehouse, paths: Sequence[Path], annotator: str | None = None) -> list[LabelCounts]:
-    """Import labels from files in order. A label replaces the same annotator's former label of the item.
+    """Import labels from files, in order. A label replaces the same annotator's earlier label of the item.
 
     Parameters
     ----------
     annotator
-        The annotator of all labels, if the files name none or another.
+        The annotator to whom all labels are attributed, whatever the files say.
 
     Returns
     -------
     Counts for each file. Rows that fail a check are stored in `label_quarantine` with the reason, until the file is
-    imported again, or another file holds a label by the same annotator for the item.
+    imported again, or another file provides a label of the item by the same annotator.
 
     Raises
     ------
     BadInput
-        For a file that is neither a sheet of labels nor an export of Label Studio, or that holds labels by several
-        annotators although `annotator` is given. Nothing is stored then.
+        If a file is neither a sheet of labels nor an export of Label Studio, or has labels by several annotators
+        although `annotator` is given. Nothing is stored then.
     """
-    read = [_read(path, annotator) for path in paths]
+    parsed = [_parsed(path, annotator) for path in paths]
     with warehouse.exclusively():  # no output may change between the check and the write
         outputs = warehouse.read("model_output", columns=["model", "passage", "text"])
         candidates = {item_key(*row): row[2] for row in outputs.iter_rows()}
-        return [_store(warehouse, path, answers, candidates) for path, answers in zip(paths, read, strict=True)]
+        return [_store(warehouse, path, answers, candidates) for path, answers in zip(paths, parsed, strict=True)]
 
 
 def read_sheet(path: Path) -> Answers:
-    """Read a spreadsheet: CSV in UTF-8, columns separated by commas, semicolons or tabs, in any order."""
-    given, waiting = [], 0
+    """Read a spreadsheet: CSV in UTF-8, separated by commas, semicolons or tabs, with columns in any order."""
+    answers, unlabeled = [], 0
     for place, row, fault in _table(path):
         fields = {name: unguarded(row.get(name, "")).strip() for name in ANSWERS}
         if not fault and not any(fields.values()):
-            waiting += 1
+            unlabeled += 1
             continue
         item, annotator = (unguarded(row.get(name, "")).strip() for name in ("item", "annotator"))
-        given.append(Answer(place, item, annotator, fields, fields["error_span"], fault))
-    return Answers(given, waiting)
+        answers.append(Answer(place, item, annotator, fields, fields["error_span"], fault))
+    return Answers(answers, unlabeled)
 
 
 def read_label_studio(path: Path) -> Answers:
     """Read an export of Label Studio, JSON or JSON-MIN.
 
-    Skipped and cancelled annotations, drafts and predictions are ignored. An account is identified by its e-mail
-    address or number. If a file has one account only, known only by its number, the annotator is the name that the
-    tasks were made for, since the first account of every Label Studio is 1.
+    Skipped and cancelled annotations, drafts and predictions are ignored. Annotators are identified by the e-mail
+    address or number of their account. If a file has a single account, identified only by a number, the annotator is
+    the person for whom the tasks were exported, because the first account of every Label Studio has the number 1.
     """
-    tasks = _tasks(path)
-    given: list[Answer] = []
-    made_for: set[str] = set()
-    waiting = 0
-    for place, task in enumerate(tasks, start=1):
-        shown = task.get("data", task)
+    labeled: list[Answer] = []
+    recipients: set[str] = set()
+    unlabeled = 0
+    for place, task in enumerate(_tasks(path), start=1):
+        data = task.get("data", task)
         annotations = _annotations(task, path, place) if "data" in task else [(task.get("annotator"), task)]
-        item = _text(shown.get("item")).strip()
+        item = _text(data.get("item")).strip()
         answers = [_answer(place, item, account, values) for account, values in annotations]
-        labelled = [answer for answer in answers if answer.fault or answer.span or any(answer.fields.values())]
-        waiting += not labelled
-        made_for |= {_text(shown.get("made_for")).strip() for _ in labelled}
-        given += labelled
-    accounts = {answer.annotator for answer in given}
-    if len(accounts) == len(made_for) == 1 and not accounts.pop().strip("0123456789"):
-        (name,) = made_for
-        given = [answer._replace(annotator=name or answer.annotator) for answer in given]
-    return Answers(given, waiting)
+        with_label = [answer for answer in answers if answer.fault or answer.span or any(answer.fields.values())]
+        unlabeled += not with_label
+        recipients |= {_text(data.get("made_for")).strip() for _ in with_label}
+        labeled += with_label
+    accounts = {answer.annotator for answer in labeled}
+    if len(accounts) == len(recipients) == 1 and not accounts.pop().strip("0123456789"):
+        (name,) = recipients
+        labeled = [answer._replace(annotator=name or answer.annotator) for answer in labeled]
+    return Answers(labeled, unlabeled)
 
 
 READERS: Mapping[str, Callable[[Path], Answers]] = {".csv": read_sheet, ".json": read_label_studio}
 
 
 def phrase_span(phrase: str, candidate: str) -> tuple[int, int]:
-    """Start and end of the first occurrence of a phrase in a text: exact, else ignoring case and white space.
+    """Start and end, in characters, of the first occurrence of a phrase: exact, else ignoring case and white space.
 
-    Raises
-    ------
-    ValueError
-        If the phrase does not occur.
+    Raises ValueError if the phrase does not occur.
     """
     if (start := candidate.find(phrase)) >= 0:
         return start, start + len(phrase)
@@ -169,47 +165,46 @@ def marked_span(marked: Marked, candidate: str) -> tuple[int, int]:
 
     Notes
     -----
-    Label Studio counts code points, as Python does; its versions of 2021 counted UTF-16 code units, where a character
-    beyond U+FFFF counts as two (HumanSignal/label-studio, issues 1008 and 1347). The words of the span show which unit
-    applies. In them a line break may be missing, or be a backslash and an n. Without words, code points are assumed if
-    they lie inside the candidate.
+    Label Studio counts code points, as Python does. Its versions of 2021 counted UTF-16 code units, two for a character
+    beyond U+FFFF (HumanSignal/label-studio, issues 1008 and 1347). The text of the span shows which unit applies; line
+    breaks in it may be missing, or written as a backslash and an n. Without a text, code points are assumed, unless the
+    span would extend beyond the candidate.
 
     Raises
     ------
     ValueError
-        If the candidate has other words at the span, or ends before it.
+        If the candidate has another text at the span, or ends before it.
     """
     start, end, text = marked
     if not isinstance(start, int) or not isinstance(end, int):
-        raise ValueError("the error span has no place in the candidate")  # noqa: TRY004 - a fault of the file
+        raise ValueError("the error span has no position in the candidate")  # noqa: TRY004 - a fault of the file
     places = [(start, end), (_characters(candidate, start), _characters(candidate, end))]
     inside = [(first, last) for first, last in places if 0 <= first < last <= len(candidate)]
-    for alike in (str, _squeezed):
+    for normalize in (str, _squeezed):
         for first, last in inside:
-            if not text.strip() or alike(candidate[first:last]) == alike(text):
+            if not text.strip() or normalize(candidate[first:last]) == normalize(text):
                 return first, last
     raise ValueError(NO_SPAN)
 
 
-def _read(path: Path, annotator: str | None) -> Answers:
+def _parsed(path: Path, annotator: str | None) -> Answers:
     if path.suffix.lower() not in READERS:
         raise BadInput(path, "", "has an unknown ending", f"give a file that ends in one of {sorted(READERS)}")
-    given, waiting = READERS[path.suffix.lower()](path)
+    answers, unlabeled = READERS[path.suffix.lower()](path)
     if annotator is not None:
-        if len(names := {answer.annotator for answer in given} - {""}) > 1:
-            raise BadInput(
-                path, "", f"has labels of {', '.join(sorted(names))}", "import it without naming an annotator"
-            )
-        given = [answer._replace(annotator=annotator.strip()) for answer in given]
-    return Answers(given, waiting)
+        if len(names := {answer.annotator for answer in answers} - {""}) > 1:
+            problem = f"has labels by several annotators: {', '.join(sorted(names))}"
+            raise BadInput(path, "", problem, "import it without naming an annotator")
+        answers = [answer._replace(annotator=annotator.strip()) for answer in answers]
+    return Answers(answers, unlabeled)
 
 
-def _store(warehouse: Warehouse, path: Path, answers: Answers, candidates: Mapping[str, str]) -> LabelCounts:
+def _store(warehouse: Warehouse, path: Path, parsed: Answers, candidates: Mapping[str, str]) -> LabelCounts:
     """Store the new and changed labels of a file, and its quarantined rows."""
     file = str(path.resolve())
-    good, faults = _judged(answers.given, candidates)
+    rows, faults = _checked(parsed.answers, candidates)
     schema = warehouse.empty("imported_label").schema
-    labels = pl.DataFrame([row | {"file": file} for row in good], schema=schema)
+    labels = pl.DataFrame([row | {"file": file} for row in rows], schema=schema)
     keys = labels.select("item", "annotator")
     previous = warehouse.read("imported_label", keys, ["item", "annotator", "fingerprint"])
     unchanged = labels.join(previous, on=["item", "annotator", "fingerprint"], how="semi")
@@ -229,20 +224,20 @@ def _store(warehouse: Warehouse, path: Path, answers: Answers, candidates: Mappi
         replacements.append(Replacement("label_quarantine", quarantined, partitions))
     if replacements:
         warehouse.write(replacements, run_id="import")
-    return LabelCounts(len(changed) - len(replaced), len(unchanged), len(replaced), answers.open, len(faults))
+    return LabelCounts(len(changed) - len(replaced), len(unchanged), len(replaced), parsed.open, len(faults))
 
 
-def _judged(
-    given: Iterable[Answer], candidates: Mapping[str, str]
+def _checked(
+    answers: Iterable[Answer], candidates: Mapping[str, str]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows of `imported_label` and of `label_quarantine`, without the column `file`."""
-    read = [(answer, _label(answer, candidates)) for answer in given]
+    results = [(answer, _label(answer, candidates)) for answer in answers]
     variants: dict[tuple[str, str], list[object]] = {}
-    for answer, label in read:
+    for answer, label in results:
         variants.setdefault((answer.item, answer.annotator), []).append(label)
     labels: dict[tuple[str, str], dict[str, Any]] = {}
     reasons: dict[tuple[int, str], list[tuple[str, str]]] = {}
-    for answer, label in read:
+    for answer, label in results:
         key = answer.item, answer.annotator
         if isinstance(label, dict) and all(other == label for other in variants[key]):
             labels[key] = label
@@ -251,7 +246,7 @@ def _judged(
             reasons.setdefault((answer.place, answer.annotator), []).append((answer.item, reason))
     faults = []
     for (place, annotator), pairs in reasons.items():
-        reason = "; ".join(dict.fromkeys(words for _, words in pairs))
+        reason = "; ".join(dict.fromkeys(text for _, text in pairs))
         item = pairs[0][0]
         faults.append(
             {"place": place, "item": item, "annotator": annotator, "reason": reason,
@@ -261,7 +256,7 @@ def _judged(
 
 
 def _label(answer: Answer, candidates: Mapping[str, str]) -> dict[str, Any] | str:
-    """The row of an answer, or the reason for its quarantine."""
+    """The row of an answer in `imported_label`, or the reason for its quarantine."""
     candidate = candidates.get(answer.item)
     if candidate is None:
         return UNKNOWN_ITEM if answer.item else "the item is missing"
@@ -274,9 +269,8 @@ def _label(answer: Answer, candidates: Mapping[str, str]) -> dict[str, Any] | st
         start, end = _span(answer.span, candidate)
     except ValueError as fault:
         return str(fault)
-    label = {
-        **judgement._asdict(), "notes": answer.fields.get("notes", ""), "span_start": start, "span_end": end
-    }  # fmt: skip
+    notes = answer.fields.get("notes", "")
+    label = {**judgement._asdict(), "notes": notes, "span_start": start, "span_end": end}
     return {"item": answer.item, "annotator": answer.annotator, **label, "fingerprint": digest(*label.values())}
 
 
@@ -287,31 +281,31 @@ def _span(span: str | Marked, candidate: str) -> tuple[int, int] | tuple[None, N
 
 
 def _table(path: Path) -> Iterable[tuple[int, dict[str, str], str]]:
-    """Number, cells by column name, and fault of each row of a CSV file, without empty rows."""
+    """Each non-empty row of a CSV file: row number, cells by column name, and fault ('' if none)."""
     text = decode(path)
     try:
-        rows = next((rows for mark in ",;\t" if (rows := _rows(text, mark)) is not None), None)
+        rows = next((rows for separator in ",;\t" if (rows := _rows(text, separator)) is not None), None)
     except csv.Error as error:
-        raise BadInput(path, "", f"is no CSV ({error})", "save it as CSV from the spreadsheet") from error
+        raise BadInput(path, "", f"is not valid CSV ({error})", "save the spreadsheet as CSV") from error
     if rows is None:
-        problem = f"does not name the columns {', '.join(NEEDED)}"
-        raise BadInput(path, "row 1", problem, "give a sheet of `variorum annotate`")
+        problem = f"lacks the columns {', '.join(NEEDED)}"
+        raise BadInput(path, "row 1", problem, "give a sheet from `variorum annotate`")
     header = _header(rows[0])
     for name in ("item", "annotator", *ANSWERS):
         if header.count(name) > 1:
-            raise BadInput(path, "row 1", f"names the column {name} twice", "keep one of them")
+            raise BadInput(path, "row 1", f"has the column {name} twice", "delete one of them")
     for place, row in enumerate(rows[1:], start=2):
         if any(cell.strip() for cell in row):
-            beyond = "the row has more cells than the header" if any(row[len(header) :]) else ""
-            yield place, dict(zip(header, row, strict=False)), beyond
+            fault = "the row has more cells than the header" if any(row[len(header) :]) else ""
+            yield place, dict(zip(header, row, strict=False)), fault
 
 
-def _rows(text: str, mark: str) -> list[list[str]] | None:
-    """Rows of a table with cells separated by `mark`; None if the header lacks a column of `NEEDED`."""
-    header = next(csv.reader(io.StringIO(text), delimiter=mark), [])
+def _rows(text: str, separator: str) -> list[list[str]] | None:
+    """Rows of a table in CSV; None if the header, read with this separator, lacks a column of `NEEDED`."""
+    header = next(csv.reader(io.StringIO(text), delimiter=separator), [])
     if not set(NEEDED) <= set(_header(header)):
         return None
-    return list(csv.reader(io.StringIO(text), delimiter=mark, strict=True))
+    return list(csv.reader(io.StringIO(text), delimiter=separator, strict=True))
 
 
 def _header(row: Iterable[str]) -> list[str]:
@@ -319,16 +313,16 @@ def _header(row: Iterable[str]) -> list[str]:
 
 
 def _tasks(path: Path) -> list[dict[str, Any]]:
-    """Tasks of an export. At least one has an item."""
+    """The tasks in an export, at least one of them with an item."""
     try:
         content = json.loads(decode(path))
     except (ValueError, RecursionError) as error:
-        raise BadInput(path, "", f"is no JSON ({error})", "export it from Label Studio as JSON") from error
+        raise BadInput(path, "", f"is not valid JSON ({error})", "export it from Label Studio as JSON") from error
     if not isinstance(content, list) or not all(isinstance(task, dict) for task in content):
-        raise BadInput(path, "", "is no list of tasks", "export it from Label Studio as JSON or JSON-MIN")
-    shown = [task.get("data", task) for task in content]
-    if not any(_text(fields.get("item")).strip() for fields in shown if isinstance(fields, dict)):
-        raise BadInput(path, "", "has no task with an item", "give an export of the tasks of `variorum annotate`")
+        raise BadInput(path, "", "is not a list of tasks", "export it from Label Studio as JSON or JSON-MIN")
+    data = [task.get("data", task) for task in content]
+    if not any(_text(fields.get("item")).strip() for fields in data if isinstance(fields, dict)):
+        raise BadInput(path, "", "has no task with an item", "give an export of tasks from `variorum annotate`")
     for place, task in enumerate(content, start=1):
         if not isinstance(task.get("data", {}), dict):
             raise BadInput(path, f"task {place}", "has no object `data`", "export it from Label Studio as JSON")
@@ -336,7 +330,7 @@ def _tasks(path: Path) -> list[dict[str, Any]]:
 
 
 def _annotations(task: Mapping[str, Any], path: Path, place: int) -> Iterable[tuple[object, dict[str, list[Any]]]]:
-    """Account and values by control, in the form of JSON-MIN, of each annotation of a task."""
+    """Account, and values by control as in JSON-MIN, for each annotation of a task."""
     for annotation in task.get("annotations") or []:
         try:
             if annotation.get("was_cancelled") or annotation.get("skipped"):
@@ -347,33 +341,33 @@ def _annotations(task: Mapping[str, Any], path: Path, place: int) -> Iterable[tu
             yield annotation.get("completed_by"), values
         except (AttributeError, KeyError, TypeError) as error:
             raise BadInput(
-                path, f"task {place}", "has an annotation of another form", "export it from Label Studio as JSON"
+                path, f"task {place}", "has an unknown kind of annotation", "export it from Label Studio as JSON"
             ) from error
 
 
 def _answer(place: int, item: str, account: object, values: Mapping[str, Any]) -> Answer:
-    """Convert an annotation to an answer; `account` is a number, an e-mail address, or an object that has one."""
+    """Convert an annotation to an answer. `account` is a number, an e-mail address, or an object that contains one."""
     if isinstance(account, dict):
         account = account.get("email") or account.get("username") or account.get("id")
     fields, faults = {}, []
     for name in ANSWERS[:4]:
-        chosen = _texts(values.get(name), "choices")
-        fields[name] = chosen[0] if chosen else ""
-        if len(chosen) > 1:
-            faults.append(f"{name} has {len(chosen)} values")
+        choices = _texts(values.get(name), "choices")
+        fields[name] = choices[0] if choices else ""
+        if len(choices) > 1:
+            faults.append(f"{name} has {len(choices)} values")
     fields["notes"] = "\n".join(_texts(values.get("notes"), "text"))
     spans = [part for part in _parts(values.get("error_span")) if isinstance(part, dict)]
     if len(spans) > 1:
         faults.append("more than one error span is marked")
     span = Marked(spans[0].get("start"), spans[0].get("end"), _text(spans[0].get("text"))) if spans else ""
     name = str(account) if isinstance(account, str | int) else ""
-    return Answer(place, item, _whole(name).strip(), fields, span, "; ".join(faults))
+    return Answer(place, item, _storable(name).strip(), fields, span, "; ".join(faults))
 
 
 def _texts(value: object, key: str) -> list[str]:
-    """Texts in the value of a control: one, several, or objects that hold them under a key."""
+    """Texts in the value of a control: a text, a list of texts, or objects with texts under a key."""
     parts = [text for part in _parts(value) for text in _parts(part.get(key) if isinstance(part, dict) else part)]
-    return [_whole(text).strip() for text in parts if isinstance(text, str) and text.strip()]
+    return [_storable(text).strip() for text in parts if isinstance(text, str) and text.strip()]
 
 
 def _parts(value: object) -> list[Any]:
@@ -381,21 +375,22 @@ def _parts(value: object) -> list[Any]:
 
 
 def _text(value: object) -> str:
-    return _whole(value) if isinstance(value, str) else ""
+    return _storable(value) if isinstance(value, str) else ""
 
 
-def _whole(text: str) -> str:
-    """Replace lone surrogates, which a browser can leave in a text and no table can hold."""
-    return _HALF.sub("\ufffd", text)
+def _storable(text: str) -> str:
+    """Replace lone surrogates, which browsers may leave in a text and tables cannot store."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def _characters(text: str, units: int) -> int:
-    """Convert a number of UTF-16 code units of a text to characters; -1 if outside the text."""
-    whole = text.encode("utf-16-le")
-    if not 0 <= 2 * units <= len(whole):
+    """Convert an offset in UTF-16 code units to characters; -1 if it is outside the text."""
+    encoded = text.encode("utf-16-le")
+    if not 0 <= 2 * units <= len(encoded):
         return -1
-    return len(whole[: 2 * units].decode("utf-16-le", "replace"))
+    return len(encoded[: 2 * units].decode("utf-16-le", "replace"))
 
 
 def _squeezed(text: str) -> str:
+    """The text without white space and without line breaks that are written as a backslash and an n."""
     return "".join(text.replace("\\n", "").split())

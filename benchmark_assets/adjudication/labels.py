@@ -1,7 +1,7 @@
-"""The vocabulary of adjudication: labels, error categories, severities, and when a judgement is valid.
+"""The vocabulary of adjudication (labels, error categories, severities), and the validation of a judgement.
 
-Here: the vocabulary of the audit paper (tables 4 and 5, appendices B and D), and a reader of one judgement, by a judge
-or a person. Not here: asking for judgements (judging, annotation), combining several (verdicts).
+Source of the vocabulary: the audit paper, tables 4 and 5, appendices B and D. Not here: asking for judgements (judging,
+annotation), combining them (verdicts).
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import NamedTuple
 VALID, MINOR, MAJOR = "VALID_VARIATION", "MINOR_ERROR", "MAJOR_ERROR"
 REFERENCE, UNSURE = "REFERENCE_OR_ALIGNMENT_PROBLEM", "UNSURE_CONTEXT_NEEDED"
 UNCERTAIN = "UNCERTAIN"
-"""The verdict of a panel without a majority; no rater gives this label."""
+"""The verdict without a majority; raters cannot give this label."""
 
 ERRORS = (MINOR, MAJOR)
 SUBSTANTIVE = (VALID, MINOR, MAJOR)
@@ -21,14 +21,14 @@ CATEGORIES = (
     "DOCTRINAL_TERM_ERROR", "LIST_OR_NUMBER_ERROR", "UNRESOLVED_SOURCE_ELLIPSIS", "WRONG_RELATION_OR_LOGIC",
     "OVERLY_FREE_PARAPHRASE", "GRAMMAR_OR_FLUENCY_PROBLEM", "OTHER",
 )  # fmt: skip
-"""In the order of the paper's table 5, which breaks ties."""
+"""Error categories. Their order, as in the paper's table 5, breaks ties."""
 
 SEVERITIES = ("none", "low", "medium", "high")
 CONFIDENCES = ("low", "medium", "high")
 
 
 class Judgement(NamedTuple):
-    """A judge's or a person's judgement of one candidate; `confidence` is None if a person gave none."""
+    """A judge's or a person's judgement of one candidate. `confidence` is None if a person left it empty."""
 
     label: str
     error_category: str
@@ -37,24 +37,27 @@ class Judgement(NamedTuple):
 
 
 def read_judgement(fields: Mapping[str, object], confidence_needed: bool) -> Judgement:
-    """Read a judgement; case, surrounding blanks, and blanks or hyphens within a name do not matter.
+    """Validate a judgement. In names, case is ignored, and blanks, hyphens and underscores are equivalent.
 
     Parameters
     ----------
     fields
-        `label`, `error_category`, `severity` and `confidence`. An error needs a category. For all other labels the
-        category is `NONE`, empty or missing.
+        `label`, `error_category`, `severity` and `confidence`. An error requires a category; with any other label the
+        category must be `NONE`, empty or missing.
+    confidence_needed
+        Whether a missing confidence is an error.
 
     Raises
     ------
     ValueError
-        Naming the field at fault: a name that is not allowed, an error without a category, a category without an error.
+        If a value is not in the vocabulary, an error has no category, or another label has one; the message names the
+        field.
     """
     label = _named(fields, "label", LABELS)
-    given = _text(fields, "error_category").upper() or NO_CATEGORY
-    category = _named({"error_category": given}, "error_category", (*CATEGORIES, NO_CATEGORY))
+    with_default = {"error_category": _text(fields, "error_category") or NO_CATEGORY}
+    category = _named(with_default, "error_category", (*CATEGORIES, NO_CATEGORY))
     if (label in ERRORS) == (category == NO_CATEGORY):
-        raise ValueError(f"error_category {category} does not go with label {label}")
+        raise ValueError(f"error_category {category} is not allowed with label {label}")
     severity = _named(fields, "severity", SEVERITIES)
     if not confidence_needed and not _text(fields, "confidence"):
         return Judgement(label, category, severity, None)
@@ -62,12 +65,12 @@ def read_judgement(fields: Mapping[str, object], confidence_needed: bool) -> Jud
 
 
 def _named(fields: Mapping[str, object], name: str, allowed: tuple[str, ...]) -> str:
-    given = _text(fields, name)
-    by_fold = {word.casefold(): word for word in allowed}
-    folded = "_".join(given.casefold().replace("-", " ").replace("_", " ").split())
-    if folded not in by_fold:
-        raise ValueError(f"{name} {given!r} is none of {', '.join(allowed)}")
-    return by_fold[folded]
+    value = _text(fields, name)
+    by_folded = {word.casefold(): word for word in allowed}
+    folded = "_".join(value.casefold().replace("-", " ").replace("_", " ").split())
+    if folded not in by_folded:
+        raise ValueError(f"{name} {value!r} is not one of {', '.join(allowed)}")
+    return by_folded[folded]
 
 
 def _text(fields: Mapping[str, object], name: str) -> str:

@@ -1,7 +1,7 @@
-"""Outputs on trial: the common base of all studies that ask judges about outputs.
+"""The common base of all studies that ask judges about outputs.
 
-Here: texts of outputs, languages, outputs grouped by model and corpus. Not here: the protocol of a study
-(studies.study), which judges are impartial (impartial), the questions (panel, pairwise, literary).
+Here: texts and languages, and outputs grouped by model and corpus. Not here: the protocol of a study (studies.study),
+the choice of impartial judges (impartial), the questions (panel, pairwise, literary).
 """
 
 from abc import ABC
@@ -21,18 +21,15 @@ How = TypeVar("How")
 
 
 class OutputStudy(ItemStudy[How], ABC):
-    """A study of outputs."""
+    """A study that asks about outputs, with partitions by model and passage."""
 
     lost = "it lost a text: materialize source_text, reference and model_output first"
 
     def by_corpus(self, outputs: pl.DataFrame, how: Callable[[str, str], tuple[How, str]]) -> Iterator[Group[How]]:
         """Outputs grouped by model and corpus.
 
-        Parameters
-        ----------
-        how
-            Returns how the outputs of a model and a corpus are judged, and a fingerprint of it; raises BadInput if they
-            cannot be judged. The fingerprint is then the error message.
+        Given a model and a corpus, `how` returns how their outputs are judged, and a fingerprint of that, or raises
+        BadInput if they cannot be judged. The error message is then the fingerprint.
         """
         for (model, corpus), rows in outputs.group_by("model", CORPUS, maintain_order=True):
             try:
@@ -41,16 +38,16 @@ class OutputStudy(ItemStudy[How], ABC):
                 yield Group(rows.select(OUTPUT), fault, str(fault))
 
     def languages(self) -> dict[str, Mapping[str, str]]:
-        """Names of the source language and the references' language, by corpus, as in the prompts."""
+        """Names of the source language and of the references' language for use in prompts, by corpus."""
         return {corpus: language_names(*tags) for corpus, tags in languages(self.warehouse).items()}
 
     def texts(self, table: str, partitions: pl.DataFrame) -> dict[str, str]:
-        """Texts of a table by passage, in the rows that match a row of `partitions`."""
+        """Texts of a table by passage, for the rows that match `partitions`."""
         return dict(self.warehouse.read(table, partitions, ["passage", "text"]).iter_rows())
 
 
 def languages(warehouse: Warehouse) -> dict[str, tuple[str, str]]:
-    """Tags of the source language and the references' language, by corpus."""
+    """Tags of the source language and of the references' language, by corpus."""
     corpora = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
     return {corpus: (source, target) for corpus, source, target in corpora.iter_rows()}
 

@@ -1,8 +1,7 @@
-"""The panel of a corpus: its judges, the item that each judge sees, and the votes as rows.
+"""The panel of a corpus: its judges, the items that they see, and the rows of their votes.
 
-Here: the order of references, what determines a vote, votes as rows. Not here: which judges are impartial (impartial),
-the question to one judge and its valid replies (judging), the verdict from the votes (verdicts), which outputs are
-judged (triage).
+Here: the order of references, the fingerprint of a vote, rows. Not here: the choice of impartial judges (impartial),
+the question to one judge (judging), the verdict (verdicts), the choice of outputs (triage).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,20 +23,20 @@ from resources.provider.asking import Template, Verdict
 from resources.provider.provider import Provider
 
 DECIMALS = 3
-"""Decimals of the scores that judges see: the last digits of an embedding differ between machines."""
+"""Decimals of the scores that judges see; later digits of embedding scores differ between machines."""
 
 
 @dataclass(frozen=True)
 class JudgePanel:
-    """The impartial judges of one model's outputs of one corpus: their templates, by name."""
+    """The impartial judges of one model's outputs in one corpus: a template of questions for each, sorted by name."""
 
     templates: tuple[Template[Opinion], ...]
     audit: Audit
 
     @property
     def fingerprint(self) -> str:
-        """Hash of everything besides the items that determines the votes: judges with their settings and versions,
-        prompt with its languages, seed, whether scores are shown."""
+        """Hash of everything besides the items that determines the votes: judges with settings and versions, prompt
+        and languages, seed, and whether scores are shown."""
         judges = [(template.model.name, *template.determinants) for template in self.templates]
         return digest(self.audit.seed, self.audit.show_scores, *judges)
 
@@ -45,7 +44,7 @@ class JudgePanel:
         self, model: str, passage: str, source: str, references: Mapping[str, str], candidate: str,
         scores: Scores | None = None,
     ) -> Iterator[Item]:  # fmt: skip
-        """An output as each judge sees it; references are by translator."""
+        """One item per judge for an output; `references` are texts by translator."""
         for template in self.templates:
             order = shuffled(references, self.audit.seed, template.model.name, model, passage)
             ordered = [references[translator] for translator in order]
@@ -54,27 +53,17 @@ class JudgePanel:
 
 
 def shuffled(translators: Mapping[str, str], seed: int, judge: str, model: str, passage: str) -> list[str]:
-    """Translators in the order in which a judge sees their references of a passage with a model's output.
+    """The order in which a judge sees the translators' references together with a model's output of a passage.
 
-    Ordered by a hash: every order is equally likely, the same in every process, and independent of other items.
+    The order is by hash: all orders are equally likely, reproducible, and independent between items.
     """
     return sorted(translators, key=lambda translator: digest(seed, judge, model, passage, translator))
 
 
 def panel(provider: Provider, corpus: str, audit: Audit, languages: Mapping[str, str], model: str) -> JudgePanel:
-    """The panel for one model's outputs of one corpus.
+    """The panel that judges one model's outputs in one corpus; `languages` has names by variable of the prompt.
 
-    Parameters
-    ----------
-    languages
-        Names of the source language and the references' language, as in the prompt.
-    model
-        The model on trial.
-
-    Raises
-    ------
-    BadInput
-        If the number of judges is even, or a judge may not judge the model (see impartial).
+    Raises BadInput if the number of judges is even, or `impartial` does.
     """
     if len(audit.judges) % 2 == 0:
         problem = f"are {len(audit.judges)}, so that votes may be tied"
@@ -84,26 +73,26 @@ def panel(provider: Provider, corpus: str, audit: Audit, languages: Mapping[str,
 
 
 class JudgeVotes(OutputStudy[JudgePanel]):
-    """Votes of the corpus's panel on outputs that are queued, or sampled for people.
+    """Votes of the corpus's panel on outputs that are queued or sampled for people.
 
-    A judge is asked again only if the output, its source or references, or the panel changed.
+    A judge is asked again only if the output, its source, its references or the panel changes.
     """
 
     name = "judge_vote"
     lost = "it lost a text: materialize triage first"
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[JudgePanel]]:
-        """Outputs that are queued or sampled and whose corpus names judges."""
-        judged = {corpus: audit for corpus, audit in audits(self.warehouse).items() if audit.judges}
+        """Queued and sampled outputs of corpora that configure judges, by model and corpus."""
+        with_judges = {corpus: audit for corpus, audit in audits(self.warehouse).items() if audit.judges}
         queued = self.warehouse.read("triage", partitions.select(OUTPUT), [*OUTPUT, "queued", "sampled"])
-        wanted = queued.filter(pl.col("queued") | pl.col("sampled"), CORPUS.is_in(list(judged)))
+        outputs = queued.filter(pl.col("queued") | pl.col("sampled"), CORPUS.is_in(list(with_judges)))
         languages = self.languages()
 
         def seated(model: str, corpus: str) -> tuple[JudgePanel, str]:
-            judges = panel(self.provider, corpus, judged[corpus], languages[corpus], model)
+            judges = panel(self.provider, corpus, with_judges[corpus], languages[corpus], model)
             return judges, judges.fingerprint
 
-        for group in self.by_corpus(wanted, seated):
+        for group in self.by_corpus(outputs, seated):
             if isinstance(group.how, JudgePanel) and group.how.audit.show_scores:
                 scores, seats = self._scores(group.partitions), group.how.fingerprint
                 hashes = [digest(seats, scores.get(output)) for output in group.partitions.iter_rows()]
@@ -112,7 +101,7 @@ class JudgeVotes(OutputStudy[JudgePanel]):
                 yield group
 
     def items(self, partitions: pl.DataFrame, how: JudgePanel) -> Iterator[Item]:
-        """Each output once for each judge."""
+        """One item per output and judge."""
         sources = self.texts("source_text", partitions.select("passage"))
         references = complete_texts(self.warehouse, partitions.select("passage"))
         scores = self._scores(partitions) if how.audit.show_scores else {}
@@ -123,7 +112,7 @@ class JudgeVotes(OutputStudy[JudgePanel]):
                 yield from how.items(model, passage, sources[passage], references[passage], text, shown_scores)
 
     def rows_of(self, item: Item, verdict: Verdict[Opinion]) -> Iterable[Mapping[str, object]]:
-        """The judge's vote."""
+        """The row of a judge's vote: judgement and remarks, or the reason for an abstention."""
         parts = (part._asdict() for part in verdict.value or ())
         yield {name: value for part in parts for name, value in part.items()} | {"abstention": verdict.abstention}
 

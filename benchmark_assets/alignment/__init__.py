@@ -1,1 +1,1 @@
-"""Alignment of continuous translations with the segments of their source. Asset-free: plain values in and out."""
+"""Alignment of continuous translations with the segments of their source, and verification of the result."""

@@ -1,5 +1,7 @@
-"""Align documents, each by the aligner that its corpus names for the translator. Not here: the aligners themselves
-(monotone, asking), the documents (documents), the form of the rows (rows)."""
+"""Alignment of documents, each with the aligner that its corpus configures for the translator.
+
+Not here: the aligners themselves (monotone, asking), reading documents (documents), the columns of the rows (rows).
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -26,21 +28,23 @@ def align_documents(
     provider: Provider,
     run: str,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Align documents; a fault of one document is an error of its own passages only.
+    """Align documents. If one document cannot be aligned, only its own passages fail.
 
     Parameters
     ----------
     aligners
-        By corpus and translator.
+        Aligner by corpus and translator.
+    embed
+        Maps texts to unit vectors, shape (texts, dimensions).
     run
-        The run that pays for the calls.
+        The run that the ledger charges for the calls.
 
     Returns
     -------
-    Rows of `alignment`, and columns `passage` and `error` of failed passages.
+    Rows of the table `alignment`, and the failed passages: columns `passage` and `error`.
     """
     offline: list[Aligned | None] = []
-    asked: dict[str, list[AlignmentWork]] = {}
+    works_by_model: dict[str, list[AlignmentWork]] = {}
     errors: dict[tuple[str, str], str] = {}
     for document in documents:
         aligner = aligners[document.corpus, document.translator]
@@ -52,9 +56,9 @@ def align_documents(
             errors[document.name] = f"{document.translator}: {fault}"
         offline.append(aligned)
         if aligner.model and document.name not in errors:
-            asked.setdefault(aligner.model, []).append(_work(document, aligned))
+            works_by_model.setdefault(aligner.model, []).append(_work(document, aligned))
     extracted: dict[tuple[str, str], list[Extracted]] = {}
-    for model, works in asked.items():
+    for model, works in works_by_model.items():
         try:
             extracted |= model_aligner(provider, model).align(works, run)
         except BadInput as fault:
@@ -64,39 +68,36 @@ def align_documents(
         if error := errors.get(document.name):
             failures.append(document.sources.select("passage", error=pl.lit(error)))
             continue
-        document_rows, failed = aligned_rows(
+        document_rows, failed_passages = aligned_rows(
             document.translator, document.prose, document.segments, aligned, extracted.get(document.name, []),
             document.corrections,
         )  # fmt: skip
         rows.append(document_rows)
-        failures.append(failed)
+        failures.append(failed_passages)
     return pl.concat(rows), pl.concat(failures).unique("passage", maintain_order=True)
 
 
 def cost(
     documents: Iterable[ProseDocument], aligners: Mapping[tuple[str, str], Aligner], provider: Provider
 ) -> Estimate | None:
-    """Calls and cost of aligning, assuming that models are asked about everything; None if no model is asked."""
-    asked: dict[str, list[AlignmentWork]] = {}
+    """Calls and cost of aligning documents, assuming that models are asked about all segments.
+
+    None if no model is asked, or if the registry lacks one of the models.
+    """
+    works_by_model: dict[str, list[AlignmentWork]] = {}
     for document in documents:
         if model := aligners[document.corpus, document.translator].model:
-            asked.setdefault(model, []).append(_work(document, None))
-    if not asked:
+            works_by_model.setdefault(model, []).append(_work(document, None))
+    if not works_by_model:
         return None
     try:
-        return total(model_aligner(provider, model).estimate(works) for model, works in asked.items())
+        return total(model_aligner(provider, model).estimate(works) for model, works in works_by_model.items())
     except BadInput:
         return None
 
 
 def model_aligner(provider: Provider, model: str) -> ModelAligner:
-    """The aligner of the registry with this name.
-
-    Raises
-    ------
-    BadInput
-        If the registry has no such aligner.
-    """
+    """Look up an aligner in the registry by name; raises BadInput if there is none."""
     names = provider.registry().aligners
     if model not in names:
         raise BadInput(
@@ -118,16 +119,10 @@ def fingerprints(
     embedder: str,
     provider: Provider,
 ) -> pl.DataFrame:
-    """Everything besides its texts that determines the alignment of a passage: columns `passage` and `settings`.
+    """Hash of everything besides the texts that determines the alignment of a passage: columns `passage`, `settings`.
 
-    Parameters
-    ----------
-    passages
-        Column `passage`.
-    languages
-        By corpus, the language of its source and of its references.
-    embedder
-        Signature of the embedder.
+    `languages` has the tags of the source language and of the references' language by corpus, `aligners` the aligner by
+    corpus and translator; `embedder` is the embedder's signature.
     """
     parts: dict[str, list[object]] = {}
     for (corpus, translator), (model, ask) in sorted(aligners.items()):
@@ -135,8 +130,8 @@ def fingerprints(
         if model:
             try:
                 determinants.append(model_aligner(provider, model).fingerprint(*languages[corpus]))
-            except BadInput as fault:  # becomes the error of its documents when they are aligned
+            except BadInput as fault:  # its documents fail with this message when they are aligned
                 determinants.append(str(fault))
         parts.setdefault(corpus, []).append(determinants)
-    settings = {corpus: digest(by_translator) for corpus, by_translator in parts.items()}
+    settings = {corpus: digest(translator_parts) for corpus, translator_parts in parts.items()}
     return passages.select("passage", settings=CORPUS.replace_strict(settings, default="", return_dtype=pl.String))

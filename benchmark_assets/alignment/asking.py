@@ -1,9 +1,8 @@
-"""Align a continuous translation with the segments of its source by a model: questions, use of replies, repeated
-questions.
+"""Alignment of a continuous translation with the segments of its source by a model.
 
-Here: the protocol of PaliBench (section 3.2, appendix B): the whole translation with each batch of segments, and a JSON
-object whose keys the reply repeats. Not here: whether an answer occurs in the translation (verification), retries of a
-call (resources.provider.client), the form of a reply (replies).
+Here: the protocol of PaliBench (section 3.2, appendix B). Each question has the whole translation and a batch of
+segments; the reply is a JSON object with the same keys as the batch. Not here: checking that an answer occurs in the
+translation (verification), retries of a failed call (resources.provider.client), parsing of replies (replies).
 """
 
 import asyncio
@@ -32,27 +31,28 @@ logger = logging.getLogger("variorum.alignment")
 PURPOSE = "align"
 
 SMALLEST, LARGEST = 15, 30
-"""Segments of a batch. Source: PaliBench, section 3.2."""
+"""Fewest and most segments in a batch. Source: PaliBench, section 3.2."""
 
 TRIES = 3
-"""Most replies in a row without a requested segment. Each question repeats the whole translation."""
+"""Most consecutive replies without an answer. The limit is low because each question repeats the whole translation."""
 
 EXTRACT: Mapping[str, Any] = {"type": ["string", "null"]}
+"""JSON schema of a segment's text in a reply."""
 
 
-class Asked(NamedTuple):
-    """A segment's source text, and its text in a segmented translation; None if there is no such text."""
+class SourceSegment(NamedTuple):
+    """A segment's source text, and its text in a segmented translation (None if it has none)."""
 
     source: str
     guide: str | None
 
 
 class Extracted(NamedTuple):
-    """Result for one segment.
+    """A model's result for one segment.
 
-    `text` is None if the translation has no text for the segment, or if there is an `error`. `call` identifies the
-    question in the ledger; `parsing` is 'strict', 'repaired' or 'prefix', the way in which the reply was parsed. `call`
-    and `parsing` are None if no question was asked.
+    `text` is None if the translation does not contain the segment, or if there is an `error`. `call` is the ledger key
+    of the question; `parsing` says how the reply was parsed: 'strict', 'repaired' or 'prefix'. `call` and `parsing` are
+    None if no question was asked.
     """
 
     segment: str
@@ -64,7 +64,7 @@ class Extracted(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """The common part of all batches of a document and translator. `prose` is the whole translation."""
+    """The part of a question that all batches of a translation share. `prose` is the whole translation."""
 
     model: Model
     prompt: Prompt
@@ -72,11 +72,11 @@ class Task:
     target_language: str
     prose: str
 
-    def question(self, segments: Mapping[str, Asked], replicate: int = 0) -> Question:
-        """The request for segments, given by id. The text before the segments is the same for each batch."""
+    def question(self, segments: Mapping[str, SourceSegment], replicate: int = 0) -> Question:
+        """The question about a batch of segments, by id. The prompt before the segments is the same for all batches."""
         items = {
-            segment: {"source": asked.source} | ({"guide": asked.guide} if asked.guide else {})
-            for segment, asked in segments.items()
+            key: {"source": segment.source} | ({"guide": segment.guide} if segment.guide else {})
+            for key, segment in segments.items()
         }
         messages = self.prompt.render(
             source_language=self.source_language, target_language=self.target_language, prose=self.prose,
@@ -86,10 +86,10 @@ class Task:
 
 
 class AlignmentWork(NamedTuple):
-    """A translation of a document that a model aligns.
+    """A translation of a document for a model to align.
 
-    `source_language` and `target_language` are BCP 47 or ISO 639 tags. `segments` are all segments of the document, in
-    order; `asked` are the ids of the segments to align.
+    `source_language` and `target_language` are BCP 47 or ISO 639 tags. `segments` has all segments of the document, in
+    order, by id; `requested` are the ids of the segments to align.
     """
 
     document: str
@@ -97,40 +97,32 @@ class AlignmentWork(NamedTuple):
     source_language: str
     target_language: str
     prose: str
-    segments: Mapping[str, Asked]
-    asked: Sequence[str]
+    segments: Mapping[str, SourceSegment]
+    requested: Sequence[str]
 
 
 def batches(segments: Sequence[str]) -> list[list[str]]:
-    """Cut segments, in order, into batches of 15 to 30; fewer than 15 are one batch.
+    """Cut the segments of a document, given by id, into batches of 15 to 30 in order; fewer than 15 are one batch.
 
-    Parameters
-    ----------
-    segments
-        Ids of the segments of a document.
-
-    Returns
-    -------
-    list
-        Ids of each batch. As few cuts as possible lie within a passage; among equal ways the one with fewest batches.
+    The number of cuts within passages is minimal, and among such divisions the number of batches.
     """
     if len(segments) <= LARGEST:
         return [list(segments)] if segments else []
-    # By the end of a batch: number of cuts within passages so far, and the start of the batch. A longer last batch
-    # never needs another one before it, so the earliest start makes the fewest batches.
+    # By the end of a batch: number of cuts within passages so far, and the start of the batch. Among equal numbers of
+    # cuts, the earliest start leaves the fewest batches.
     best: dict[int, tuple[int, int]] = {0: (0, 0)}
     for end in range(SMALLEST, len(segments) + 1):
         starts = [start for start in range(max(0, end - LARGEST), end - SMALLEST + 1) if start in best]
         ways = [(best[start][0] + _is_within(segments, start), start) for start in starts]
         if ways:
             best[end] = min(ways)
-    cut: list[list[str]] = []
+    reversed_batches: list[list[str]] = []
     end = len(segments)
     while end:
         start = best[end][1]
-        cut.append(list(segments[start:end]))
+        reversed_batches.append(list(segments[start:end]))
         end = start
-    return cut[::-1]
+    return reversed_batches[::-1]
 
 
 def _is_within(segments: Sequence[str], cut: int) -> bool:
@@ -138,28 +130,30 @@ def _is_within(segments: Sequence[str], cut: int) -> bool:
 
 
 async def align(
-    ask: Callable[[Question], Awaitable[Reply]], task: Task, segments: Mapping[str, Asked]
+    ask: Callable[[Question], Awaitable[Reply]], task: Task, segments: Mapping[str, SourceSegment]
 ) -> list[Extracted]:
     """Align one batch.
 
-    Every segment that a reply answers by a text or null is taken, and only the others are asked for again. After a
-    reply without a usable answer the question is repeated a few times, in halves if the reply reached the limit of
-    tokens. A refusal and a failed call are final for their segments: the translation, which is in every question, is as
-    likely their cause as a segment.
+    A segment is done when a reply has a text or null for it; the next question asks only about the remaining segments.
+    After a reply without any usable answer the question is repeated, at most `TRIES` times in all; if the reply reached
+    the token limit, the segments are divided into two questions. A refusal or a failed call is final for all segments
+    of its question: the translation, which every question repeats, is as likely the cause as one of the segments.
 
     Parameters
     ----------
+    ask
+        Sends a question to the model; raises CallFailed.
     segments
         Consecutive segments by id.
 
     Returns
     -------
-    One for each segment, in their order. A blank text counts as null.
+    One result per segment, in the same order. A blank text counts as null.
     """
     extracted: dict[str, Extracted] = {}
-    waiting = [(segments, 0)]
-    while waiting:
-        part, tries = waiting.pop()
+    queue = [(segments, 0)]
+    while queue:
+        part, tries = queue.pop()
         question = task.question(part, tries)
         try:
             reply = await ask(question)
@@ -167,29 +161,29 @@ async def align(
             extracted |= {key: Extracted(key, error=str(failure), call=question.key) for key in part}
             continue
         answer = parse(reply.reading, part)
-        taken = {key: value for key, value in answer.values.items() if value is None or isinstance(value, str)}
+        texts = {key: value for key, value in answer.values.items() if value is None or isinstance(value, str)}
         extracted |= {
             key: Extracted(key, storable((text or "").strip()) or None, call=reply.key, parsing=answer.how)
-            for key, text in taken.items()
+            for key, text in texts.items()
         }
-        rest = {key: asked for key, asked in part.items() if key not in taken}
-        if taken and rest:
-            waiting.append((rest, 0))
-        elif rest and (reply.reading.outcome is Outcome.REFUSED or tries + 1 == TRIES):
+        remaining = {key: segment for key, segment in part.items() if key not in texts}
+        if texts and remaining:
+            queue.append((remaining, 0))
+        elif remaining and (reply.reading.outcome is Outcome.REFUSED or tries + 1 == TRIES):
             problem = answer.problem or "the values are neither text nor null"
-            extracted |= {key: Extracted(key, error=problem, call=reply.key) for key in rest}
-        elif rest:
-            too_long = reply.reading.outcome is Outcome.LENGTH and len(rest) > 1
-            waiting += [(again, tries + 1) for again in (halves(rest) if too_long else [rest])]
+            extracted |= {key: Extracted(key, error=problem, call=reply.key) for key in remaining}
+        elif remaining:
+            too_long = reply.reading.outcome is Outcome.LENGTH and len(remaining) > 1
+            queue += [(half, tries + 1) for half in (halves(remaining) if too_long else [remaining])]
     return [extracted[segment] for segment in segments]
 
 
 class _Batch(NamedTuple):
-    """The segments of one request, with the task and the translation to which they belong."""
+    """The segments of one question, their task, and their translation (`work`: document and translator)."""
 
     work: tuple[str, str]
     task: Task
-    segments: Mapping[str, Asked]
+    segments: Mapping[str, SourceSegment]
 
 
 def _has_source(work: AlignmentWork, segment: str) -> bool:
@@ -197,11 +191,11 @@ def _has_source(work: AlignmentWork, segment: str) -> bool:
 
 
 class ModelAligner:
-    """An aligner of the registry, asked with the prompt `align`, as in PaliBench (section 3.2, appendix B).
+    """Aligns translations with a model of the registry and the prompt `align`.
 
-    Batches are cut in the document as a whole, and each batch with a requested segment is sent whole: neighbors
-    distinguish the places of repeated text, and the ledger finds the same question again. Segments without a source
-    text are in no batch, and null.
+    The whole document is cut into batches, and a batch with a requested segment is sent as a whole: the neighboring
+    segments tell occurrences of a repeated text apart, and the ledger recognizes a question that was asked before.
+    Segments without a source text are in no batch, and their text is null.
     """
 
     def __init__(self, provider: Provider, model: Model) -> None:
@@ -209,22 +203,22 @@ class ModelAligner:
         self._prompt = prompts.load("align")
 
     def fingerprint(self, source_language: str, target_language: str) -> str:
-        """Hash of endpoint, version served, settings and prompt for a pair of languages, given as tags.
+        """Hash of endpoint, served version, settings and prompt for a pair of languages, given as tags.
 
-        Neither the texts nor the batches are part of it.
+        The hash does not depend on the texts or the batches.
         """
         names = {"source_language": language_name(source_language), "target_language": language_name(target_language)}
         return digest(self._prompt.digest(**names), *self._model.determinants)
 
     def estimate(self, works: Sequence[AlignmentWork]) -> Estimate:
-        """Calls and cost of the batches, assuming one reply for each and no cache of the provider."""
+        """Calls and cost of the batches, assuming one reply per batch and an empty provider cache."""
         return estimate([task.question(segments) for _, task, segments in self._batches(works)], self._provider.ledger)
 
     def align(self, works: Sequence[AlignmentWork], run: str) -> dict[tuple[str, str], list[Extracted]]:
-        """Log the number of calls and the estimated cost, then align translations. The run pays.
+        """Align translations, after logging the number of calls and their estimated cost. The run is charged.
 
-        The first batch of a translation is answered before the other batches are sent, so that these find the
-        translation in the provider's cache.
+        The other batches of a translation are sent after its first batch is answered, so that the provider has cached
+        the translation.
 
         Parameters
         ----------
@@ -233,15 +227,15 @@ class ModelAligner:
 
         Returns
         -------
-        By document and translator, the results for the requested segments, in the order of `asked`.
+        Results for the requested segments, in the order of `requested`, by document and translator.
 
         Raises
         ------
         BadInput
-            If the model cannot be called here: no key in the environment, no such recording.
+            If the model cannot be called: its API key is not in the environment, or its recording does not exist.
         """
         logger.info("%s: %s", self._model.name, self.estimate(works))
-        done = {
+        results = {
             (work.document, work.translator): {
                 key: Extracted(key) for key in work.segments if not _has_source(work, key)
             }
@@ -249,23 +243,23 @@ class ModelAligner:
         }
 
         async def align_all() -> None:
-            answered: dict[tuple[str, str], asyncio.Event] = {}
+            first_answers: dict[tuple[str, str], asyncio.Event] = {}
             async with self._provider.opened(run) as client:
 
-                async def one(batch: _Batch) -> None:
-                    if batch.work in answered:
-                        await answered[batch.work].wait()
-                    gate = answered.setdefault(batch.work, asyncio.Event())
-                    results = await align(client.ask, batch.task, batch.segments)
+                async def align_batch(batch: _Batch) -> None:
+                    if batch.work in first_answers:
+                        await first_answers[batch.work].wait()
+                    gate = first_answers.setdefault(batch.work, asyncio.Event())
+                    extracted = await align(client.ask, batch.task, batch.segments)
                     gate.set()
-                    done[batch.work] |= {extracted.segment: extracted for extracted in results}
+                    results[batch.work] |= {result.segment: result for result in extracted}
 
-                async for _ in each(one, self._batches(works), client.width(self._model)):
+                async for _ in each(align_batch, self._batches(works), client.width(self._model)):
                     pass
 
         complete(align_all())
         return {
-            (work.document, work.translator): [done[work.document, work.translator][segment] for segment in work.asked]
+            (work.document, work.translator): [results[work.document, work.translator][key] for key in work.requested]
             for work in works
         }
 
@@ -273,7 +267,7 @@ class ModelAligner:
         for work in works:
             names = language_name(work.source_language), language_name(work.target_language)
             task = Task(self._model, self._prompt, *names, work.prose)
-            asked = set(work.asked)
+            requested = set(work.requested)
             for batch in batches([key for key in work.segments if _has_source(work, key)]):
-                if not asked.isdisjoint(batch):
+                if not requested.isdisjoint(batch):
                     yield _Batch((work.document, work.translator), task, {key: work.segments[key] for key in batch})

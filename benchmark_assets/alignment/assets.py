@@ -1,4 +1,4 @@
-"""Assets of the alignment: continuous translations in the segments of the source, and their verification."""
+"""Assets of alignment: continuous translations divided into the segments of the source, and their verification."""
 
 from collections.abc import Sequence
 
@@ -29,27 +29,27 @@ def alignment(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder],
     provider: dg.ResourceParam[Provider],
 ) -> dg.Output[None]:  # fmt: skip
-    """Text of each segment of a passage in its continuous translations; null if it was not found.
+    """Text of each segment of a passage in each continuous translation; null where no text was found.
 
-    A document is aligned as a whole; the requested passages are stored. Passages without a continuous translation have
-    no row.
+    Whole documents are aligned, and the rows of the requested passages are stored. A passage without a continuous
+    translation has no row.
     """
 
     def embed(texts: Sequence[str]) -> NDArray[np.floating]:
         vectors = embed_unique(texts, embedder, warehouse, context.run.run_id)
         return pl.DataFrame({"text": texts}).join(vectors, on="text", maintain_order="left")["vector"].to_numpy()
 
-    def compute(due: pl.DataFrame) -> Computed:
-        stale = list(documents(warehouse, due))
-        frames = align_documents(stale, aligners(warehouse), embed, provider, payer(context))
-        rows, failures = (frame.join(due, on="passage", how="semi") for frame in frames)
+    def compute(stale: pl.DataFrame) -> Computed:
+        stale_documents = list(documents(warehouse, stale))
+        frames = align_documents(stale_documents, aligners(warehouse), embed, provider, payer(context))
+        rows, failures = (frame.join(stale, on="passage", how="semi") for frame in frames)
         return Computed({"alignment": rows}, failures)
 
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        return fingerprints(asked, corpus_languages(warehouse), aligners(warehouse), embedder.signature, provider)
+    def settings(passages: pl.DataFrame) -> pl.DataFrame:
+        return fingerprints(passages, corpus_languages(warehouse), aligners(warehouse), embedder.signature, provider)
 
-    def price(due: pl.DataFrame) -> Estimate | None:
-        return cost(documents(warehouse, due), aligners(warehouse), provider)
+    def price(stale: pl.DataFrame) -> Estimate | None:
+        return cost(documents(warehouse, stale), aligners(warehouse), provider)
 
     return refresh(context, warehouse, compute, settings, cost=price)
 
@@ -59,18 +59,18 @@ def alignment(
     deps=["continuous_reference", alignment],
 )  # fmt: skip
 def verification(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Place of each aligned segment's text in its translation: one of four stages, or suspicious."""
+    """Check of each aligned segment against the continuous translation: stage of the match and place, or suspicious."""
 
-    def compute(due: pl.DataFrame) -> Computed:
-        stale = list(documents(warehouse, due))
-        prose = all_prose(warehouse, stale)
+    def compute(stale: pl.DataFrame) -> Computed:
+        stale_documents = list(documents(warehouse, stale))
+        prose = all_prose(warehouse, stale_documents)
         rows = [pl.DataFrame(schema=VERIFICATION)]
-        for document in stale:
+        for document in stale_documents:
             passages = document.sources.sort("position").select("passage", "segment_ids")
             aligned = warehouse.read("alignment", passages.select("passage", translator=pl.lit(document.translator)))
             aligned = passages.join(aligned, on="passage", maintain_order="left")
             others = {id: text for id, text in prose[document.corpus, document.translator].items() if id != document.id}
             rows.append(verified_rows(document.translator, document.prose, aligned, others))
-        return Computed({"verification": pl.concat(rows).join(due, on="passage", how="semi")})
+        return Computed({"verification": pl.concat(rows).join(stale, on="passage", how="semi")})
 
     return refresh(context, warehouse, compute)

@@ -1,5 +1,7 @@
-"""The documents of some passages, from the warehouse: inputs of an alignment and its verification. Not here: rows of
-the results (rows)."""
+"""Documents with their continuous translations, read from the warehouse: the input of alignment and verification.
+
+Not here: rows of the results (rows).
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -7,13 +9,17 @@ from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.alignment.asking import AlignmentWork, Asked
+from benchmark_assets.alignment.asking import AlignmentWork, SourceSegment
 from benchmark_assets.alignment.rows import SegmentPlace, corrected, places
 from resources.warehouse import Warehouse
 
 
 class ProseDocument(NamedTuple):
-    """One continuous translation of one document. `corrections` are texts by segment; `language` is the source's."""
+    """One continuous translation of one document.
+
+    `prose` is the translation, `language` the tag of the source language. `sources` has the document's rows of
+    `source_text`, `segments` its segments in order, `corrections` the manually corrected texts by segment id.
+    """
 
     corpus: str
     id: str
@@ -27,26 +33,20 @@ class ProseDocument(NamedTuple):
 
     @property
     def name(self) -> tuple[str, str]:
-        """Unique name of the translation: `corpus/document` and the translator."""
+        """Unique name of the translation: `corpus/document`, and the translator."""
         return f"{self.corpus}/{self.id}", self.translator
 
-    def work(self, asked: list[str]) -> AlignmentWork:
-        """The work for a model that aligns the segments with these ids."""
+    def work(self, requested: list[str]) -> AlignmentWork:
+        """The input of `ModelAligner.align`, requesting the segments with these ids."""
         segments = {
-            place.id: Asked(place.source, next((text for text in place.guides if text), None))
+            place.id: SourceSegment(place.source, next((text for text in place.guides if text), None))
             for place in self.segments
         }
-        return AlignmentWork(*self.name, self.language, self.target_language, self.prose, segments, asked)
+        return AlignmentWork(*self.name, self.language, self.target_language, self.prose, segments, requested)
 
 
 def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDocument]:
-    """The documents that contain any of the passages, once for each continuous translation.
-
-    Parameters
-    ----------
-    passages
-        Column `passage`.
-    """
+    """The documents that contain any of `passages` (column `passage`), once for each continuous translation."""
     by_document = ["corpus", "document"]
     keys = warehouse.read("continuous_reference", passages.select("passage"), [*by_document, "translator"]).unique(
         maintain_order=True
@@ -58,17 +58,19 @@ def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDoc
     languages = corpus_languages(warehouse)
     texts = warehouse.read("prose", keys, [*by_document, "translator", "text"])
     for corpus, document, translator, prose in texts.sort(*by_document, "translator").iter_rows():
-        these = sources.filter(corpus=corpus, document=document)
-        segments = places(these, references.join(these, on="passage", how="semi"))
-        hand = corrected(continuous.filter(corpus=corpus, document=document, translator=translator))
-        yield ProseDocument(corpus, document, translator, prose, *languages[corpus], these, segments, hand)
+        passages_of_document = sources.filter(corpus=corpus, document=document)
+        segments = places(passages_of_document, references.join(passages_of_document, on="passage", how="semi"))
+        corrections = corrected(continuous.filter(corpus=corpus, document=document, translator=translator))
+        yield ProseDocument(
+            corpus, document, translator, prose, *languages[corpus], passages_of_document, segments, corrections
+        )
 
 
 class Aligner(NamedTuple):
-    """The aligner of a translator, from the corpus's description.
+    """The aligner of a translator's continuous translations, as the corpus description configures it.
 
-    `model` is its name in the registry, '' for the offline aligner; `ask` is 'all', or 'unsure' to ask the model only
-    about segments that the offline aligner is unsure of.
+    `model` is the name of an aligner in the registry, or '' for the offline aligner. `ask` is 'all' to ask the model
+    about all segments, or 'unsure' to ask only about segments that the offline aligner is unsure of.
     """
 
     model: str
@@ -76,7 +78,7 @@ class Aligner(NamedTuple):
 
 
 def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[tuple[str, str], dict[str, str]]:
-    """All continuous translations by the documents' translators: by corpus and translator, then by document."""
+    """Texts of all continuous translations by these documents' translators, by corpus and translator, then document."""
     translators = sorted({(document.corpus, document.translator) for document in documents})
     keys = pl.DataFrame(translators, schema={"corpus": pl.String, "translator": pl.String}, orient="row")
     prose: dict[tuple[str, str], dict[str, str]] = {name: {} for name in translators}
@@ -88,13 +90,13 @@ def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[
 
 
 def corpus_languages(warehouse: Warehouse) -> dict[str, tuple[str, str]]:
-    """Language of the source and language of the references, by corpus."""
+    """Tags of the source language and of the references' language, by corpus."""
     rows = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
     return {corpus: (source, target) for corpus, source, target in rows.iter_rows()}
 
 
 def aligners(warehouse: Warehouse) -> dict[tuple[str, str], Aligner]:
-    """The aligners of all continuous translations, by corpus and translator."""
+    """The configured aligners of all continuous translations, by corpus and translator."""
     rows = warehouse.read("corpus", columns=["corpus", "aligners"]).drop_nulls()
     return {
         (corpus, translator): Aligner(setting["model"], setting["ask"])

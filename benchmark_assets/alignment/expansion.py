@@ -1,19 +1,19 @@
-"""Expansion of ellipses: whether a segment spells out an abbreviation of the prose by an earlier passage of it.
+"""Expansion of ellipses: whether a segment spells out what the prose abbreviates, in words of an earlier passage.
 
-Here: marks of abbreviation, the earlier passage (the template) and the term that replaces the template's. Not here:
-which segments need this (verification).
+Here: marks of abbreviation, the earlier passage (the template), and the term that the segment puts in place of the
+template's term. Not here: which segments are tested for this (verification).
 
 A segment spells out an ellipsis if all its words, in order, occur
 
 - in one passage that ends before the ellipsis, except that a term next to the ellipsis replaces one term of the
   template everywhere ("the sky is wide, one sees the sky… the sea…": "the sea is wide, one sees the sea"); or
-- partly in the prose up to the ellipsis, or from it on, and for the rest in an earlier passage, where the same words
-  adjoin the rest; or
-- in an earlier passage alone, directly after the words before this ellipsis, directly before the words after it, or
-  directly after the template of the previous segment; or anywhere before it, if the prose announces the repetition in
-  words ("[as above]").
+- partly next to the ellipsis, directly before or after it, and otherwise in an earlier passage, where the remaining
+  words follow or precede the same words as here; or
+- in an earlier passage alone: directly after the same words as precede this ellipsis, directly before the same words as
+  follow it, or directly after the template of the previous segment. If the prose announces a repetition in words ("[as
+  above]"), the passage may be anywhere before it.
 
-Letter case and marks within a sentence do not count. Source: PaliBench, section 3.3, which gives no method.
+Letter case and marks within a sentence are ignored. PaliBench (section 3.3) names the stage but gives no method.
 """
 
 import re
@@ -24,13 +24,13 @@ from typing import NamedTuple
 from benchmark_assets.alignment.normalization import ELLIPSIS, ELLIPSIS_IN_PROSE, SENTENCE_END, NormalForm
 
 TERM = 8
-"""Most words of a term."""
+"""Most words in a term."""
 
 JOINT = 3
-"""Words that a piece of a template must share with the text at the ellipsis, to be its continuation."""
+"""Words that a template must share with the text next to the ellipsis to count as its continuation."""
 
 TEMPLATE = 3
-"""Fewest words of a template besides the term: with fewer, any two sentences are similar."""
+"""Fewest words in a template besides the term; with fewer, any two sentences look similar."""
 
 _REPEATED = r"\b(?:(?:as|see) above|similarly|repeat\w*|the same)\b"
 _ABBREVIATION = re.compile(
@@ -44,20 +44,20 @@ _WORD = rf"[^\s{re.escape(''.join(_STOPS))}]+"
 
 
 class Expansion(NamedTuple):
-    """The expansion of an ellipsis by a segment.
+    """An ellipsis that a segment spells out.
 
     Attributes
     ----------
     start, end
-        Place of the ellipsis in the prose, in characters.
+        Range of the ellipsis in the prose, in characters, half-open.
     template
-        Place of the earlier passage, in characters.
+        Range of the template in the prose, in characters, half-open.
     term
-        The segment's replacement of the template's term; '' if the words are the same.
+        The term that replaces the template's term; '' if the segment has the template's words unchanged.
     upto
-        The token after the template.
+        Index of the token after the template.
     in_order
-        Whether the ellipsis is the previous segment's or a later one.
+        False if the previous segment spells out a later ellipsis.
     """
 
     start: int
@@ -69,7 +69,10 @@ class Expansion(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """An abbreviation in the prose: its tokens and characters, half-open; `directs` if it is a direction in words."""
+    """An abbreviation in the prose: half-open ranges of tokens and characters.
+
+    `directs` is true if it refers to an earlier passage in words: "[as above]".
+    """
 
     first: int
     last: int
@@ -79,25 +82,25 @@ class _Mark(NamedTuple):
 
 
 class _Term(NamedTuple):
-    """Words next to an abbreviation.
+    """Words next to an abbreviation that may replace a term of the template.
 
-    `beside` has the token on the other side of the words, as (before, after); the side of the abbreviation is ''.
+    `beside` has the tokens before and after the words; '' on the side of the abbreviation.
     """
 
     words: list[str]
     beside: tuple[str, str]
 
     def replaces(self, other: str, once: bool) -> bool:
-        """Whether the term may replace `other`, words of a template; `once` if the words occur there once only.
+        """Whether the term may replace the words `other` of a template; `once` if they occur there only once.
 
-        Words that occur once and are longer than the term may be more than a term.
+        Words that occur only once and are longer than the term may be more than a term, and are not replaced.
         """
         words = other.split()
         negated = any(map(is_negation, words)) and not any(map(is_negation, self.words))
         return not negated and (len(words) <= len(self.words) or not once)
 
     def as_at_abbreviation(self, other: str) -> list[str]:
-        """Phrases, one of them required in an earlier passage, that show its term to be of the same kind."""
+        """Phrases with `other` in the context of this term; one of them must occur earlier in the prose."""
         before, after = self.beside
         if _STOPS.isdisjoint(self.beside):
             return [f" {' '.join(filter(None, (before, other, after)))} "]
@@ -105,13 +108,7 @@ class _Term(NamedTuple):
 
 
 class Abbreviations:
-    """The abbreviations of a prose.
-
-    Parameters
-    ----------
-    text, form
-        The prose and its normal form.
-    """
+    """The abbreviations in a translation, given as text and in normal form."""
 
     def __init__(self, text: str, form: NormalForm) -> None:
         self._form = form.folded(_STOPS)
@@ -119,16 +116,9 @@ class Abbreviations:
         self._marks = [self._mark(match) for match in _ABBREVIATION.finditer(text)]
 
     def expand(self, segment: NormalForm, gap: tuple[int, int], after: Expansion | None) -> Expansion | None:
-        """Spell a segment out, if one of the abbreviations within the gap allows it.
+        """The abbreviation that the segment spells out in the gap; None if there is none.
 
-        Parameters
-        ----------
-        segment
-            Normal form of the segment.
-        gap
-            Expected place of the segment: the characters of the prose between its neighbors.
-        after
-            Expansion by the segment directly before, if any.
+        `gap` is the range of characters between the segment's neighbors, `after` the previous segment's expansion.
         """
         words = segment.folded(_STOPS).core()
         marks = [mark for mark in self._marks if gap[0] <= mark.start and mark.end <= gap[1]]
@@ -149,7 +139,7 @@ class Abbreviations:
         return _Mark(first, last, *match.span(), match["direction"] is not None)
 
     def _is_damaged(self, words: Sequence[str], gap: tuple[int, int], marks: Sequence[_Mark]) -> bool:
-        """Whether the prose in the gap has these words with at most one word replaced, or with other words inserted."""
+        """Whether the gap contains these words with at most one word replaced, or with other words inserted."""
         begins = [self._form.from_character(gap[0]), *(mark.last for mark in marks)]
         ends = [*(mark.first for mark in marks), self._form.from_character(gap[1])]
         stretches = [self._form.tokens[begin:end] for begin, end in zip(begins, ends, strict=True)]
@@ -158,23 +148,23 @@ class Abbreviations:
     def _by_template(
         self, words: list[str], mark: _Mark, after: Expansion | None
     ) -> tuple[tuple[int, int], str] | None:
-        """The earlier passage (a range of tokens) that the segment spells out, and the replacing term."""
-        if after and (found := self._continued(words, mark, after)):
-            return found, ""
-        joined = [*self._mixed(words, mark), *self._adjoining(words, mark)]
+        """The template as a range of tokens, and the replacing term ('' if the words are unchanged)."""
+        if after and (template := self._continued(words, mark, after)):
+            return template, ""
+        needles = [*self._mixed(words, mark), *self._adjoining(words, mark)]
         if mark.directs and len(words) >= TEMPLATE:
-            joined.append(words)
-        for needle in joined:
+            needles.append(words)
+        for needle in needles:
             if passages := list(self._form.occurrences(needle, before=mark.first)):
                 return passages[-1], ""  # the last one: an ellipsis abbreviates the nearest text before it
         for term in self._terms(mark, words):
-            for needle in [words, *joined]:
-                if found := self._substituted(needle, term, mark):
-                    return found, " ".join(term.words)
+            for needle in [words, *needles]:
+                if template := self._substituted(needle, term, mark):
+                    return template, " ".join(term.words)
         return None
 
     def _continued(self, words: list[str], mark: _Mark, after: Expansion) -> tuple[int, int] | None:
-        """The place of these words directly after the previous segment's template; None if other words follow."""
+        """The tokens directly after the previous segment's template, if they are these words."""
         tokens, first = self._form.tokens, after.upto
         while first < mark.first and tokens[first] in _STOPS:
             first += 1
@@ -182,7 +172,7 @@ class Abbreviations:
         return (first, last) if last <= mark.first and tokens[first:last] == words else None
 
     def _mixed(self, words: list[str], mark: _Mark) -> Iterator[list[str]]:
-        """Words to find in an earlier passage if the segment's first or last words occur next to the abbreviation."""
+        """Words to look for in an earlier passage if the segment's first or last words are next to the abbreviation."""
         count, tokens = len(words), self._form.tokens
         before, after = tokens[max(0, mark.first - count) : mark.first], tokens[mark.last : mark.last + count]
         heads = [i for i in range(JOINT, count) if before[-i:] == words[:i]]
@@ -193,7 +183,7 @@ class Abbreviations:
                     yield words[max(0, i - JOINT) : j + JOINT]
 
     def _adjoining(self, words: list[str], mark: _Mark) -> Iterator[list[str]]:
-        """Words to find in an earlier passage if the abbreviation replaces the segment as a whole."""
+        """Words to look for in an earlier passage if the abbreviation replaces the whole segment."""
         tokens = self._form.tokens
         before, after = tokens[max(0, mark.first - JOINT) : mark.first], tokens[mark.last : mark.last + JOINT]
         if len(before) == JOINT:
@@ -202,7 +192,7 @@ class Abbreviations:
             yield words + after
 
     def _terms(self, mark: _Mark, words: list[str]) -> list[_Term]:
-        """Terms among the words next to the abbreviation, or within it if it is a direction in words."""
+        """Terms of the segment among the words next to the abbreviation or within it, shortest first."""
         tokens = self._form.tokens
         before, after, within = tokens[: mark.first][-TERM - 1 :], tokens[mark.last :], tokens[mark.first : mark.last]
         terms = [_Term(before[-size:], (before[-size - 1], "")) for size in range(1, len(before))]
@@ -217,32 +207,32 @@ class Abbreviations:
         return sorted(present, key=lambda term: len(term.words))
 
     def _substituted(self, needle: Sequence[str], term: _Term, mark: _Mark) -> tuple[int, int] | None:
-        """The last earlier passage that equals these words, except for another term in place of `term`."""
+        """Tokens of the last earlier passage that equals these words with another term in place of `term`."""
         line, earlier = f" {' '.join(needle)} ", self._form.line[: self._form.offset(mark.first)]
         parts = [part.strip() for part in line.split(f" {' '.join(term.words)} ")]
         if sum(len(part.split()) for part in parts) < TEMPLATE or any(part not in earlier for part in parts):
             return None
         variable = rf"(?P<term>{_WORD}(?: {_WORD}){{0,{TERM - 1}}}?)"
-        rest = [f"{'(?P=term)' if at else variable} {re.escape(part)}" for at, part in enumerate(parts[1:])]
-        pattern = re.compile(f"(?<= ){' '.join([re.escape(parts[0]), *rest]).strip()}(?= )")
+        further_parts = [f"{'(?P=term)' if at else variable} {re.escape(part)}" for at, part in enumerate(parts[1:])]
+        pattern = re.compile(f"(?<= ){' '.join([re.escape(parts[0]), *further_parts]).strip()}(?= )")
         passages = [
             match.span()
             for match in pattern.finditer(earlier)
             if term.replaces(match["term"], once=len(parts) == 2)
             and f" {match['term']} " not in line
-            and any(each in earlier for each in term.as_at_abbreviation(match["term"]))
+            and any(phrase in earlier for phrase in term.as_at_abbreviation(match["term"]))
         ]
         return (self._form.at_offset(passages[-1][0]), self._form.at_offset(passages[-1][1])) if passages else None
 
 
 def is_negation(word: str) -> bool:
-    """Whether a word, in lower case, denies. English only."""
+    """Whether a word, in lower case, is an English negation."""
     return word in _NEGATIONS or word.endswith("n't")
 
 
 def _is_subsequence(words: Sequence[str], tokens: Sequence[str]) -> bool:
-    rest = iter(tokens)
-    return all(word in rest for word in words)
+    remaining = iter(tokens)
+    return all(word in remaining for word in words)
 
 
 def _is_one_off(words: Sequence[str], tokens: Sequence[str]) -> bool:

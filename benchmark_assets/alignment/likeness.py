@@ -1,11 +1,11 @@
-"""Similarity of stretches of a continuous translation to segments of the source, through segmented translations.
+"""Similarity of stretches of a continuous translation to the segments of a segmented translation, called the guide.
 
-Here: similarities of units, and of all stretches of them, with the segments of a guide. Not here: embedding, the path
-through these similarities (monotone).
+Here: similarities of units, and of stretches (sequences of units), with the segments of a guide. Not here: embedding,
+the best path through these similarities (monotone).
 
-A stretch is compared by the sum of its units' vectors, so that no stretch has to be embedded: sums of all stretches
-come from cumulative sums. Two similarities are averaged: meaning (sentence embeddings) and wording (stems weighted by
-rarity), because translations of one text share names, numbers and images.
+The vector of a stretch is the sum of its units' vectors, computed from cumulative sums, so that only units are
+embedded. Similarity is the mean of two measures: meaning (sentence embeddings) and wording (stems weighted by rarity),
+because translations of the same text share names, numbers and images.
 """
 
 import re
@@ -20,7 +20,7 @@ from benchmark_assets.alignment.units import Units, sentences
 
 Matrix = NDArray[np.float64]
 Embed = Callable[[Sequence[str]], NDArray[np.floating]]
-"""Texts to unit vectors, shape (texts, dimensions)."""
+"""Maps texts to unit vectors, shape (texts, dimensions)."""
 
 _WORD = re.compile(r"\w")
 _WORDS = re.compile(r"\w+")
@@ -31,15 +31,15 @@ _SMALL = 1e-9
 
 
 class Space(NamedTuple):
-    """Units and segments in one vector space, for the similarity of each stretch to each segment.
+    """Dot products and lengths for the cosine of every stretch of a text of n units with every segment.
 
     Attributes
     ----------
     dots
-        Dot products of unit segment vectors with the sums of the first i units, shape (n + 1, segments).
+        Dot product of the sum of the first i units with each segment's unit vector, shape (n + 1, segments).
     norms
-        Length of the sum of each stretch, by its number of units and its end, shape (longest + 1, n + 1); infinite
-        for stretches that do not exist.
+        Length of each stretch's vector, by the stretch's number of units and its end, shape (longest + 1, n + 1);
+        infinite for stretches that do not exist.
     """
 
     dots: Matrix
@@ -47,113 +47,120 @@ class Space(NamedTuple):
 
 
 class Guide(NamedTuple):
-    """One segmented translation of the document. `known` is true for the segments that it has, shape (segments,).
+    """One segmented translation of the document, compared with the n units of another one.
 
-    `near` is the similarity of each unit to the most similar sentence of each segment, shape (n, segments); 0 for
-    segments that it lacks.
+    `present` is true for segments that the translation has, shape (segments,). `near` is the similarity of each unit to
+    the most similar sentence of each segment, shape (n, segments); 0 for segments that the translation lacks.
     """
 
-    known: NDArray[np.bool_]
+    present: NDArray[np.bool_]
     meaning: Space
     wording: Space
     near: Matrix
 
 
 def has_words(text: str | None) -> bool:
-    """Whether a text has a letter or digit that can be compared."""
+    """Whether a text has a letter or a digit."""
     return bool(text and _WORD.search(text))
 
 
 def guide(prose: Units, segments: Sequence[str | None], longest: int, embed: Embed) -> Guide:
-    """Compare the units of a prose with a segmented translation.
+    """Compare the units of a continuous translation with a segmented translation.
 
     Parameters
     ----------
+    prose
+        The continuous translation.
     segments
-        The translation of each segment of the source, None if it has none.
+        Text of each segment of the source in this translation, None if it has none.
     longest
-        Units of the longest stretch that may belong to one segment.
+        Most units in a stretch that may belong to one segment.
+    embed
+        Maps texts to unit vectors, shape (texts, dimensions).
     """
-    known = np.array([has_words(segment) for segment in segments])
+    present = np.array([has_words(segment) for segment in segments])
     pieces = [
         (index, text)
         for index, segment in enumerate(segments)
-        if segment and known[index]
+        if segment and present[index]
         for text in sentences(segment)
     ]
     owners, texts = np.array([index for index, _ in pieces], dtype=np.int_), [text for _, text in pieces]
     lengths = np.diff(prose.ends)
     vectors = np.asarray(embed([*prose.texts, *texts]), dtype=np.float64)
-    own, theirs = vectors[: len(prose.texts)], vectors[len(prose.texts) :]
-    # By the root of the length: a long text has more content than a short one, but repeats part of it.
-    weights = np.sqrt([len(text) for text in texts])
-    words, their_words = _wording(prose.texts, texts)
+    unit_vectors, sentence_vectors = vectors[: len(prose.texts)], vectors[len(prose.texts) :]
+    # Weights are square roots of lengths: a long text has more content than a short one, but repeats part of it.
+    unit_weights, sentence_weights = np.sqrt(lengths)[:, None], np.sqrt([len(text) for text in texts])[:, None]
+    unit_words, sentence_words = _wording(prose.texts, texts)
     count = len(segments)
-    meaning = _space(own * np.sqrt(lengths)[:, None], theirs * weights[:, None], owners, count, longest)
-    wording = _space(words, their_words, owners, count, longest)
-    alike = (own @ theirs.T + _unit(words) @ _unit(their_words).T) / 2
+    meaning = _space(unit_vectors * unit_weights, sentence_vectors * sentence_weights, owners, count, longest)
+    wording = _space(unit_words, sentence_words, owners, count, longest)
+    similarity = (unit_vectors @ sentence_vectors.T + _unit(unit_words) @ _unit(sentence_words).T) / 2
     near = np.zeros((len(prose.texts), count))
-    for index in np.flatnonzero(known):
-        near[:, index] = alike[:, owners == index].max(axis=1)
-    return Guide(known, meaning, wording, near)
+    for index in np.flatnonzero(present):
+        near[:, index] = similarity[:, owners == index].max(axis=1)
+    return Guide(present, meaning, wording, near)
 
 
 def likeness(guides: Sequence[Guide], segment: int) -> Matrix:
-    """Similarity of every stretch to a segment: mean over guides that have it of meaning and wording, in [-0.5, 1].
+    """Similarity of every stretch to a segment, averaged over meaning and wording and over guides with the segment.
 
     Returns
     -------
-    By the number of units in the stretch and its end, shape (longest + 1, n + 1); 0 for stretches that do not exist.
+    Shape (longest + 1, n + 1), by the stretch's number of units and its end, in [-0.5, 1]; 0 for stretches that do not
+    exist.
     """
-    spaces = [space for each in guides if each.known[segment] for space in (each.meaning, each.wording)]
+    with_segment = [guide for guide in guides if guide.present[segment]]
+    spaces = [space for guide in with_segment for space in (guide.meaning, guide.wording)]
     total = sum(_over_stretches(space.dots[:, segment], len(space.norms)) / space.norms for space in spaces)
     return np.asarray(total, dtype=np.float64) / len(spaces)
 
 
 def nearest(guides: Sequence[Guide]) -> Matrix:
-    """Mean over guides of the units' similarity to the most similar sentence of each segment, shape (n, segments)."""
-    known = sum(each.known.astype(np.float64) for each in guides)
-    return np.asarray(sum(each.near for each in guides) / np.maximum(known, 1.0), dtype=np.float64)
+    """Similarity of units to the most similar sentence of each segment, averaged over guides; shape (n, segments)."""
+    counts = sum(guide.present.astype(np.float64) for guide in guides)
+    return np.asarray(sum(guide.near for guide in guides) / np.maximum(counts, 1.0), dtype=np.float64)
 
 
-def _space(own: Matrix, theirs: Matrix, owners: NDArray[np.int_], count: int, longest: int) -> Space:
-    summed = np.zeros((count, own.shape[1]))
-    np.add.at(summed, owners, theirs)
-    dots = np.vstack([np.zeros((1, count)), np.cumsum(own @ _unit(summed).T, axis=0)])
-    # Of the Gram matrix's sums over squares on its diagonal: |sum of a stretch|².
-    gram = np.zeros((len(own) + 1, len(own) + 1))
-    gram[1:, 1:] = np.cumsum(np.cumsum(own @ own.T, axis=0), axis=1)
-    norms = np.full((longest + 1, len(own) + 1), np.inf)
+def _space(units: Matrix, sentences: Matrix, owners: NDArray[np.int_], count: int, longest: int) -> Space:
+    """Compare stretches with segments; `owners` has the segment of each sentence, `count` is the number of segments."""
+    summed = np.zeros((count, units.shape[1]))
+    np.add.at(summed, owners, sentences)
+    dots = np.vstack([np.zeros((1, count)), np.cumsum(units @ _unit(summed).T, axis=0)])
+    # The squared length of a stretch's vector is the sum of a square block on the Gram matrix's diagonal.
+    gram = np.zeros((len(units) + 1, len(units) + 1))
+    gram[1:, 1:] = np.cumsum(np.cumsum(units @ units.T, axis=0), axis=1)
+    norms = np.full((longest + 1, len(units) + 1), np.inf)
     diagonal = np.diagonal(gram)
-    for units in range(1, longest + 1):
-        squares = diagonal[units:] + diagonal[:-units] - 2 * np.diagonal(gram, units)
-        norms[units, units:] = np.where(squares > _SMALL, np.sqrt(np.maximum(squares, _SMALL)), np.inf)
+    for size in range(1, longest + 1):
+        squares = diagonal[size:] + diagonal[:-size] - 2 * np.diagonal(gram, size)
+        norms[size, size:] = np.where(squares > _SMALL, np.sqrt(np.maximum(squares, _SMALL)), np.inf)
     return Space(dots, norms)
 
 
 def _over_stretches(cumulative: NDArray[np.float64], rows: int) -> Matrix:
-    """Sums over all stretches, by their number of units and end, from sums over the first units."""
+    """Sums over all stretches, by number of units and end, shape (rows, n + 1), from cumulative sums over units."""
     ends = np.arange(len(cumulative))
     starts = np.maximum(ends[None, :] - np.arange(rows)[:, None], 0)
     return np.asarray(cumulative[None, :] - cumulative[starts], dtype=np.float64)
 
 
 def _wording(one: Sequence[str], other: Sequence[str]) -> tuple[Matrix, Matrix]:
-    """Counts of stems in two lists of texts, each weighted by the logarithm of its rarity in both."""
+    """Counts of stems in two lists of texts, one row per text, weighted by log(1 + texts / texts with the stem)."""
     stems = [Counter(map(_stem, _WORDS.findall(text.lower()))) for text in (*one, *other)]
-    frequencies = Counter(stem for each in stems for stem in each)
+    frequencies = Counter(stem for counter in stems for stem in counter)
     columns = {stem: column for column, stem in enumerate(frequencies)}
     weights = {stem: np.log1p(len(stems) / count) for stem, count in frequencies.items()}
     counts = np.zeros((len(stems), len(columns)))
-    for row, each in enumerate(stems):
-        for stem, count in each.items():
+    for row, counter in enumerate(stems):
+        for stem, count in counter.items():
             counts[row, columns[stem]] = count * weights[stem]
     return counts[: len(one)], counts[len(one) :]
 
 
 def _stem(word: str) -> str:
-    """An English word without its commonest endings; in other languages, mostly the word itself."""
-    ending = next((each for each in _ENDINGS if word.endswith(each) and len(word) - len(each) >= 3), "")
+    """A word without common English endings; words of other languages mostly stay whole."""
+    ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 3), "")
     return word.removesuffix(ending)
 
 

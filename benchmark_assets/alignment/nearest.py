@@ -1,6 +1,6 @@
-"""The place in a prose that is most similar to a text without an exact occurrence.
+"""The place in a translation that is most similar to a segment without an exact occurrence.
 
-Here: finding it, and the words of the text that it lacks. Not here: exact occurrences of a text (placement).
+Here: finding the place, and the segment's words that are missing from it. Not here: exact occurrences (placement).
 """
 
 from collections import Counter, defaultdict
@@ -9,19 +9,16 @@ from collections.abc import Iterable, Sequence
 from benchmark_assets.alignment.normalization import NormalForm
 
 SEEDS = 12
-"""Number of words of the text, the rarest ones, that propose places."""
+"""Number of the segment's rarest words whose occurrences propose places."""
 
 PROPOSALS = 5
-"""Number of places, proposed by most seeds, that are compared."""
+"""Number of proposed places that are compared, those with the most seeds first."""
 
 
 class Nearest:
-    """Finds places of a prose by the words that a text shares with it. Letter case and marks do not count.
+    """Finds similar places in a translation, given in normal form, by shared words.
 
-    Parameters
-    ----------
-    form
-        Normal form of the prose.
+    Letter case and marks are ignored.
     """
 
     def __init__(self, form: NormalForm) -> None:
@@ -31,18 +28,10 @@ class Nearest:
             self._at[word].append(at)
 
     def find(self, segment: NormalForm, gap: tuple[int, int]) -> tuple[int, int, float]:
-        """The place most similar to a segment, in characters, and its likeness.
+        """The place most similar to a segment: start and end in characters, and likeness.
 
-        Parameters
-        ----------
-        segment
-            Normal form of the segment.
-        gap
-            Its expected place, in characters: the beginning is compared, too, and preferred among equals.
-
-        Returns
-        -------
-        Beginning, end and the share of the segment's character 3-grams that occur at that place, in [0, 1].
+        Likeness is the share of the segment's character 3-grams that occur at a place, in [0, 1]. `gap` is the
+        segment's expected place, in characters; its beginning is one of the places compared, and wins ties.
         """
         words, count = segment.folded().tokens, len(self._form.tokens)
         if not words or not count:
@@ -58,22 +47,22 @@ class Nearest:
         return self._best(words, [low, *self._proposals(words, low, high)], low, high)[0] if low < high else 0.0
 
     def likeness_around(self, segment: NormalForm, character: int) -> float:
-        """Likeness of a segment to the prose around this character, up to the segment's length before and after it."""
+        """Likeness of a segment to the words around a character, as many on each side as in the segment; in [0, 1]."""
         words, middle = segment.folded().tokens, self._form.from_character(character)
         return _likeness(words, self._form.tokens[max(0, middle - len(words)) : middle + len(words)])
 
     def missing(self, segment: NormalForm, start: int, end: int) -> list[str]:
-        """Words of the segment that the prose lacks between two characters, in the order of the segment."""
+        """Words of the segment that are missing between two characters of the prose, in the segment's order."""
         begin, stop = self._form.from_character(start), self._form.from_character(end)
-        there, lacking = Counter(self._form.tokens[begin:stop]), []
+        counts, missing = Counter(self._form.tokens[begin:stop]), []
         for word in segment.folded().tokens:
-            there[word] -= 1
-            if there[word] < 0:
-                lacking.append(word)
-        return lacking
+            counts[word] -= 1
+            if counts[word] < 0:
+                missing.append(word)
+        return missing
 
     def _proposals(self, words: Sequence[str], low: int, high: int) -> list[int]:
-        """Beginnings between these words of the prose at which most of the text's seeds match the prose."""
+        """Start tokens in [low, high) at which most of the segment's seeds match the prose, best first."""
         seeds = sorted((len(self._at[word]), at) for at, word in enumerate(words) if word in self._at)
         begins = (max(place - at, low) for _, at in seeds[:SEEDS] for place in self._at[words[at]])
         votes = Counter(begin for begin in begins if begin < high)
@@ -82,7 +71,7 @@ class Nearest:
     def _best(self, words: Sequence[str], begins: Iterable[int], low: int, high: int) -> tuple[float, int, int]:
         windows = [(begin, min(begin + len(words), high)) for begin in begins]
         scored = [(_likeness(words, self._form.tokens[first:last]), first, last) for first, last in windows]
-        return max(scored, key=lambda each: each[0])  # the first of equals
+        return max(scored, key=lambda place: place[0])  # the first one of equals
 
 
 def _likeness(words: Sequence[str], others: Sequence[str]) -> float:

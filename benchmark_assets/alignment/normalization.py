@@ -1,6 +1,7 @@
 """The normal form of a text: its words and marks without typography, with their places in the original.
 
-Here: the rules of equality apart from typography. Not here: finding one text in another (placement, expansion).
+Here: which differences between texts are typographic only. Not here: finding one text in another (placement,
+expansion).
 """
 
 import re
@@ -20,7 +21,7 @@ _IDEOGRAPH = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff
 _LETTER = rf"[^\s{re.escape(_NO_WORD + _SUPERSCRIPT)}{_IDEOGRAPH}]"
 _DOTS = r"(?:[…⋯]|\.(?:\s?\.){2,})[.…]*"
 ELLIPSIS_IN_PROSE = rf"[\[(]\s*{_DOTS}\s*[\])]|{_DOTS}"
-"""Pattern of what a normal form has as an ellipsis."""
+"""Pattern of the strings that become an ellipsis in the normal form."""
 
 _TOKEN = re.compile(
     rf"""
@@ -44,22 +45,22 @@ _LETTERS = str.maketrans(
 
 
 class NormalForm:
-    """A text as the tokens that remain without typography.
+    """A text as tokens, without typography.
 
-    White space, quotation marks, marks of footnotes and emphasis and the numbers of lists are left out. Words are in
-    NFKC; every run of dashes is one token, and so is every ellipsis in any form. Case is kept: it shows the beginning
-    of a sentence.
+    White space, quotation marks, footnote and emphasis marks, and list numbers are dropped. Words are in NFKC. A run of
+    dashes is one token, and so is an ellipsis however it is written. Case is kept, because it shows where a sentence
+    begins.
 
     Attributes
     ----------
     tokens
-        Words and marks. A word with inner hyphens or apostrophes is one, an ideograph is one.
+        Words and marks. A word may contain hyphens or apostrophes; each ideograph is a word.
     spans
-        Place of each token in the original, in characters, half-open.
+        Range of characters of each token in the original, half-open.
     is_word
-        Whether a token is a word.
+        Whether each token is a word.
     words_before
-        Number of words before each token, and before the end.
+        Number of words before each token and, as the last element, in the whole text.
     """
 
     def __init__(self, tokens: Sequence[str], spans: Sequence[tuple[int, int]], is_word: Sequence[bool]) -> None:
@@ -76,18 +77,18 @@ class NormalForm:
         return self.words_before[-1]
 
     def folded(self, marks: Set[str] = frozenset()) -> "NormalForm":
-        """The normal form with words in lower case, and without marks other than `marks`."""
+        """The normal form in lower case, with no marks other than `marks`."""
         rows = zip(self.tokens, self.spans, self.is_word, strict=True)
         kept = [(token.casefold(), span, word) for token, span, word in rows if word or token in marks]
         return NormalForm(*zip(*kept, strict=True)) if kept else NormalForm((), (), ())
 
     def core(self) -> list[str]:
-        """The tokens, without stops, commas, dashes and ellipses at the beginning and the end."""
+        """The tokens without stops, commas, dashes and ellipses at either end."""
         inner = [at for at, token in enumerate(self.tokens) if token not in _AT_THE_ENDS]
         return self.tokens[inner[0] : inner[-1] + 1] if inner else []
 
     def occurrences(self, tokens: Sequence[str], before: int | None = None) -> Iterator[tuple[int, int]]:
-        """Occurrences of consecutive tokens, as half-open ranges that end at the token `before` or earlier."""
+        """Half-open ranges where these tokens occur consecutively and end at token `before` or earlier."""
         needle = f" {' '.join(tokens)} "
         stop = len(self.line) if before is None else self.offset(before)
         at = self.line.find(needle, 0, stop)
@@ -97,20 +98,20 @@ class NormalForm:
             at = self.line.find(needle, at + 1, stop)
 
     def offset(self, token: int) -> int:
-        """Offset in `line` at which a token begins; for the number of all tokens, the end of `line`."""
+        """Offset in `line` of the token with this index; the end of `line` for the index after the last token."""
         return self._offsets[token]
 
     def at_offset(self, offset: int) -> int:
-        """The token that begins at this offset of `line`, or the next one."""
+        """Index of the first token that begins at this offset of `line` or later."""
         return bisect_left(self._offsets, offset)
 
     def from_character(self, character: int) -> int:
-        """The first token that begins at this character of the original or after it."""
+        """Index of the first token that begins at this character of the original or later."""
         return bisect_left(self.spans, (character, 0))
 
 
 def normal_form(text: str) -> NormalForm:
-    """Read a text as tokens."""
+    """The normal form of a text."""
     tokens, spans, is_word = [], [], []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup

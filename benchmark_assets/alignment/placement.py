@@ -1,7 +1,6 @@
-"""The choice of each segment's occurrence in the prose, so that the segments of a document are in the prose's order.
+"""Occurrences of segments in the prose, and the choice of one per segment that puts the segments in order.
 
-Here: occurrences of a segment, and the choice among them for a whole document. Not here: segments without an
-occurrence (verification).
+Not here: segments that do not occur in the prose (verification).
 """
 
 import re
@@ -12,16 +11,19 @@ from typing import NamedTuple
 from benchmark_assets.alignment.normalization import NormalForm, normal_form
 
 SHORT_WORDS, SHORT_CHARACTERS = 3, 15
-"""With fewer words or characters a segment may occur in a prose by chance: its place must show that it is genuine."""
+"""A segment with fewer words or characters may occur by chance, and counts only near its neighbors."""
 
 NEAR = 5
-"""Words that may lie between a short segment and one with a place, besides twice the words of segments between them."""
+"""Most words between a short segment and a placed one, in addition to twice the words of segments between them."""
 
 _BREAK = re.compile(r"[.?!…;:]|\n\s*\n")
 
 
 class ProsePlace(NamedTuple):
-    """A stretch of the prose: words and characters, half-open, and whether it equals the segment exactly."""
+    """A place in the prose: half-open ranges of words (`first`, `last`) and of characters (`start`, `end`).
+
+    `verbatim` is true if the text there equals the segment exactly.
+    """
 
     first: int
     last: int
@@ -31,7 +33,7 @@ class ProsePlace(NamedTuple):
 
 
 class Attestation(NamedTuple):
-    """A segment's text, stripped, and its places in the prose, in order."""
+    """A segment's text, stripped, and all its places in the prose, in order."""
 
     text: str
     form: NormalForm
@@ -39,12 +41,12 @@ class Attestation(NamedTuple):
 
     @property
     def short(self) -> bool:
-        """Whether the segment is so short that it may occur in a prose by chance."""
+        """Whether the segment is so short that it may occur in the prose by chance."""
         return self.form.words < SHORT_WORDS or len(self.text) < SHORT_CHARACTERS
 
 
 class Concordance:
-    """A continuous translation in which segments are looked up."""
+    """Index of a continuous translation for looking up segments."""
 
     def __init__(self, text: str) -> None:
         self.text, self.form = text, normal_form(text)
@@ -52,12 +54,12 @@ class Concordance:
         self._words = [span for span, word in zip(self.form.spans, self.form.is_word, strict=True) if word]
 
     def between(self, before: ProsePlace | None, after: ProsePlace | None) -> tuple[int, int]:
-        """The characters between two places; None stands for the beginning or the end of the prose."""
+        """Range of characters between two places; None means the beginning or the end of the prose."""
         start = self._words[before.last - 1][1] if before else 0
         return start, self._words[after.first][0] if after else len(self.text)
 
     def beside(self, place: ProsePlace) -> tuple[str, str]:
-        """The words directly before and after a place, in lower case; '' at the beginning or end of a sentence."""
+        """The words directly before and after a place, in lower case; '' where a sentence begins or ends there."""
         return self._within_sentence(place.first - 1, place.first), self._within_sentence(place.last, place.last - 1)
 
     def _within_sentence(self, word: int, inner: int) -> str:
@@ -67,7 +69,7 @@ class Concordance:
         return "" if _BREAK.search(self.text, end, start) else self.text[slice(*self._words[word])].casefold()
 
     def look_up(self, text: str) -> Attestation:
-        """Find a segment, as whole words: its exact occurrences, and occurrences apart from typography."""
+        """Find a segment as whole words, exactly or with typographic differences only."""
         form = normal_form(text)
         places = {(place.first, place.last): place for place in self._normalized(form)}
         places |= {(place.first, place.last): place for place in self._verbatim(text)}
@@ -78,9 +80,9 @@ class Concordance:
         while at >= 0:
             end = at + len(text)
             first, last = bisect_left(self._starts, at), bisect_right(self._ends, end)
-            cut = (first and self._ends[first - 1] > at) or (last < len(self._starts) and self._starts[last] < end)
+            divided = (first and self._ends[first - 1] > at) or (last < len(self._starts) and self._starts[last] < end)
             words = self.form.words_before
-            if not cut and words[first] < words[last]:
+            if not divided and words[first] < words[last]:
                 yield ProsePlace(words[first], words[last], at, end, True)
             at = self.text.find(text, at + 1)
 
@@ -94,24 +96,15 @@ class Concordance:
 
 
 def settle(segments: Sequence[Attestation | None], prose: Concordance) -> list[ProsePlace | None]:
-    """Give each segment of a document one of its places.
+    """Choose one place for each segment of a document, in the order of the prose and without overlap.
 
-    Parameters
-    ----------
-    segments
-        All segments in the order of the source; None for a segment without text.
-    prose
-        The prose in which the segments were looked up.
-
-    Returns
-    -------
-    Places in the order of the prose, without overlap. None for a segment without a place in this order, and for a short
-    segment without a place next to a neighbor.
+    `segments` has all segments in the order of the source, None for a segment without text. The result is None for a
+    segment without a place in this order, and for a short segment that is not near a neighbor.
     """
-    weights = [1 if each is None or each.short else sum(map(len, each.form.core())) for each in segments]
-    chosen = in_order([each.places if each else None for each in segments], weights)
-    settled = [None if each and each.short else place for each, place in zip(segments, chosen, strict=True)]
-    for at, (segment, place) in enumerate(zip(segments, chosen, strict=True)):
+    weights = [1 if segment is None or segment.short else sum(map(len, segment.form.core())) for segment in segments]
+    ordered = in_order([segment.places if segment else None for segment in segments], weights)
+    settled = [None if segment and segment.short else place for segment, place in zip(segments, ordered, strict=True)]
+    for at, (segment, place) in enumerate(zip(segments, ordered, strict=True)):
         if segment and segment.short and place and _is_near(at, place, segments, settled, prose):
             settled[at] = place
     return settled
@@ -124,16 +117,16 @@ def _is_near(
     settled: Sequence[ProsePlace | None],
     prose: Concordance,
 ) -> bool:
-    before, room_before = _neighbour(segments[:at][::-1], settled[:at][::-1])
-    after, room_after = _neighbour(segments[at + 1 :], settled[at + 1 :])
+    before, room_before = _neighbor(segments[:at][::-1], settled[:at][::-1])
+    after, room_after = _neighbor(segments[at + 1 :], settled[at + 1 :])
     start, end = before.last if before else 0, after.first if after else prose.form.words
     return place.first - start <= room_before or end - place.last <= room_after
 
 
-def _neighbour(
+def _neighbor(
     segments: Sequence[Attestation | None], settled: Sequence[ProsePlace | None]
 ) -> tuple[ProsePlace | None, int]:
-    """The nearest place in `settled`, and the number of words that may lie between the place and the segment."""
+    """The first place in `settled`, and the most words allowed between it and the short segment."""
     room = NEAR
     for segment, place in zip(segments, settled, strict=True):
         if place:
@@ -143,6 +136,8 @@ def _neighbour(
 
 
 class _Link(NamedTuple):
+    """A segment at a place, as the end of a chain of earlier segments; `total` is the weight of the chain."""
+
     total: int
     segment: int
     place: ProsePlace
@@ -152,24 +147,24 @@ class _Link(NamedTuple):
 def in_order(candidates: Sequence[Sequence[ProsePlace] | None], weights: Sequence[int]) -> list[ProsePlace | None]:
     """Choose places in the order of the prose, without overlap and with the greatest total weight.
 
-    Among choices of equal weight, the choice has as many segments as possible directly after the segment before. If two
-    segments still claim one place, the first segment gets the place.
+    Among choices of equal weight, the one with the most segments directly after their predecessor wins. If two segments
+    still compete for a place, the first one gets it.
 
     Parameters
     ----------
     candidates
-        The places that a segment may have. None for a segment without text: the segments before and after it count as
-        neighbors.
+        The possible places of each segment. None for a segment without text: the segments on either side of it then
+        count as neighbors.
     weights
-        Weight of each segment, above zero, parallel to `candidates`.
+        Weight of each segment, positive, parallel to `candidates`.
 
     Returns
     -------
-    The chosen place of each segment; None for a segment without a place.
+    The place of each segment, None if it gets none.
     """
     root = _Link(0, -1, ProsePlace(0, 0, 0, 0, False), None)
     ends, chains, previous = [0], [root], {0: root}
-    scale = len(candidates) + 1  # however many segments adjoin, it does not outweigh one character
+    scale = len(candidates) + 1  # so that all adjoining segments together do not outweigh one character
     for segment, places in enumerate(candidates):
         if places is None:
             continue
@@ -183,13 +178,13 @@ def in_order(candidates: Sequence[Sequence[ProsePlace] | None], weights: Sequenc
         for link in links:
             _extend(ends, chains, link)
         previous = {link.place.last: link for link in links}
-    return _chosen(chains[-1], len(candidates))
+    return _places(chains[-1], len(candidates))
 
 
 def _extend(ends: list[int], chains: list[_Link], link: _Link) -> None:
-    """Add a chain unless a chain that ends no later weighs as much.
+    """Add a chain unless another one that ends no later weighs as much.
 
-    Chains that end no earlier and weigh no more are dropped: the ends and the weights of the chains rise strictly.
+    Chains that end no earlier and weigh no more are dropped, so that ends and weights increase strictly.
     """
     at = bisect_right(ends, link.place.last)
     if chains[at - 1].total >= link.total:
@@ -201,9 +196,9 @@ def _extend(ends: list[int], chains: list[_Link], link: _Link) -> None:
     chains[low:at] = [link]
 
 
-def _chosen(link: _Link | None, segments: int) -> list[ProsePlace | None]:
-    chosen: list[ProsePlace | None] = [None] * segments
+def _places(link: _Link | None, segments: int) -> list[ProsePlace | None]:
+    places: list[ProsePlace | None] = [None] * segments
     while link and link.before:
-        chosen[link.segment] = link.place
+        places[link.segment] = link.place
         link = link.before
-    return chosen
+    return places

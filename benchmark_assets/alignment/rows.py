@@ -1,7 +1,7 @@
-"""Rows of the alignment's tables, from documents. Not here: aligning a document (monotone, asking), storage.
+"""Rows of the tables `alignment` and `verification`. Not here: aligning a document (monotone, asking), storage.
 
-A document whose alignment as a whole cannot be trusted gets no text at all, and neither does a passage that resembles
-nothing in the translation: null with a doubt in words, never a wrong text.
+If the alignment of a whole document is not credible, or a passage resembles nothing in the translation, its texts are
+null and the column `doubt` has the reason: no text is better than a wrong one.
 """
 
 import json
@@ -18,26 +18,26 @@ from benchmark_assets.alignment.verification import verify
 from resources.catalogue import schema
 
 CONFIDENT = 0.13
-"""Least confidence of a document: none of 60 suttas aligned to the text of another of the same collection reached it;
-7 of 250 aligned to their own did not, because their files hold another text or lack most of it
+"""Least confidence of a credible document alignment. None of 60 suttas aligned to another sutta of the same collection
+reached it. Of 250 aligned to their own translation, 7 did not: their files contain another text, or lack most of it
 (docs/measurements.md)."""
 
 FOUND = 0.2
-"""Least likeness of a passage, on average over its source: 39 % of the suttas' passages with a wrong length lie below,
-and 0.5 % of the passages with the right length."""
+"""Least likeness, averaged over segments by source length, of a passage that counts as present. It excludes 39 % of the
+suttas' passages with a wrong length, and 0.5 % of those with the right length."""
 
 UNSURE = 0.35
-"""Likeness of a segment below which a model is asked, with `ask: unsure`."""
+"""With `ask: unsure`, models are asked about segments with a likeness below this."""
 
 WHOLE = 0.75
-"""Share of its expected length from which a passage counts as translated as a whole."""
+"""A passage with at least this share of its expected length counts as completely translated."""
 
 ALIGNMENT = schema("alignment")
 VERIFICATION = schema("verification")
 
 
 class SegmentPlace(NamedTuple):
-    """A segment of a document: its passage, id and source text, and its text in each segmented translation."""
+    """A segment of a document: passage, id, source text, and its text in each segmented translation (`guides`)."""
 
     passage: str
     id: str
@@ -46,7 +46,7 @@ class SegmentPlace(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """The alignment of a segment: text, its place in the prose, likeness and method; see the table `alignment`."""
+    """The alignment of a segment: text, range of characters in the prose, likeness and method (table `alignment`)."""
 
     text: str | None
     start: int | None = None
@@ -56,15 +56,7 @@ class Piece(NamedTuple):
 
 
 def places(sources: pl.DataFrame, references: pl.DataFrame) -> list[SegmentPlace]:
-    """The segments of a document, in order.
-
-    Parameters
-    ----------
-    sources
-        Rows of source_text of one document.
-    references
-        Rows of segmented_reference of its passages.
-    """
+    """The segments of a document in order, from its rows of `source_text` and `segmented_reference`."""
     translators = sorted(set(references["translator"]))
     texts = {(p, t): segments for p, t, segments in references.select("passage", "translator", "segments").iter_rows()}
     return [
@@ -76,15 +68,10 @@ def places(sources: pl.DataFrame, references: pl.DataFrame) -> list[SegmentPlace
 
 
 def by_embeddings(prose: str, segments: Sequence[SegmentPlace], embed: Embed) -> Aligned:
-    """Align a document offline, with all its segmented translations as guides.
+    """Align a document offline, with its segmented translations as guides.
 
-    Without any, the source itself is the guide. That needs an embedder of both languages; with another embedder, the
-    alignment has a low confidence.
-
-    Raises
-    ------
-    ValueError
-        As `monotone.align`.
+    A document without a segmented translation has its source as the guide. Unless the embedder supports both languages,
+    the confidence of such an alignment is low. Raises ValueError like `monotone.align`.
     """
     columns = zip(*(segment.guides for segment in segments), strict=True)
     guides = [guide for texts in columns if any(guide := list(texts))]
@@ -93,9 +80,9 @@ def by_embeddings(prose: str, segments: Sequence[SegmentPlace], embed: Embed) ->
 
 
 def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:
-    """Ids of segments for which the offline aligner found no text, or a text of low likeness.
+    """Ids of segments for which the offline aligner found no text or a text of low likeness.
 
-    Segments without a source text are left out.
+    Segments without a source text are excluded.
     """
     doubt = _doubt(aligned)
     doubtful: list[str] = []
@@ -105,8 +92,8 @@ def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:
         absent = doubt or _absence([place for _, place in places], likeness)
         doubtful += [
             place.id
-            for (_, place), alike in zip(places, likeness, strict=True)
-            if place.source.strip() and (absent or alike is None or alike < UNSURE)
+            for (_, place), value in zip(places, likeness, strict=True)
+            if place.source.strip() and (absent or value is None or value < UNSURE)
         ]
     return doubtful
 
@@ -119,18 +106,23 @@ def aligned_rows(
     extracted: Sequence[Extracted],
     corrections: Mapping[str, str | None],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Results for a document: rows of `alignment`, and passages with a segment that a model failed to align.
+    """Combine the results for a document into rows of `alignment`.
 
     A manual correction takes precedence over a model's text, and a model's text over the offline alignment.
 
     Parameters
     ----------
     aligned
-        None if a model was asked about everything.
+        The offline alignment; None if a model was asked about all segments.
+    extracted
+        A model's results for the segments that it was asked about.
+    corrections
+        Manually corrected texts by segment id; null for a segment that the translation lacks.
 
     Returns
     -------
-    Rows of `alignment`, one a passage; and columns `passage` and `error`.
+    Rows of `alignment`, one per passage, and the passages with a segment that a model failed to align: columns
+    `passage` and `error`.
     """
     answers = {result.segment: result for result in extracted}
     doubt = _doubt(aligned)
@@ -148,23 +140,19 @@ def aligned_rows(
             if answer and answer.error and place.id not in corrections:
                 failures.append((passage, f"{translator}, {place.id}: {answer.error}"))
             pieces.append(_settled(place, None if absent else piece, answer, corrections))
-        found = any(piece.text for piece in pieces)
+        has_text = any(piece.text for piece in pieces)
         columns = ([piece[column] for piece in pieces] for column in range(len(Piece._fields)))
         confidence = aligned.confidence if aligned else None
-        rows.append((passage, translator, *columns, confidence, None if found else absent))
-    failed = pl.DataFrame(failures, schema=["passage", "error"], orient="row", schema_overrides={"passage": pl.String})
-    return pl.DataFrame(rows, schema=ALIGNMENT, orient="row"), failed.unique("passage", maintain_order=True)
+        rows.append((passage, translator, *columns, confidence, None if has_text else absent))
+    failed_passages = pl.DataFrame(failures, schema={"passage": pl.String, "error": pl.String}, orient="row")
+    return pl.DataFrame(rows, schema=ALIGNMENT, orient="row"), failed_passages.unique("passage", maintain_order=True)
 
 
 def verified_rows(translator: str, prose: str, alignment: pl.DataFrame, others: Mapping[str, str]) -> pl.DataFrame:
-    """Rows of `verification` of a document and translator, one a segment with a text.
+    """Rows of `verification` for a document and translator, one per segment with a text.
 
-    Parameters
-    ----------
-    alignment
-        Columns `passage`, `segment_ids` and `segments` (null if a passage was not aligned), in the document's order.
-    others
-        The translator's other documents, by id.
+    `alignment` has columns `passage`, `segment_ids` and `segments` (texts, null if a passage was not aligned), in
+    document order; `others` has the texts of the translator's other documents by id.
     """
     pieces = [
         (passage, segment, text)
@@ -184,19 +172,19 @@ def verified_rows(translator: str, prose: str, alignment: pl.DataFrame, others: 
 def _doubt(aligned: Aligned | None) -> str | None:
     if aligned is None or aligned.confidence >= CONFIDENT:
         return None
-    return f"is this a translation of the document? confidence {aligned.confidence:.2f}, below {CONFIDENT}"
+    return f"may not be a translation of this document: confidence {aligned.confidence:.2f}, below {CONFIDENT}"
 
 
 def _absence(places: Sequence[SegmentPlace], likeness: Sequence[float | None]) -> str | None:
-    """The reason why a passage counts as absent from the translation; None if it is present, or no segment was found.
+    """Why a passage counts as absent from the translation; None if it is present, or no segment has a stretch.
 
-    `likeness` has the likeness of each segment to its stretch, None without a stretch.
+    `likeness` is the likeness of each segment to its stretch, None without a stretch.
     """
-    weights = [len(place.source) for place in places]
-    if all(each is None for each in likeness):
+    if all(value is None for value in likeness):
         return None
-    alike = sum(w * (each or 0.0) for w, each in zip(weights, likeness, strict=True)) / max(sum(weights), 1)
-    return None if alike >= FOUND else f"nothing in the translation is like it: likeness {alike:.2f}, below {FOUND}"
+    weights = [len(place.source) for place in places]
+    mean = sum(w * (value or 0.0) for w, value in zip(weights, likeness, strict=True)) / max(sum(weights), 1)
+    return None if mean >= FOUND else f"nothing in the translation resembles it: likeness {mean:.2f}, below {FOUND}"
 
 
 def _offline(prose: str, aligned: Aligned | None, index: int) -> Piece:
@@ -207,13 +195,13 @@ def _offline(prose: str, aligned: Aligned | None, index: int) -> Piece:
 
 
 def _expected(place: SegmentPlace) -> float:
-    """Expected characters of a segment: mean over the guides that have the segment."""
+    """Expected characters of a segment: mean over the guides that have it; 0 if none has."""
     lengths = [len(text) for text in place.guides if text]
     return sum(lengths) / len(lengths) if lengths else 0.0
 
 
 def _pace(segments: Sequence[SegmentPlace], aligned: Aligned | None) -> float:
-    """Ratio of the translation's length to the guides' length, over the segments that have a stretch."""
+    """Ratio of the translation's length to the guides' mean length, over segments with a stretch."""
     if aligned is None:
         return 1.0
     spans = [(place, span) for place, span in zip(segments, aligned.spans, strict=True) if span]
@@ -222,9 +210,10 @@ def _pace(segments: Sequence[SegmentPlace], aligned: Aligned | None) -> float:
 
 
 def _merged(places: Sequence[tuple[int, SegmentPlace]], pieces: Sequence[Piece], pace: float) -> list[Piece]:
-    """The pieces of a passage; '' for a segment without a piece if the passage is present as a whole without it.
+    """Set the text of segments without a stretch to '' if the passage is completely translated without them.
 
-    The aligner gives a short segment ('Yes, sir.') to its neighbor if the translation has both in one clause.
+    If the translation has a short segment ('Yes, sir.') and its neighbor in one clause, the aligner assigns the whole
+    clause to the neighbor.
     """
     expected = [pace * _expected(place) for _, place in places]
     whole = sum(len(piece.text or "") for piece in pieces) >= WHOLE * sum(expected)
@@ -237,7 +226,7 @@ def _merged(places: Sequence[tuple[int, SegmentPlace]], pieces: Sequence[Piece],
 def _settled(
     place: SegmentPlace, offline: Piece | None, answer: Extracted | None, corrections: Mapping[str, str | None]
 ) -> Piece:
-    """The final piece of a segment; '' if there is nothing to translate."""
+    """The final alignment of a segment; its text is '' if the source has no text."""
     if place.id in corrections:
         text = corrections[place.id]
         return Piece(text, method="hand" if text else None)
@@ -249,5 +238,5 @@ def _settled(
 
 
 def corrected(rows: pl.DataFrame) -> dict[str, str | None]:
-    """Corrections by segment, from rows of continuous_reference."""
+    """Manually corrected texts by segment id, from rows of `continuous_reference`."""
     return {segment: text for entry in rows["corrections"] for segment, text in json.loads(entry).items()}

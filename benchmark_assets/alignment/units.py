@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 LONG = 100.0
-"""Mean characters of segments from which boundaries are sought between sentences only. Chapters and verses end with a
-sentence, and each clause of a sentence is a further chance to err."""
+"""If the mean length of segments, in characters, exceeds this, units are whole sentences: long segments end with a
+sentence, and further boundaries would only allow more errors."""
 
 LEAST_SENTENCE, LEAST_CLAUSE = 25, 8
-"""Fewest characters: a shorter piece is joined to the previous one ('Why?', 'etc.')."""
+"""Fewest characters in a unit; a shorter piece ('Why?', 'etc.') is joined to a neighbor."""
 
 _CLOSING = r"""["”’'»)\]]"""
 _END = rf"(?<=[.!?…;:。！？；：])|(?<=[.!?…;:]{_CLOSING})"
@@ -25,18 +25,18 @@ _FULL_STOP = re.compile(rf"[.!?…。！？]{_CLOSING}*\s*$")
 
 
 class Units(NamedTuple):
-    """A text in its units.
+    """A text divided into n units.
 
     Attributes
     ----------
     spans
-        Places of the n units in the text, half-open, without gaps between them.
+        Range of characters of each unit, half-open, without gaps between units.
     texts
         The units, stripped.
     ends
-        Characters up to each of the n + 1 boundaries, counting each unit with one space, shape (n + 1,).
+        Number of characters up to each boundary, counting each stripped unit and one space, shape (n + 1,).
     paragraphs, sentences
-        Whether a boundary is one of a paragraph or line, and one of a sentence, shape (n + 1,).
+        Whether each boundary is between paragraphs or lines, and whether it is between sentences, shape (n + 1,).
     """
 
     spans: list[tuple[int, int]]
@@ -47,13 +47,10 @@ class Units(NamedTuple):
 
 
 def units(text: str, segment_length: float) -> Units:
-    """Cut a text into sentences, or into clauses if the segments to align it to are short.
+    """Divide a text into sentences, or into clauses if the segments are short.
 
-    Parameters
-    ----------
-    segment_length
-        Mean length of the segments, in characters. The conjunctions that may begin a clause are English; texts in other
-        languages are cut at their punctuation.
+    Texts are divided at punctuation; clauses also begin with English conjunctions. `segment_length` is the mean length
+    of the segments to which the text is aligned, in characters.
     """
     pattern, least = (_SENTENCE, LEAST_SENTENCE) if segment_length > LONG else (_CLAUSE, LEAST_CLAUSE)
     spans = _spans(text, pattern, least)
@@ -68,7 +65,7 @@ def units(text: str, segment_length: float) -> Units:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, stripped; a text without a boundary is one."""
+    """The sentences of a text, stripped; a text without a boundary is one sentence."""
     return [text[start:end].strip() for start, end in _spans(text, _SENTENCE, LEAST_SENTENCE)]
 
 

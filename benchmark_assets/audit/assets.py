@@ -1,4 +1,4 @@
-"""Assets of the audit: error rates of models, calibration of judges, error estimates, worked examples."""
+"""Assets of the audit: error rates of models, reliability of judges, error estimates, worked examples."""
 
 from collections.abc import Callable, Mapping
 
@@ -43,23 +43,15 @@ def audit_outcome(
     """Error rates by severity and category, shared failures of models, correlation of errors with metrics."""
     panels = _panels(warehouse, provider)
 
-    def compute(_: pl.DataFrame) -> Computed:
+    def tables() -> dict[str, pl.DataFrame]:
         outputs, rows = warehouse.read("triage"), _rated(warehouse)
-        tables = {
+        signed = {
             "audit_outcome": outcomes(outputs, rows), "error_category": categories(rows),
             "failure_overlap": overlap(outputs, rows), "error_correlation": correlations(rows, _scores(warehouse)),
         }  # fmt: skip
-        return Computed(_signed(panels, tables) | {"failing_passage": failing_passages(outputs, rows)})
+        return _signed(panels, signed) | {"failing_passage": failing_passages(outputs, rows)}
 
-    return refresh(
-        context,
-        warehouse,
-        compute,
-        _settings(warehouse, panels),
-        lambda: readings.of_outcomes(warehouse),
-        sparse=True,
-        draw=plots,
-    )
+    return _refresh(context, warehouse, panels, tables, readings.of_outcomes, plots)
 
 
 @dg.asset(
@@ -71,27 +63,19 @@ def judge_calibration(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Reliability of the judges: against people, against each other, and with one judge left out."""
+    """Reliability of judges: agreement with people and with each other, and the panel without each judge."""
     panels = _panels(warehouse, provider)
 
-    def compute(_: pl.DataFrame) -> Computed:
+    def tables() -> dict[str, pl.DataFrame]:
         rows, votes = _rated(warehouse), warehouse.read("judge_vote")
-        tables = {
+        signed = {
             "judge_calibration": calibration(rows, votes), "judge_reliability": reliability(rows, votes),
             "rater_agreement": agreement(warehouse.read("triage"), votes, warehouse.read("human_label")),
             "panel_without": panel_without(rows, votes),
         }  # fmt: skip
-        return Computed(_signed(panels, tables) | {"judge_confusion": confusion(rows, votes)})
+        return _signed(panels, signed) | {"judge_confusion": confusion(rows, votes)}
 
-    return refresh(
-        context,
-        warehouse,
-        compute,
-        _settings(warehouse, panels),
-        lambda: readings.of_judges(warehouse),
-        sparse=True,
-        draw=plots,
-    )
+    return _refresh(context, warehouse, panels, tables, readings.of_judges, plots)
 
 
 @dg.asset(
@@ -105,28 +89,42 @@ def error_estimate(
     """Error rates of all outputs, judged or not, estimated from people's sample, and the cost of finding errors."""
     panels = _panels(warehouse, provider)
 
-    def compute(_: pl.DataFrame) -> Computed:
+    def tables() -> dict[str, pl.DataFrame]:
         outputs, rows = warehouse.read("triage"), _rated(warehouse)
         costs = recall_costs(outputs, rows, _scores(warehouse).drop("drift"))
-        tables = {"error_estimate": estimates(outputs, rows), "recall_cost": costs}
-        return Computed(_signed(panels, tables))
+        return _signed(panels, {"error_estimate": estimates(outputs, rows), "recall_cost": costs})
 
-    return refresh(
-        context, warehouse, compute, _settings(warehouse, panels), lambda: readings.of_estimates(warehouse),
-        sparse=True, draw=plots,
-    )  # fmt: skip
+    return _refresh(context, warehouse, panels, tables, readings.of_estimates, plots)
 
 
 @dg.asset(group_name="audit", code_version="1", kinds={"duckdb"}, deps=[triage, verdict, human_label])
 def worked_example(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Outputs worth reading, chosen by rule; `variorum examples` writes them as a page."""
+    """Outputs that illustrate the audit, selected by rules; `variorum examples` writes them as a page."""
 
-    def compute(_: pl.DataFrame) -> Computed:
+    def tables() -> dict[str, pl.DataFrame]:
         outputs = with_people(warehouse.read("triage"), warehouse.read("verdict"), warehouse.read("human_label"))
-        return Computed({"worked_example": examples(outputs)})
+        return {"worked_example": examples(outputs)}
+
+    return _refresh(context, warehouse, {}, tables, readings.of_examples)
+
+
+def _refresh(
+    context: dg.AssetExecutionContext,
+    warehouse: Warehouse,
+    panels: Mapping[str, str],
+    tables: Callable[[], Mapping[str, pl.DataFrame]],
+    reading: Callable[[Warehouse], Mapping[str, str]],
+    plots: Plots = lambda *_: {},
+) -> dg.Output[None]:
+    """Materialize tables over all verdicts and labels; the asset does not apply while there are none."""
+
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        rated = any(len(warehouse.read(table, columns=["model"], most=1)) for table in ("verdict", "human_label"))
+        words = f"{SIGNATURE if panels else ''} {sorted(panels.items())}"
+        return (partitions if rated else partitions.clear()).with_columns(settings=pl.lit(words))
 
     return refresh(
-        context, warehouse, compute, _settings(warehouse, {}), lambda: readings.of_examples(warehouse), sparse=True
+        context, warehouse, lambda _: Computed(tables()), settings, lambda: reading(warehouse), sparse=True, draw=plots
     )
 
 
@@ -141,21 +139,10 @@ def _scores(warehouse: Warehouse) -> pl.DataFrame:
     return scores.select("model", "passage", *METRICS, *DIAGNOSES)
 
 
-def _settings(warehouse: Warehouse, panels: Mapping[str, str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Settings of a table over all verdicts and labels; the table does not apply if there are none."""
-
-    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        some = any(len(warehouse.read(table, columns=["model"], most=1)) for table in ("verdict", "human_label"))
-        words = f"{SIGNATURE if panels else ''} {sorted(panels.items())}"
-        return (partitions if some else partitions.clear()).with_columns(settings=pl.lit(words))
-
-    return settings
-
-
 def _panels(warehouse: Warehouse, provider: Provider) -> Mapping[str, str]:
-    """The panel and its settings, by corpus: part of the signature of every number.
+    """Description of each corpus's panel and its settings, by corpus, for signatures.
 
-    A judge that is no longer in the registry has no hash.
+    The hash of a judge that is no longer in the registry is None.
     """
     prompt, judges = prompts.load("judge"), provider.registry().judges
     hashes = {name: digest(*provider.model(name).determinants)[:8] for name in judges}
@@ -169,5 +156,6 @@ def _panels(warehouse: Warehouse, provider: Provider) -> Mapping[str, str]:
 
 
 def _signed(panels: Mapping[str, str], tables: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Append the description of the panel to each row's signature."""
     panel = pl.col("corpus").replace_strict(panels, default="", return_dtype=pl.String)
     return {name: rows.with_columns(signature=pl.format("{}; {}", "signature", panel)) for name, rows in tables.items()}

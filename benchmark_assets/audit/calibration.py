@@ -1,7 +1,7 @@
-"""Reliability of judges: agreement with people, agreement between judges, and the panel without one of its judges.
+"""Reliability of judges: agreement with people and with each other, and the panel without one of its judges.
 
-Here: agreement of raters. Not here: rates of errors (outcomes, estimates). Source: section 4.3 and tables 8 and E4 of
-the audit paper. The intervals, the confidence and the panel without a judge are additions to the paper.
+Not here: error rates (outcomes, estimates). Source: section 4.3 and tables 8 and E4 of the audit paper. Intervals, the
+analysis by confidence, and the panel without a judge are additions to the paper.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,19 +11,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmark_assets.adjudication.labels import MAJOR, MINOR, SUBSTANTIVE, UNCERTAIN, VALID
+from benchmark_assets.adjudication.labels import SUBSTANTIVE
 from benchmark_assets.adjudication.verdicts import KEY, verdicts
+from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.overlap import LEVELS
-from benchmark_assets.audit.rated import PANEL, PEOPLE, WILSON, with_rate
-from benchmark_assets.metrics.intervals import SIGNATURE, bounded, sample_and_resamples, wilson
+from benchmark_assets.audit.rated import PANEL, WILSON, labeled_by_people, share, with_rate
+from benchmark_assets.metrics.intervals import SIGNATURE, bounded, sample_and_resamples
 from benchmark_assets.metrics.measures import Floats, ratio
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
 ABSTAINED = "ABSTAINED"
-"""Label of a judge that abstained."""
-
-SHARES = ("precision", "recall", "f1")
+"""Label for judges that abstained."""
 
 CALIBRATION = schema("judge_calibration")
 CONFUSION = schema("judge_confusion")
@@ -33,26 +32,16 @@ WITHOUT = schema("panel_without")
 
 
 def calibration(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `judge_calibration`.
+    """Rows of `judge_calibration`, from people's substantive labels in rows of `rated`, and votes.
 
-    Parameters
-    ----------
-    rows
-        As `rated` returns them; only rows by people are used. Sampled outputs without a label, or without a substantive
-        one, are left out: `audit_outcome` counts them (`asked`, `judged`, `uncertain`).
-    votes
-        Rows of `judge_vote`.
-
-    Returns
-    -------
-    Columns of `CALIBRATION`: for each judge, the panel, and the panel without each of its judges, on the outputs that
-    it and people have labelled. A judge's label that is not substantive agrees with none of the three substantive
-    labels, and counts as no error.
+    `votes` are rows of `judge_vote`. Columns of `CALIBRATION`: one row for each judge, for the panel, and for the panel
+    without each of its judges, over the outputs labeled by both this rater and people. A judge's label that is not
+    substantive agrees with no label by people, and is not an error.
 
     Notes
     -----
-    Precision: share of the judge's errors that people confirm. Recall: share of people's errors that the judge sees.
-    Table 8 and the kappas of section 4.3.
+    Precision is the share of a judge's errors that people confirm, recall the share of people's errors that the judge
+    finds: table 8, and the kappas of section 4.3.
     """
     result: list[tuple[object, ...]] = []
     for corpus, judge, pairs in _against_people(rows, votes):
@@ -69,30 +58,31 @@ def calibration(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
 
 
 def confusion(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `judge_confusion` (table E4): columns of `CONFUSION`; parameters as for `calibration`.
+    """Rows of `judge_confusion` (table E4): columns of `CONFUSION`; parameters as in `calibration`.
 
-    All nine cells of the substantive labels, and a column for each other label that a judge gave.
+    One row per pair of labels, even without outputs: people's label is substantive, the judge's is substantive or any
+    other label that it gave.
     """
-    rows_by_label = []
+    result: list[tuple[object, ...]] = []
     for corpus, judge, pairs in _against_people(rows, votes):
         cells = pairs.group_by("people", "judged").agg(pl.len()).iter_rows()
         counts = {(people, judged): outputs for people, judged, outputs in cells}
         labels = _labels(pairs["judged"])
-        rows_by_label += [
+        result += [
             (corpus, judge, people, judged, counts.get((people, judged), 0))
             for people in SUBSTANTIVE
             for judged in labels
         ]
-    return pl.DataFrame(rows_by_label, schema=CONFUSION, orient="row")
+    return pl.DataFrame(result, schema=CONFUSION, orient="row")
 
 
 def reliability(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `judge_reliability`: columns of `RELIABILITY`; parameters as for `calibration`.
+    """Rows of `judge_reliability`: agreement with people by confidence; parameters as in `calibration`.
 
-    A well-calibrated judge agrees with people more often where its confidence is high.
+    Columns of `RELIABILITY`. A well-calibrated judge agrees with people more often when its confidence is high.
     """
-    sure = votes.drop_nulls("confidence").select(*KEY, "judge", "confidence", judged="label")
-    pairs = sure.join(_people(rows), on=KEY)
+    confident = votes.drop_nulls("confidence").select(*KEY, "judge", "confidence", judged="label")
+    pairs = confident.join(_people(rows), on=KEY)
     counts = pairs.group_by("corpus", "judge", "confidence").agg(
         outputs=pl.len(), agreed=(pl.col("people") == pl.col("judged")).sum()
     )
@@ -102,62 +92,45 @@ def reliability(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
 
 
 def agreement(triage: pl.DataFrame, votes: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `rater_agreement`.
+    """Rows of `rater_agreement`, from rows of `triage`, `judge_vote` and `human_label`.
 
-    Parameters
-    ----------
-    triage, votes, labels
-        Rows of `triage`, `judge_vote` and `human_label`.
-
-    Returns
-    -------
-    Columns of `AGREEMENT`: each pair of judges over the queue and over the sample, each pair of people over the sample,
-    if there are outputs that both labelled. All five labels count separately.
+    Columns of `AGREEMENT`: one row for each pair of judges over the queue, each pair of judges over the sample, and
+    each pair of people over the sample, if the pair labeled any output in common. All five labels are distinguished.
     """
     result: list[tuple[object, ...]] = []
-    for scope, chosen, kind, name, given in (
+    for scope, column, kind, name, labels_by_rater in (
         ("queue", "queued", "judges", "judge", votes),
         ("sample", "sampled", "judges", "judge", votes),
         ("sample", "sampled", "people", "annotator", labels),
     ):
-        ratings = given.drop_nulls("label").select(CORPUS, *KEY, "label", rater=name)
-        ratings = ratings.join(triage.filter(chosen), on=KEY, how="semi").sort("corpus")
+        ratings = labels_by_rater.drop_nulls("label").select(CORPUS, *KEY, "label", rater=name)
+        ratings = ratings.join(triage.filter(column), on=KEY, how="semi").sort("corpus")
         for (corpus,), part in ratings.group_by(["corpus"], maintain_order=True):
             for first, second in combinations(part["rater"].unique().sort().to_list(), 2):
                 pairs = part.filter(rater=first).join(part.filter(rater=second), on=KEY)
                 if pairs.is_empty():
                     continue
-                both = pairs["label"], pairs["label_right"]
-                tables = cross_tables(pairs["passage"], *both, sorted({label for labels in both for label in labels}))
+                one, other = pairs["label"], pairs["label_right"]
+                tables = cross_tables(pairs["passage"], one, other, sorted({*one, *other}))
                 numbers = *_exact(tables), *bounded(kappa(tables))
                 result.append((corpus, scope, kind, first, second, len(pairs), *numbers, SIGNATURE))
     return pl.DataFrame(result, schema=AGREEMENT, orient="row").sort("corpus", "scope", "kind", "first", "second")
 
 
 def panel_without(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `panel_without`.
+    """Rows of `panel_without`, from the panel's rows of `rated`, and rows of `judge_vote`.
 
-    Parameters
-    ----------
-    rows
-        As `rated` returns them; only rows by the panel are used.
-    votes
-        Rows of `judge_vote`.
-
-    Returns
-    -------
-    Columns of `WITHOUT`: for each judge of a panel of several, the verdicts of the other judges on the queued outputs.
-    A verdict needs more than half of them: where two judges are left and disagree, it is UNCERTAIN.
+    Columns of `WITHOUT`: for each judge, the verdicts of the other judges on the queued outputs. A verdict needs more
+    than half of their votes: if only two judges remain and disagree, it is UNCERTAIN. No rows for a panel of one judge.
     """
     queue = rows.filter(pl.col("raters") == PANEL).drop_nulls("label").select("corpus", *KEY, whole="label")
     queued = votes.join(queue, on=KEY, how="semi")
     parts = [others.join(queue, on=KEY).with_columns(judge=pl.lit(judge)) for judge, others in _without(queued)]
     if not parts:
         return pl.DataFrame(schema=WITHOUT)
-    named = {"valid": VALID, "minor": MINOR, "major": MAJOR, "uncertain": UNCERTAIN}
     counts = pl.concat(parts).group_by("corpus", "judge").agg(
         outputs=pl.len(), changed=(pl.col("label") != pl.col("whole")).sum(),
-        **{name: (pl.col("label") == label).sum() for name, label in named.items()},
+        **{name: (pl.col("label") == label).sum() for name, label in LABELS.items()},
     )  # fmt: skip
     rates = with_rate(counts, "major_rate", pl.col("major"), pl.col("outputs")).with_columns(signature=pl.lit(WILSON))
     return rates.sort("corpus", "judge").select(pl.col(name).cast(kind) for name, kind in WITHOUT.items())
@@ -169,61 +142,63 @@ def cross_tables(passages: pl.Series, first: pl.Series, second: pl.Series, label
     Parameters
     ----------
     passages, first, second
-        Passage and the two labels of each output; all labels are in `labels`.
+        Passage of each output, and its labels by the two raters.
+    labels
+        All labels that occur, in the order of the tables' rows and columns.
 
     Returns
     -------
-    Shape (1 + RESAMPLES, labels, labels), the sample first; rows are the first rater's labels.
+    Shape (1 + RESAMPLES, labels, labels), the sample first. Rows are the first rater's labels, columns the second's.
     """
     codes = {label: code for code, label in enumerate(labels)}
-    one, other = (column.replace_strict(codes, return_dtype=pl.Int64).to_numpy() for column in (first, second))
+    rows, columns = (column.replace_strict(codes, return_dtype=pl.Int64).to_numpy() for column in (first, second))
     places = passages.rank("dense").to_numpy().astype(np.int64) - 1
     size, count = len(labels), places.max() + 1
-    cells = np.bincount((places * size + one) * size + other, minlength=count * size * size)
+    cells = np.bincount((places * size + rows) * size + columns, minlength=count * size * size)
     tables: Floats = sample_and_resamples(count) @ cells.reshape(count, size * size).astype(np.float64)
     return tables.reshape(-1, size, size)
 
 
-def collapsed(tables: Floats, chosen: NDArray[np.bool_]) -> Floats:
-    """Collapse tables to two labels, not chosen and chosen: from shape (n, labels, labels) to (n, 2, 2)."""
-    to_two = np.stack([~chosen, chosen]).astype(np.float64)
+def collapsed(tables: Floats, errors: NDArray[np.bool_]) -> Floats:
+    """Collapse tables from shape (n, labels, labels) to (n, 2, 2): no error and error, by the mask `errors`."""
+    to_two = np.stack([~errors, errors]).astype(np.float64)
     smaller: Floats = to_two @ tables @ to_two.T
     return smaller
 
 
 def kappa(tables: Floats) -> Floats:
-    """Cohen's kappa of each table, from shape (n, labels, labels) to (n,); NaN if both raters only ever give the same
-    single label.
+    """Cohen's kappa of each table, from shape (n, labels, labels) to (n,), in [-1, 1].
+
+    NaN if both raters give all outputs the same single label.
     """
     n = tables.sum(axis=(1, 2))
-    alike = np.trace(tables, axis1=1, axis2=2)
+    agreed = np.trace(tables, axis1=1, axis2=2)
     by_chance = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1)
-    return ratio(n * alike - by_chance, n * n - by_chance)
+    return ratio(n * agreed - by_chance, n * n - by_chance)
 
 
 def _against_people(rows: pl.DataFrame, votes: pl.DataFrame) -> Iterator[tuple[object, object, pl.DataFrame]]:
-    """Corpus, judge or panel, and columns `passage`, `people`, `judged`."""
+    """Corpus, name of a judge or panel, and their labels beside people's: columns `passage`, `people`, `judged`."""
     people = _people(rows)
-    labelled = votes.join(people, on=KEY, how="semi").with_columns(pl.col("label").fill_null(ABSTAINED))
-    if labelled.is_empty():
+    labeled = votes.join(people, on=KEY, how="semi").with_columns(pl.col("label").fill_null(ABSTAINED))
+    if labeled.is_empty():
         return
-    judges = labelled.select(*KEY, "judge", judged="label")
-    without = ((f"panel without {judge}", others) for judge, others in _without(labelled))
-    panels = [("panel", verdicts(labelled)), *without]
-    together = [panel.select(*KEY, pl.lit(name).alias("judge"), judged="label") for name, panel in panels]
-    pairs = pl.concat([judges, *together]).join(people, on=KEY).sort("corpus", "judge")
+    judges = labeled.select(*KEY, "judge", judged="label")
+    without = ((f"panel without {judge}", others) for judge, others in _without(labeled))
+    panels = [("panel", verdicts(labeled)), *without]
+    by_panels = [panel.select(*KEY, pl.lit(name).alias("judge"), judged="label") for name, panel in panels]
+    pairs = pl.concat([judges, *by_panels]).join(people, on=KEY).sort("corpus", "judge")
     for (corpus, judge), part in pairs.group_by(["corpus", "judge"], maintain_order=True):
         yield corpus, judge, part
 
 
 def _people(rows: pl.DataFrame) -> pl.DataFrame:
-    """People's substantive labels of outputs."""
-    settled = (pl.col("raters") == PEOPLE) & pl.col("label").is_in(SUBSTANTIVE)
-    return rows.filter(settled).select("corpus", *KEY, people="label")
+    """People's substantive labels: columns `corpus`, `KEY` and `people`."""
+    return labeled_by_people(rows).select("corpus", *KEY, people="label")
 
 
 def _without(votes: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Each judge, and the verdicts of the other judges on the outputs that it voted on."""
+    """Each judge, and the other judges' verdicts on the outputs that this judge voted on."""
     for judge in votes["judge"].unique().sort().to_list():
         judged = votes.filter(judge=judge)
         others = votes.filter(pl.col("judge") != judge).join(judged, on=KEY, how="semi")
@@ -232,19 +207,18 @@ def _without(votes: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def _labels(judged: pl.Series) -> list[str]:
-    """The substantive labels, then all others in the column."""
+    """The substantive labels, then other labels in the column, sorted."""
     return [*SUBSTANTIVE, *sorted(set(judged) - set(SUBSTANTIVE))]
 
 
-def _exact(tables: Floats) -> tuple[float, float, float]:
-    hits, trials = int(np.trace(tables[0])), int(tables[0].sum())
-    return hits / trials, *wilson(hits, trials)
+def _exact(tables: Floats) -> tuple[float | None, float | None, float | None]:
+    """Share of outputs with the same label by both raters, with its interval."""
+    return share(int(np.trace(tables[0])), int(tables[0].sum()))
 
 
 def _shares(tables: Floats) -> Iterator[float | None]:
-    """Precision, recall and F1 with their intervals, from tables of two labels where the second is the error."""
-    both, seen, there = tables[:, 1, 1], tables[:, :, 1].sum(axis=1), tables[:, 1].sum(axis=1)
-    for whole in (seen, there):
-        hits, trials = int(both[0]), int(whole[0])
-        yield from (hits / trials, *wilson(hits, trials)) if trials else (None, None, None)
-    yield from bounded(ratio(2 * both, seen + there))
+    """Precision, recall and F1 with their intervals, from tables of two labels, the second being the error."""
+    hits, judged, actual = tables[:, 1, 1], tables[:, :, 1].sum(axis=1), tables[:, 1].sum(axis=1)
+    for whole in (judged, actual):
+        yield from share(int(hits[0]), int(whole[0]))
+    yield from bounded(ratio(2 * hits, judged + actual))

@@ -1,7 +1,7 @@
-"""Correlations of scores with errors: section 4.6 of the audit paper, with intervals.
+"""Point-biserial correlation of scores with errors over the queue: section 4.6 of the audit paper, with intervals.
 
-Here: point-biserial correlation over the queue. Not here: how well a score detects deliberate damage
-(sensitivity.detection), or how many outputs must be judged to find errors (recall_cost).
+Not here: how well scores detect deliberate damage (sensitivity.detection), how many outputs must be judged to find
+errors (recall_cost).
 """
 
 import numpy as np
@@ -23,19 +23,13 @@ CORRELATION = schema("error_correlation")
 
 
 def correlations(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `error_correlation`.
+    """Rows of `error_correlation`, from the panel's rows of `rated` and from scores.
 
-    Parameters
-    ----------
-    rows
-        As `rated` returns them; rows by people and uncertain verdicts are ignored.
-    scores
-        Columns `model`, `passage` and any of `METRICS`, null where an output has none.
+    `scores` has columns `model`, `passage` and any of `METRICS`, null for outputs without the score. Uncertain verdicts
+    are ignored.
 
-    Returns
-    -------
-    Columns of `CORRELATION`, a row for each corpus with a verdict, level and metric of `scores`. The correlation is
-    null if the metric is constant, or if all outputs or none are errors.
+    Columns of `CORRELATION`, one row for each corpus with verdicts, level, and metric in `scores`. The correlation is
+    null if the metric is constant, or if either all outputs or none are errors.
     """
     settled = (pl.col("raters") == PANEL) & pl.col("label").is_not_null() & (pl.col("label") != UNCERTAIN)
     queue = rows.filter(settled).join(scores, on=["model", "passage"], how="left").sort("corpus", "passage", "model")
@@ -55,27 +49,27 @@ def correlations(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def point_biserial(values: Floats, errors: NDArray[np.bool_], passages: NDArray[np.int64]) -> Floats:
-    """Correlation of values with errors, in the sample and in its resamples.
+    """Point-biserial correlation of values with errors, in the sample and in its bootstrap resamples.
 
     Parameters
     ----------
     values, errors
         Shape (outputs,).
     passages
-        Number of each output's passage, consecutive from 0; shape (outputs,).
+        Index of each output's passage, consecutive from 0; shape (outputs,).
 
     Returns
     -------
-    Shape (1 + RESAMPLES,), the sample first, in [-1, 1]; NaN where values or errors are constant.
+    Shape (1 + RESAMPLES,), the sample first, in [-1, 1]; NaN if values or errors are constant. One NaN without outputs.
     """
     if not len(values):
         return np.array([np.nan])
-    wide = np.ptp(values)
-    x = (values - values.mean()) / (wide if wide > 0 else 1.0)  # sums of squares of raw values lose digits
+    extent = np.ptp(values)
+    x = (values - values.mean()) / (extent if extent > 0 else 1.0)  # sums of squares of raw values lose digits
     y = errors.astype(np.float64)
     terms = np.ones_like(x), x, y, x * x, x * y
     parts = np.stack([np.bincount(passages, weights=term) for term in terms], axis=1)
     n, sx, sy, sxx, sxy = (sample_and_resamples(len(parts)) @ parts).T
     of_x, of_y = n * sxx - sx * sx, n * sy - sy * sy
-    of_x[of_x <= 1e-12 * n * n] = 0  # constant values, but for rounding
+    of_x[of_x <= 1e-12 * n * n] = 0  # constant up to rounding
     return ratio(n * sxy - sx * sy, np.sqrt(of_x * of_y))

@@ -1,16 +1,17 @@
-"""Error rates of all outputs, above and below the threshold, estimated from the sample that people labelled.
+"""Error rates of all outputs, above and below the threshold, estimated by post-stratification of people's sample.
 
-Here: post-stratification. Not here: counts of labelled outputs (outcomes).
+Not here: counts of labeled outputs (outcomes).
 """
 
 import polars as pl
 
-from benchmark_assets.adjudication.labels import MAJOR, MINOR, SUBSTANTIVE
-from benchmark_assets.audit.rated import BOUNDS, PEOPLE, with_totals
+from benchmark_assets.adjudication.labels import MAJOR, MINOR
+from benchmark_assets.audit.rated import labeled_by_people, with_totals
 from benchmark_assets.metrics.intervals import wilson
 from benchmark_assets.metrics.measures import Floats
 from resources.catalogue import schema
 from resources.keys import CORPUS
+from resources.tables import ENDS
 
 RATES = ("minor", "major", "any")
 
@@ -24,30 +25,21 @@ SIGNATURE = (
 
 
 def estimates(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `error_estimate`.
+    """Rows of `error_estimate`, from rows of `triage` and people's substantive labels in rows of `rated`.
 
-    Parameters
-    ----------
-    triage
-        Rows of `triage`.
-    rows
-        As `rated` returns them; only rows by people with a substantive label are used.
-
-    Returns
-    -------
-    Columns of `ESTIMATE`: for each corpus with labels, every model and all together (''), every region that has outputs
-    and 'all'. The rates refer to the outputs in strata with labels, a fraction `covered` of all outputs. Without
-    labels they are null.
+    Columns of `ESTIMATE`: for each corpus with labels, one row for each model or all models (''), and each region with
+    outputs or 'all'. A stratum is a model's outputs in a band. Rates refer to the outputs in strata with labels, which
+    are a share `covered` of the outputs; they are null if no stratum has labels.
     """
     by = ["corpus", "model", "band"]
-    settled = rows.filter((pl.col("raters") == PEOPLE) & pl.col("label").is_in(SUBSTANTIVE))
+    labeled = labeled_by_people(rows)
     minor, major = pl.col("label") == MINOR, pl.col("label") == MAJOR
-    labels = settled.group_by(by).agg(
+    labels = labeled.group_by(by).agg(
         labelled=pl.len(), minor=minor.sum(), major=major.sum(), any=(minor | major).sum()
     )
     region = pl.when("queued").then(pl.lit("above")).otherwise(pl.lit("below"))
     sizes = triage.group_by(CORPUS, "model", "band", region.alias("region")).agg(outputs=pl.len())
-    strata = sizes.join(settled, on="corpus", how="semi").join(labels, on=by, how="left").with_columns(
+    strata = sizes.join(labeled, on="corpus", how="semi").join(labels, on=by, how="left").with_columns(
         pl.col("labelled", *RATES).fill_null(0)
     )  # fmt: skip
     banded = pl.col("labelled").sum().over("corpus", "band")
@@ -57,41 +49,41 @@ def estimates(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     result: list[tuple[object, ...]] = []
     groups = with_totals(strata, model="", region="all").sort("corpus", "model", "region", "band")
     for key, part in groups.group_by(["corpus", "model", "region"], maintain_order=True):
-        labelled = part.filter(pl.col("labelled") > 0)
-        numbers: list[float | None] = [None] * (len(RATES) * len(BOUNDS))
-        if len(labelled):
-            size, count = labelled["outputs"].to_numpy(), labelled["labelled"].to_numpy()
+        with_labels = part.filter(pl.col("labelled") > 0)
+        numbers: list[float | None] = [None] * (len(RATES) * len(ENDS))
+        if len(with_labels):
+            size, count = with_labels["outputs"].to_numpy(), with_labels["labelled"].to_numpy()
             weights = size / size.sum()
             numbers = [
                 number
                 for name in RATES
                 for number in post_stratified(
-                    weights, count, labelled[name].to_numpy(), labelled[f"{name}_band"].to_numpy()
+                    weights, count, with_labels[name].to_numpy(), with_labels[f"{name}_band"].to_numpy()
                 )
             ]
-        outputs, covered = int(part["outputs"].sum()), int(labelled["outputs"].sum())
-        result.append((*key, outputs, int(labelled["labelled"].sum()), covered / outputs, *numbers, SIGNATURE))
+        outputs, covered = int(part["outputs"].sum()), int(with_labels["outputs"].sum())
+        result.append((*key, outputs, int(with_labels["labelled"].sum()), covered / outputs, *numbers, SIGNATURE))
     return pl.DataFrame(result, schema=ESTIMATE, orient="row")
 
 
 def post_stratified(weights: Floats, labelled: Floats, errors: Floats, rates: Floats) -> tuple[float, float, float]:
-    """Rate of errors over strata, and its 95 % interval.
+    """Post-stratified error rate and its 95 % interval: (rate, low, high), in [0, 1].
 
     Parameters
     ----------
     weights
-        Share of each stratum in the outputs, summing to 1; shape (strata,).
+        Share of each stratum in all outputs, summing to 1; shape (strata,).
     labelled, errors
-        Number of labelled outputs of each stratum, at least one, and number of errors among them; shape (strata,).
+        Number of labeled outputs in each stratum, at least one, and number of errors among them; shape (strata,).
     rates
-        Error rate from which each stratum's variance is computed, strictly between 0 and 1; shape (strata,).
+        Expected error rate of each stratum, strictly between 0 and 1, for its variance; shape (strata,).
 
     Notes
     -----
-    The rate is the sum of weight times errors / labelled. Its variance gives an effective sample size, the number of
-    independent outputs that carry as much information, and Wilson's interval is computed for this size (Korn and
-    Graubard 1998). A stratum's observed rate is unsuitable for its variance: a few labels without an error would give
-    variance 0, as if the rate were certain. No finite population correction is applied.
+    The rate is the sum of weight * errors / labelled. Its variance gives the effective sample size: the number of
+    independent outputs that would carry as much information. The interval is Wilson's for this size (Korn and Graubard
+    1998). A stratum's variance is not computed from its observed rate, because a few labels without an error would give
+    a variance of 0, as if the rate were certain. There is no finite population correction.
     """
     rate, expected = float(weights @ (errors / labelled)), float(weights @ rates)
     variance = float(weights**2 @ (rates * (1 - rates) / labelled))

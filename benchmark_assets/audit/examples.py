@@ -1,7 +1,4 @@
-"""Outputs worth reading, chosen by rule, to illustrate the numbers of an audit.
-
-Here: the rules. Not here: the page that shows the texts (page).
-"""
+"""Rules that select outputs worth reading, to illustrate the numbers of an audit. Not here: the page (page)."""
 
 from collections.abc import Iterator
 
@@ -15,47 +12,48 @@ from resources.keys import CORPUS
 EXAMPLE = schema("worked_example")
 
 MOST = 5
-"""Examples of each rule."""
+"""Most examples of each rule."""
 
 SHARED, FAR, NEAR, SPLIT = "shared failure", "far but valid", "near but wrong", "split panel"
 
 
 def with_people(triage: pl.DataFrame, panel: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
-    """Join `triage`, `verdict` and the consensus of `human_label`, in the form that `examples` takes.
+    """Join the tables `triage`, `verdict` and `human_label` into the argument of `examples`.
 
-    Labels of outputs that were not sampled are left out, as in every table.
+    People's labels of an output are combined by `verdicts`. Labels of outputs outside the sample are ignored.
     """
-    drawn = labels.join(triage.filter("sampled"), on=KEY, how="semi")
-    people = verdicts(drawn).select(*KEY, people="label", people_category="error_category")
+    labels_of_sample = labels.join(triage.filter("sampled"), on=KEY, how="semi")
+    people = verdicts(labels_of_sample).select(*KEY, people="label", people_category="error_category")
     outputs = triage.select(CORPUS, *KEY, "drift", "queued")
     return outputs.join(panel, on=KEY, how="left").join(people, on=KEY, how="left")
 
 
 def examples(outputs: pl.DataFrame) -> pl.DataFrame:
-    """Choose examples of each corpus.
+    """Select examples from each corpus.
 
     Parameters
     ----------
     outputs
-        One row per output with a drift: `corpus`, `model`, `passage`, `drift`, `queued`; `label`, `error_category`,
-        `judges`, `valid` and `split` of the panel's verdict, null if the panel did not judge it; `people` and
-        `people_category`, the consensus of people, null if there is no label.
+        One row per output with a drift: `corpus`, `model`, `passage`, `drift`, `queued`; from the panel's verdict
+        `label`, `error_category`, `judges`, `valid` and `split`, null for outputs without a verdict; from people's
+        verdict `people` (label) and `people_category`, null for outputs without a label.
 
     Returns
     -------
-    Columns of `EXAMPLE`. In a shared failure, all models' outputs of the passage have the same place.
+    Columns of `EXAMPLE`. All outputs of a shared failure have the same place.
 
     Notes
     -----
-    Shared failure: the panel finds a major error in the outputs of two or more models of a passage (audit, table E8);
-    passages with most such models first, then with most errors. Far but valid: above the threshold, and valid by each
-    judge and by people, if labelled; the farthest first (table 14). Near but wrong: a major error by people's labels
-    below the threshold; the nearest first. Split panel: valid, minor and major each have votes and none has a majority;
-    the farthest first.
+    - Shared failure: a passage where the panel finds major errors by two or more models (audit paper, table E8), ranked
+      by the number of these models, then by errors.
+    - Far but valid: above the threshold, valid by all judges and, if there are labels, by people; farthest first (table
+      14).
+    - Near but wrong: below the threshold, a major error by people's labels; nearest first.
+    - Split panel: valid, minor and major each have a vote, and none has a majority; farthest first.
     """
     parts = [pl.DataFrame(schema=EXAMPLE)]
     for (corpus,), corpus_outputs in outputs.sort("model", "passage").group_by("corpus", maintain_order=True):
-        for rule, rows in _chosen(corpus_outputs):
+        for rule, rows in _by_rule(corpus_outputs):
             parts.append(
                 rows.select(
                     pl.lit(corpus).alias("corpus"), pl.lit(rule).alias("rule"), pl.col("place").cast(pl.Int32), "model",
@@ -65,14 +63,13 @@ def examples(outputs: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-def _chosen(outputs: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+def _by_rule(outputs: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Each rule and its examples from one corpus."""
     panel_major, panel_error = pl.col("label") == MAJOR, pl.col("label").is_in(ERRORS)
     counts = outputs.filter("queued").group_by("passage").agg(major=panel_major.sum(), errors=panel_error.sum())
     shared = counts.filter(pl.col("major") > 1).sort("major", "errors", "passage", descending=[True, True, False])
-    yield (
-        SHARED,
-        _placed(shared.head(MOST)).select("passage", "place").join(outputs, on="passage", maintain_order="left"),
-    )
+    places = _placed(shared.head(MOST)).select("passage", "place")
+    yield SHARED, places.join(outputs, on="passage", maintain_order="left")
     unanimous = (pl.col("valid") == pl.col("judges")) & (pl.col("people").fill_null(VALID) == VALID)
     farthest = outputs.sort("drift", descending=True, maintain_order=True)
     yield FAR, _placed(farthest.filter("queued").filter(unanimous).head(MOST))
@@ -86,7 +83,7 @@ def _placed(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _why() -> pl.Expr:
-    """Drift and labels in words."""
+    """Drift and labels of an output in words."""
     panel = pl.when(pl.col("label").is_null()).then(pl.lit("not judged by the panel")).otherwise(
         pl.format("panel {} ({})", "label", "error_category")
     )  # fmt: skip

@@ -1,6 +1,6 @@
-"""Error counts and rates by model, band and category: tables 7, 9 to 12, E3, E5 and E6 of the audit paper.
+"""Counts and rates of errors among rated outputs: tables 7, 9 to 12, E3, E5 and E6 of the audit paper.
 
-Here: counts and shares of labelled outputs. Not here: estimates for outputs without a label (estimates).
+Not here: estimates for outputs without a label (estimates).
 """
 
 import polars as pl
@@ -10,32 +10,20 @@ from benchmark_assets.audit.rated import PANEL, WILSON, with_rate, with_totals
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
-RATES = ("valid_rate", "minor_rate", "major_rate", "any_rate")
-FOUND = ("minor_found", "major_found", "any_found")
-
 LABELS = {"valid": VALID, "minor": MINOR, "major": MAJOR, "uncertain": UNCERTAIN}
-"""Columns that count outputs by label."""
+"""Labels by the column that counts outputs with the label."""
 
 OUTCOME = schema("audit_outcome")
 CATEGORY = schema("error_category")
 
 
 def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `audit_outcome`.
+    """Rows of `audit_outcome`, from the tables `triage` and `rated`.
 
-    Parameters
-    ----------
-    triage
-        Rows of `triage`.
-    rows
-        As `rated` returns them.
-
-    Returns
-    -------
-    Columns of `OUTCOME`: for each corpus and kind of raters that has labels, every model, every band, each model in
-    each band, and all together. `asked` is the size of the queue or of the sample; `judged` counts its outputs with a
-    label. Rates are shares of `judged`; uncertain outputs are neither valid nor errors. `*_found` is given for the
-    panel only, null where it judged nothing.
+    Columns of `OUTCOME`: for each corpus and kind of raters with labels, one row for each model, for each band, for
+    each model in each band, and for all outputs. `asked` is the size of the queue (panel) or sample (people), `judged`
+    the number of its outputs with a label. Rates are shares of `judged`; an uncertain output is neither valid nor an
+    error. `*_found`, shares of all outputs, are null for people and where the panel judged no output.
     """
     by = ["corpus", "model", "band"]
     cells = with_totals(triage.select(CORPUS, "model", "band"), model="", band="").group_by(by).agg(outputs=pl.len())
@@ -57,17 +45,10 @@ def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def categories(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `error_category`.
+    """Rows of `error_category`, from `rated`.
 
-    Parameters
-    ----------
-    rows
-        As `rated` returns them.
-
-    Returns
-    -------
-    Columns of `CATEGORY`: for each corpus and kind of raters, every model with a labelled output and all together (''),
-    and every category, with or without errors. The rates without a category count its outputs as judged and sound.
+    Columns of `CATEGORY`: for each corpus and kind of raters, one row for each model with a labeled output, or all
+    models (''), and each category, even without errors. The rates without a category count its errors as valid outputs.
     """
     by = ["corpus", "raters", "model"]
     judged = with_totals(rows.drop_nulls("label"), model="")
@@ -79,10 +60,10 @@ def categories(rows: pl.DataFrame) -> pl.DataFrame:
     rates = rates.with_columns(pl.col("minor", "major").fill_null(0))
     for name in ("minor", "major"):
         rates = with_rate(rates, f"{name}_share", pl.col(name), pl.col(f"all_{name}"))
-    left = {name: pl.col(f"all_{name}") - pl.col(name) for name in ("minor", "major")}
+    remaining = {name: pl.col(f"all_{name}") - pl.col(name) for name in ("minor", "major")}
     ordered = rates.with_columns(
-        ((left["minor"] + left["major"]) / pl.col("judged")).alias("any_rate_without"),
-        *((errors / pl.col("judged")).alias(f"{name}_rate_without") for name, errors in left.items()),
+        ((remaining["minor"] + remaining["major"]) / pl.col("judged")).alias("any_rate_without"),
+        *((errors / pl.col("judged")).alias(f"{name}_rate_without") for name, errors in remaining.items()),
         signature=pl.lit(WILSON),
     ).sort(*by, "order")
     return ordered.select(pl.col(name).cast(kind) for name, kind in CATEGORY.items())

@@ -1,36 +1,28 @@
-"""Whether models fail at the same passages: section 4.8 and tables E7 and E8 of the audit paper.
+"""Passages on which several models fail: section 4.8 and tables E7 and E8 of the audit paper.
 
-Here: passages with errors, over the queue. Not here: examples to read (examples).
+Not here: examples to read (examples).
 """
 
 import polars as pl
 
-from benchmark_assets.adjudication.labels import ERRORS, MAJOR, MINOR, UNCERTAIN, VALID
+from benchmark_assets.adjudication.labels import ERRORS, MAJOR
+from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.rated import PANEL, WILSON, with_rate
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
 LEVELS = {"major": (MAJOR,), "any": ERRORS}
-"""The labels that count as an error at each level."""
+"""Labels that count as an error, by level."""
 
 OVERLAP = schema("failure_overlap")
 FAILING = schema("failing_passage")
 
 
 def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `failure_overlap`.
+    """Rows of `failure_overlap`, from rows of `triage` and the panel's rows of `rated`.
 
-    Parameters
-    ----------
-    triage
-        Rows of `triage`.
-    rows
-        As `rated` returns them; rows by people are ignored.
-
-    Returns
-    -------
-    Columns of `OVERLAP`: for each level with an error in a corpus, a row for each number of models, from 1 to all
-    models of the corpus. A number that no passage reaches has a row, too.
+    Columns of `OVERLAP`: for each corpus and each level with an error in it, one row for each number of failing models,
+    from 1 to the number of models in the corpus, even if no passage has this number.
     """
     passages = _passages(triage, rows)
     numbers = triage.select(CORPUS, "model").unique().sort("corpus", "model").select(
@@ -38,7 +30,7 @@ def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
     parts = [pl.DataFrame(schema=OVERLAP)]
     for level, labels in LEVELS.items():
-        failing = pl.sum_horizontal(_COUNTS[label] for label in labels)
+        failing = pl.sum_horizontal(column for column, label in LABELS.items() if label in labels)
         failed = passages.with_columns(models=failing.cast(pl.Int64)).filter(pl.col("models") > 0)
         counts = failed.group_by("corpus", "models").agg(
             passages=pl.len(), judged=pl.sum("judged"), possible=pl.sum("possible")
@@ -53,9 +45,9 @@ def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def failing_passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `failing_passage`: columns of `FAILING`; parameters as for `overlap`.
+    """Rows of `failing_passage`: passages with an error. Columns of `FAILING`; parameters as in `overlap`.
 
-    Sorted by corpus, number of major errors, number of minor errors, and name.
+    Within a corpus, passages with the most major errors come first, then those with the most minor errors.
     """
     failing = _passages(triage, rows).filter(pl.col("major") + pl.col("minor") > 0)
     ordered = failing.sort("corpus", "major", "minor", "passage", descending=[False, True, True, False])
@@ -65,15 +57,12 @@ def failing_passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     return placed.select(pl.col(name).cast(kind) for name, kind in FAILING.items())
 
 
-_COUNTS = {MAJOR: "major", MINOR: "minor", VALID: "valid", UNCERTAIN: "uncertain"}
-
-
 def _passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Number of outputs of each passage (`possible`), and counts of the panel's labels of them."""
+    """For each passage, its number of outputs (`possible`), and counts of the panel's labels of these outputs."""
     queue = rows.filter(pl.col("raters") == PANEL).select("model", "passage", "label")
     outputs = triage.select(CORPUS, "model", "passage").join(queue, on=["model", "passage"], how="left")
     return outputs.group_by("corpus", "passage").agg(
-        *((pl.col("label") == label).sum().alias(name) for label, name in _COUNTS.items()),
+        *((pl.col("label") == label).sum().alias(name) for name, label in LABELS.items()),
         judged=pl.col("label").count(),
         possible=pl.len(),
     )

@@ -1,6 +1,6 @@
 """The worked examples of a corpus as an HTML page: source, references, outputs, votes and labels.
 
-Here: HTML, and which texts and names may be shown. Not here: which outputs are examples (examples).
+Not here: which outputs are examples (examples).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,20 +35,20 @@ p.why, li { font-size: .92rem; } ul { margin: .3rem 0 0; padding-left: 1.2rem; }
 
 
 class _Rights(NamedTuple):
-    """Disclosure of texts (`texts`), and annotators' `numbers`; an annotator without a number is shown by name."""
+    """Texts that may be shown, and pseudonyms by annotator. Annotators without a pseudonym are shown by name."""
 
     texts: Disclosure
-    numbers: Mapping[str, str]
+    pseudonyms: Mapping[str, str]
 
 
 def page(warehouse: Warehouse, corpus: str, private: bool = False) -> str:
-    """The page as self-contained HTML.
+    """The page of a corpus as self-contained HTML.
 
     Parameters
     ----------
     private
-        Whether to show restricted texts, outputs that repeat them, remarks of judges and annotators, which may quote
-        them, and annotators' names.
+        Whether to show restricted texts, outputs that repeat them, remarks of judges and annotators (which may quote
+        them), and annotators' names.
     """
     with warehouse.exclusively():  # all tables in one consistent state
         rows, rights = _examples(warehouse, corpus), _rights(warehouse, corpus, private)
@@ -56,22 +56,22 @@ def page(warehouse: Warehouse, corpus: str, private: bool = False) -> str:
             f"<h1>Worked examples: {escape(corpus)}</h1>",
             ""
             if rights.texts.words
-            else "<p>Restricted texts are left out, and so are the remarks of judges and annotators.</p>",
+            else "<p>Restricted texts and the remarks of judges and annotators are omitted.</p>",
         ]
-        for (rule,), chosen in rows.sort("rule").group_by("rule", maintain_order=True):
+        for (rule,), examples in rows.sort("rule", "place", "model").group_by("rule", maintain_order=True):
             parts.append(f"<h2>{escape(RULES[str(rule)])}</h2>")
-            for (_, passage), some in chosen.sort("place", "model").group_by("place", "passage", maintain_order=True):
-                parts += _article(warehouse, str(passage), some, rights)
-    title = "PRIVATE, do not pass on: " if private else ""
+            for (_, passage), group in examples.group_by("place", "passage", maintain_order=True):
+                parts += _article(warehouse, str(passage), group, rights)
+    warning = "PRIVATE, do not pass on: " if private else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><meta name="viewport" '
-        f'content="width=device-width"><title>{title}Worked examples: {escape(corpus)}</title>'
+        f'content="width=device-width"><title>{warning}Worked examples: {escape(corpus)}</title>'
         f"<style>{STYLE}</style></head>\n<body>\n{chr(10).join(parts)}\n</body>\n</html>\n"
     )
 
 
 def _examples(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
-    """Examples with source and output. An example that lost either since the last update is left out."""
+    """Examples with columns `source`, `language` and `output`, except examples whose source or output was removed."""
     rows = warehouse.read("worked_example", pl.DataFrame({"corpus": [corpus]}))
     sources = warehouse.read("source_text", rows.select("passage"), ["passage", "text", "language"])
     outputs = warehouse.read("model_output", rows.select("model", "passage"), ["model", "passage", "text"])
@@ -94,10 +94,10 @@ def _article(warehouse: Warehouse, passage: str, rows: pl.DataFrame, rights: _Ri
     source, language = rows.row(0, named=True)["source"], rows.row(0, named=True)["language"]
     references = warehouse.read("reference", key, ["translator", "text", "complete"]).filter("complete")
     yield f"<article><h3>{escape(passage)}</h3>"
-    texts = [("", source, language), *((who, text, "") for who, text, _ in references.sort("translator").rows())]
-    yield _list((who or "source", _text(text, tag, who in rights.texts.hidden)) for who, text, tag in texts)
-    closed = rights.texts.withheld(rows.select("passage", text="output"))
-    for model, why, text, hidden in rows.select("model", "why", "output", withheld=closed).iter_rows():
+    texts = [("", source, language), *((name, text, "") for name, text, _ in references.sort("translator").rows())]
+    yield _list((name or "source", _text(text, tag, name in rights.texts.hidden)) for name, text, tag in texts)
+    withheld = rights.texts.withheld(rows.select("passage", text="output"))
+    for model, why, text, hidden in rows.select("model", "why", "output", withheld=withheld).iter_rows():
         key = pl.DataFrame({"model": [model], "passage": [passage]})
         yield f'<section class="output"><strong>{escape(model)}</strong>{_text(text, "", hidden)}'
         yield f'<p class="why">{escape(why)}</p><ul>'
@@ -114,10 +114,10 @@ def _votes(warehouse: Warehouse, output: pl.DataFrame, rights: _Rights) -> Itera
         judgement = f"{_label(vote)}, confidence {vote['confidence']}" if vote["label"] else abstained
         yield _item(vote["judge"], judgement, [vote["cause"], vote["evidence"]] if rights.texts.words else [])
     labels = warehouse.read("human_label", output).sort("annotator")
-    for given in labels.iter_rows(named=True):
-        annotator = rights.numbers.get(given["annotator"], given["annotator"])
-        judgement = f"{_label(given)}, severity {given['severity']}"
-        yield _item(annotator, judgement, [given["notes"]] if rights.texts.words else [])
+    for row in labels.iter_rows(named=True):
+        annotator = rights.pseudonyms.get(row["annotator"], row["annotator"])
+        judgement = f"{_label(row)}, severity {row['severity']}"
+        yield _item(annotator, judgement, [row["notes"]] if rights.texts.words else [])
 
 
 def _label(judgement: Mapping[str, str]) -> str:

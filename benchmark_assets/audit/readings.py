@@ -1,4 +1,4 @@
-"""The audit's tables as people read them in Dagster's UI. Not here: the numbers."""
+"""The audit's tables as Markdown for Dagster's UI. Not here: the numbers."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from resources.warehouse import Warehouse
 
 
 def of_outcomes(warehouse: Warehouse) -> Mapping[str, str]:
-    """What the panel and people found, by model, band and category; where models fail together."""
+    """Outcomes by model and band, error categories, shared failures, and correlations with metrics."""
     outcomes = warehouse.read("audit_outcome").sort("corpus", "raters", "model", "band")
     categories = (
         warehouse.read("error_category")
@@ -34,13 +34,13 @@ def of_outcomes(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_judges(warehouse: Warehouse) -> Mapping[str, str]:
-    """Judges against people and each other."""
+    """Agreement of judges with people and with each other, with people's names replaced by pseudonyms."""
     calibration = warehouse.read("judge_calibration").sort("corpus", "judge")
     confusion = warehouse.read("judge_confusion").filter(judge="panel").sort("corpus", "people", "judged")
     raters = warehouse.read("rater_agreement").sort("corpus", "scope", "kind", "first", "second")
     people = raters.filter(kind="people")
     raters = without_names(raters, anonymous([*people["first"], *people["second"]]))
-    sure = warehouse.read("judge_reliability").sort("corpus", "judge", "confidence")
+    confidence = warehouse.read("judge_reliability").sort("corpus", "judge", "confidence")
     without = warehouse.read("panel_without").sort("corpus", "judge")
     return {
         "calibration": shown(calibration, "judge_calibration"),
@@ -48,31 +48,28 @@ def of_judges(warehouse: Warehouse) -> Mapping[str, str]:
             confusion.select(cells("judge_confusion", "corpus", "people", "judged", "outputs"))
         ),
         "agreement": shown(raters, "rater_agreement"),
-        "confidence": shown(sure, "judge_reliability"),
+        "confidence": shown(confidence, "judge_reliability"),
         "without a judge": shown(without, "panel_without"),
     }
 
 
 def of_estimates(warehouse: Warehouse) -> Mapping[str, str]:
-    """Errors of all outputs, and what finding them costs."""
+    """Estimated error rates of all outputs, and the cost of finding major errors."""
     errors = warehouse.read("error_estimate").sort("corpus", "model", "region")
     costs = warehouse.read("recall_cost").sort("corpus", "ranking", "recall")
     return {"errors": shown(errors, "error_estimate"), "cost of recall": shown(costs, "recall_cost")}
 
 
 def of_examples(warehouse: Warehouse) -> Mapping[str, str]:
-    """Outputs worth reading; their texts are on the page that `variorum examples` writes."""
+    """The worked examples, without their texts, which `variorum examples` writes to a page."""
     rows = warehouse.read("worked_example").sort("corpus", "rule", "place", "model")
     return {"examples": markdown(rows.select(cells("worked_example")))}
 
 
 def overview(outcomes: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
-    """What the panel found of each model beside what people's sample says of all outputs, percentages with intervals.
+    """The panel's counts for each model beside the major error rate estimated from people's sample, for display.
 
-    Parameters
-    ----------
-    outcomes, estimates
-        Rows of `audit_outcome` and `error_estimate`.
+    From rows of `audit_outcome` and `error_estimate` to one row per corpus and model, with intervals, as text.
     """
     panel = outcomes.filter(pl.col("model") != "", raters=PANEL, band="").select(
         cells("audit_outcome", "corpus", "model", "outputs", "judged", "valid", "minor", "major", "major_found")

@@ -1,8 +1,8 @@
-"""Asset checks: whether an asset's numbers are sound, and warnings for people.
+"""Asset checks: wrong tables, which block everything downstream, and warnings for people.
 
-Every asset with a table of its name has checks of its table and its partitions; some assets have more. The check
-`sound` blocks: a failure means wrong numbers, so nothing downstream is computed until it passes (lineage.refresh). The
-others warn. Here: the inputs of each check. Not here: the rules (automation.findings).
+Every asset with a table has the check `sound`, and assets by model and passage have `coverage`; FURTHER lists the
+checks of single assets. A failure of `sound` means wrong numbers, so nothing downstream is computed until it passes
+(lineage.refresh). All other checks warn. Here: the inputs of each check. Not here: the rules (automation.findings).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,19 +27,23 @@ from resources.warehouse import Warehouse
 
 
 class Subject(NamedTuple):
-    """An asset and the inputs of its checks. `name` is that of the asset and its table, `also` lists further tables."""
+    """An asset, and the inputs of its checks.
+
+    `name` names the asset and its main table, `also` the secondary tables that the asset fills. `upstream` names the
+    upstream assets with the same dimensions. `before` returns the values that the same check remembered last time.
+    """
 
     name: str
     also: list[str]
     dims: list[str]
-    upstream: list[str]  # its inputs with the same partitions
+    upstream: list[str]
     warehouse: Warehouse
     provider: Provider
-    before: Callable[[], Mapping[str, Any]]  # values remembered by the last run of the same check
+    before: Callable[[], Mapping[str, Any]]
 
 
 class CheckVerdict(NamedTuple):
-    """Problems, one per row, and values for the next run of the check to compare with."""
+    """Problems, one per row, and values that the next run of the same check compares with."""
 
     problems: pl.DataFrame
     remembered: Mapping[str, Any] | None = None
@@ -50,10 +54,10 @@ Check = Callable[[Subject], CheckVerdict]
 
 def checks(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetChecksDefinition]:
     """Checks of all assets that have a table."""
-    every = list(assets)
-    partitions = {key: each.specs_by_key[key].partitions_def for each in every for key in each.keys}
-    found = []
-    for asset in every:
+    definitions = list(assets)
+    partitions = {key: asset.specs_by_key[key].partitions_def for asset in definitions for key in asset.keys}
+    checks_of_assets = []
+    for asset in definitions:
         for key in sorted(asset.keys):
             dims = dimensions(partitions[key])
             upstream = [
@@ -62,18 +66,18 @@ def checks(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetChecksDefiniti
                 if dimensions(partitions[parent]) == dims
             ]
             if key.to_user_string() in catalogue.tables():
-                found.append(_definition(key, further_tables(asset, key), dims, upstream))
-    return found
+                checks_of_assets.append(_definition(key, further_tables(asset, key), dims, upstream))
+    return checks_of_assets
 
 
 def _definition(key: dg.AssetKey, also: list[str], dims: list[str], upstream: list[str]) -> dg.AssetChecksDefinition:
-    """All checks of an asset in one step."""
+    """All checks of an asset, as one step of a run."""
     name = key.to_user_string()
     of_grids = {"coverage": coverage} if dims == ["model", "passage"] else {}
-    own: dict[str, Check] = {SOUND: sound, **of_grids, **FURTHER.get(name, {})}
+    functions: dict[str, Check] = {SOUND: sound, **of_grids, **FURTHER.get(name, {})}
     specs = [
-        dg.AssetCheckSpec(each, asset=key, blocking=each == SOUND, description=check.__doc__)
-        for each, check in own.items()
+        dg.AssetCheckSpec(check, asset=key, blocking=check == SOUND, description=function.__doc__)
+        for check, function in functions.items()
     ]
 
     @dg.multi_asset_check(name=f"check_{name}", specs=specs)
@@ -84,21 +88,21 @@ def _definition(key: dg.AssetKey, also: list[str], dims: list[str], upstream: li
     ) -> Iterator[dg.AssetCheckResult]:
         with warehouse.at_once():  # so that rows and records are consistent
             verdicts = {
-                each: check(
+                check: function(
                     Subject(
                         name, also, dims, upstream, warehouse, provider,
-                        partial(last_evaluation, context.instance, dg.AssetCheckKey(key, each)),
+                        partial(last_evaluation, context.instance, dg.AssetCheckKey(key, check)),
                     )
                 )
-                for each, check in own.items()
+                for check, function in functions.items()
             }  # fmt: skip
-        for each, verdict in verdicts.items():
-            severity = dg.AssetCheckSeverity.ERROR if each == SOUND else dg.AssetCheckSeverity.WARN
+        for check, verdict in verdicts.items():
+            severity = dg.AssetCheckSeverity.ERROR if check == SOUND else dg.AssetCheckSeverity.WARN
             metadata: dict[str, Any] = {"problems": dg.MetadataValue.md(markdown(verdict.problems))}
             if verdict.remembered is not None:
                 metadata["remembered"] = dg.MetadataValue.json(dict(verdict.remembered))
             yield dg.AssetCheckResult(
-                check_name=each,
+                check_name=check,
                 asset_key=key,
                 passed=verdict.problems.is_empty(),
                 severity=severity,
@@ -110,7 +114,7 @@ def _definition(key: dg.AssetKey, also: list[str], dims: list[str], upstream: li
 
 
 def _words(problems: pl.DataFrame) -> str:
-    """The number of problems, and the first one."""
+    """The number of problems and the first problem, as a sentence."""
     if problems.is_empty():
         return "no problem"
     first = ", ".join(
@@ -120,37 +124,43 @@ def _words(problems: pl.DataFrame) -> str:
 
 
 def sound(subject: Subject) -> CheckVerdict:
-    """Tables and values match the catalogue, scores are null only if a passage lacks references, and each row has the
-    fingerprint of its partition."""
+    """Columns and values match the catalogue. A score is null only if its passage lacks references. Each row belongs to
+    a recorded partition and has its fingerprint."""
     warehouse, name = subject.warehouse, subject.name
-    imported = [each.name for each in catalogue.tables().values() if each.checked_with == name]
-    beside = [*subject.also, *imported]
+    imported = [table.name for table in catalogue.tables().values() if table.checked_with == name]
+    secondary = [*subject.also, *imported]
     differences = [warehouse.differences(name)]
-    for table in beside:
+    for table in secondary:
         differences.append(warehouse.differences(table).with_columns(column=table + "." + pl.col("column")))
     if len(unlike := pl.concat(differences)):
         return CheckVerdict(unlike)
     rows = warehouse.read(name)
     states = warehouse.read("materialization", pl.DataFrame({"asset": [name, "reference"]}))
-    own, declared = states.filter(asset=name), catalogue.table(name)
-    problems = [findings.out_of_range(rows, declared), findings.unaccounted(rows, own, subject.dims)]
-    for table in beside:
+    records = states.filter(asset=name)
+    problems = [
+        findings.out_of_range(rows, catalogue.table(name)),
+        findings.unaccounted(rows, records, subject.dims),
+    ]
+    for table in secondary:
         further = warehouse.read(table, owned(warehouse.empty(table), name))
-        wrong = [findings.out_of_range(further, catalogue.table(table))]
+        faults = [findings.out_of_range(further, catalogue.table(table))]
         if table in subject.also:
-            wrong.append(findings.stray(further, own, subject.dims))
-        problems.append(pl.concat(wrong).with_columns(where=table + "." + pl.col("where")))
+            faults.append(findings.stray(further, records, subject.dims))
+        problems.append(pl.concat(faults).with_columns(where=table + "." + pl.col("where")))
     if "passage" in subject.dims:
         problems.append(_unexplained(subject, rows, states))
     return CheckVerdict(pl.concat(problems))
 
 
 def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> pl.DataFrame:
-    """Scores that are null although their passage has references."""
-    # Only rows computed from the current references: those of other rows may have changed since.
+    """Find scores that are null although their passage has enough references.
+
+    Only rows computed from the current references are checked: references of the remaining rows may have changed since.
+    """
     latest = states.filter(asset="reference").select("passage", latest="reference:" + pl.col("version").str.head(8))
-    own, keys = states.filter(asset=subject.name), list(catalogue.table(subject.name).key)
-    current = own.join(latest, on="passage").filter(pl.col("made_from").str.contains(pl.col("latest"), literal=True))
+    records, keys = states.filter(asset=subject.name), list(catalogue.table(subject.name).key)
+    is_current = pl.col("made_from").str.contains(pl.col("latest"), literal=True)
+    current = records.join(latest, on="passage").filter(is_current)
     references = subject.warehouse.read("reference", columns=["passage", "complete"]).filter("complete")
     scored_against = pl.len() - ("translator" in keys)  # a translator is scored against the others
     counts = references.group_by("passage").agg(count=scored_against)
@@ -158,32 +168,33 @@ def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> 
 
 
 def coverage(subject: Subject) -> CheckVerdict:
-    """No translated passage is missing; for translations, no passage of a corpus that a model covers in part."""
+    """Every model has a row for each passage that it has upstream. A model with outputs in a corpus has an output for
+    each selected passage of the corpus."""
     states = subject.warehouse.read("materialization", columns=["asset", "model", "passage"])
     present = states.filter(asset=subject.name).select("model", "passage")
     if subject.upstream:
         expected = states.filter(pl.col("asset").is_in(subject.upstream)).select("model", "passage").unique()
         return CheckVerdict(findings.uncovered(expected, present))
-    chosen = subject.warehouse.read("selection", columns=["passage", "selected"]).filter("selected")
+    selected = subject.warehouse.read("selection", columns=["passage", "selected"]).filter("selected")
     passages = subject.warehouse.read("source_text", columns=["passage", "corpus"]).join(
-        chosen, on="passage", how="semi"
+        selected, on="passage", how="semi"
     )
     corpora = present.join(passages, on="passage").select("model", "corpus").unique()
     return CheckVerdict(findings.uncovered(corpora.join(passages, on="corpus").select("model", "passage"), present))
 
 
 def refusals(subject: Subject) -> CheckVerdict:
-    """No model refused so many passages that its averages are biased to the others."""
+    """No model refused so many passages that its averages rest on a biased selection."""
     keys = ["model", "passage"]
     outputs, refused = (subject.warehouse.read(table, columns=keys) for table in ("model_output", "refusal"))
     return CheckVerdict(findings.refusals(outputs, refused))
 
 
 def one_version(subject: Subject) -> CheckVerdict:
-    """All outputs of a model come from one version, as far as replies name it."""
-    asked = subject.warehouse.read(CALLS, pl.DataFrame({"study": [subject.name]}), ["model", "call"])
+    """All outputs of a model come from the same served version, if the replies name the version."""
+    outputs = subject.warehouse.read(CALLS, pl.DataFrame({"study": [subject.name]}), ["model", "call"])
     calls = ledger.attempts(subject.provider.ledger).select("served_model", call="key")
-    return CheckVerdict(findings.mixed_versions(asked, calls))
+    return CheckVerdict(findings.mixed_versions(outputs, calls))
 
 
 def shift(subject: Subject) -> CheckVerdict:
@@ -200,7 +211,7 @@ def budget(subject: Subject) -> CheckVerdict:
 
 
 def confident(subject: Subject) -> CheckVerdict:
-    """Every document resembles its translation enough to be aligned, and no passage is absent from its translation."""
+    """Every document resembles its translation enough to be aligned, and every passage was found in the translation."""
     rows = subject.warehouse.read("alignment", columns=["passage", "translator", "doubt"])
     return CheckVerdict(findings.doubts(rows))
 
@@ -253,4 +264,4 @@ FURTHER: Mapping[str, Mapping[str, Check]] = {
     "model_summary": {"shift": shift},
     "model_call": {"budget": budget},
 }
-"""Additional checks of single assets, by asset and name of the check."""
+"""Checks of single assets besides `sound` and `coverage`, by name of the asset and of the check."""

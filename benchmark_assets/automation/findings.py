@@ -1,6 +1,7 @@
-"""Rules for tables: functions from rows to findings, which asset checks report (automation.checks).
+"""Rules of the asset checks: functions from rows of tables to findings.
 
-Here: the rules, without Dagster. Not here: ranges and sets of values, which the catalogue declares.
+Here: the rules, without Dagster. Not here: the tables to read and the report of findings (automation.checks), ranges
+and sets of values (resources.catalogue).
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,8 +15,7 @@ from resources.keys import CORPUS
 FINDINGS = pl.Schema({"where": pl.String(), "problem": pl.String(), "rows": pl.Int64(), "example": pl.String()})
 
 ROUNDING = 1e-4
-"""Tolerance for values outside their range by rounding: errors reach 1e-6 in a similarity, and a hundred times that in
-a drift."""
+"""How far rounding may take a value out of its range: errors reach 1e-6 in a similarity and 1e-4 in a drift."""
 
 TOGETHER = [
     ("sim_centroid", "drift"),
@@ -23,25 +23,24 @@ TOGETHER = [
     ("bleu", "chrf", "length_ratio"),
     ("comet_avg", "comet_best"),
 ]
-"""Columns that must be null in the same rows, because they depend on the same inputs. (The Euclidean drift is not among
-them: it is also null where references coincide, since its divisor is 0.)"""
+"""Groups of columns that must be null in the same rows, because they depend on the same inputs. The Euclidean drift is
+in no group: it is also null where references coincide, because its divisor is then 0."""
 
 SIGNIFICANT = 3.0
-"""Standard errors of a difference of means above which a distribution counts as shifted."""
+"""Largest difference of two means, in standard errors, that does not count as a shift."""
 
 REFUSED = 0.05
-"""Share of refusals above which a model's averages are biased to the passages that it did not refuse."""
+"""Largest share of refusals that a model may have: above it, its averages rest on a biased selection of passages."""
 
 
 def out_of_range(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:
-    """Values outside their column's declaration, inverted intervals, and nulls in only some columns of TOGETHER.
+    """Find values outside their column's declaration, inverted intervals, and partial nulls in groups of TOGETHER.
 
-    Parameters
-    ----------
-    rows
-        Rows of the table.
+    Returns
+    -------
+    One row of FINDINGS per kind of fault in a column or group; `example` is the key of the first faulty row.
     """
-    keys, found = list(table.key), []
+    keys, findings = list(table.key), []
     for column in table.columns.values():
         value = rows.with_columns(value=column.name)
         while isinstance(value.schema["value"], pl.List):
@@ -52,28 +51,30 @@ def out_of_range(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:
                 for bound, end in ((column.least, float("-inf")), (column.most, float("inf")))
             )
             outside = ~pl.col("value").is_finite() | ~pl.col("value").is_between(least - ROUNDING, most + ROUNDING)
-            found.append(_finding(value.filter(outside), keys, column.name, f"is no number from {least:g} to {most:g}"))
+            findings.append(
+                _finding(value.filter(outside), keys, column.name, f"not a number from {least:g} to {most:g}")
+            )
         elif column.values:
             unknown = value.filter(~pl.col("value").is_in(column.values))
-            found.append(_finding(unknown, keys, column.name, f"is none of {', '.join(map(repr, column.values))}"))
+            findings.append(_finding(unknown, keys, column.name, f"not one of {', '.join(map(repr, column.values))}"))
         if column.interval:
             crossed = rows.filter(pl.col(f"{column.name}_low") > pl.col(f"{column.name}_high"))
-            found.append(_finding(crossed, keys, column.name, "its interval ends before it begins"))
+            findings.append(_finding(crossed, keys, column.name, "lower limit of the interval above the upper limit"))
     for group in TOGETHER:
         if present := [name for name in group if name in rows.columns]:
             nulls = pl.sum_horizontal(pl.col(name).is_null() for name in present)
             partial = rows.filter((nulls > 0) & (nulls < len(present)))
-            found.append(_finding(partial, keys, ", ".join(present), "some are null and some are not"))
-    return _all(found)
+            findings.append(_finding(partial, keys, ", ".join(present), "some of these columns are null, but not all"))
+    return _all(findings)
 
 
 def unexplained_nulls(rows: pl.DataFrame, references: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Scores that are null although their passage has the references that they need.
+    """Find scores that are null although their passage has enough references; the result has columns FINDINGS.
 
     Parameters
     ----------
     rows
-        Columns `passage` and scores.
+        Columns `passage`, `keys`, and any scores.
     references
         Columns `passage` and `count`, the number of complete references.
     """
@@ -82,7 +83,7 @@ def unexplained_nulls(rows: pl.DataFrame, references: pl.DataFrame, keys: list[s
     return _all(
         _finding(
             counted.filter(pl.col(name).is_null() & (pl.col("count") >= least)), keys, name,
-            f"is null although the passage has {least} complete references or more",
+            f"null although the passage has at least {least} complete references",
         )
         for name, least in needed.items()
         if name in rows.columns
@@ -90,40 +91,39 @@ def unexplained_nulls(rows: pl.DataFrame, references: pl.DataFrame, keys: list[s
 
 
 def unaccounted(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
-    """Partitions whose rows differ from the record, in fingerprint or number.
+    """Find partitions whose rows differ from the partition's record, in fingerprint or number.
 
     Parameters
     ----------
     rows
-        The asset's table: `dims` and `fingerprint`.
+        The asset's table: columns `dims` and `fingerprint`.
     states
-        The asset's records: `dims`, `fingerprint` and `row_count`.
+        The asset's records: columns `dims`, `fingerprint` and `row_count`.
     """
     keys = [*dims, "fingerprint"]
-    found = rows.group_by(keys).agg(there=pl.len())
-    both = states.filter(pl.col("row_count") > 0).join(found, on=keys, how="full", coalesce=True)
-    other = both.filter(pl.col("there").ne_missing(pl.col("row_count"))).sort(keys)
-    partitions = other.unique(dims, maintain_order=True) if dims else other.head(1)
-    return _finding(partitions, dims, "rows", "are not those that were recorded when they were stored")
+    counts = rows.group_by(keys).agg(stored=pl.len())
+    compared = states.filter(pl.col("row_count") > 0).join(counts, on=keys, how="full", coalesce=True)
+    differing = compared.filter(pl.col("stored").ne_missing(pl.col("row_count"))).sort(keys)
+    partitions = differing.unique(dims, maintain_order=True) if dims else differing.head(1)
+    return _finding(partitions, dims, "rows", "differ from the record of their partition")
 
 
 def stray(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
-    """Rows of an asset's further table whose partition or fingerprint is not on record.
+    """Find rows in a secondary table of an asset whose partition or fingerprint is not on record.
 
     Parameters
     ----------
     rows
-        The table: `dims` and `fingerprint`.
+        The secondary table: columns `dims` and `fingerprint`.
     states
-        The asset's records: `dims` and `fingerprint`.
+        The asset's records: columns `dims` and `fingerprint`.
     """
-    return _finding(
-        rows.join(states, on=[*dims, "fingerprint"], how="anti"), dims, "rows", "are not those that were stored"
-    )
+    unrecorded = rows.join(states, on=[*dims, "fingerprint"], how="anti")
+    return _finding(unrecorded, dims, "rows", "have no record with their partition and fingerprint")
 
 
 def uncovered(expected: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
-    """Corpora with missing passages of a model: columns `model`, `corpus`, `expected`, `missing` and `example`.
+    """Count missing passages by model and corpus: `model`, `corpus`, `expected`, `missing` and `example`.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def uncovered(expected: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
 
 
 def means(summaries: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
-    """Mean and half width of its 95 % interval, by model and corpus, then by score."""
+    """[mean, half-width of its 95 % interval] of each score, by "MODEL CORPUS" and then by name of the score."""
     names = [name for name in summaries.columns if f"{name}_low" in summaries.columns]
     return {
         f"{row['model']} {row['corpus']}": {
@@ -152,7 +152,12 @@ def means(summaries: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
 
 
 def shifted(before: Mapping[str, Any], now: Mapping[str, Any]) -> pl.DataFrame:
-    """Means that changed by more than SIGNIFICANT standard errors between two results of `means`."""
+    """Means that changed by more than SIGNIFICANT standard errors between two results of `means`.
+
+    Returns
+    -------
+    Columns `model and corpus`, `score`, `before` and `now`.
+    """
     rows = []
     for key, scores in now.items():
         for name, (mean, half) in scores.items():
@@ -166,36 +171,40 @@ def shifted(before: Mapping[str, Any], now: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def refusals(outputs: pl.DataFrame, refused: pl.DataFrame) -> pl.DataFrame:
-    """Models that refused more than REFUSED of their passages: `model`, `passages`, `refused`."""
-    both = pl.concat([
+    """Models that refused more than the share REFUSED of their passages: columns `model`, `passages`, `refused`."""
+    answers = pl.concat([
         outputs.select("model", refused=pl.lit(0, pl.Int64)), refused.select("model", refused=pl.lit(1, pl.Int64))
     ])  # fmt: skip
-    counts = both.group_by("model").agg(passages=pl.len(), refused=pl.col("refused").sum()).sort("model")
+    counts = answers.group_by("model").agg(passages=pl.len(), refused=pl.col("refused").sum()).sort("model")
     return counts.filter(pl.col("refused") > REFUSED * pl.col("passages"))
 
 
-def mixed_versions(asked: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
-    """Models whose outputs come from several served versions: columns `model`, `served_model`, `outputs`.
+def mixed_versions(outputs: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
+    """Models with outputs from more than one served version: columns `model`, `served_model`, `outputs`.
 
     Parameters
     ----------
-    asked
+    outputs
         Columns `model` and `call`, one row per output.
     calls
         Columns `call` and `served_model`.
     """
-    served = asked.join(calls.drop_nulls().filter(pl.col("served_model") != "").unique("call"), on="call")
+    served = outputs.join(calls.drop_nulls().filter(pl.col("served_model") != "").unique("call"), on="call")
     counts = served.group_by("model", "served_model").agg(outputs=pl.len()).sort("model", "served_model")
     return counts.filter(pl.len().over("model") > 1)
 
 
 def doubts(rows: pl.DataFrame) -> pl.DataFrame:
-    """Passages without an aligned text because of a doubt: `corpus`, `translator`, `doubt`, `passages`, `example`.
+    """Count passages left without a text by a doubtful alignment, by `corpus`, `translator` and `doubt`.
 
     Parameters
     ----------
     rows
-        Columns `passage`, `translator` and `doubt`.
+        Columns `passage`, `translator` and `doubt`, the reason or null.
+
+    Returns
+    -------
+    Columns `corpus`, `translator`, `doubt`, `passages` and `example`, the most frequent doubt first.
     """
     doubted = rows.drop_nulls("doubt").with_columns(CORPUS)
     groups = doubted.group_by("corpus", "translator", "doubt").agg(passages=pl.len(), example=pl.col("passage").min())
@@ -203,30 +212,35 @@ def doubts(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def not_found(rows: pl.DataFrame) -> pl.DataFrame:
-    """Translators with segments that are suspicious or out of order: their numbers, `of` all segments, an `example`.
+    """Translators with suspicious or misplaced segments.
 
     Parameters
     ----------
     rows
         Columns `passage`, `translator`, `segment_id`, `stage` and `in_order`.
+
+    Returns
+    -------
+    Columns `corpus`, `translator`, `suspicious` and `out_of_order` (numbers of segments), `of` (number of all segments
+    of the translator) and `example`.
     """
-    wrong = (pl.col("stage") == "suspicious") | ~pl.col("in_order")
+    is_faulty = (pl.col("stage") == "suspicious") | ~pl.col("in_order")
     counts = rows.group_by(CORPUS, "translator").agg(
         suspicious=(pl.col("stage") == "suspicious").sum(),
         out_of_order=((pl.col("stage") != "suspicious") & ~pl.col("in_order")).sum(),
         of=pl.len(),
-        example=pl.col("segment_id").filter(wrong).first(),
+        example=pl.col("segment_id").filter(is_faulty).first(),
     )
     return counts.drop_nulls("example").sort("corpus", "translator")
 
 
 def unlicensed(texts: pl.DataFrame, licences: pl.DataFrame) -> pl.DataFrame:
-    """Texts without a licence: `corpus`, `translator` and an `example`.
+    """Translators and sources without a licence: columns `corpus`, `translator` and `example`.
 
     Parameters
     ----------
     texts
-        Columns `passage` and `translator`, '' for the source.
+        Columns `passage` and `translator`; the translator is '' for the source.
     licences
         Columns `corpus` and `translator`.
     """
@@ -235,24 +249,25 @@ def unlicensed(texts: pl.DataFrame, licences: pl.DataFrame) -> pl.DataFrame:
 
 
 def emptied(selected: pl.DataFrame) -> pl.DataFrame:
-    """Corpora without a selected passage: `corpus` and `passages`."""
-    counts = selected.group_by(CORPUS).agg(passages=pl.len(), left=pl.col("selected").sum())
-    return counts.filter(pl.col("left") == 0).drop("left").sort("corpus")
+    """Corpora without a selected passage: columns `corpus` and `passages`, the number of all passages."""
+    counts = selected.group_by(CORPUS).agg(passages=pl.len(), kept=pl.col("selected").sum())
+    return counts.filter(pl.col("kept") == 0).drop("kept").sort("corpus")
 
 
 def chained(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Near-duplicates of a passage that is a near-duplicate itself, or comes later: `passage` and `kept`."""
-    partner = pl.col("kept").is_in(pairs["passage"].to_list()) | (pl.col("kept") >= pl.col("passage"))
-    return pairs.filter(partner).sort("passage")
+    """Near-duplicates of a passage that is itself a near-duplicate or comes later: columns `passage` and `kept`."""
+    is_wrong = pl.col("kept").is_in(pairs["passage"].to_list()) | (pl.col("kept") >= pl.col("passage"))
+    return pairs.filter(is_wrong).sort("passage")
 
 
 def unmeasured(passages: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Passages without a row: `corpus`, `passages` and an `example`."""
+    """Count passages without a row, by corpus: columns `corpus`, `passages` and `example`."""
     missing = passages.join(rows, on="passage", how="anti")
     return missing.group_by("corpus").agg(passages=pl.len(), example=pl.col("passage").min()).sort("corpus")
 
 
 def _finding(rows: pl.DataFrame, keys: list[str], where: str, problem: str) -> pl.DataFrame:
+    """One row of FINDINGS if there are faulty rows, else none. The example is the key of the first faulty row."""
     if rows.is_empty():
         return pl.DataFrame(schema=FINDINGS)
     example = "|".join(str(value) for value in rows.select(keys).row(0)) if keys else ""

@@ -1,7 +1,7 @@
 """Jobs that materialize stale partitions, started from Dagster's UI, by sensors or by the schedule.
 
-Each is one op that drives runs (automation.runs). The jobs that scan and download files are in the corpus room. Not
-here: when jobs run (sensors).
+Each job has a single op, which starts the runs of the assets (automation.runs). Not here: the jobs that scan and
+download files (corpus.assets), the time at which jobs run (sensors).
 """
 
 from collections.abc import Callable, Iterator
@@ -21,84 +21,84 @@ from resources.tables import markdown
 from resources.warehouse import Warehouse
 
 Location = Callable[[], dg.Definitions]
-"""Returns the code location. Jobs are part of it, so they can get it only when they run."""
+"""Function that returns the code location. Jobs are part of the code location, so they call it only when they run."""
 
 ONE_AT_A_TIME = {"variorum/driver": "yes"}
-"""Run tag: dagster.yaml lets one run with this tag execute at a time."""
+"""Tag of the runs of these jobs: dagster.yaml allows only one run with this tag at a time."""
 
 
 class Models(dg.Config):
-    """Names of models. Without names, only assets that do not depend on a single model are updated."""
+    """Names of models to evaluate. With an empty list, only assets without partitions are updated."""
 
     models: list[str]
 
 
 class Update(dg.Config):
-    """`probe`: first ask each model for the version that it serves."""
+    """`probe`: whether to begin by asking each model which version it serves."""
 
     probe: bool = True
 
 
 class Removal(dg.Config):
-    """What to remove."""
+    """The kind and the name of the model, corpus, task or base set to remove."""
 
     kind: Literal["model", "corpus", "task", "baseset"]
     name: str
 
 
 def evaluate_job(location: Location) -> dg.JobDefinition:
-    """The job `evaluate`."""
+    """The job `evaluate`, which materializes stale partitions of a list of models."""
 
     @dg.op
     def evaluate_models(context: dg.OpExecutionContext, config: Models) -> None:
-        """Materialize stale partitions of these models, from outputs to leaderboard."""
+        """Materializes stale partitions of models, from outputs to leaderboard."""
         with _driving(context):
             runs.evaluate(location(), context.instance, *config.models)
 
-    return _job("evaluate", evaluate_models, "Materializes stale partitions of models, from outputs to leaderboard.")
+    return _job("evaluate", evaluate_models)
 
 
 def update_job(location: Location) -> dg.JobDefinition:
-    """The job `update`."""
+    """The job `update`, which materializes all stale partitions."""
 
     @dg.op
     def update_everything(context: dg.OpExecutionContext, config: Update) -> None:
-        """Materialize all stale partitions, after reporting the estimated cost."""
+        """Materializes all stale partitions, within budget, after reporting the estimated cost."""
         with _driving(context):
             runs.update(location(), context.instance, probe=config.probe)
 
-    return _job("update", update_everything, "Materializes all stale partitions, within budget.")
+    return _job("update", update_everything)
 
 
 def remove_job(location: Location) -> dg.JobDefinition:
-    """The job `remove`."""
+    """The job `remove`, which removes a model, a corpus, a task or a base set."""
 
     @dg.op
     def remove_rows(
         context: dg.OpExecutionContext, config: Removal, warehouse: dg.ResourceParam[Warehouse],
         systems: dg.ResourceParam[Systems], notifications: dg.ResourceParam[Notifications],
     ) -> None:  # fmt: skip
-        """Remove a model, a corpus, a task or a base set, then update everything downstream."""
-        removed = {
+        """Removes a model, a corpus, a task or a base set from every table, then updates everything downstream."""
+        remove = {
             "model": removal.model, "corpus": removal.corpus, "task": removal.task, "baseset": removal.base_set
         }[config.kind]  # fmt: skip
         with _driving(context):
-            rows = removed(context, warehouse, systems, config.name)
+            rows = remove(context, warehouse, systems, config.name)
             context.add_output_metadata({"removed": dg.MetadataValue.md(markdown(rows))})
-            notifications.send(f"removed {config.kind} {config.name}: {words(rows) or 'it had no rows'}")
+            notifications.send(f"removed {config.kind} {config.name}: {words(rows) or 'no rows'}")
             runs.update(location(), context.instance, Scope(corpora=[]))
 
-    return _job("remove", remove_rows, "Removes a model, a corpus, a task or a base set from every table.")
+    return _job("remove", remove_rows)
 
 
-def _job(name: str, op: dg.OpDefinition, description: str) -> dg.JobDefinition:
-    """A job of one op."""
-    return dg.GraphDefinition(name, node_defs=[op], description=description).to_job(tags=ONE_AT_A_TIME)
+def _job(name: str, op: dg.OpDefinition) -> dg.JobDefinition:
+    """A job of one op, with the op's description."""
+    return dg.GraphDefinition(name, node_defs=[op], description=op.description).to_job(tags=ONE_AT_A_TIME)
 
 
 @contextmanager
 def _driving(context: dg.OpExecutionContext) -> Iterator[None]:
-    """Tag the run with this process, and fail it with the first failure of the runs that it drives."""
+    """Tag the job's run with this process; turn failures of the runs that it starts into a failure of the job."""
     context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
     try:
         yield

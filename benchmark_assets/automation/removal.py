@@ -1,7 +1,9 @@
-"""Removal of a model, a corpus, a task or a base set.
+"""Removal of a model, a corpus, a task or a base set, for the job `remove`.
 
-Not here: removal of partitions (lineage.removal), of documents (corpus.assets).
+Not here: the removal of partitions (lineage.removal) and of documents that left the files (corpus.assets).
 """
+
+from collections.abc import Sequence
 
 import dagster as dg
 import polars as pl
@@ -20,7 +22,7 @@ def model(context: dg.OpExecutionContext, warehouse: Warehouse, systems: Systems
     Raises
     ------
     BadInput
-        For an unknown model, or one that is still in the registry, which would add it again.
+        For an unknown model, or for a model that is still in the registry, from which it would be added again.
     """
     if name in systems.provider.registry().models:
         raise BadInput(systems.provider.registry_path, f"models.{name}", "is in the registry", "remove it there first")
@@ -30,7 +32,7 @@ def model(context: dg.OpExecutionContext, warehouse: Warehouse, systems: Systems
 
 
 def corpus(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:
-    """Remove a corpus with all its passages from every table; return the number of rows removed. Its files stay.
+    """Remove a corpus from every table; return the number of rows removed from each. Its files stay.
 
     Raises
     ------
@@ -40,21 +42,19 @@ def corpus(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, nam
     key = pl.DataFrame({"corpus": [name]})
     if warehouse.read("corpus", key).is_empty():
         raise BadInput(name, "", "no such corpus in this warehouse", "`variorum status` lists the corpora")
-    passages = [each for each in context.instance.get_dynamic_partitions("passage") if each.startswith(f"{name}/")]
+    partitions = context.instance.get_dynamic_partitions("passage")
+    passages = [passage for passage in partitions if passage.startswith(f"{name}/")]
     tables = [
-        name
-        for name, table in catalogue.tables().items()
+        table.name for table in catalogue.tables().values()
         if "corpus" in table.columns and "passage" not in table.columns
-    ]
-    counts = [(table, len(warehouse.read(table, key, ["corpus"]))) for table in tables]
-    also = [Replacement(table, warehouse.empty(table), key) for table in tables]
-    gone = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
-    rows = remove(context, warehouse, gone, also)
-    return pl.concat([rows, pl.DataFrame(counts, schema=rows.schema, orient="row").filter(pl.col("rows") > 0)])
+    ]  # fmt: skip
+    counts, emptied = _emptied(warehouse, tables, key)
+    rows = remove(context, warehouse, pl.DataFrame({"passage": passages}, schema={"passage": pl.String}), emptied)
+    return pl.concat([rows, counts.filter(pl.col("rows") > 0)])
 
 
 def task(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:
-    """Remove a task with its samples and answers from every table; return the number of rows removed. Its files stay.
+    """Remove a task from every table; return the number of rows removed from each. Its files stay.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def task(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name:
 def base_set(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:
     """Remove a base set, `name@version`; return the number of rows removed from each table. Its folder stays.
 
-    The next update removes comparisons with the base set, and scores against it.
+    The next update removes the comparisons with the base set, and the scores that rest on them.
 
     Raises
     ------
@@ -81,6 +81,13 @@ def base_set(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, n
     if warehouse.read("base_set", key).is_empty():
         names = ", ".join(warehouse.read("base_set", columns=["base_set"])["base_set"]) or "none"
         raise BadInput(name, "", "no such base set in this warehouse", f"imported base sets: {names}")
-    counts = [(table, len(warehouse.read(table, key, ["base_set"]))) for table in TABLES]
-    warehouse.write([Replacement(table, warehouse.empty(table), key) for table in TABLES], context.run.run_id)
-    return pl.DataFrame(counts, schema=ROWS, orient="row")
+    counts, emptied = _emptied(warehouse, TABLES, key)
+    warehouse.write(emptied, context.run.run_id)
+    return counts
+
+
+def _emptied(warehouse: Warehouse, tables: Sequence[str], key: pl.DataFrame) -> tuple[pl.DataFrame, list[Replacement]]:
+    """Number of rows with this key in each table (columns of ROWS), and replacements that remove these rows."""
+    counts = [(table, len(warehouse.read(table, key, key.columns))) for table in tables]
+    replacements = [Replacement(table, warehouse.empty(table), key) for table in tables]
+    return pl.DataFrame(counts, schema=ROWS, orient="row"), replacements

@@ -1,13 +1,12 @@
-"""Driving runs: materializes stale partitions, asset by asset, and nothing else.
+"""Materializes stale partitions, asset by asset, with runs in this process.
 
-The command line, the jobs and the tests start runs here. Here: the order and ranges of runs, messages before and after.
-Not here: which partitions are stale (automation.due), the work of a run.
+The command line, jobs and tests start runs through this module. Here: the order of runs, the partitions of each run,
+messages before and after. Not here: which partitions are stale (automation.due), the work of a run (lineage.refresh).
 """
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
@@ -38,15 +37,13 @@ INTERRUPTED = dg.DagsterExecutionInterruptedError.__name__
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 NOT_AGAIN = "dagster/max_retries"
-"""Tag that keeps Dagster's daemon from retrying a dead run; it retries only the driver."""
+"""Tag that keeps Dagster's daemon from retrying a run. The daemon retries the job that started the run instead."""
 
 CHECKED = DagsterAssetCheckFailedError.__name__
 
-NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
-
 
 class RunFailedError(Exception):
-    """A run failed; the message gives the reasons of its failed steps."""
+    """A run failed. The message gives the reasons of its failed steps."""
 
 
 def look(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
@@ -57,18 +54,18 @@ def look(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
     RunFailedError
         For faults in the files. Files without faults are imported anyway.
     """
-    _run(definitions.resolve_job_def("scan"), instance, "scan", {PROCESS: process_tag()})
+    _run(definitions.resolve_job_def("scan"), instance, "scan")
 
 
 def download(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
-    """Download the files that corpora have at public sources.
+    """Download the files that descriptions of corpora list under `downloads`.
 
     Raises
     ------
     RunFailedError
-        For files that could not be downloaded. All others are.
+        For files that could not be downloaded. The remaining files are downloaded anyway.
     """
-    _run(definitions.resolve_job_def("download"), instance, "download", {PROCESS: process_tag()})
+    _run(definitions.resolve_job_def("download"), instance, "download")
 
 
 def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: str) -> None:
@@ -77,7 +74,7 @@ def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: s
     Raises
     ------
     RunFailedError
-        For faults in the files or a failed asset, after all assets. Files without faults are imported anyway.
+        At the end, if files had faults or an asset failed. Files without faults are imported anyway.
     """
     failure: RunFailedError | None = None
     try:
@@ -90,24 +87,24 @@ def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: s
 
 
 def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, *models: str) -> None:
-    """Materialize stale partitions of models, for their corpora and tasks, from outputs to result tables.
+    """Materialize stale partitions of models, in all corpora and tasks that they cover, from outputs to result tables.
 
     Raises
     ------
     BadInput
         For an unknown model.
     RunFailedError
-        If passages failed, after all assets. The next call computes only these passages.
+        At the end, if passages failed. The next call computes only the failed passages.
     """
     resources = definitions.resources or {}
     warehouse: Warehouse = resources["warehouse"]
     systems: Systems = resources["systems"]
-    chosen = {model: systems.system(model) for model in models}
+    evaluated = [systems.system(model) for model in models]
     instance.add_dynamic_partitions("model", list(models))
     passages = list(instance.get_dynamic_partitions("passage"))
     keys = pl.DataFrame({"model": models}, schema={"model": pl.String})
     covered = set(warehouse.read("model_output", keys, ["passage"])["passage"])
-    covered.update(*(system.fingerprints(passages) for system in chosen.values()))
+    covered.update(*(system.fingerprints(passages) for system in evaluated))
     corpora = {passage.partition("/")[0] for passage in covered}
     answered = set(warehouse.read("answer", keys, ["task"])["task"])
     answered |= answers.covered(warehouse, systems, models, instance.get_dynamic_partitions("task"))
@@ -119,76 +116,75 @@ def update(
 ) -> None:
     """Materialize all stale partitions in a scope, one asset after the other.
 
-    Each asset is examined once its inputs are done, so that partitions downstream of an unchanged row stay up to date.
-    Neighboring assets with the same stale partitions share a run, since each run has an overhead of half a second. A
-    failed asset does not stop the next one: good passages still reach the leaderboard.
+    An asset is examined only after its inputs are materialized, so partitions downstream of an unchanged row stay up to
+    date. Neighboring assets with the same stale partitions share a run, because a run has an overhead of half a second.
+    A failed asset does not stop the next one: good passages still reach the leaderboard.
 
     Parameters
     ----------
     probe
-        Whether to ask the models of the scope, and all judges, for the version that they serve first.
+        Whether to begin by asking the models of the scope, and all judges, which version they serve.
 
     Raises
     ------
     RunFailedError
-        The first failure, after all assets.
+        At the end, with the first failure.
     """
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     with warehouse.kept_open():
-        failures = _bring_up(definitions, instance, scope, probe)
+        failures = _update(definitions, instance, scope, probe)
     if failures:
         raise failures[0]
 
 
-def _bring_up(
+def _update(
     definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, probe: bool
 ) -> list[RunFailedError]:
-    """Carry out `update`; return the failures."""
+    """Carry out `update` while the warehouse is kept open; return all failures."""
     settle_the_dead(instance)
     resources = definitions.resources or {}
     notifications: Notifications = resources["notifications"]
     provider: Provider = resources["provider"]
-    tags = {PAYER: str(uuid4()), PROCESS: process_tag()}
+    payer = {PAYER: str(uuid4())}
     registry = provider.registry()
     models = sorted(registry.models) if scope.models is None else list(scope.models)
     if probe and (names := provider.worth_probing([*models, *sorted(registry.judges)])):
-        notifications.send(f"asking for the served version: {', '.join(names)}; {provider.cost_of_probing(names)}")
-        provider.probe(names, tags[PAYER])
-    done: list[str] = []
-    remarks: list[str] = []
+        notifications.send(f"asking which version is served: {', '.join(names)}; {provider.cost_of_probing(names)}")
+        provider.probe(names, payer[PAYER])
+    counts: list[str] = []
+    warnings: list[str] = []
     failures: list[RunFailedError] = []
     job = definitions.resolve_implicit_global_asset_job_def()
-    for together in stretches(definitions):
+    for group in stretches(definitions):
         work: dict[tuple[str, str] | None, list[dg.AssetKey]] = {}
-        for asset in together:
+        for asset in group:
             name = asset.to_user_string()
             try:
                 stale = due(definitions, instance, asset, scope)
                 if stale.rows.is_empty() and unsound(instance, [asset]):  # check again: it may have been corrected
                     checks = job.asset_layer.asset_graph.get_check_keys_for_assets({asset})
-                    remarks += _run(
-                        job.get_subset(asset_selection=set(), asset_check_selection=checks), instance, name, tags
-                    )
+                    only_checks = job.get_subset(asset_selection=set(), asset_check_selection=checks)
+                    warnings += _run(only_checks, instance, name, payer)
             except (BadInput, RunFailedError) as fault:
                 failures.append(RunFailedError(str(fault)))
                 continue
             if stale.rows.is_empty():
                 continue
             if stale.estimate and stale.estimate.calls > stale.estimate.recorded:
-                left = room(ledger.attempts(provider.ledger), provider.registry(), datetime.now(UTC).date())
-                notifications.send(f"{name} will ask models: {stale.estimate}; {left}")
+                balance = room(ledger.attempts(provider.ledger), provider.registry(), datetime.now(UTC).date())
+                notifications.send(f"{name} will ask models: {stale.estimate}; {balance}")
             for ends in _ranges(definitions, instance, stale):
                 work.setdefault(ends, []).append(asset)
-            done.append(f"{name} {len(stale.rows)}")
+            counts.append(f"{name} {len(stale.rows)}")
         for ends, assets in work.items():
             name = ", ".join(asset.to_user_string() for asset in assets)
             try:
-                remarks += _run(job, instance, name, tags, ends=ends, assets=assets)
+                warnings += _run(job, instance, name, payer, ends=ends, assets=assets)
             except RunFailedError as failure:
                 failures.append(failure)
-    if done or failures:
-        problems = "".join(f"\n- {problem}" for problem in [*map(str, failures), *dict.fromkeys(remarks)])
-        notifications.send(f"materialized, in partitions: {', '.join(done) or 'nothing'}{problems}")
+    if counts or failures:
+        problems = "".join(f"\n- {problem}" for problem in [*map(str, failures), *dict.fromkeys(warnings)])
+        notifications.send(f"materialized stale partitions: {', '.join(counts) or 'none'}{problems}")
     return failures
 
 
@@ -198,22 +194,16 @@ def remove(definitions: dg.Definitions, instance: dg.DagsterInstance, kind: str,
     Raises
     ------
     RunFailedError
-        If it does not exist, or is a model that is still in the registry.
+        For an unknown name, or for a model that is still in the registry.
     """
     config = {"ops": {"remove_rows": {"config": {"kind": kind, "name": name}}}}
-    _run(
-        definitions.resolve_job_def("remove"),
-        instance,
-        f"remove {kind} {name}",
-        {PROCESS: process_tag()},
-        config=config,
-    )
+    _run(definitions.resolve_job_def("remove"), instance, f"remove {kind} {name}", config=config)
 
 
 def forget(definitions: dg.Definitions, instance: dg.DagsterInstance, asset: str) -> None:
     """Mark all partitions of an asset as stale, so that the next update computes them again.
 
-    Rows without a recorded partition are removed at once. For assets that are read from files, the files are scanned at
+    Rows of partitions without a record are removed at once. If the asset is read from files, the files are scanned at
     once.
 
     Raises
@@ -221,7 +211,7 @@ def forget(definitions: dg.Definitions, instance: dg.DagsterInstance, asset: str
     BadInput
         For an unknown asset.
     RunFailedError
-        For faults in the files.
+        For faults in scanned files.
     """
     graph = definitions.resolve_asset_graph()
     nodes = {key.to_user_string(): graph.get(key) for key in graph.get_all_asset_keys()}
@@ -243,7 +233,7 @@ def forget(definitions: dg.Definitions, instance: dg.DagsterInstance, asset: str
 
 
 def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.DataFrame:
-    """Number of each asset's partitions that are materialized, failed in their last run, or missing."""
+    """Number of partitions by asset: in total, materialized, failed in their last run, and missing."""
     rows = []
     graph = definitions.resolve_asset_graph()
     for key in graph.toposorted_asset_keys:
@@ -253,27 +243,27 @@ def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.Data
         else:
             keys = partitions_def.get_partition_keys(dynamic_partitions_store=instance)
             recorded = instance.get_status_by_partition(key, list(keys), partitions_def) or {}
-            statuses = [each.value if (each := recorded.get(partition)) else "MISSING" for partition in keys]
-        done, failed = statuses.count("MATERIALIZED"), statuses.count("FAILED")
+            statuses = [state.value if (state := recorded.get(partition)) else "MISSING" for partition in keys]
+        good, failed = statuses.count("MATERIALIZED"), statuses.count("FAILED")
         dims = " × ".join(dimensions(partitions_def)) or "-"
-        rows.append((key.to_user_string(), dims, len(statuses), done, failed, len(statuses) - done - failed))
+        rows.append((key.to_user_string(), dims, len(statuses), good, failed, len(statuses) - good - failed))
     columns = ["asset", "partitions", "total", "materialized", "failed", "missing"]
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def settle_the_dead(instance: dg.DagsterInstance) -> None:
-    """Report runs as failed if their process on this machine has ended, by a kill or a reboot."""
+    """Report an unfinished run as failed if its process on this machine has ended, by a kill or a reboot."""
     unfinished = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
     for run in instance.get_runs(dg.RunsFilter(statuses=unfinished)):
         if PROCESS in run.tags and is_dead(run.tags[PROCESS], run.run_id):
-            instance.report_run_failed(run, f"Its process ended before the run did ({run.tags[PROCESS]}).")
+            instance.report_run_failed(run, f"The run's process ended before the run did ({run.tags[PROCESS]}).")
             logger.warning("run %s failed: its process has ended", run.run_id)
 
 
 def _ranges(
     definitions: dg.Definitions, instance: dg.DagsterInstance, stale: Due
 ) -> list[tuple[str, str]] | list[None]:
-    """Ranges of partitions for the runs; [None] for an asset without partitions."""
+    """First and last partition of each run that the asset needs; [None] for an asset without partitions."""
     dims = dimensions(definitions.resolve_asset_graph().get(stale.asset).partitions_def)
     if not dims:
         return [None]
@@ -284,46 +274,42 @@ def _run(
     job: dg.JobDefinition,
     instance: dg.DagsterInstance,
     name: str,
-    tags: Mapping[str, str],
+    payer: Mapping[str, str] | None = None,
     *,
     ends: tuple[str, str] | None = None,
     assets: Sequence[dg.AssetKey] | None = None,
-    config: Mapping[str, Any] = NO_CONFIG,
+    config: Mapping[str, Any] | None = None,
 ) -> list[str]:
-    """Run a job or some of its assets in this process, over a range or without partitions; return failed checks."""
+    """Run a job, or only these assets of it, in this process; return a message for each failed check.
+
+    `ends` are the first and the last partition of the run, `payer` is the tag of runs that share a budget. Raises
+    RunFailedError if a step failed.
+    """
     logger.info("%s %s", name, " … ".join(dict.fromkeys(ends or ())))
-    if assets:  # else Dagster describes the job of all assets before each run, which takes longer than a small run
+    if assets:  # before a run Dagster describes the whole job: with all assets, this takes longer than a small run
         job = job.get_subset(asset_selection=set(assets))
     result = job.execute_in_process(
         instance=instance,
-        tags={NOT_AGAIN: "0", **tags, **(range_tags(*ends) if ends else {})},
-        run_config={**QUIET, **config},
+        tags={NOT_AGAIN: "0", PROCESS: process_tag(), **(payer or {}), **(range_tags(*ends) if ends else {})},
+        run_config={**QUIET, **(config or {})},
         asset_selection=assets,
         raise_on_error=False,
     )
-    if INTERRUPTED in _kinds(result):
+    errors = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
+    if any(error and error.cls_name == INTERRUPTED for error in errors):
         raise KeyboardInterrupt
+    failed_checks = [
+        f"check {check.check_name!r} of {check.asset_key.to_user_string()}: {check.description}"
+        for check in result.get_asset_check_evaluations() if not check.passed
+    ]  # fmt: skip
     if not result.success:
-        words = list(reasons(result.all_events)) or [*_remarks(result), f"run {result.run_id} of {name} failed"][:1]
-        raise RunFailedError("; ".join(words))
-    return list(_remarks(result))
-
-
-def _remarks(result: dg.ExecuteInProcessResult) -> Iterator[str]:
-    """Failed checks, with their first problem."""
-    for check in result.get_asset_check_evaluations():
-        if not check.passed:
-            yield f"check {check.check_name!r} of {check.asset_key.to_user_string()}: {check.description}"
-
-
-def _kinds(result: dg.ExecuteInProcessResult) -> set[str | None]:
-    """Names of the exceptions that ended steps."""
-    ends = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
-    return {error.cls_name for error in ends if error}
+        faults = list(reasons(result.all_events)) or [*failed_checks, f"run {result.run_id} of {name} failed"][:1]
+        raise RunFailedError("; ".join(faults))
+    return failed_checks
 
 
 def reasons(events: Iterable[dg.DagsterEvent]) -> Iterator[str]:
-    """Reasons of failed steps; blocking checks are left out, since they report themselves."""
+    """Reasons of failed steps. Steps that a blocking check failed are left out: the check has its own message."""
     for event in events:
         if event.is_step_failure:
             failure = event.step_failure_data

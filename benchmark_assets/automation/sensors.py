@@ -19,11 +19,14 @@ from resources.notifications import Notifications
 from resources.warehouse import Warehouse
 
 SECONDS = 30
-"""Interval at which the registry and the files are checked."""
+"""Shortest time between two evaluations of a sensor."""
 
 
 def new_models_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
-    """The sensor `new_models`, which starts the job `evaluate`."""
+    """The sensor `new_models`, which starts the job `evaluate`.
+
+    Models that already have outputs when the sensor is turned on do not count as new.
+    """
 
     @dg.sensor(
         name="new_models", job=job, minimum_interval_seconds=SECONDS,
@@ -32,26 +35,22 @@ def new_models_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
     def new_models(
         context: dg.SensorEvaluationContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems]
     ) -> dg.SensorResult | dg.SkipReason:
-        """Evaluate models that are new in the registry or newly imported; mark removed models.
-
-        Models that already have outputs when the sensor is turned on are not new.
-        """
         try:
             models = systems.models()
         except BadInput as fault:  # the registry is being edited
             return dg.SkipReason(str(fault))
         evaluated = set(warehouse.read("model_output", columns=["model"])["model"].unique())
-        seen = set(json.loads(context.cursor)) if context.cursor else evaluated
-        new = [model for model in models if model not in seen]
-        gone = evaluated & seen - set(models)
-        if not new and not gone:
+        before = set(json.loads(context.cursor)) if context.cursor else evaluated
+        additions = [model for model in models if model not in before]
+        removals = evaluated & before - set(models)
+        if not additions and not removals:
             return dg.SkipReason(f"no new model among {len(models)}")
         # One run per model, so that a fault of one model does not stop the others.
-        groups = [[model] for model in new] or [[]]
+        groups = [[model] for model in additions] or [[]]
         configs = [{"ops": {"evaluate_models": {"config": {"models": group}}}} for group in groups]
         return dg.SensorResult(
             run_requests=[dg.RunRequest(run_config=config) for config in configs],
-            dynamic_partitions_requests=[dg.AddDynamicPartitionsRequest("model", new)] if new else [],
+            dynamic_partitions_requests=[dg.AddDynamicPartitionsRequest("model", additions)] if additions else [],
             cursor=json.dumps(models),
         )
 
@@ -63,40 +62,39 @@ def files_sensor(job: dg.JobDefinition) -> dg.SensorDefinition:
 
     @dg.sensor(
         name="changed_files", job=job, minimum_interval_seconds=SECONDS,
-        description="Scans the files of all corpora when a file was written, added or removed.",
+        description="Scans the files of all corpora after a file was written, added or removed.",
     )  # fmt: skip
     def changed_files(
         context: dg.SensorEvaluationContext, warehouse: dg.ResourceParam[Warehouse]
     ) -> dg.SensorResult | dg.SkipReason:
-        """Scan the files of all corpora when a file was written, added or removed."""
-        now = _state([each for each in registered(warehouse) if isinstance(each, Description)])
-        if now == context.cursor:
+        state = _state([corpus for corpus in registered(warehouse) if isinstance(corpus, Description)])
+        if state == context.cursor:
             return dg.SkipReason("no file changed")
-        return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=now)
+        return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=state)
 
     return changed_files
 
 
 @dg.sensor(
     name="dead_runs", minimum_interval_seconds=SECONDS, default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Reports runs whose process was killed as failed, so that they do not block other runs.",
+    description="Reports a run as failed if its process was killed, so that it does not block other runs.",
 )  # fmt: skip
 def dead_runs_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-    """Check the processes of unfinished runs. On by default, because a killed run would block the next one."""
+    """Report unfinished runs without a process as failed. On by default: a killed run would block the next one."""
     runs.settle_the_dead(context.instance)
     return dg.SkipReason("this sensor starts no runs")
 
 
 @dg.run_failure_sensor(
     name="failures", default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Sends a message when a run failed. For runs that a driver started, only the driver sends one.",
+    description="Sends a message when a run fails, except for runs whose failure is reported by a job or a command.",
 )  # fmt: skip
 def failures_sensor(context: dg.RunFailureSensorContext, notifications: dg.ResourceParam[Notifications]) -> None:
-    """Send the name of the failed run and the first reason."""
+    """Send the name of the failed job and the reason of its first failed step."""
     if runs.NOT_AGAIN in context.dagster_run.tags:
         return
-    words = next(runs.reasons(context.get_step_failure_events()), context.failure_event.message)
-    notifications.send(f"{context.dagster_run.job_name} failed: {words}")
+    reason = next(runs.reasons(context.get_step_failure_events()), context.failure_event.message)
+    notifications.send(f"{context.dagster_run.job_name} failed: {reason}")
 
 
 def reevaluation_schedule(job: dg.JobDefinition, cron: str, where: Path) -> dg.ScheduleDefinition:
@@ -118,7 +116,7 @@ def reevaluation_schedule(job: dg.JobDefinition, cron: str, where: Path) -> dg.S
 
 
 def _state(descriptions: list[Description]) -> str:
-    """A digest that changes whenever a file of a corpus is written, added or removed."""
+    """Digest of paths, sizes and times of all files of the corpora, except hidden files and the home."""
     digest = blake2b(digest_size=16)
     for description in descriptions:
         digest.update(repr(description).encode())
@@ -131,8 +129,9 @@ def _state(descriptions: list[Description]) -> str:
 
 
 def _written(path: Path) -> tuple[str, int, int]:
+    """Path, size in bytes, and time of the last write in ns; 0 and 0 for a file that was just removed."""
     try:
         state = path.stat()
-    except OSError:  # removed since it was listed
+    except OSError:
         return str(path), 0, 0
     return str(path), state.st_size, state.st_mtime_ns

@@ -15,10 +15,10 @@ MODULES = (working, imports, showing, people, base_sets, taking_away)
 
 
 class Commands(click.Group):
-    """Commands whose known errors end in one line and exit code 1 instead of a traceback."""
+    """A group of commands. A known error ends a command with one line and exit code 1, without a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command."""
+        """Run a command; raise `ClickException` for a known error."""
         try:
             return super().invoke(ctx)
         except (BadInput, RunFailedError) as error:

@@ -7,7 +7,7 @@ import click
 import polars as pl
 
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.cli.words import holding
+from benchmark_assets.cli.words import PATH, holding
 from benchmark_assets.pairwise.base_sets import Identity, checked
 from benchmark_assets.pairwise.building import build_base_set, report, spread
 from resources.tables import cells, computed, plain
@@ -19,29 +19,32 @@ def base_set() -> None:
 
 
 @base_set.command(name="build")
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--items", type=click.Path(path_type=Path), required=True, help="JSON lines of passage and difficulty.")
+@click.argument("folder", type=PATH)
+@click.option("--items", type=PATH, required=True, help="JSON lines with `passage` and `difficulty`.")
 @click.option("--name", required=True, help="Name of the base set.")
 @click.option("--version", required=True, help="Semantic version, such as 1.0.0.")
 @click.option("--judge", required=True, help="Name of the judge in the registry.")
 @click.option("--anchors", "count", type=int, required=True, help="Number of anchors to choose.")
-@click.option("--system", "systems", multiple=True, help="A system of the pool; by default all that have every item.")
 @click.option(
-    "--orders", type=click.Choice(["both", "one"]), default="both", help="Orders in which to show a pair to the judge."
+    "--system", "systems", multiple=True,
+    help="Name of a system in the pool; may be repeated. By default all systems with an output for every item.",
+)  # fmt: skip
+@click.option("--orders", type=click.Choice(["both", "one"]), default="both", help="Orders in which a pair is judged.")
+@click.option("--within", type=float, help="In comparisons with the set, stop when LT is known to ± this much.")
+@click.option(
+    "--ranks", type=int, help="In comparisons, stop when this many places remain possible; not with --within."
 )
-@click.option("--within", type=float, help="Stop asking about a candidate when the interval of LT is this narrow.")
-@click.option("--ranks", type=int, help="Stop when this many places among the anchors are possible; not with --within.")
 def build(
     folder: Path, items: Path, name: str, version: str, judge: str, count: int, systems: tuple[str, ...], orders: str,
     within: float | None, ranks: int | None,
 ) -> None:  # fmt: skip
-    """Build a base set in FOLDER: judge systems against each other, and choose evenly spaced ones as anchors."""
+    """Build a base set in FOLDER: judge systems against each other, and choose evenly spaced systems as anchors."""
     adaptive = {name: value for name, value in (("within", within), ("ranks", ranks)) if value is not None} or False
     identity = checked(Identity, name=name, version=version, judge=judge, orders=orders, adaptive=adaptive)
     home = Deployment()
     built = build_base_set(home.warehouse, home.provider, folder, identity, items, count, systems, f"{uuid.uuid4()}")
-    click.echo(f"anchors, from the weakest: {', '.join(built.anchors)}")
-    click.echo(f"their win rates in the pool deviate from even spacing by {built.unevenness:.1%}\n")
+    click.echo(f"anchors, weakest first: {', '.join(built.anchors)}")
+    click.echo(f"deviation of their win rates in the pool from even spacing: {built.unevenness:.1%}\n")
     click.echo(plain(_readable(spread(built.pool, built.anchors))))
     click.echo(f"\n{folder}: {holding(built.restricted)}; import it with `variorum import baseset {folder}`")
 
@@ -49,7 +52,7 @@ def build(
 @base_set.command(name="show")
 @click.argument("name", metavar="NAME@VERSION")
 def show_base_set(name: str) -> None:
-    """Show the anchors of a base set against each other, by slice: matches, win rate, LT and EN with intervals."""
+    """Show the anchors of a base set by slice: matches among themselves, win rate, LT and EN with intervals."""
     shown = report(Deployment().warehouse, name)
     names = ("slice", "anchor", "items", "matches", "ties", "excluded", "win_rate", "lt", "en")
     table = shown.anchors.select(cells("anchor_score", *names))
@@ -59,6 +62,7 @@ def show_base_set(name: str) -> None:
 
 
 def _readable(rows: pl.DataFrame) -> pl.DataFrame:
+    """The slice, and all other columns as percentages with readable headings."""
     rates = (computed(pl.col(name), "measure", name.replace("_", " ")) for name in rows.columns[1:])
     return rows.select("slice", *rates)
 

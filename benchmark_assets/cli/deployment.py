@@ -10,7 +10,7 @@ from resources.warehouse import Warehouse
 
 
 class Deployment:
-    """The home's warehouse and Dagster instance, and the code location."""
+    """The code location, with its resources, and the Dagster instance of the home folder."""
 
     def __init__(self) -> None:
         prepare()

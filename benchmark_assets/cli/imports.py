@@ -9,6 +9,7 @@ from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.cli.words import PATH, numbers
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.literary.pairs import import_pairs
 from benchmark_assets.pairwise.base_sets import import_base_set
@@ -24,7 +25,7 @@ def import_() -> None:
 
 
 @import_.command(name="corpus")
-@click.argument("description", type=click.Path(path_type=Path))
+@click.argument("description", type=PATH)
 def import_corpus(description: Path) -> None:
     """Import the corpus that a YAML file describes, and compute its references and envelopes."""
     home = Deployment()
@@ -37,11 +38,11 @@ def import_corpus(description: Path) -> None:
 
 
 @import_.command(name="outputs")
-@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.argument("files", type=PATH, nargs=-1, required=True)
 @click.option("--corpus", required=True, help="Name of the translated corpus.")
-@click.option("--model", help="Name of the model, if the file names none or a wrong one.")
+@click.option("--model", help="Name of the model; overrides the name in the file.")
 def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None) -> None:
-    """Import outputs: PaliBench's result files (.json), or JSON lines of passage_id and translation (.jsonl)."""
+    """Import outputs: result files of PaliBench (.json), or JSON lines with passage_id and translation (.jsonl)."""
     if model and len(files) > 1:
         raise click.UsageError("--model requires a single file")
     home = Deployment()
@@ -52,10 +53,8 @@ def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None
 
 
 @import_.command(name="tasks")
-@click.argument("descriptions", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option(
-    "--root", type=click.Path(path_type=Path), required=True, help="Folder to which their `files` are relative."
-)
+@click.argument("descriptions", type=PATH, nargs=-1, required=True)
+@click.option("--root", type=PATH, required=True, help="Folder that `files` in the descriptions are relative to.")
 def import_understanding_tasks(descriptions: tuple[Path, ...], root: Path) -> None:
     """Import the understanding tasks that YAML files describe, with their samples.
 
@@ -73,51 +72,51 @@ def import_understanding_tasks(descriptions: tuple[Path, ...], root: Path) -> No
 
 
 @import_.command(name="answers")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @click.option("--task", required=True, help="Code of the task.")
 @click.option("--model", required=True, help="Name of the model.")
 def import_model_answers(file: Path, task: str, model: str) -> None:
-    """Import answers to a task: JSON lines of sample and label, or of sample and prediction."""
+    """Import answers to a task: JSON lines with sample and label, or with sample and prediction."""
     home = Deployment()
     counts = import_answers(home.warehouse, file, task, model, home.provider.registry().models)
     home.instance.add_dynamic_partitions("model", [model])
     missing = counts.samples - counts.answers
-    words = f"; {missing} samples have none, and count as unusable answers" if missing else ""
-    click.echo(f"{model}: {counts.answers} answers{words}; score them with `variorum evaluate {model}`")
+    warning = f"; {missing} samples without an answer count as unusable answers" if missing else ""
+    click.echo(f"{model}: {counts.answers} answers{warning}; score them with `variorum evaluate {model}`")
 
 
 @import_.command(name="labels")
-@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option("--annotator", help="Name of the annotator, if the file names none or another one.")
+@click.argument("files", type=PATH, nargs=-1, required=True)
+@click.option("--annotator", help="Name of the annotator; overrides the name in the file.")
 def import_people_labels(files: tuple[Path, ...], annotator: str | None) -> None:
-    """Import labels by people: the spreadsheet (.csv), or an export of Label Studio (.json)."""
+    """Import labels by people: completed spreadsheets (.csv) or exports of Label Studio (.json)."""
     warehouse = Deployment().warehouse
     for path, counts in zip(files, import_labels(warehouse, files, annotator), strict=True):
-        click.echo(f"{path}: {', '.join(f'{count} {name}' for name, count in counts._asdict().items())}")
-        aside = warehouse.read("label_quarantine", pl.DataFrame({"file": [str(path.resolve())]}))
-        if len(aside):
-            click.echo(f"\n{plain(aside.select('place', 'item', 'annotator', 'reason'))}\n")
+        click.echo(f"{path}: {numbers(counts._asdict())}")
+        quarantine = warehouse.read("label_quarantine", pl.DataFrame({"file": [str(path.resolve())]}))
+        if len(quarantine):
+            click.echo(f"\n{plain(quarantine.select('place', 'item', 'annotator', 'reason'))}\n")
     click.echo("`variorum update` updates the results that depend on them")
 
 
 @import_.command(name="baseset")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 def import_base_set_folder(folder: Path) -> None:
-    """Import a base set: anchors to compare outputs with. Several versions can coexist."""
+    """Import a base set, the anchors that outputs are compared with. Several versions can coexist."""
     imported = import_base_set(Deployment().warehouse, folder)
     size = f"{imported.anchors} anchors on {imported.items} items, {imported.judgments} judgments"
     click.echo(f"{imported.base_set}: {'already imported' if imported.before else 'imported'}; {size}")
     if imported.differing:
-        click.echo(f"not compared, because their source text has changed: {', '.join(imported.differing)}")
-    click.echo("`variorum update` compares outputs with it")
+        click.echo(f"items not compared, because their source text has changed: {', '.join(imported.differing)}")
+    click.echo("`variorum update` compares outputs with the base set")
 
 
 @import_.command(name="pairs")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 def import_people_pairs(file: Path) -> None:
-    """Import a completed spreadsheet of `variorum pairs`: all of its rows or, if one is faulty, none."""
+    """Import a completed spreadsheet of `variorum pairs`. If a row is faulty, no row is imported."""
     counts = import_pairs(Deployment().warehouse, file)
-    click.echo(f"{file}: {', '.join(f'{count} {name}' for name, count in counts._asdict().items())}")
+    click.echo(f"{file}: {numbers(counts._asdict())}")
     click.echo("`variorum update` updates the results that depend on them")
 
 

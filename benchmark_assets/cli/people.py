@@ -1,4 +1,4 @@
-"""Commands that write material for people to read, label or check. `import` reads their results."""
+"""Commands that write files for people to read, label or check. `variorum import` reads the completed files."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import polars as pl
 from benchmark_assets.adjudication.annotation import export_items
 from benchmark_assets.audit.page import page
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.cli.words import holding
+from benchmark_assets.cli.words import PATH, holding, numbers
 from benchmark_assets.literary import glossary_file
 from benchmark_assets.literary.pairs import export_pairs
 from benchmark_assets.understanding import span_labels
@@ -17,35 +17,35 @@ from resources.errors import BadInput
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @click.argument("corpus")
 @click.option("--annotator", "annotators", multiple=True, required=True, help="Name of an annotator; may be repeated.")
 def annotate(folder: Path, corpus: str, annotators: tuple[str, ...]) -> None:
-    """Write the sample of CORPUS for annotators to FOLDER, blind, for Label Studio and spreadsheets."""
+    """Write the blind sample of CORPUS for annotators to FOLDER, for Label Studio and spreadsheets."""
     sent = export_items(Deployment().warehouse, folder, corpus, annotators)
     click.echo(f"{folder}: {sent.items} items for each of {', '.join(annotators)}; {holding(sent.restricted)}")
-    click.echo("README.md there explains the labels; import completed files with `variorum import labels FILES`")
+    click.echo("its README.md explains the labels; import completed files with `variorum import labels FILES`")
 
 
 @click.command(name="pairs")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @click.argument("corpus")
 @click.option("--annotator", required=True, help="Name of the annotator.")
 @click.option("--per-model", type=click.IntRange(1), help="Number of outputs of each model; by default all.")
-@click.option("--private", is_flag=True, help="Include restricted texts; do not pass such a file on.")
+@click.option("--private", is_flag=True, help="Include restricted texts; do not pass the file on.")
 def write_pairs(file: Path, corpus: str, annotator: str, per_model: int | None, private: bool) -> None:
-    """Write pairs of an output and a human translation of CORPUS to FILE, a blind spreadsheet for one annotator."""
+    """Write pairs of an output and a human translation in CORPUS to FILE, a blind spreadsheet for one annotator."""
     sent = export_pairs(Deployment().warehouse, file, corpus, annotator, per_model, private)
     click.echo(f"{file}: {sent.pairs} pairs for {annotator}; {holding(sent.restricted)}")
     click.echo("enter A, B or unsure under `better`; import the completed file with `variorum import pairs FILE`")
 
 
 @click.command(name="examples")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @click.argument("corpus")
-@click.option("--private", is_flag=True, help="Show restricted texts, too; such a page may not be passed on.")
+@click.option("--private", is_flag=True, help="Include restricted texts; do not pass the page on.")
 def write_examples(file: Path, corpus: str, private: bool) -> None:
-    """Write worked examples of outputs of CORPUS to FILE, a page for a browser."""
+    """Write a page of worked examples from CORPUS to FILE, for a browser."""
     warehouse = Deployment().warehouse
     if not len(warehouse.read("worked_example", pl.DataFrame({"corpus": [corpus]}))):
         raise BadInput(corpus, "", "has no examples", "name judges under `audit` in its description, or import labels")
@@ -54,13 +54,13 @@ def write_examples(file: Path, corpus: str, private: bool) -> None:
 
 
 @click.command(name="glossary")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @click.argument("corpus")
 def write_glossary(file: Path, corpus: str) -> None:
     """Write the terms of CORPUS to FILE, which must not exist yet, for a person to check."""
     terms, passages = glossary_file.write(Deployment().warehouse, file, corpus)
     click.echo(f"{file}: {terms} terms of {passages} passages; check rows with `false` in in_source or in_human")
-    click.echo("name it as `glossary` under `literary` in the description, then repeat `variorum import corpus`")
+    click.echo("enter the file as `glossary` under `literary` in the description, then repeat `variorum import corpus`")
 
 
 @click.group(name="task")
@@ -69,24 +69,24 @@ def task_group() -> None:
 
 
 @task_group.command(name="annotate")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @click.argument("code", metavar="TASK")
 @click.option("--split", type=click.Choice(["train", "test"]), default="test", show_default=True)
-@click.option("--gold", is_flag=True, help="Prefill the spans in the task's files.")
+@click.option("--gold", is_flag=True, help="Prefill the gold spans of the task.")
 def annotate_task(folder: Path, code: str, split: str, gold: bool) -> None:
     """Write the samples of a TASK to FOLDER, as Label Studio tasks with a labeling interface."""
     count = span_labels.annotate(Deployment().warehouse, folder, code, split, gold)
-    click.echo(f"{folder}: {count} samples of {code}; README.md there explains the next steps")
+    click.echo(f"{folder}: {count} samples of {code}; its README.md explains the next steps")
 
 
 @task_group.command(name="labels")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @click.argument("code", metavar="TASK")
-@click.argument("out", type=click.Path(path_type=Path))
+@click.argument("out", type=PATH)
 def write_task_labels(file: Path, code: str, out: Path) -> None:
     """Convert FILE, an export of Label Studio, to OUT: JSON lines for the `files` of a TASK's description."""
     written = span_labels.write_labels(Deployment().warehouse, file, code, out)
-    click.echo(f"{out}: {', '.join(f'{count} {name}' for name, count in written._asdict().items())}")
+    click.echo(f"{out}: {numbers(written._asdict())}")
 
 
 COMMANDS = [annotate, write_pairs, write_examples, write_glossary, task_group]

@@ -1,4 +1,4 @@
-"""Commands that print contents, costs and stale partitions. They change nothing."""
+"""Commands that print contents, costs and stale partitions, and change nothing."""
 
 import click
 import polars as pl
@@ -31,7 +31,7 @@ def status() -> None:
 @click.command()
 @click.option("--all", "every", is_flag=True, help="List every partition.")
 def stale(every: bool) -> None:
-    """List stale partitions, the reasons, and the estimated cost, without computing or asking models."""
+    """List stale partitions with reasons and estimated cost. Nothing is computed, and no model is asked."""
     home = Deployment()
     parts = [due(home.definitions, home.instance, asset) for asset in order(home.definitions)]
     rows = pl.concat(
@@ -47,8 +47,7 @@ def stale(every: bool) -> None:
         rows = groups.agg(partitions=pl.len(), first=pl.col("partition").first())
     click.echo(plain(rows))
     assets = [part.asset for part in parts if len(part.rows)]
-    downstream = [key.to_user_string() for key in following(home.definitions, assets) if key not in assets]
-    if downstream:
+    if downstream := [key.to_user_string() for key in following(home.definitions, assets)]:
         click.echo(f"\nbecome stale if these change: {', '.join(downstream)}")
     for part in parts:
         if part.estimate:
@@ -72,7 +71,7 @@ def show_costs() -> None:
 
 @click.command()
 def models() -> None:
-    """List the models in the registry, and models with imported outputs."""
+    """List the models of the registry, and the models with imported outputs."""
     home = Deployment()
     registry = home.provider.registry()
     entries = [(name, registry.model(name).place, entry.id, entry.effort) for name, entry in registry.models.items()]
@@ -85,7 +84,7 @@ def models() -> None:
 @click.command(name="funnel")
 @click.argument("passage", required=False)
 def show_funnel(passage: str | None) -> None:
-    """Print how many passages each filter drops; for a PASSAGE (corpus/id), the reasons for its selection or not."""
+    """Print how many passages each filter drops. With a PASSAGE (corpus/id), print why it is selected or not."""
     warehouse = Deployment().warehouse
     if passage is None:
         rows = warehouse.read("funnel")
@@ -105,8 +104,8 @@ def show_funnel(passage: str | None) -> None:
 
 @click.command(name="understanding")
 def show_understanding() -> None:
-    """Show scores of all systems on all understanding tasks, with means by benchmark and language, overlap of test and
-    train splits, and problems of answers."""
+    """Show scores of all systems on all understanding tasks, means by benchmark and language, overlap of test and train
+    splits, and problems of answers."""
     warehouse = Deployment().warehouse
     if warehouse.read("task", columns=["task"], most=1).is_empty():
         click.echo("no tasks yet: `variorum import tasks FILE`")
@@ -117,15 +116,15 @@ def show_understanding() -> None:
         ),
         "Span scores, by sample as in the paper and pooled": two_ways(warehouse.read("task_score")),
         "Most frequent confusions over all seeds": confusions(warehouse.read("confusion")).head(20),
-        "Repairs of answers, and reasons for unusable ones": troubles(warehouse.read("answer")),
+        "Repairs of answers, and reasons for unusable answers": troubles(warehouse.read("answer")),
     }
-    shown = [f"{title}\n{plain(table)}" for title, table in tables.items() if len(table)]
-    click.echo("\n\n".join(shown) or "no scores yet: run `variorum update`")
+    blocks = [f"{title}\n{plain(table)}" for title, table in tables.items() if len(table)]
+    click.echo("\n\n".join(blocks) or "no scores yet: run `variorum update`")
 
 
 @click.command()
 def snapshot() -> None:
-    """Print the path of a copy of the warehouse to read while runs write."""
+    """Copy the warehouse, so that notebooks can read while runs write, and print the path of the copy."""
     click.echo(Deployment().warehouse.snapshot())
 
 

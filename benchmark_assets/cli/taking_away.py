@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.cli.words import holding, without
+from benchmark_assets.cli.words import PATH, holding, without
 from benchmark_assets.reporting import differences, latex, shared_task
 from benchmark_assets.reporting.export import export
 from benchmark_assets.reporting.reader.writing import write_blind, write_reader
@@ -17,15 +17,15 @@ from resources.provider import transport
 
 
 @click.command(name="reader")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @click.argument("corpus")
-@click.option("--private", is_flag=True, help="Include restricted texts and judges' words; do not pass it on.")
-@click.option("--blind", is_flag=True, help="Write the sample for annotators, without models or scores.")
+@click.option("--private", is_flag=True, help="Include restricted texts and judges' words; do not pass the folder on.")
+@click.option("--blind", is_flag=True, help="Write the blind sample for an annotator, without models or scores.")
 @click.option("--annotator", help="Name of the annotator, with --blind.")
 def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator: str | None) -> None:
-    """Write the passages of CORPUS with all outputs to FOLDER, to read in a browser: open its index.html."""
+    """Write the passages of CORPUS with all outputs to FOLDER, for a browser: open index.html."""
     if blind != bool(annotator) or (blind and private):
-        raise click.UsageError("use --blind with --annotator, without --private: the sample has restricted texts")
+        raise click.UsageError("--blind requires --annotator and excludes --private; --annotator requires --blind")
     warehouse = Deployment().warehouse
     if annotator:
         sent = write_blind(warehouse, folder, corpus, annotator)
@@ -33,19 +33,19 @@ def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator
         click.echo("import the saved labels with `variorum import labels FILE`")
         return
     written = write_reader(warehouse, folder, corpus, private)
-    words = (holding if private else without)(written.restricted)
-    click.echo(f"{folder}: {written.passages} passages, {written.outputs} outputs; {words}")
+    disclosure = (holding if private else without)(written.restricted)
+    click.echo(f"{folder}: {written.passages} passages, {written.outputs} outputs; {disclosure}")
 
 
 @click.command(name="report")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @click.argument("corpora", nargs=-1, metavar="[CORPUS]...")
 @click.option(
-    "--reader", "readers", multiple=True, type=click.Path(path_type=Path),
-    help="Folder of a reader to link the numbers of its corpus to; may be repeated.",
+    "--reader", "readers", multiple=True, type=PATH,
+    help="Folder of a reader: the report's numbers link to its passages; may be repeated.",
 )  # fmt: skip
 def write_report(file: Path, corpora: tuple[str, ...], readers: tuple[Path, ...]) -> None:
-    """Write all tables and charts to FILE, a page for a browser that needs no network and contains no texts."""
+    """Write all tables and charts to FILE, a page for a browser. It needs no network and contains no texts."""
     from benchmark_assets.reporting.report.writing import write  # imports Altair, which takes a second
 
     html = write(Deployment().warehouse, file, corpora, readers)
@@ -53,17 +53,17 @@ def write_report(file: Path, corpora: tuple[str, ...], readers: tuple[Path, ...]
 
 
 @click.command(name="export")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @click.argument("corpus", required=False)
-@click.option("--private", is_flag=True, help="Include restricted texts; do not pass such a package on.")
+@click.option("--private", is_flag=True, help="Include restricted texts; do not pass the package on.")
 @click.option(
     "--published", type=click.DateTime(["%Y-%m-%d"]),
     help="Publication date for the metadata; by default the date of the newest row of the leaderboard or texts.",
 )  # fmt: skip
 def export_corpus(folder: Path, corpus: str | None, private: bool, published: datetime | None) -> None:
-    """Write a package of CORPUS to FOLDER for others to use and check, without restricted texts.
+    """Write a package of CORPUS to FOLDER, for other people to use and check, without restricted texts.
 
-    Without CORPUS, write a package of understanding scores and costs, which contains no texts at all.
+    Without CORPUS, write a package of understanding scores and costs, which contains no texts.
     """
     if corpus is None:
         if private or published:
@@ -77,7 +77,7 @@ def export_corpus(folder: Path, corpus: str | None, private: bool, published: da
 
 
 @click.command(name="latex")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @click.argument("corpus", required=False)
 def write_latex(folder: Path, corpus: str | None) -> None:
     """Write LaTeX tables of CORPUS and of the understanding tasks to FOLDER, in the layout of the papers.
@@ -89,36 +89,36 @@ def write_latex(folder: Path, corpus: str | None) -> None:
 
 
 @click.command(name="shared-task")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @click.argument("corpus")
-@click.option("--system", "systems", multiple=True, help="A system; by default all that have every passage.")
-@click.option("--private", is_flag=True, help="Include restricted texts; do not pass such a folder on.")
+@click.option("--system", "systems", multiple=True, help="Name of a system; by default all with every passage.")
+@click.option("--private", is_flag=True, help="Include restricted texts; do not pass the folder on.")
 def write_shared_task(folder: Path, corpus: str, systems: tuple[str, ...], private: bool) -> None:
     """Write CORPUS to FOLDER as a test set for mt-metrics-eval."""
     written = shared_task.write(Deployment().warehouse, folder, corpus, systems, private)
     click.echo(f"{folder}: {written.passages} passages, {', '.join(written.systems)}")
-    for words, names in (("lack passages", written.incomplete), ("restricted", written.left_out)):
+    for reason, names in (("lack passages", written.incomplete), ("restricted", written.left_out)):
         if names:
-            click.echo(f"left out, {words}: {', '.join(names)}")
+            click.echo(f"left out, {reason}: {', '.join(names)}")
     if private:
         click.echo("PRIVATE, DO NOT PASS ON")
 
 
 @click.command(name="compare")
-@click.argument("old", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
+@click.argument("old", type=PATH)
+@click.argument("new", type=PATH)
 def compare_packages(old: Path, new: Path) -> None:
-    """Print the changes from package OLD to package NEW: method first, then texts, models and scores."""
+    """Print the differences between two packages: method first, then texts, models and scores."""
     click.echo(differences.page(differences.compare(differences.read(old), differences.read(new))))
 
 
 @click.command()
 @click.argument("model")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 def record(model: str, file: Path) -> None:
-    """Record all questions to MODEL and its replies in FILE, for an endpoint with `recording` to replay.
+    """Write all questions to MODEL and its replies to FILE, for an endpoint that replays a `recording`.
 
-    The file contains texts: mind their licences before you share it.
+    FILE contains texts of the corpora: check their licences before you share it.
     """
     lines = list(transport.record(Deployment().provider.ledger, model))
     if not lines:

@@ -1,10 +1,15 @@
-"""Disclosures about restricted texts in the output of commands."""
+"""Shared by the commands: the type of path arguments, and phrases to print."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+PATH = click.Path(path_type=Path)
 
 
 def holding(restricted: Sequence[str]) -> str:
-    """Disclosure for files that contain these restricted texts, if any."""
+    """Disclosure for files that may contain restricted texts: names these texts, if there are any."""
     return (
         f"PRIVATE, DO NOT PASS ON; restricted texts in it: {', '.join(restricted)}"
         if restricted
@@ -13,5 +18,10 @@ def holding(restricted: Sequence[str]) -> str:
 
 
 def without(restricted: Sequence[str]) -> str:
-    """Disclosure for public files that leave these restricted texts out."""
+    """Disclosure for public files: names the restricted texts that they leave out."""
     return f"public; restricted texts left out: {', '.join(restricted) or 'none'}"
+
+
+def numbers(counts: Mapping[str, int]) -> str:
+    """Counts as a list, such as "3 taken, 1 replaced"."""
+    return ", ".join(f"{count} {name}" for name, count in counts.items())

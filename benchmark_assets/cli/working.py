@@ -1,4 +1,4 @@
-"""Commands that compute: the demo, evaluation of models, updates. And the command that starts Dagster."""
+"""Commands that compute, scan, download or remove, and the command that starts Dagster's UI."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ SAMPLES = {name: PROJECT / "warehouse" / name for name in ("dialogues", "sample"
 
 @click.command()
 def demo() -> None:
-    """Evaluate the sample corpus and print its leaderboard."""
+    """Evaluate the two sample corpora and print the results."""
     home = Deployment()
     for name, folder in SAMPLES.items():
         register(home.warehouse, folder / "corpus.yaml")
@@ -64,7 +64,7 @@ def evaluate(models: tuple[str, ...]) -> None:
 
 
 @click.command()
-@click.option("--probe", is_flag=True, help="First ask each model for the version that it serves.")
+@click.option("--probe", is_flag=True, help="First ask each model which version it serves.")
 @click.option("--anew", metavar="ASSET", help="Also recompute all partitions of this asset.")
 def update(probe: bool, anew: str | None) -> None:
     """Materialize all stale partitions, and nothing else."""
@@ -104,7 +104,7 @@ def ui(arguments: tuple[str, ...]) -> None:
     """Start Dagster's UI and daemon on the warehouse; ARGUMENTS are passed to `dagster dev`."""
     home = Deployment()
     home.instance.add_dynamic_partitions("model", home.systems.models())
-    os.chdir(prepare())  # in the project folder, Dagster would warn about the dagster.yaml there
+    os.chdir(prepare())  # in the project's folder, Dagster would warn about dagster.yaml
     dagster = str(Path(sys.executable).with_name("dagster"))
     os.execv(dagster, [dagster, "dev", "--workspace", str(PROJECT / "workspace.yaml"), *arguments])
 

@@ -1,13 +1,13 @@
-"""Running text in Chinese, Japanese or Korean: its sentences, chunks of sentences, and contexts of chunks.
+"""Cutting running text in Chinese, Japanese or Korean into sentences, and sentences into chunks with their contexts.
 
 Here: cutting a text in memory. Not here: files and their paragraphs (corpus.readers.chunks), requests about a chunk
 (translation.requests).
 
-A text consists of paragraphs separated by line breaks. Source of the sizes: LiTERatE, Evaluation Units.
+The paragraphs of a text are separated by line breaks. Source of the sizes: LiTERatE, Evaluation Units.
 """
 
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
@@ -20,15 +20,17 @@ CLOSING = frozenset("」』）】〉》〕〗〙〛｣］｝〞〟”’)]}")
 CLAUSES = frozenset("、，；：､,;:")
 
 _QUOTES = {"“": ('"', True), "”": ('"', False), "‘": ("'", True), "`": ("'", True), "’": ("'", False)}
-"""The straight quotation mark that each mark may be paired with, and whether it opens."""
+"""For each quotation mark, the straight mark that may be its counterpart, and whether it opens a quotation."""
 
 Cost = tuple[int, int]
+"""Cost of a cut: characters out of range, and unevenness (see `chunks`)."""
 
 
 class Chunk(NamedTuple):
-    """A chunk of a text, `text[start:end]` without the blanks around it, with its sentences and contexts.
+    """A chunk, the part of a text from offset `start` to `end`, with its sentences and contexts.
 
-    `previous` and `following` are '' where the text begins or ends.
+    `text` and `sentences` have no surrounding white space. `previous` and `following` are the context before and after
+    the chunk, '' at the beginning or end of the text.
     """
 
     start: int
@@ -40,45 +42,49 @@ class Chunk(NamedTuple):
 
 
 def count(text: str) -> int:
-    """CJK characters of a text.
+    """Number of CJK characters in a text.
 
-    Counts Han, kana and hangul, and all signs that are as wide as these: their punctuation, fullwidth letters and
-    digits, quotation marks, dashes, ellipses, signs such as □ for a lost character. Does not count blanks, ASCII
-    letters, digits and punctuation, or letters of other scripts.
+    Counts Han, kana and hangul, and all other wide characters: CJK punctuation, fullwidth letters and digits, quotation
+    marks, dashes, ellipses, symbols such as □ for a lost character. Does not count white space, ASCII characters, or
+    letters of other scripts.
     """
     return sum(map(_counts, text))
 
 
 def sentence_ends(text: str) -> list[int]:
-    """Offsets after each sentence, its closing marks and the following blanks; the last is the text's length.
+    """Offsets at which the sentences of a text end; each sentence includes the white space that follows it.
 
-    A sentence ends with its paragraph, and with one of `ENDS`, after the closing quotation marks and brackets that
-    follow directly. A straight quotation mark closes if one is open in the paragraph. A mark is no end before the first
-    letter of a sentence, before a clause mark, or as a stop between digits. A text of blanks has no sentence.
+    A sentence ends with its paragraph, or with one of the marks in `ENDS` and the closing quotation marks and brackets
+    that directly follow the mark. A straight quotation mark is a closing one if a quotation is open in the paragraph. A
+    mark does not end a sentence if no letter precedes it in the sentence, if a clause mark follows it, or if it is a
+    full stop between digits. White space alone is not a sentence.
 
-    Korean separates words by blanks and has the full stop of ASCII. So `.` after a hangul letter is a mark, too, and
-    any mark is an end only before a blank or at the end of the text: in '"가자!"고 했다.' the sentence continues.
+    Korean separates words by spaces and uses the ASCII full stop. Where the last letter is hangul, `.` is therefore a
+    mark, too, and a mark ends the sentence only before white space or at the end of the text: in '"가자!"고 했다.' the
+    sentence continues after the exclamation mark.
     """
     offsets: list[int] = []
     opened: set[str] = set()
     at, letter, filled = 0, "", False
     while at < len(text):
         sign = text[at]
-        _turn(sign, opened)
+        _track_quotation(sign, opened)
         at += 1
         letter, filled = sign if sign.isalnum() else letter, filled or not sign.isspace()
         korean = hangul(letter)
         marks = _KOREAN_ENDS if korean else ENDS
         if sign in marks and letter and not _between_digits(text, at - 1):
-            while at < len(text) and (text[at] in marks or text[at] in CLOSING or _closes(text[at], opened)):
-                _turn(text[at], opened)
+            while at < len(text) and (
+                text[at] in marks or text[at] in CLOSING or (text[at] in "\"'" and text[at] in opened)
+            ):
+                _track_quotation(text[at], opened)
                 at += 1
             ended = at == len(text) or (text[at].isspace() if korean else text[at] not in CLAUSES)
         else:
             ended = sign == "\n" and filled
         if ended:
             while at < len(text) and text[at].isspace():
-                _turn(text[at], opened)
+                _track_quotation(text[at], opened)
                 at += 1
             offsets.append(at)
             letter, filled = "", False
@@ -86,36 +92,36 @@ def sentence_ends(text: str) -> list[int]:
 
 
 def closed(line: str) -> bool:
-    """Whether a line ends with a sentence, or with a mark that closes a quotation or a bracket."""
+    """Whether a line ends with the end of a sentence, a closing quotation mark or a closing bracket."""
     bare = line.rstrip("\"'")
     return line[-1:] in ENDS | CLOSING or (bare[-1:] in _KOREAN_ENDS and hangul(last_letter(bare)))
 
 
 def last_letter(text: str) -> str:
-    """The last letter or digit of a text; '' if it has none."""
+    """The last letter or digit of a text; '' if it has neither."""
     return next((sign for sign in reversed(text) if sign.isalnum()), "")
 
 
 @cache
 def hangul(sign: str) -> bool:
-    """Whether a sign, or '', is a letter of Korean."""
+    """Whether a character is a Korean letter; False for ''."""
     return sign != "" and unicodedata.name(sign, "").startswith("HANGUL ")
 
 
 def chunks(text: str, rule: Chunks) -> list[Chunk]:
-    """Cut a text at ends of sentences into chunks, each with its contexts. A text of blanks has no chunk.
+    """Cut a text at sentence ends into chunks, each with its contexts. White space alone is not a chunk.
 
-    Every chunk is in the rule's range if any cut makes that possible. Otherwise the cut minimizes the sum of excess and
-    missing CJK characters. Among equal cuts, the one is chosen that ends chunks with paragraphs and keeps sizes near
-    the middle of the range: it minimizes the sum of squared distances from the middle, and a chunk that ends within a
-    paragraph counts like one at the edge of the range. Cutting is deterministic.
+    The cut minimizes the number of CJK characters by which chunks exceed the range `rule.least` to `rule.most` or fall
+    short of it, which is 0 if some cut keeps every chunk in the range. Among equal cuts, it prefers chunks that end
+    with a paragraph and sizes near the middle of the range: it minimizes the sum of squared distances from the middle,
+    plus the squared distance from middle to edge for each chunk that ends within a paragraph. Cutting is deterministic.
     """
     ends = sentence_ends(text)
     starts = [0, *ends][:-1]
     sentences = [text[start:end] for start, end in zip(starts, ends, strict=True)]
-    whole = ["\n" in sentence[len(sentence.rstrip()) :] for sentence in sentences]
+    ends_paragraph = ["\n" in sentence[len(sentence.rstrip()) :] for sentence in sentences]
     cut_chunks = []
-    for first, last in _cut([count(sentence) for sentence in sentences], whole, rule.least, rule.most):
+    for first, last in _cut([count(sentence) for sentence in sentences], ends_paragraph, rule.least, rule.most):
         start, end = starts[first], ends[last]
         parts = tuple(sentence.strip() for sentence in sentences[first : last + 1])
         around = before(text, start, starts, rule.context), after(text, end, ends, rule.context)
@@ -124,70 +130,75 @@ def chunks(text: str, rule: Chunks) -> list[Chunk]:
 
 
 def before(text: str, at: int, starts: Sequence[int], bounds: tuple[int, int]) -> str:
-    """The text before an offset, with a number of CJK characters within `bounds`; fewer only at the text's beginning.
+    """The context before an offset of a text, without surrounding white space.
 
-    The longest such text that begins with a sentence, else after a clause mark, else the longest.
+    Among the stretches that end at the offset and have a number of CJK characters within the bounds, this is the
+    longest that begins at the beginning of a sentence, else the longest that begins after a clause mark, else the
+    longest. If less text than the lower bound precedes the offset, all of it is the context.
 
     Parameters
     ----------
     starts
-        Offsets of sentences.
+        Offsets at which sentences begin.
+    bounds
+        Least and most CJK characters.
     """
-    least, most = bounds
-    size, fitting = 0, [at] if least == 0 else []
-    for start in range(at - 1, -1, -1):
-        size += _counts(text[start])
-        if size > most:
-            break
-        if size >= least:
-            fitting.append(start)
-    if not fitting:
-        return text[:at].strip()
-    return text[_best(fitting, set(starts), text) : at].strip()
+    signs = ((start, text[start]) for start in range(at - 1, -1, -1))
+    return text[_context_edge(text, at, signs, set(starts), bounds) : at].strip()
 
 
 def after(text: str, at: int, ends: Sequence[int], bounds: tuple[int, int]) -> str:
-    """The text after an offset, chosen as in `before`; `ends` are the offsets after sentences."""
+    """The context after an offset of a text, chosen as in `before`; `ends` are the offsets at which sentences end."""
+    signs = ((end, text[end - 1]) for end in range(at + 1, len(text) + 1))
+    return text[at : _context_edge(text, at, signs, set(ends), bounds)].strip()
+
+
+def _context_edge(
+    text: str, at: int, signs: Iterable[tuple[int, str]], sentences: Collection[int], bounds: tuple[int, int]
+) -> int:
+    """The other edge of the context that begins or ends at an offset (see `before`).
+
+    `signs` has the characters from the offset on, in either direction, each with the edge of a context up to it.
+    """
     least, most = bounds
-    size, fitting = 0, [at] if least == 0 else []
-    for end in range(at + 1, len(text) + 1):
-        size += _counts(text[end - 1])
+    size, edge, fitting = 0, at, [at] if least == 0 else []
+    for edge, sign in signs:
+        size += _counts(sign)
         if size > most:
             break
         if size >= least:
-            fitting.append(end)
+            fitting.append(edge)
     if not fitting:
-        return text[at:].strip()
-    return text[at : _best(fitting, set(ends), text)].strip()
-
-
-def _best(fitting: Sequence[int], sentences: Collection[int], text: str) -> int:
-    """The farthest of the offsets (in order of distance) that cuts no sentence, else no clause, else the farthest."""
-    for whole in (sentences, [offset for offset in fitting if text[offset - 1 : offset] in CLAUSES]):
-        if uncut := [offset for offset in fitting if offset in whole]:
-            return uncut[-1]
+        return edge
+    for boundaries in (sentences, [offset for offset in fitting if text[offset - 1 : offset] in CLAUSES]):
+        if at_boundary := [offset for offset in fitting if offset in boundaries]:
+            return at_boundary[-1]
     return fitting[-1]
 
 
-def _cut(sizes: Sequence[int], whole: Sequence[bool], least: int, most: int) -> list[tuple[int, int]]:
-    """First and last sentence of each chunk; `whole` is true for sentences at the end of a paragraph."""
+def _cut(sizes: Sequence[int], ends_paragraph: Sequence[bool], least: int, most: int) -> list[tuple[int, int]]:
+    """Indices of the first and last sentence of each chunk, by dynamic programming over the ends of chunks.
+
+    `sizes` has the CJK characters of each sentence; `ends_paragraph` tells whether a sentence is the last in its
+    paragraph.
+    """
     edge = max(1, most - least)
     totals = [0, *accumulate(sizes)]
     best: list[tuple[Cost, int]] = [((0, 0), 0)]
     for end in range(1, len(totals)):
         cheapest: tuple[Cost, int] | None = None
-        within = 0 if whole[end - 1] else edge**2
+        within = 0 if ends_paragraph[end - 1] else edge**2
         tail = 0
         for start in range(end - 1, -1, -1):
             size = totals[end] - totals[start]
-            # A chunk need not grow once cutting it in two leaves fewer characters out of range: at more than `least`
-            # and `most` together, if both parts have more than half of `least`.
+            # Stop when a cut in two would leave fewer characters out of range than this chunk: when it has more than
+            # `least + most` characters and can be cut into parts of more than half of `least`.
             if size > least + most and 2 * tail > least and 2 * (size - tail) > least:
                 break
             tail = size if 2 * tail <= least else tail
-            (out, uneven), _ = best[start]
-            out += max(0, least - size, size - most)
-            cost = out, uneven + (2 * size - least - most) ** 2 + within
+            (excess, unevenness), _ = best[start]
+            excess += max(0, least - size, size - most)
+            cost = excess, unevenness + (2 * size - least - most) ** 2 + within
             if cheapest is None or cost < cheapest[0]:
                 cheapest = cost, start
         assert cheapest is not None  # the last sentence alone is a chunk
@@ -210,12 +221,8 @@ def _between_digits(text: str, at: int) -> bool:
     return text[at] == "．" and text[at - 1 : at].isdigit() and text[at + 1 : at + 2].isdigit()
 
 
-def _closes(sign: str, opened: set[str]) -> bool:
-    return sign in "\"'" and sign in opened
-
-
-def _turn(sign: str, opened: set[str]) -> None:
-    """Record that a sign opens or closes a quotation; a straight mark closes an open one."""
+def _track_quotation(sign: str, opened: set[str]) -> None:
+    """Update the open quotations (as straight marks) after a character; the end of a paragraph closes all of them."""
     if sign == "\n":
         opened.clear()
     elif sign in "\"'":

@@ -1,8 +1,8 @@
-"""Manual alignments: a file in which an editor gives the text of a segment in a continuous translation.
+"""Manual alignments: a file in which an editor states the text of a segment in a continuous translation.
 
-JSON lines, `{"segment": id, "translator": name, "text": …}`; a text of null means that the translator left the segment
-out. Corrected segments are not aligned, but are verified like all others. Not here: corrections of segmented
-references, which are edited in their own files.
+The file has JSON lines, `{"segment": id, "translator": name, "text": …}`; a null text means that the translator left
+the segment out. Corrected segments are not aligned automatically, but are verified like all others. Not here:
+corrections of segmented references, which are made in the translators' own files.
 """
 
 from collections.abc import Mapping
@@ -18,13 +18,13 @@ Corrections = Mapping[tuple[str, str], str | None]
 
 
 def load(description: Description) -> Corrections:
-    """The corrections of a corpus; none if its description names no file.
+    """The corrections of a corpus; empty if its description names no file of corrections.
 
     Raises
     ------
     BadInput
-        For a file that cannot be read, a line of another form, a translator without a continuous translation, or a
-        segment that is corrected twice.
+        If the file cannot be read, a line has another form, a translator has no continuous translation in the corpus,
+        or a segment is corrected twice for the same translator.
     """
     path = description.corrections
     if path is None:
@@ -37,29 +37,32 @@ def load(description: Description) -> Corrections:
         if set(record) != {"segment", "translator", "text"} or not all(
             isinstance(record[k], str) for k in ("segment", "translator")
         ):
-            raise BadInput(path, where, "does not have the keys segment, translator and text", "write all three")
+            raise BadInput(path, where, "needs exactly the keys segment, translator and text", "write these three keys")
         text = record["text"]
         if not (text is None or (isinstance(text, str) and text.strip())):
-            raise BadInput(path, f"{where} text", "is neither a text nor null", "write the text, or null for none")
+            raise BadInput(
+                path, f"{where} text", "is neither a text nor null",
+                "write the text, or null if the translator left the segment out",
+            )  # fmt: skip
         key = (record["segment"], record["translator"])
         if key[1] not in description.continuous:
             raise BadInput(
-                path, f"{where} {key[1]}", "has no continuous translation here",
+                path, f"{where} {key[1]}", "this translator has no continuous translation in the corpus",
                 f"name one of {sorted(description.continuous)}, or edit the translator's own files",
             )  # fmt: skip
         if key in corrections:
-            raise BadInput(path, f"{where} {key[0]}", "is corrected twice", "keep one of the lines")
+            raise BadInput(path, f"{where} {key[0]}", "the segment is corrected twice", "keep one of the lines")
         corrections[key] = text.strip() if text else None
     return corrections
 
 
 def check(description: Description, corrections: Corrections, documents: list[Document]) -> None:
-    """Check that every correction names an existing segment, and a translation of its document.
+    """Check that every correction names an existing segment, and a translator who translated the segment's document.
 
     Raises
     ------
     BadInput
-        For the first correction that does not.
+        For the first correction that fails the check.
     """
     translators = {
         segment.id: {prose.translator for prose in document.prose}
@@ -70,10 +73,10 @@ def check(description: Description, corrections: Corrections, documents: list[Do
     for segment, translator in sorted(corrections):
         if segment not in translators:
             raise BadInput(
-                description.corrections, segment, "is no segment of this corpus", "correct the id, or drop the line"
+                description.corrections, segment, "the corpus has no such segment", "correct the id, or drop the line"
             )
         if translator not in translators[segment]:
             raise BadInput(
-                description.corrections, segment, f"is of a document without a text of {translator}",
+                description.corrections, segment, f"{translator} has no translation of this segment's document",
                 "correct the id or the translator, or drop the line",
             )  # fmt: skip

@@ -7,28 +7,32 @@ from typing import Annotated, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from benchmark_assets.corpus.filters import Filters
-from benchmark_assets.corpus.model import Licence
 from resources import yaml_files
 from resources.downloads.sources import Download
 from resources.errors import BadInput
 from resources.keys import check_key
 
 
-class Text(BaseModel):
-    """The description of the source or of one reference.
-
-    `edition` names the source's edition in layouts that have several (bilara: `root/<language>/<edition>`).
-
-    A reference with a `layout` of its own is a continuous translation, which is aligned to the source's segments. Its
-    files lie under `root` (relative to the description; by default the corpus's), one a document, named by `files`,
-    where `{document}` stands for the document's id, `*` for any part of a name and `**/` for any folders (by default
-    `**/{document}` with the layout's ending). `numbering` is a regular expression for the numbers of its paragraphs. It
-    is matched at the beginning of each paragraph, and the match is kept apart from the text. The translation is aligned
-    offline, by sentence embeddings, or by the model that `aligner` names in the registry. `ask` decides whether the
-    model is asked about `all` segments, or only where the offline alignment is `unsure`.
-    """
+class _Section(BaseModel):
+    """A section of a description: unknown keys are refused, and values cannot be changed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Text(_Section):
+    """The description of the source or of one reference.
+
+    A restricted text is left out of default exports and pages. `edition` is the source's edition, in layouts that have
+    several (bilara: `root/<language>/<edition>`). A reference with a `layout` of its own is a continuous translation,
+    which is aligned to the segments of the source; the other keys are for continuous translations only:
+
+    - `root`: folder of the files, by default the corpus's root. Each document has one file.
+    - `files`: pattern of their paths, in which `{document}` matches the document's id, `*` any part of a name and `**/`
+      any folders; by default `**/{document}` with the layout's file name extension.
+    - `numbering`: regular expression for paragraph numbers. Matches at the beginning of a paragraph become asides.
+    - `aligner`: model of the registry that aligns the translation; without it, sentence embeddings align it offline.
+    - `ask`: whether the model is asked about all segments, or only where the offline alignment is unsure.
+    """
 
     language: str
     licence: str
@@ -41,33 +45,26 @@ class Text(BaseModel):
     aligner: str = ""
     ask: Literal["all", "unsure"] = "all"
 
-    def terms(self) -> Licence:
-        """The licence in the form of the corpus model."""
-        return Licence(self.licence, self.restricted)
 
+class Sensitivity(_Section):
+    """Settings of the sensitivity suite: the number of passages that it damages (0 for none), and the seed of the draw.
 
-class Sensitivity(BaseModel):
-    """Number of passages of a corpus that the sensitivity suite damages (0 for none), and the seed of the draw.
-
-    The default is for a first look: some 850 texts with three translators. A study needs a hundred passages.
+    The default, about 850 texts with three translators, is for a first look. A study needs a hundred passages.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     passages: int = Field(default=12, ge=0)
     seed: int = 1
 
 
-class Audit(BaseModel):
-    """Adjudication of outputs far from the references (audit, sections 3.3 to 3.6); the defaults are the paper's.
+class Audit(_Section):
+    """Adjudication of outputs far from the references; the defaults are those of From Outliers to Errors, 3.3 to 3.6.
 
-    `threshold` is the drift above which an output is queued for the panel, `bands` are the bounds between bands of
-    drift. `judges` are names in the registry, an odd number; without judges nothing is judged. They see the scores only
-    if `show_scores` is true. `sample` is the number of outputs of each model in each band that `seed` draws for people;
-    the panel judges these, too.
+    - `threshold`: drift above which an output is queued for the panel.
+    - `bands`: bounds between the bands of drift, ascending; `threshold` is one of them.
+    - `judges`: the panel, an odd number of names in the registry. Without judges, nothing is judged.
+    - `show_scores`: whether judges see the scores of the output.
+    - `sample`: number of outputs of each model that `seed` draws for people in each band. The panel judges these, too.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     threshold: float = Field(default=1.5, ge=0)
     bands: tuple[float, ...] = (1.0, 1.5, 2.0, 3.0)
@@ -87,39 +84,35 @@ class Audit(BaseModel):
         return self
 
 
-class Rubric(BaseModel):
-    """Judges that give each output of a corpus a mark from 1 to 5 (JP-TL-Bench, appendix C); names in the registry."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Rubric(_Section):
+    """Judges, by name in the registry, that score each output of a corpus from 1 to 5 (JP-TL-Bench, appendix C)."""
 
     judges: tuple[str, ...] = ()
 
 
 Aspect = Literal["meaning", "prose", "voice", "terms"]
 ASPECTS: tuple[Aspect, ...] = get_args(Aspect)
-"""Aspects that a judge of the ensemble may compare; prompts/versus.yaml defines each."""
+"""Aspects that a judge of the ensemble may compare, as defined in prompts/versus.yaml."""
 
 
-class Seat(BaseModel):
-    """A judge of the ensemble by its name in the registry, the aspect that it compares, and the weight of its vote."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Seat(_Section):
+    """A judge of the ensemble: its name in the registry, the aspect that it compares, and the weight of its vote."""
 
     judge: str
     aspect: Aspect
     weight: float = Field(default=1, gt=0)
 
 
-class Literary(BaseModel):
-    """Settings of a literary corpus, whose outputs are compared with the human translation (LiTERatE).
+class Literary(_Section):
+    """Settings of a literary corpus, whose outputs are compared with a human translation (LiTERatE).
 
-    `human` is the reference that outputs are compared with; without it, the corpus is not literary. `glossary` is a
-    file of terms (references.glossary), relative to the description; chunks without terms in it get terms from the
-    model that `extractor` names in the registry. `ensemble` has the judges, each with an aspect; they see every pair in
-    both orders, or in one order drawn by a hash. A verdict needs a balance of votes beyond `margin`.
+    - `human`: the reference that outputs are compared with; without it, the corpus is not literary.
+    - `glossary`: file of terms (literary.glossary_file).
+    - `extractor`: model of the registry that names the terms of chunks without terms in the glossary.
+    - `ensemble`: the judges, each with one aspect.
+    - `orders`: whether judges see every pair in both orders, or in one order that is drawn by a hash.
+    - `margin`: balance of votes that a verdict must exceed, in [0, 1).
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     human: str = ""
     glossary: Path | None = None
@@ -133,15 +126,15 @@ class Literary(BaseModel):
         if not self.human and (self.glossary or self.extractor or self.ensemble):
             raise ValueError("`human` must name the reference that outputs are compared with")
         if len({(seat.judge, seat.aspect) for seat in self.ensemble}) < len(self.ensemble):
-            raise ValueError("`ensemble` has a judge twice with the same aspect")
+            raise ValueError("`ensemble` lists a judge twice with the same aspect")
         return self
 
 
-class Chunks(BaseModel):
-    """Sizes of chunks of running text (LiTERatE): the least and most CJK characters of a chunk, and of its context on
-    each side."""
+class Chunks(_Section):
+    """Sizes of chunks of running text, in CJK characters (LiTERatE).
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    A chunk has `least` to `most` characters; `context` is the same range for the text before it and after it.
+    """
 
     least: int = Field(default=200, ge=1)
     most: int = Field(default=500, ge=1)
@@ -154,16 +147,16 @@ class Chunks(BaseModel):
         return self
 
 
-class Description(BaseModel):
-    """A corpus. `root` is the folder or file that the layout's reader reads, relative to the description's own file.
+class Description(_Section):
+    """The description of a corpus. Its paths are relative to its file.
 
-    All references are in one language, the language that models translate into. A corpus without references, whose
-    outputs are compared pairwise only, names it as `target`. Without `filters`, every passage is selected.
-    `corrections` is a file of manually aligned segments (corpus.corrections); `downloads` lists the texts that
-    `variorum download` fetches into `root`.
+    - `root`: the folder or file that the layout's reader reads.
+    - `references`: references by translator, all in the language that models translate into.
+    - `target`: that language, for a corpus without references, whose outputs are only compared with each other.
+    - `filters`: thresholds of the filters; without them, every passage is selected.
+    - `corrections`: file of manually aligned segments (corpus.corrections).
+    - `downloads`: texts that `variorum download` fetches into `root`.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     layout: str
@@ -182,45 +175,43 @@ class Description(BaseModel):
 
     @property
     def segmented(self) -> dict[str, Text]:
-        """References in the corpus's own layout, in the segments of the source."""
+        """References without a layout of their own, which the corpus's layout divides into the source's segments."""
         return {translator: text for translator, text in self.references.items() if not text.layout}
 
     @property
     def continuous(self) -> dict[str, Text]:
-        """References with a layout of their own, which are aligned."""
+        """Continuous translations: references with a layout of their own, which are aligned to the source."""
         return {translator: text for translator, text in self.references.items() if text.layout}
 
     @property
     def target_language(self) -> str:
-        """Language of the references, or without references that of the outputs."""
+        """The language that models translate into."""
         return next((text.language for text in self.references.values()), self.target)
 
 
 def load(path: Path) -> Description:
-    """Read a description; the returned `root` is absolute.
+    """Read and check a description; the paths in the result are absolute.
 
     Raises
     ------
     BadInput
-        If the file is missing, is no YAML mapping, has a wrong or unknown key, a name that is no slug, a `numbering`
-        that is no regular expression, files for a text without a layout of its own, or filters that need more
-        references than it has.
+        If the file is missing, is not a YAML mapping, has an invalid or unknown key, a name that cannot be a key, an
+        invalid regular expression, references in several languages, settings of a continuous translation for another
+        text, or filters that require more references than there are.
     """
     description = yaml_files.read(path, Description, "compare it with warehouse/sample/corpus.yaml")
     if "/" in description.name:
         raise BadInput(
-            path, "name", f"{description.name!r} has a slash, which separates corpus and passage", "rename it"
+            path, "name", f"{description.name!r} contains a slash, which separates corpus and passage", "rename it"
         )
     if len(languages := {text.language for text in description.references.values()}) > 1:
-        raise BadInput(
-            path,
-            "references",
-            f"are in several languages ({', '.join(sorted(languages))})",
-            "describe a corpus for each",
-        )
+        problem = f"are in several languages ({', '.join(sorted(languages))})"
+        raise BadInput(path, "references", problem, "describe one corpus per language")
     if bool(description.references) == bool(description.target):
-        problem = "goes with references" if description.target else "is missing, and so are references"
-        remedy = "give `references`, or where there are none the language that models translate into as `target`"
+        problem = (
+            "is only for corpora without references" if description.target else "is missing, and so are references"
+        )
+        remedy = "give `references` or, for a corpus without them, `target`: the language that models translate into"
         raise BadInput(path, "target", problem, remedy)
     for name in (description.name, *description.references):
         check_key(name, "corpus or translator", path)
@@ -235,7 +226,7 @@ def load(path: Path) -> Description:
     literary = description.literary
     if literary.human and literary.human not in references:
         raise BadInput(
-            path, "literary.human", f"{literary.human!r} is none of the references", f"use one of {sorted(references)}"
+            path, "literary.human", f"{literary.human!r} is not a reference", f"use one of {sorted(references)}"
         )
     if literary.glossary:
         literary = literary.model_copy(update={"glossary": (path.parent / literary.glossary).resolve()})
@@ -245,30 +236,27 @@ def load(path: Path) -> Description:
 
 
 def _check_files(path: Path, description: Description) -> None:
+    """Check the settings of continuous translations; raises BadInput."""
     texts = {"source": description.source}
     texts |= {f"references.{translator}": text for translator, text in description.references.items()}
     for key, text in texts.items():
-        given = [name for name in ("layout", "root", "files", "numbering", "aligner") if getattr(text, name)]
-        if key == "source" and given:
-            raise BadInput(path, f"{key}.{given[0]}", "is for references only", "drop it; the corpus has a `layout`")
-        if given and not text.layout:
-            raise BadInput(
-                path, f"{key}.{given[0]}", "is for a reference with a layout of its own", "add its `layout`, or drop it"
-            )
+        settings = [name for name in ("layout", "root", "files", "numbering", "aligner") if getattr(text, name)]
+        if key == "source" and settings:
+            remedy = "drop it; `layout` and `root` of the corpus apply to the source"
+            raise BadInput(path, f"{key}.{settings[0]}", "is for references only", remedy)
+        if settings and not text.layout:
+            problem, remedy = "is only for references with a `layout` of their own", "add the `layout`, or drop it"
+            raise BadInput(path, f"{key}.{settings[0]}", problem, remedy)
         try:
             re.compile(text.numbering)
         except re.error as error:
-            raise BadInput(
-                path,
-                f"{key}.numbering",
-                f"is no regular expression ({error})",
-                "correct it; `\\d+\\.` is a number and a dot",
-            ) from error
+            problem = f"is not a valid regular expression ({error})"
+            remedy = "correct it; `\\d+\\.`, for example, matches a number and a period"
+            raise BadInput(path, f"{key}.numbering", problem, remedy) from error
 
 
 def _check_filters(path: Path, description: Description) -> None:
-    needed = description.filters.references if description.filters else None
-    if needed is not None and needed > len(description.references):
-        raise BadInput(
-            path, "filters.references", f"asks for {needed} of {len(description.references)} references", "lower it"
-        )
+    """Check that the filters do not require more references than the corpus has; raises BadInput."""
+    required, count = description.filters.references if description.filters else None, len(description.references)
+    if required is not None and required > count:
+        raise BadInput(path, "filters.references", f"requires {required} references, but there are {count}", "lower it")

@@ -1,7 +1,7 @@
-"""Near-duplicates among passages, and the passages to keep, so that no text counts many times.
+"""Near-duplicates among passages, so that a repeated text counts only once.
 
-Here: the walk over the passages and the comparison of many sets. Not here: trigrams (corpus.trigrams), the passages to
-compare and the threshold of similarity (corpus.filters).
+Here: visiting the passages, and comparing many sets of trigrams. Not here: trigrams (corpus.trigrams), the passages to
+compare (selection), the threshold of similarity (corpus.filters).
 """
 
 from typing import NamedTuple, Self
@@ -14,18 +14,18 @@ from benchmark_assets.corpus.trigrams import trigrams
 from resources.catalogue import schema
 
 WORDS = 32
-"""64-bit words of a signature: 2,048 bits distinguish texts of up to some 5,000 distinct trigrams. The comparison of
-longer texts is exact, too, but slower."""
+"""64-bit words of a signature: 2,048 bits distinguish texts of up to about 5,000 distinct trigrams. For longer texts,
+the comparison is exact, too, but slower."""
 
 DISCERNING = 4
-"""Bits of a signature for each trigram by which near-duplicates may differ. Signatures of unrelated texts differ in
-half of their bits: twice as many."""
+"""Least bits of a signature for each trigram by which near-duplicates may differ. Signatures of unrelated texts differ
+in half of their bits, which is then at least twice that number of trigrams."""
 
 STALE = 0.25
-"""Share of closed passages from which they are removed from the arrays. A smaller share copies too often."""
+"""Share of closed passages at which the arrays are copied without them. A smaller share would copy them too often."""
 
 BLOCK = 1024
-"""Sets handled at once; bounds memory for any number of passages."""
+"""Sets processed at once, which limits the memory for any number of passages."""
 
 SLACK = 1e-9  # keeps rounding from excluding a pair that the exact comparison accepts
 
@@ -33,7 +33,11 @@ PAIR = schema("near_duplicate", "corpus")
 
 
 class _Sets(NamedTuple):
-    """Sets of trigrams, none empty: set i is `tokens[starts[i] : starts[i] + sizes[i]]`, tokens in 0 … vocabulary-1."""
+    """Non-empty sets of trigrams, which are numbered as tokens from 0 to vocabulary - 1.
+
+    Set i is `tokens[starts[i] : starts[i] + sizes[i]]`; `tokens` has shape (sum of sizes,), `starts` and `sizes` have
+    shape (sets,).
+    """
 
     tokens: NDArray[np.int32]
     starts: NDArray[np.int64]
@@ -42,6 +46,7 @@ class _Sets(NamedTuple):
 
     @classmethod
     def of(cls, texts: pl.Series) -> Self:
+        """The sets of trigrams of these texts, in order."""
         codes = [trigrams(text) for text in texts]
         blocks = [np.concatenate(codes[at : at + BLOCK]) for at in range(0, len(codes), BLOCK)]
         vocabulary = np.unique(np.concatenate([np.unique(block) for block in blocks]))
@@ -50,13 +55,13 @@ class _Sets(NamedTuple):
         return cls(tokens, np.cumsum(sizes) - sizes, sizes, len(vocabulary))
 
     def members(self, sets: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Tokens of some sets, one set after the other, and the offset of each set in them."""
+        """Tokens of the sets with these numbers, concatenated, and the offset of each set in the result."""
         sizes = self.sizes[sets]
         begins = np.cumsum(sizes) - sizes
         return self.tokens[np.arange(sizes.sum()) + np.repeat(self.starts[sets] - begins, sizes)], begins
 
     def similarities(self, one: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Jaccard similarity of a set to others."""
+        """Jaccard similarity of a set to each of the others, shape (others,), in [0, 1]."""
         if not len(others):
             return np.zeros(0)
         member = np.zeros(self.vocabulary, dtype=bool)
@@ -69,28 +74,29 @@ class _Sets(NamedTuple):
         return similarities
 
     def signatures(self) -> NDArray[np.uint64]:
-        """Parities of each set's tokens in 64 * WORDS groups, as bits; shape (sets, WORDS).
+        """Bit signatures of the sets, shape (sets, WORDS): the parity of a set's tokens in each of 64 * WORDS groups.
 
-        A token that two sets do not share flips one bit: two sets differ in at least as many tokens as their signatures
-        differ in bits.
+        A token that only one of two sets contains flips one bit. So two sets differ in at least as many tokens as their
+        signatures differ in bits.
         """
         bits = 64 * WORDS
-        made = np.empty((len(self.sizes), WORDS), dtype=np.uint64)
-        for at in range(0, len(made), BLOCK):
-            block = np.arange(at, min(at + BLOCK, len(made)))
+        words = np.empty((len(self.sizes), WORDS), dtype=np.uint64)
+        for at in range(0, len(words), BLOCK):
+            block = np.arange(at, min(at + BLOCK, len(words)))
             tokens, _ = self.members(block)
             cells = np.repeat((block - at) * bits, self.sizes[block]) + tokens % bits
             odd = np.bincount(cells, minlength=len(block) * bits).astype(np.uint8) & 1
-            made[block] = np.packbits(odd).view(np.uint64).reshape(-1, WORDS)
-        return made
+            words[block] = np.packbits(odd).view(np.uint64).reshape(-1, WORDS)
+        return words
 
 
 class _Remaining:
-    """Passages that may still turn out to be near-duplicates, by size.
+    """Passages that may still turn out to be near-duplicates, in order of their sizes.
 
-    Passages are numbers, in the order of the walk. Two sets with a similarity of t or more have sizes with a ratio of t
-    or more, and differ in (1 - t) / (1 + t) of the sum of their sizes or less. Sizes are looked up. The difference of
-    the signatures is a lower bound of the difference: first of shorter signatures made by folding, then of whole ones.
+    Passages are numbered in the order in which they are visited. If two sets have a similarity of at least t, the ratio
+    of their sizes is at least t, and they differ in at most (1 - t) / (1 + t) of the sum of their sizes. Both bounds
+    exclude most pairs before an exact comparison: the sizes by a binary search, and the number of differing tokens by
+    the number of differing bits, which is a lower bound, first in short signatures made by folding, then in whole ones.
     """
 
     def __init__(self, sets: _Sets, threshold: float) -> None:
@@ -107,21 +113,22 @@ class _Remaining:
 
     def _sizes_changed(self) -> None:
         self.ascending = self.sets.sizes[self.passages]
-        self.left = len(self.passages)
+        self.open_count = len(self.passages)
 
     def close(self, passages: NDArray[np.int64] | int) -> None:
-        """Exclude passages from further comparisons."""
-        self.left -= np.size(passages)
+        """Exclude passages from all further comparisons."""
+        self.open_count -= np.size(passages)
         self.open[passages] = False
-        if self.left < (1 - STALE) * len(self.passages):
-            staying = self.open[self.passages]
-            self.passages = self.passages[staying]
-            # np.compress keeps rows contiguous; an index by `staying` would not, and comparing takes six times as long.
-            self.folded = [np.compress(staying, words, axis=1) for words in self.folded]
+        if self.open_count < (1 - STALE) * len(self.passages):
+            is_open = self.open[self.passages]
+            self.passages = self.passages[is_open]
+            # np.compress keeps rows contiguous. Indexing does not, and comparisons would take six times as long.
+            self.folded = [np.compress(is_open, words, axis=1) for words in self.folded]
             self._sizes_changed()
 
     def like(self, passage: int) -> NDArray[np.int64]:
-        """Candidates for near-duplicates of a passage: all passages at the threshold or above, and some below."""
+        """Possible near-duplicates of a passage: every open passage with a similarity at or above the threshold, and
+        possibly others."""
         size = int(self.sets.sizes[passage])
         ratio = self.threshold * (1 - SLACK)
         low, high = np.searchsorted(self.ascending, [size * ratio, size / ratio], side="left")
@@ -129,8 +136,8 @@ class _Remaining:
             return self.passages[:0]
         share = (1 - ratio) / (1 + ratio)
         most = int(share * (size + self.ascending[high - 1]))
-        fitting = (words for words in self.folded if 64 * len(words) >= DISCERNING * most)
-        words = next(fitting, self.folded[-1])[:, low:high]
+        long_enough = (words for words in self.folded if 64 * len(words) >= DISCERNING * most)
+        words = next(long_enough, self.folded[-1])[:, low:high]
         folded = np.bitwise_xor.reduce(self.signatures[passage].reshape(-1, len(words)), axis=0)
         candidates = self.passages[low:high][_differing(words, folded[:, None], 0) <= most]
         candidates = candidates[self.open[candidates]]
@@ -139,41 +146,42 @@ class _Remaining:
 
 
 def _differing(words: NDArray[np.uint64], other: NDArray[np.uint64], axis: int) -> NDArray[np.uint16]:
+    """Number of differing bits of signatures, summed along the axis of their words."""
     counts: NDArray[np.uint16] = np.bitwise_count(words ^ other).sum(axis=axis, dtype=np.uint16)
     return counts
 
 
 def near_duplicates(passages: pl.DataFrame, threshold: float) -> pl.DataFrame:
-    """Passages that nearly repeat another passage.
+    """Passages that nearly repeat an earlier passage.
 
-    Passages are visited in order of their ids (by code point: 'mn10:1' before 'mn9:1'). A passage whose similarity to
-    any passage kept so far is at the threshold or above is dropped. Its partner is the first such passage in that
-    order, not the most similar one: this rule gives all 174 pairs of PaliBench's record, the other rule 172.
+    Passages are visited in order of their ids (by code point: 'mn10:1' before 'mn9:1'). A passage is dropped if its
+    similarity to a passage kept so far is at or above the threshold. Its partner is the first such passage in that
+    order, not the most similar one: this rule yields all 174 pairs in PaliBench's record, the other rule 172.
 
     Parameters
     ----------
     passages
         Columns `passage`, each once, and `text`.
     threshold
-        Jaccard similarity of trigram sets (corpus.trigrams), in (0, 1]. Near the published 0.85 some 100,000 passages
-        take seconds; time and candidates grow as it falls.
+        Jaccard similarity of trigram sets (corpus.trigrams), in (0, 1]. Near the published 0.85, about 100,000 passages
+        take seconds; lower thresholds take longer.
 
     Returns
     -------
-    Columns `passage`, `kept` (its partner) and `similarity` (Float64, of the two), one row a dropped passage, in order
-    of ids. The result is exact, as if all pairs were compared.
+    One row per dropped passage, in order of ids: `passage`, `kept` (its partner) and `similarity` to the partner. The
+    result is exact, as if all pairs were compared.
 
     Raises
     ------
     ValueError
-        With a threshold outside (0, 1], or a passage that occurs twice.
+        For a threshold outside (0, 1], or if a passage occurs twice.
 
     Notes
     -----
     Source: PaliBench, section 3.4.
     """
     if not 0 < threshold <= 1:
-        raise ValueError(f"a similarity is in (0, 1], got the threshold {threshold}")
+        raise ValueError(f"the threshold must be in (0, 1], got {threshold}")
     if passages["passage"].is_duplicated().any():
         raise ValueError("a passage occurs twice")
     if passages.is_empty():
@@ -185,9 +193,10 @@ def near_duplicates(passages: pl.DataFrame, threshold: float) -> pl.DataFrame:
 
 
 def _walk(sets: _Sets, threshold: float) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Dropped sets, ascending, with the first kept set that is similar to each, and their similarity.
+    """Numbers of the dropped sets, ascending, the first kept set similar to each of them, and their similarity.
 
-    Each kept set drops later ones, so that dropped sets are not compared again, and the first partner is found first.
+    Each kept set is compared with all later sets that are still open. So a dropped set is not compared again, and its
+    partner is the first similar set that was kept.
     """
     partners = np.full(len(sets.sizes), -1, dtype=np.int64)
     similarity = np.zeros(len(sets.sizes))

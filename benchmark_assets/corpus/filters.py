@@ -1,10 +1,10 @@
-"""Filters of passages for a benchmark, measured on their source and references.
+"""Filters that drop passages from a benchmark because of their source and references.
 
-Here: the seven filters of PaliBench over passages, and their thresholds. Several filters may drop a passage. Not here:
-near-duplicates (corpus.duplicates), reading, storage, consequences for a dropped passage.
+Here: PaliBench's seven filters of single passages, and their thresholds. Several filters may drop the same passage. Not
+here: near-duplicates (corpus.duplicates), reading, storage, the selection (selection.funnel).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import polars as pl
@@ -13,20 +13,21 @@ from pydantic import BaseModel, ConfigDict, Field
 from benchmark_assets.corpus.trigrams import WIDTH, containment, jaccard, normalized, trigrams
 
 REPEATED = 20
-"""Fewest letters of a segment within another one that point to a faulty extraction. Shorter segments ('Yes, sir.',
-'consciousness') repeat legitimately; they are a fifth of the segments of the suttas."""
+"""Least number of letters of a segment contained in another one that indicate a faulty extraction. Shorter segments
+('Yes, sir.', 'consciousness'), a fifth of the segments of the suttas, repeat legitimately."""
 
 OVERLAP = 40
-"""Fewest letters at the end of a segment and the beginning of another one that point to a faulty extraction. Sentences
-overlap legitimately ('… is the interior earth element.' 'The interior earth element and …'), by up to 32 letters in the
-suttas where the sources differ."""
+"""Least number of letters shared by the end of a segment and the beginning of another one that indicate a faulty
+extraction. Sentences overlap legitimately ('… is the interior earth element.' 'The interior earth element and …'): in
+the suttas, by up to 32 letters where the sources differ."""
 
 ALIKE = 0.5
-"""Share of the shorter source segment's trigrams in the other segment from which the source itself repeats. Formulas
-with one rendering are at 0.55 and above ('jātipaccayā nu kho …', 'avijjāpaccayā nu kho …'); different segments of a
-sutta share a quarter."""
+"""Share of the shorter source segment's trigrams that the other one contains, from which the two count as a repetition
+in the source. Formulas with the same rendering have 0.55 or more ('jātipaccayā nu kho …', 'avijjāpaccayā nu kho …');
+other segments of a sutta share about a quarter."""
 
 CORRUPT = r"[\x00\x{FFFD}]"
+"""U+0000, and the character that replaces undecodable bytes."""
 
 REASONS = [
     "incomplete", "suspicious", "short", "similar", "length_ratio", "null_characters", "internal_duplication",
@@ -34,12 +35,15 @@ REASONS = [
 
 
 class Filters(BaseModel):
-    """Thresholds of the filters; the defaults are PaliBench's. None or False switches a filter off.
+    """Thresholds of the filters (see `filtered`). The defaults are PaliBench's; None or False switches a filter off.
 
-    `references` is the number of complete references that a passage needs, by default all that the corpus describes; it
-    has no effect if `complete` is False. `min_characters` applies to each reference, `max_similarity` to each pair of
-    references and, like `max_duplicate`, is the lowest similarity that is too high. `max_length_ratio` is the highest
-    allowed ratio. `max_duplicate` concerns sources, and is the threshold of `near_duplicates`.
+    - `references`: complete references that a passage needs, by default all that the corpus describes; without effect
+      if `complete` is False.
+    - `min_characters`: least characters of each reference.
+    - `max_similarity`: similarity of two references, in (0, 1], from which the passage is dropped.
+    - `max_length_ratio`: highest allowed ratio of the longest to the shortest reference.
+    - `max_duplicate`: similarity of two sources, in (0, 1], from which the later passage is dropped.
+    - `verified`: whether passages with suspicious segments are dropped.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -58,14 +62,15 @@ class Filters(BaseModel):
 def filtered(sources: pl.DataFrame, references: pl.DataFrame, expected: int, filters: Filters) -> pl.DataFrame:
     """Measure each passage, and name the filters that drop it.
 
-    Filters over texts use every reference with text, complete or not, so that a passage shows all its defects.
+    The filters of texts use every reference with text, even an incomplete one, so that they find all defects of a
+    passage.
 
     Parameters
     ----------
     sources
         Columns `passage`, each once, `text` and `segments` (list of strings).
     references
-        Columns `passage`, `translator`, `segments` (list of strings parallel to the source's; null: untranslated),
+        Columns `passage`, `translator`, `segments` (list of strings parallel to the source's, null where untranslated),
         `text` (segments joined, '' without any) and `suspicious` (number of segments that failed verification). Rows of
         passages that are not in `sources` are ignored.
     expected
@@ -73,54 +78,55 @@ def filtered(sources: pl.DataFrame, references: pl.DataFrame, expected: int, fil
 
     Returns
     -------
-    A row for each row of `sources`, in that order:
+    One row per row of `sources`, in that order:
 
-    - `complete_references`: references with text and without an untranslated segment.
-    - `missing_segments`: untranslated segments of all expected references; a reference without a row lacks every
-      segment whose source has text.
-    - `suspicious_segments`: segments that failed verification.
-    - `shortest`, `longest`: characters of the shortest and longest reference; null without one.
-    - `length_ratio`: longest by shortest, 1 or more; null without a reference.
-    - `similarity`: Jaccard similarity of trigram sets of the two references most alike, in [0, 1]; null with fewer than
+    - `complete_references`: number of references with text and without untranslated segments.
+    - `missing_segments`: number of untranslated segments in all expected references. A reference without a row lacks
+      every segment whose source has text.
+    - `suspicious_segments`: number of segments that failed verification.
+    - `shortest`, `longest`: characters of the shortest and the longest reference; null without references.
+    - `length_ratio`: `longest` divided by `shortest`, 1 or more; null without references.
+    - `similarity`: highest Jaccard similarity of the trigram sets of two references, in [0, 1]; null with fewer than
       two references.
-    - `null_characters`: U+0000 and U+FFFD in source and references.
-    - `duplicated_segments`: reference segments that repeat text of another segment although the source does not.
-    - `reasons`: filters that drop the passage, in this order:
+    - `null_characters`: number of U+0000 and U+FFFD in the source and the references.
+    - `duplicated_segments`: number of reference segments that repeat text of another segment although the source does
+      not.
+    - `reasons`: the filters that drop the passage, in this order:
 
-      - incomplete: fewer complete references than `references` requires. Scores would be compared over unequal texts.
+      - incomplete: there are fewer complete references than required, so that scores would not be comparable.
       - suspicious: a segment was not found in its translation, so its alignment is uncertain.
       - short: a reference has fewer than `min_characters`, too few for a comparison of meaning.
-      - similar: two references have a similarity of `max_similarity` or more. One was copied, or both are a formula;
-        the envelope collapses.
-      - length_ratio: the longest reference is more than `max_length_ratio` times the shortest. Part of one is missing,
-        or one holds text of its neighbors.
-      - null_characters: there is a null character, or the mark that a decoder leaves for undecodable bytes. Neither
-        belongs to any text: a letter was lost. (PaliBench names only the first; the second is the same loss, by another
-        program. Polars and DuckDB store, compare and return U+0000 like any other character.)
-      - internal_duplication: there are duplicated segments. The extraction gave one stretch of the translation to two
-        segments.
+      - similar: two references have a similarity of `max_similarity` or more. One may be a copy of the other, or both
+        may be a formula; the envelope collapses.
+      - length_ratio: the longest reference is more than `max_length_ratio` times as long as the shortest. Part of one
+        may be missing, or one may contain text of a neighboring passage.
+      - null_characters: there is a U+0000 or U+FFFD, which stands in place of a lost letter. (PaliBench names only
+        U+0000; other programs leave U+FFFD. Polars and DuckDB treat U+0000 like any other character.)
+      - internal_duplication: there are duplicated segments, because the extraction assigned the same stretch of the
+        translation to two segments.
 
     Raises
     ------
     ValueError
-        If `references` is more than `expected`, or a reference has another number of segments than its source.
+        If more references are required than `expected`, or a reference has another number of segments than its source.
 
     Notes
     -----
     Source: PaliBench, section 3.4, and table 1 of 'From outliers to errors'.
     """
-    needed = expected if filters.references is None else filters.references
-    if needed > expected:
-        raise ValueError(f"filters require {needed} complete references, but the corpus describes {expected}")
+    required = expected if filters.references is None else filters.references
+    if required > expected:
+        raise ValueError(f"filters require {required} complete references, but the corpus describes {expected}")
     measured = _measured(sources, references, expected)
-    fallen = _fallen(needed, filters)
-    reasons = [pl.when(fallen[reason]).then(pl.lit(reason)) for reason in REASONS]
+    conditions = _conditions(required, filters)
+    reasons = [pl.when(conditions[reason]).then(pl.lit(reason)) for reason in REASONS]
     return measured.with_columns(reasons=pl.concat_list(reasons).list.drop_nulls())
 
 
-def _fallen(needed: int, filters: Filters) -> dict[str, pl.Expr]:
+def _conditions(required: int, filters: Filters) -> dict[str, pl.Expr]:
+    """The condition on which each filter drops a passage, over the columns of `filtered`."""
     return {
-        "incomplete": pl.lit(filters.complete) & (pl.col("complete_references") < needed),
+        "incomplete": pl.lit(filters.complete) & (pl.col("complete_references") < required),
         "suspicious": pl.lit(filters.verified) & (pl.col("suspicious_segments") > 0),
         "short": pl.col("shortest") < pl.lit(filters.min_characters, dtype=pl.Int64),
         "similar": pl.col("similarity") >= pl.lit(filters.max_similarity, dtype=pl.Float64),
@@ -140,11 +146,11 @@ def _measured(sources: pl.DataFrame, references: pl.DataFrame, expected: int) ->
         shortest=pl.col("characters").min(),
         longest=pl.col("characters").max(),
     )
-    written = pl.col("segments").list.eval(pl.element().filter(pl.element().str.strip_chars() != "")).list.len()
-    of_source = sources.select("passage", written=written.cast(pl.Int64), own_corrupt=_corrupt("text"))
-    joined = of_source.join(grouped, on="passage", how="left", maintain_order="left")
+    filled = pl.col("segments").list.eval(pl.element().filter(pl.element().str.strip_chars() != "")).list.len()
+    source_counts = sources.select("passage", filled=filled.cast(pl.Int64), source_corrupt=_corrupt("text"))
+    joined = source_counts.join(grouped, on="passage", how="left", maintain_order="left")
     joined = joined.join(_similarities(by_reference), on="passage", how="left", maintain_order="left")
-    without_row = (expected - pl.col("rows")).clip(lower_bound=0) * pl.col("written")
+    without_row = (expected - pl.col("rows")).clip(lower_bound=0) * pl.col("filled")
     return joined.with_columns(pl.col(*counts, "rows").fill_null(0)).select(
         "passage",
         complete_references="complete",
@@ -154,13 +160,13 @@ def _measured(sources: pl.DataFrame, references: pl.DataFrame, expected: int) ->
         longest="longest",
         length_ratio=pl.col("longest") / pl.col("shortest"),
         similarity="similarity",
-        null_characters=pl.col("own_corrupt") + pl.col("corrupt"),
+        null_characters=pl.col("source_corrupt") + pl.col("corrupt"),
         duplicated_segments="duplicated",
     )
 
 
 def _by_reference(sources: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
-    """Measures of each reference: `passage`, `text`, counts, and `characters`, null if it has no text."""
+    """Measures of each reference, and `passage` and `text`; `characters` is null for a reference without text."""
     paired = references.join(sources.select("passage", source="segments"), on="passage", maintain_order="left")
     uneven = paired.filter(pl.col("segments").list.len() != pl.col("source").list.len())
     for passage, translator in uneven.select("passage", "translator").head(1).iter_rows():
@@ -184,14 +190,13 @@ def _corrupt(column: str) -> pl.Expr:
 
 
 def _similarities(references: pl.DataFrame) -> pl.DataFrame:
-    """Columns `passage` and `similarity`, of the most similar references, for passages with two texts or more."""
+    """Columns `passage` and `similarity` (of the two most similar references), for passages with two texts or more."""
     texts = references.drop_nulls("characters").group_by("passage").agg("text").filter(pl.col("text").list.len() > 1)
-    most = [_most_alike(renderings) for renderings in texts["text"]]
-    return texts.select("passage", similarity=pl.Series(most, dtype=pl.Float64))
-
-
-def _most_alike(texts: Iterable[str]) -> float:
-    return max(jaccard(one, other) for one, other in combinations(map(trigrams, texts), 2))
+    highest = [
+        max(jaccard(one, other) for one, other in combinations(map(trigrams, renderings), 2))
+        for renderings in texts["text"]
+    ]
+    return texts.select("passage", similarity=pl.Series(highest, dtype=pl.Float64))
 
 
 def repeating_segments(reference: Sequence[str | None], source: Sequence[str]) -> int:
@@ -200,38 +205,38 @@ def repeating_segments(reference: Sequence[str | None], source: Sequence[str]) -
     Parameters
     ----------
     reference, source
-        Segments of one passage, parallel; None and '' where there is no text.
+        Segments of one passage, in parallel; None or '' for segments without text.
 
     Returns
     -------
-    Number of segments that are contained in another one, with REPEATED letters or more, or overlap with one, so that
-    the end of one is the beginning of the other for OVERLAP letters or more. The shorter segment of a pair counts, of
-    equally long ones the later. A pair does not count if its source segments are similar, or if one of them is too
-    short to compare (nothing but 'pe').
+    Number of segments that repeat another one. Of two segments, the shorter one repeats the other if it has at least
+    REPEATED letters and is contained in the other, or if the end of one segment is the beginning of the other for at
+    least OVERLAP letters. Of two equally long segments, the later one counts. A pair does not count if its source
+    segments are similar, or if one of them is too short to compare (nothing but 'pe').
 
     Notes
     -----
-    PaliBench describes the filter in a sentence (section 3.4) and dropped 671 of 4,003 passages by it. Sujato cut his
-    translation into segments himself: there a segment contains another in 294 passages; the source repeats itself in
-    all of them, and none is counted here. If a segment is deliberately given its neighbor's text, or the end of it,
-    four of five are counted; in the fifth, the two sources are similar.
+    PaliBench describes the filter in a single sentence (section 3.4); it dropped 671 of 4,003 passages. In Sujato's
+    translation, which the translator divided into segments himself, a segment contains another one in 294 passages. The
+    source repeats itself in all of these, so none is counted here. If a segment is deliberately replaced by its
+    neighbor's text or the end of it, four of five cases are counted; in the fifth, the two sources are similar.
     """
     letters = [normalized(segment or "") for segment in reference]
     long_enough = (i for i, text in enumerate(letters) if len(text) >= REPEATED)
     repeating = set()
-    # Longest first, and of equals the earlier one: the second of each pair is the repetition.
+    # In order of descending length, then of position, so that the second segment of each pair is the repetition.
     for one, other in combinations(sorted(long_enough, key=lambda i: -len(letters[i])), 2):
-        if _shares(letters[one], letters[other]) and not _alike(source[one], source[other]):
+        if _overlap(letters[one], letters[other]) and not _alike(source[one], source[other]):
             repeating.add(other)
     return len(repeating)
 
 
-def _shares(longer: str, shorter: str) -> bool:
-    return shorter in longer or _links(longer, shorter) or _links(shorter, longer)
+def _overlap(longer: str, shorter: str) -> bool:
+    return shorter in longer or _continues(longer, shorter) or _continues(shorter, longer)
 
 
-def _links(one: str, other: str) -> bool:
-    """Whether OVERLAP letters or more at the end of the first text are the beginning of the other."""
+def _continues(one: str, other: str) -> bool:
+    """Whether OVERLAP letters or more at the end of the first text are the beginning of the second text."""
     lengths = range(OVERLAP, min(len(one), len(other)) + 1)
     return other[:OVERLAP] in one and any(one.endswith(other[:length]) for length in lengths)
 

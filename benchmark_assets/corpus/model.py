@@ -1,20 +1,12 @@
-"""The parts of a corpus, as plain values. Readers make them; nothing here reads or stores."""
+"""The parts of a corpus as plain values: documents, passages, segments, references. Not here: reading, storage."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Licence:
-    """Terms of a text; a restricted one enters no default export."""
-
-    terms: str
-    restricted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Segment:
-    """The smallest unit with an id. `text` is '' if an edition numbers a segment and leaves it empty."""
+    """The smallest unit of a source with an id. `text` is '' if the edition numbers the segment but leaves it empty."""
 
     id: str
     text: str
@@ -24,8 +16,8 @@ class Segment:
 class Reference:
     """One translator's rendering of a passage.
 
-    `segments` is parallel to the passage's segments: None where one is untranslated, '' where there is nothing to
-    translate. `flag` is the corpus's note on this text ('partial', …).
+    `segments` is parallel to the passage's segments: None for an untranslated segment, '' where the source segment is
+    empty. `flag` is a note of the corpus on this text, such as 'partial'.
     """
 
     translator: str
@@ -35,10 +27,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The unit of translation and scoring. `language` is the source's, as a BCP 47 or ISO 639 tag.
+    """The unit of translation and scoring.
 
-    `text` is the source as in its document, if that differs from the segments joined by a space. `previous` and
-    `following` are the text before and after a chunk of running text; None for passages that are no chunks.
+    `language` is the source's BCP 47 or ISO 639 tag. `text` is the source text if it differs from the segments joined
+    by spaces, else None. `previous` and `following` are the context of a chunk of running text, else None.
     """
 
     id: str
@@ -52,11 +44,11 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """An addition to a continuous text that is no part of it.
+    """An addition to a continuous text that does not belong to the text itself.
 
     `kind` is 'heading', 'footnote', 'note' (of an editor) or 'number' (of a paragraph or verse). `at` is its offset in
-    the text, in characters; for a footnote the offset of its mark. `text` is the mark of a footnote if the file has
-    no more of it.
+    the text, in characters; for a footnote, the offset of its mark. `text` is its content; if the file has only the
+    mark of a footnote, the mark.
     """
 
     kind: str
@@ -66,10 +58,10 @@ class Aside:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A translation of a document that is not cut into the segments of the source.
+    """A continuous translation of a document, not divided into the segments of the source.
 
-    `text` is in NFC; its paragraphs are separated by an empty line. Line breaks within a paragraph are kept in verse,
-    and always in plain text. Asides are kept apart from it, in order of `at`.
+    `text` is in NFC; its paragraphs are separated by an empty line. Line breaks within a paragraph are kept in verse
+    and in plain text files. `asides` are not part of `text`; they are in order of `at`.
     """
 
     translator: str
@@ -80,9 +72,9 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text as it is published: the unit in which passages are read and translations are aligned.
+    """A published text: the unit in which passages are read and translations are aligned.
 
-    `file` holds its source; `prose` has its continuous translations, which are yet to be aligned.
+    `file` is the file of its source; `prose` has its continuous translations, before alignment.
     """
 
     id: str
@@ -92,9 +84,9 @@ class Document:
 
 
 def passage_of(segment_id: str) -> str | None:
-    """Id of the passage of a segment: the segment's id up to its last dot.
+    """Id of the passage that a segment belongs to: the segment's id up to its last dot.
 
-    Without a dot after the colon (`dhp1:3`, a line of a verse), it is the part before the colon. None for an id with
+    If no dot follows the last colon (`dhp1:3`, a line of a verse), the part before that colon. None for an id with
     neither dot nor colon.
     """
     head, colon, tail = segment_id.rpartition(":")
@@ -104,5 +96,5 @@ def passage_of(segment_id: str) -> str | None:
 
 
 def joined(segments: tuple[str | None, ...] | list[str | None] | list[str]) -> str:
-    """Text of a passage: its segments, stripped, joined by a space; empty and missing segments are left out."""
+    """Text of a passage: its segments, stripped and joined by spaces, without empty and missing segments."""
     return " ".join(stripped for segment in segments if segment and (stripped := segment.strip()))

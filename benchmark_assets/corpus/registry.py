@@ -1,4 +1,4 @@
-"""Corpora of this warehouse: imported descriptions, read again at every use."""
+"""Corpora of this warehouse: the imported descriptions, which are read again at every use."""
 
 import json
 from pathlib import Path
@@ -6,43 +6,35 @@ from pathlib import Path
 import polars as pl
 
 from benchmark_assets.corpus.description import Description, load
-from benchmark_assets.corpus.readers import READERS
-from benchmark_assets.corpus.readers.prose import PROSE_READERS
+from benchmark_assets.corpus.readers import check_layouts
 from resources.digest import digest
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 
 
 def register(warehouse: Warehouse, path: Path) -> Description:
-    """Register a corpus and the licences of its texts; the next scan of the files adds its passages.
+    """Register the corpus that a file describes, with the licences of its texts. The next scan adds its passages.
 
     Raises
     ------
     BadInput
-        If the description is unusable, or another existing description or a task has the name.
+        If the description is unusable, or the name is taken by a task or by another description that still exists.
     """
     description = load(path)
-    if description.layout not in READERS:
-        raise BadInput(path, "layout", f"no reader for {description.layout!r}", f"use one of {sorted(READERS)}")
-    for translator, text in description.continuous.items():
-        if text.layout not in PROSE_READERS:
-            raise BadInput(
-                path, f"references.{translator}.layout", f"no reader for {text.layout!r}",
-                f"use one of {sorted(PROSE_READERS)}",
-            )  # fmt: skip
+    check_layouts(description, path)
     earlier = warehouse.read("corpus", pl.DataFrame({"corpus": [description.name]}))
     if len(earlier) and (other := Path(earlier["description"][0])) != path.resolve() and other.exists():
-        raise BadInput(path, "name", f"{description.name!r} is the corpus of {other}", "choose another")
+        raise BadInput(path, "name", f"{description.name!r} is already the name of {other}", "choose another name")
     if len(warehouse.read("task", pl.DataFrame({"task": [description.name]}))):
-        raise BadInput(path, "name", f"{description.name!r} is a task of this warehouse", "choose another")
+        raise BadInput(path, "name", f"{description.name!r} is already the name of a task", "choose another name")
     _remember(warehouse, description, path)
     return description
 
 
 def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[Description | BadInput]:
-    """Descriptions of the named corpora, by default of all, and a BadInput for each that has become unusable.
+    """Descriptions of the named corpora, by default of all; a BadInput instead of one that has become unusable.
 
-    If a description changed, its licences are stored again.
+    The settings and licences of changed descriptions are stored again.
 
     Raises
     ------
@@ -53,14 +45,14 @@ def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[De
     paths = dict(zip(rows["corpus"], rows["description"], strict=True))
     for name in sorted((corpora or set()) - set(paths)):
         raise BadInput(
-            name, "", "is no corpus of this warehouse",
-            f"import it with `variorum import corpus FILE` (known: {sorted(paths)})",
+            name, "", "no such corpus in this warehouse",
+            f"import it with `variorum import corpus FILE` (imported corpora: {sorted(paths)})",
         )  # fmt: skip
     return [_look(warehouse, name, Path(path)) for name, path in paths.items() if corpora is None or name in corpora]
 
 
 def current(warehouse: Warehouse, corpus: str) -> Description:
-    """The description of a corpus; its licences are stored again if it changed.
+    """The description of a corpus. If it has changed, its settings and licences are stored again.
 
     Raises
     ------
@@ -79,13 +71,14 @@ def _look(warehouse: Warehouse, name: str, path: Path) -> Description | BadInput
     except BadInput as fault:
         return fault
     if description.name != name:
-        return BadInput(path, "name", f"is {description.name!r}, imported as {name!r}", f"change it back to {name!r}")
+        problem = f"is {description.name!r}, but the corpus was imported as {name!r}"
+        return BadInput(path, "name", problem, f"change it back to {name!r}")
     _remember(warehouse, description, path)
     return description
 
 
 def _remember(warehouse: Warehouse, description: Description, path: Path) -> None:
-    """Store the path of the description and its licences, unless they are stored already."""
+    """Store the path, settings and licences of a description, unless they are stored already."""
     key = pl.DataFrame({"corpus": [description.name]})
     filters = description.filters.model_dump_json() if description.filters else None
     aligners = {name: {"model": text.aligner, "ask": text.ask} for name, text in description.continuous.items()}
@@ -99,16 +92,15 @@ def _remember(warehouse: Warehouse, description: Description, path: Path) -> Non
         texts=pl.lit(len(description.references), pl.Int32), fingerprint=pl.lit(digest(description)),
     )  # fmt: skip
     texts = {"": description.source, **description.references}
-    licences = {translator: text.terms() for translator, text in texts.items()}
-    rows = pl.DataFrame(
+    licences = pl.DataFrame(
         {
             "corpus": description.name,
-            "translator": list(licences),
-            "licence": [licence.terms for licence in licences.values()],
-            "restricted": [licence.restricted for licence in licences.values()],
+            "translator": list(texts),
+            "licence": [text.licence for text in texts.values()],
+            "restricted": [text.restricted for text in texts.values()],
             "fingerprint": digest(description),
         }
     )
-    # Compare the whole row: a column that is new in the schema is null in an older file.
+    # Compare all columns: a column that is new in the schema is null in an older warehouse.
     if not warehouse.read("corpus", key, row.columns).equals(row):
-        warehouse.write([Replacement("corpus", row, key), Replacement("licence", rows, key)], run_id="import")
+        warehouse.write([Replacement("corpus", row, key), Replacement("licence", licences, key)], run_id="import")

@@ -1,6 +1,6 @@
-"""Renderings of passages by every translator, from the warehouse, whether or not their passages are selected.
+"""Renderings: the human translations of passages in the warehouse, whether or not the passages are selected.
 
-Not here: which renderings are references (references.rows), which may be passed on (rights).
+Not here: choosing the renderings that are references (references), the rights in them (rights).
 """
 
 import polars as pl
@@ -10,19 +10,20 @@ from resources.warehouse import Warehouse
 
 
 def renderings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """Human translations of passages, from segmented references and from alignments.
+    """Human translations of passages (column `passage`), from segmented references and from alignments.
 
     Returns
     -------
-    Columns `passage`, `translator`, `segments`, `text` (segments joined), `flag` and `suspicious`: the number of
-    segments whose text was not found in the translation.
+    One row per passage and translator: `passage`, `translator`, `segments` (parallel to the source's, null where
+    untranslated), `text` (segments joined), `flag` (note of the corpus or null) and `suspicious` (number of segments
+    that failed verification).
     """
     columns = ["passage", "translator", "segments"]
     segmented = warehouse.read("segmented_reference", passages, [*columns, "flag"])
     aligned = warehouse.read("alignment", passages, columns).with_columns(flag=pl.lit(None, pl.String))
     rows = pl.concat([segmented, aligned]).sort("passage", "translator")
-    doubtful = warehouse.read("verification", passages, ["passage", "translator", "stage"]).filter(stage="suspicious")
-    counts = doubtful.group_by("passage", "translator").agg(suspicious=pl.len().cast(pl.Int64))
+    stages = warehouse.read("verification", passages, ["passage", "translator", "stage"])
+    counts = stages.filter(stage="suspicious").group_by("passage", "translator").agg(suspicious=pl.len().cast(pl.Int64))
     texts = pl.Series("text", [joined(segments) for segments in rows["segments"].to_list()], dtype=pl.String)
     rows = rows.with_columns(texts).join(counts, on=["passage", "translator"], how="left", maintain_order="left")
     return rows.with_columns(pl.col("suspicious").fill_null(0))

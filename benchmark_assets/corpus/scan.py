@@ -1,4 +1,4 @@
-"""Scan of the files of the corpora: their current contents, and versions of their passages.
+"""Scanning the files of the corpora: their current contents, and the versions of their passages.
 
 Here: documents as frames, and hashes of their contents. Not here: the layouts (corpus.readers), storing and reporting
 to Dagster (corpus.assets).
@@ -6,7 +6,7 @@ to Dagster (corpus.assets).
 
 import json
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -19,20 +19,26 @@ from resources.digest import digest
 from resources.errors import BadInput
 
 VERSIONED = ["source_text", "segmented_reference", "continuous_reference"]
-SOURCE = schema("source_text")
-REFERENCE = schema("segmented_reference")
-CONTINUOUS = schema("continuous_reference")
-PROSE, ASIDE = (pl.Schema({**schema(name), "fingerprint": pl.String()}) for name in ("prose", "prose_aside"))
+SCHEMAS = {
+    "source": schema("source_text"),
+    "reference": schema("segmented_reference"),
+    "continuous": schema("continuous_reference"),
+    "prose": pl.Schema({**schema("prose"), "fingerprint": pl.String()}),
+    "aside": pl.Schema({**schema("prose_aside"), "fingerprint": pl.String()}),
+    "versions": pl.Schema(dict.fromkeys(["passage", *VERSIONED, "place"], pl.String())),
+}
+"""Schemas of the frames of a Scan."""
 
 
 class Scan(NamedTuple):
-    """Contents of the files.
+    """Contents of the files of corpora.
 
-    `source`, `reference` and `continuous` have the columns of source_text, segmented_reference and
-    continuous_reference, except the fingerprint; `prose` and `aside` have those of prose and prose_aside. `versions`
-    has `passage`; the hash of the content of each of the three assets, under its name; and `place`, the hash of the
-    passage's document and position. A passage that only moves keeps its versions, so nothing downstream becomes stale.
-    `sound` names the corpora that were read without a fault.
+    - `source`, `reference`, `continuous`: rows of the tables `source_text`, `segmented_reference` and
+      `continuous_reference`, without the fingerprint; `prose`, `aside`: rows of the tables `prose` and `prose_aside`.
+    - `versions`: for each passage, a hash of its content in each of the assets VERSIONED, and `place`, a hash of its
+      document and position. A passage that only moves keeps its versions, and nothing downstream becomes stale.
+    - `faults`: faults of descriptions, files and documents.
+    - `sound`: names of the corpora that were read without a fault.
     """
 
     source: pl.DataFrame
@@ -46,8 +52,8 @@ class Scan(NamedTuple):
 
 
 def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
-    """Read the corpora. A fault of one document or corpus is returned, and all others are still read."""
-    rows = Rows()
+    """Read the corpora. A fault in a document or corpus is returned, and all other documents are still read."""
+    rows = _Rows()
     faults: list[BadInput] = []
     sound: list[str] = []
     for description in descriptions:
@@ -70,32 +76,18 @@ def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
             faults.append(fault)
         if len(faults) == before:
             sound.append(description.name)
-    columns = ["passage", *VERSIONED, "place"]
-    return Scan(
-        pl.DataFrame(rows.sources, schema=SOURCE, orient="row"),
-        pl.DataFrame(rows.references, schema=REFERENCE, orient="row"),
-        pl.DataFrame(rows.continuous, schema=CONTINUOUS, orient="row"),
-        pl.DataFrame(rows.prose, schema=PROSE, orient="row"),
-        pl.DataFrame(rows.asides, schema=ASIDE, orient="row"),
-        pl.DataFrame(rows.versions, schema=columns, orient="row", schema_overrides=dict.fromkeys(columns, pl.String)),
-        faults,
-        sound,
-    )
+    frames = {name: pl.DataFrame(rows.by_frame[name], SCHEMAS[name], orient="row") for name in SCHEMAS}
+    return Scan(**frames, faults=faults, sound=sound)
 
 
-class Rows:
-    """Rows of the frames of a Scan, document by document."""
+class _Rows:
+    """Rows of the frames of a Scan, collected document by document."""
 
     def __init__(self) -> None:
-        self.sources: list[tuple[object, ...]] = []
-        self.references: list[tuple[object, ...]] = []
-        self.continuous: list[tuple[object, ...]] = []
-        self.prose: list[tuple[object, ...]] = []
-        self.asides: list[tuple[object, ...]] = []
-        self.versions: list[tuple[str, ...]] = []
+        self.by_frame: dict[str, list[tuple[Any, ...]]] = {name: [] for name in SCHEMAS}
 
     def add(self, document: Document, corpus: str, corrections: Corrections) -> None:
-        """Add the content of a document, and the corrections of its alignments."""
+        """Add the content of a document and the manual alignments of its continuous translations."""
         digests: list[str] = []
         for position, passage in enumerate(document.passages):
             key = f"{corpus}/{passage.id}"
@@ -107,34 +99,34 @@ class Rows:
             text = joined(texts) if passage.text is None else passage.text
             around = (passage.previous, passage.following)
             place = (key, corpus, passage.id, document.id, position)
-            self.sources.append((*place, passage.language, ids, texts, text, *around))
-            self.references += [(key, *rendering) for rendering in rendered]
-            # Passages without a context leave it out of their hash, so that earlier hashes stay valid.
+            self.by_frame["source"].append((*place, passage.language, ids, texts, text, *around))
+            self.by_frame["reference"] += [(key, *rendering) for rendering in rendered]
+            # The hash omits the context if there is none, so that hashes from before the context was added stay valid.
             source = digest(passage.language, ids, texts, text, *(around if around != (None, None) else ()))
             segmented = digest(ids, sorted(rendered, key=lambda rendering: rendering[0]))
             digests += [source, segmented]
-            self.versions.append((key, source, segmented, "", digest(document.id, position)))
+            self.by_frame["versions"].append((key, source, segmented, "", digest(document.id, position)))
         self._add_prose(document, corpus, corrections, digest(digests))
 
     def _add_prose(self, document: Document, corpus: str, corrections: Corrections, segments: str) -> None:
-        """Add the continuous translations; `segments` is the hash of everything else in the document."""
-        wholes = {prose.translator: digest(segments, prose.text) for prose in document.prose}
+        """Add the continuous translations; `segments` is a hash of the sources and references of all passages."""
+        hashes = {prose.translator: digest(segments, prose.text) for prose in document.prose}
         for prose in document.prose:
             place = (corpus, document.id, prose.translator)
             version = digest(prose.text, prose.asides)
-            self.prose.append((*place, prose.text, version))
-            self.asides += [
+            self.by_frame["prose"].append((*place, prose.text, version))
+            self.by_frame["aside"] += [
                 (*place, position, aside.kind, aside.at, aside.text, version)
                 for position, aside in enumerate(prose.asides)
             ]
-        count = len(document.passages)
-        for index, passage in enumerate(document.passages, start=len(self.versions) - count):
+        versions = self.by_frame["versions"]
+        for index, passage in enumerate(document.passages, start=len(versions) - len(document.passages)):
             rows = []
-            for translator, whole in wholes.items():
+            for translator, content_hash in hashes.items():
                 corrected = {
                     s.id: corrections[s.id, translator] for s in passage.segments if (s.id, translator) in corrections
                 }
-                rows.append((translator, corpus, document.id, whole, json.dumps(corrected, ensure_ascii=False)))
-            key, source, reference, _, place_hash = self.versions[index]
-            self.continuous += [(key, *row) for row in rows]
-            self.versions[index] = (key, source, reference, digest(rows), place_hash)
+                rows.append((translator, corpus, document.id, content_hash, json.dumps(corrected, ensure_ascii=False)))
+            key, source, reference, _, place_hash = versions[index]
+            self.by_frame["continuous"] += [(key, *row) for row in rows]
+            versions[index] = (key, source, reference, digest(rows), place_hash)

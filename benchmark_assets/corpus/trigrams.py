@@ -11,19 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 WIDTH = 3
-PADDING = "\0"  # is no word character, so no normalized text has it
+PADDING = "\0"  # not a word character, so it does not occur in normalized texts
 NO_WORD = re.compile(r"\W+")
 CODE_POINT = 21  # bits
 
 
 def normalized(text: str) -> str:
-    r"""The text in NFKC and lower case with everything but `\w` removed; trigrams are taken from it.
+    r"""The text in NFKC and lower case, with all characters removed except `\w`. Trigrams are taken from this form.
 
-    Python's `\w` includes letters and digits of every script, but no marks that NFKC does not join to a letter: vowel
-    signs of Indic scripts and points of Hebrew are not compared.
+    Python's `\w` includes letters and digits of every script, but excludes marks that NFKC does not combine with a
+    letter: vowel signs of Indic scripts and Hebrew points are ignored.
 
-    Source: PaliBench, section 3.4. The section does not mention that only `\w` counts; its record of duplicates shows
-    it.
+    Source: PaliBench, section 3.4. That only `\w` counts is not in the text, but follows from its list of duplicates.
     """
     return NO_WORD.sub("", unicodedata.normalize("NFKC", text).lower())
 
@@ -33,9 +32,9 @@ def trigrams(text: str) -> NDArray[np.int64]:
 
     Returns
     -------
-    Distinct trigrams, each as a number made of its three code points, ascending, at least one: a text of fewer than
-    three characters after normalization is padded, so that it is similar only to a text with the same characters. Two
-    texts without a trigram thus have a similarity of 1 if they are equal (both may be empty), else 0.
+    Distinct trigrams in ascending order, each encoded as a number from its three code points, shape (trigrams,). A text
+    of fewer than three characters after normalization is padded to one trigram. Two such texts have a similarity of 1
+    if they are equal after normalization (both may be empty), else 0.
     """
     text = normalized(text).ljust(WIDTH, PADDING)
     points = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
@@ -43,13 +42,16 @@ def trigrams(text: str) -> NDArray[np.int64]:
 
 
 def jaccard(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """Shared trigrams over all trigrams of two texts, in [0, 1]; both as `trigrams` returns them."""
+    """Jaccard similarity of two texts, in [0, 1]: shared trigrams over all trigrams, given the texts' `trigrams`."""
     shared = _shared(one, other)
     return shared / (len(one) + len(other) - shared)
 
 
 def containment(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """Shared trigrams over the trigrams of the text with fewer, in [0, 1]: 1 if the other text contains it."""
+    """Shared trigrams over the trigrams of the text with fewer trigrams, in [0, 1], given the texts' `trigrams`.
+
+    The value is 1 if the other text contains all of them.
+    """
     return _shared(one, other) / min(len(one), len(other))
 
 

@@ -1,6 +1,6 @@
 """Reporting partitions to Dagster and querying its records: materializations with versions, failures, checks.
 
-Here: all use of Dagster's internal names (batches of events, version tags, the storage's bulk queries);
+Here: every use of Dagster's internal names (batches of events, version tags, the storage's bulk queries);
 tests/test_lineage.py fails if an upgrade moves them. Not here: which partitions are stale (standing).
 """
 
@@ -29,23 +29,26 @@ from benchmark_assets.partitions import dimensions
 from resources.keys import KEYS
 
 RETRACTED = "retracted"
-"""Version of a partition whose rows were removed."""
+"""Version reported for a partition whose rows were removed."""
 
 SOUND = "sound"
-"""Name of the blocking asset check: if it failed on an asset, nothing is computed from that asset."""
+"""Name of the blocking asset check: while it fails on an asset, nothing downstream of that asset is computed."""
 
 
 class Input(NamedTuple):
-    """An upstream asset, by the dimensions shared with the downstream asset: versions and the events that reported
-    them."""
+    """Versions of an upstream asset, and the storage ids of the events that reported them.
+
+    `on` lists the dimensions that it shares with the downstream asset. `rows` has the columns `on`, `version` and
+    `pointer`, one row per combination of keys.
+    """
 
     key: dg.AssetKey
-    on: list[str]  # the dimensions that both assets have
-    rows: pl.DataFrame  # columns: on, version, pointer; one row for each value of `on`
+    on: list[str]
+    rows: pl.DataFrame
 
 
 def reported(output_name: str = "result") -> dg.Output[None]:
-    """The output of an asset whose partitions are already reported: Dagster adds no event, and later steps run."""
+    """The output of an asset whose partitions are already reported: Dagster adds no event but runs later steps."""
     return dg.Output(None, output_name=output_name, metadata={SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION: True})
 
 
@@ -57,26 +60,27 @@ def report(
     code_version: str,
     dims: list[str],
     metadata: Mapping[str, dg.MetadataValue] | None = None,
-    of_last: Mapping[str, dg.MetadataValue] | None = None,
+    last_metadata: Mapping[str, dg.MetadataValue] | None = None,
 ) -> None:
-    """Store one AssetMaterialization per row, in batches, with the versions of its content and its inputs.
+    """Store one AssetMaterialization per partition, in one batch, with the versions of its content and inputs.
 
     Parameters
     ----------
     rows
-        Columns `version`, `row_count` (of the table with the asset's name) and `KEYS`, '' for dimensions that the asset
-        lacks.
-    metadata
-        Metadata of every event.
-    of_last
-        Metadata that precedes it in the last event.
+        Partitions: columns of `KEYS` ('' for dimensions that the asset lacks), `version` and `row_count` (rows in the
+        table with the asset's name).
+    inputs
+        Upstream assets with their versions.
+    metadata, last_metadata
+        Metadata of every event, and further metadata that the last event shows first.
     """
-    for each in inputs:
-        name = each.key.to_user_string()
-        seen = each.rows.rename({"version": f"version of {name}", "pointer": f"pointer of {name}"})
-        rows = (
-            rows.join(seen, on=each.on, how="left", maintain_order="left") if each.on else rows.join(seen, how="cross")
-        )
+    for source in inputs:
+        name = source.key.to_user_string()
+        versions = source.rows.rename({"version": f"version of {name}", "pointer": f"pointer of {name}"})
+        if source.on:
+            rows = rows.join(versions, on=source.on, how="left", maintain_order="left")
+        else:
+            rows = rows.join(versions, how="cross")
     step, batch = context.get_step_execution_context(), str(uuid.uuid4())
     for position, row in enumerate(rows.iter_rows(named=True), start=1):
         tags = {
@@ -84,15 +88,16 @@ def report(
             CODE_VERSION_TAG: code_version,
             DATA_VERSION_IS_USER_PROVIDED_TAG: "true",
         }
-        for each in inputs:
-            name = each.key.to_user_string()
+        for source in inputs:
+            name = source.key.to_user_string()
             pointer = row[f"pointer of {name}"]
-            tags[get_input_data_version_tag(each.key)] = row[f"version of {name}"] or RETRACTED
-            tags[get_input_event_pointer_tag(each.key)] = NULL_EVENT_POINTER if pointer is None else str(pointer)
+            tags[get_input_data_version_tag(source.key)] = row[f"version of {name}"] or RETRACTED
+            tags[get_input_event_pointer_tag(source.key)] = NULL_EVENT_POINTER if pointer is None else str(pointer)
         if len(dims) > 1:
             tags |= {MULTIDIMENSIONAL_PARTITION_PREFIX + dim: row[dim] for dim in dims}
         partition = "|".join(row[dim] for dim in dims) or None
-        entries = {**(of_last or {}), **(metadata or {})} if position == len(rows) else {**(metadata or {})}
+        entries = {**(last_metadata or {})} if position == len(rows) else {}
+        entries |= metadata or {}
         entries["dagster/row_count"] = dg.MetadataValue.int(row["row_count"])
         materialization = dg.AssetMaterialization(asset, partition=partition, tags=tags, metadata=entries)
         DagsterEvent.asset_materialization(
@@ -100,30 +105,31 @@ def report(
         )
 
 
-def heard(
+def dagster_records(
     instance: dg.DagsterInstance,
     asset: dg.AssetKey,
     partitions_def: dg.PartitionsDefinition[Any] | None,
-    asked: pl.DataFrame,
+    partitions: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Dagster's records of the partitions in `asked`: columns of `KEYS`, `heard` and `failed`.
+    """Dagster's records of partitions: columns of `KEYS`, `reported_version` and `failed`.
 
-    `heard` is the version last reported, null if there is none; `failed` is whether the partition's last run failed.
+    `reported_version` is the latest version, null if none was reported. `failed` tells whether the last run failed.
     """
     dims = dimensions(partitions_def)
     if partitions_def is None:
         event = instance.get_latest_materialization_event(asset)
         tags = (event.asset_materialization.tags if event and event.asset_materialization else None) or {}
-        return asked.select(KEYS).with_columns(
-            heard=pl.lit(tags.get(DATA_VERSION_TAG), pl.String), failed=pl.lit(False)
+        return partitions.select(KEYS).with_columns(
+            reported_version=pl.lit(tags.get(DATA_VERSION_TAG), pl.String), failed=pl.lit(False)
         )
-    keys = ["|".join(row) for row in asked.select(dims).iter_rows()]
+    keys = ["|".join(row) for row in partitions.select(dims).iter_rows()]
     versions = instance.event_log_storage.get_latest_tags_by_partition(
         asset, dg.DagsterEventType.ASSET_MATERIALIZATION, [DATA_VERSION_TAG]
     )
     statuses = instance.get_status_by_partition(asset, keys, partitions_def) or {}
-    return asked.select(KEYS).with_columns(
-        pl.Series("heard", [versions.get(key, {}).get(DATA_VERSION_TAG) for key in keys], dtype=pl.String),
+    reported_versions = [versions.get(key, {}).get(DATA_VERSION_TAG) for key in keys]
+    return partitions.select(KEYS).with_columns(
+        pl.Series("reported_version", reported_versions, dtype=pl.String),
         pl.Series("failed", [statuses.get(key) == AssetPartitionStatus.FAILED for key in keys], dtype=pl.Boolean),
     )
 
@@ -131,7 +137,7 @@ def heard(
 def pointers(
     instance: dg.DagsterInstance, asset: dg.AssetKey, partitions_def: dg.PartitionsDefinition[Any] | None
 ) -> pl.DataFrame:
-    """Storage id (`pointer`) of the latest materialization of each partition of an asset, by its dimensions.
+    """Storage ids (`pointer`, Int64) of the latest materialization of each partition of an asset, by its dimensions.
 
     An asset without partitions has one row, null before its first materialization.
     """
@@ -148,13 +154,13 @@ def pointers(
 
 
 def split(keys: Sequence[str], dims: Sequence[str]) -> dict[str, list[str]]:
-    """Split partition keys into their parts, by dimension."""
+    """Split partition keys such as `model|passage` into columns, one list of parts per dimension."""
     parts = [key.split("|") for key in keys]
     return {dim: [part[i] for part in parts] for i, dim in enumerate(dims)}
 
 
 def unsound(instance: dg.DagsterInstance, assets: Sequence[dg.AssetKey]) -> list[str]:
-    """Names of the assets whose blocking check failed in its last run."""
+    """Names of the assets whose blocking check `sound` failed in its last run."""
     return [
         asset.to_user_string()
         for asset in assets
@@ -164,14 +170,14 @@ def unsound(instance: dg.DagsterInstance, assets: Sequence[dg.AssetKey]) -> list
 
 
 def last_evaluation(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> Mapping[str, Any]:
-    """The metadata `remembered` (JSON) of a check's last run; empty before the first run."""
+    """The JSON metadata entry `remembered` of a check's last finished run; empty before the first run."""
     evaluation = _last(instance, check)
     value = evaluation.metadata.get("remembered") if evaluation else None
     return dict(value.value) if isinstance(value, dg.JsonMetadataValue) and isinstance(value.value, dict) else {}
 
 
 def _last(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> AssetCheckEvaluation | None:
-    """Evaluation by a check's last finished run; a run that is only planned does not count."""
+    """The evaluation of a check's last finished run; planned runs do not count. None before the first run."""
     ended = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
     records = instance.event_log_storage.get_asset_check_execution_history(check, limit=1, status=ended)
     event = records[0].event.dagster_event if records and records[0].event else None

@@ -1,8 +1,8 @@
 """The state of an asset's partitions: stale, up to date, or no longer applicable.
 
-A partition has a fingerprint (hash of its inputs' versions, settings and code version) and a version (hash of its
-rows). A partition with a current fingerprint is not computed again. If a computation gives the same version, everything
-downstream stays up to date.
+A partition has a fingerprint (hash of the versions of its inputs, its settings and the asset's code version) and a
+version (hash of its rows). A partition whose stored fingerprint is current is not computed again. If a new computation
+yields the same version, downstream partitions stay up to date.
 
 Here: fingerprints and their comparison with the warehouse. Not here: computing (refresh), Dagster's records (events).
 """
@@ -20,82 +20,90 @@ from resources.keys import KEYS
 from resources.warehouse import Warehouse
 
 UNKNOWN = ""
-"""`made_from` of a partition that a user marked for recomputation."""
+"""Stored `made_from` of a partition that a user marked for recomputation."""
 
 Settings = str | Callable[[pl.DataFrame], pl.DataFrame]
 """Everything that determines a result, except the inputs and the code: one string for all partitions, or a function
-from partitions to a frame of their dimensions and `settings`. A partition missing from that frame does not apply. If
-its `settings` is null, its stored rows stay."""
+from a frame of partitions to a frame with their dimensions and `settings`. A partition that the function leaves out
+does not apply. If the function returns null as its `settings`, its stored rows stay."""
 
 
 class Standing(NamedTuple):
-    """Partitions in the columns of `KEYS`.
+    """Partitions of an asset by state, and the versions of its inputs.
 
-    `due` are stale partitions, with `fingerprint`, `made_from`, and `before`, the `made_from` of the stored rows, null
-    if there are none. `good` are up to date, with `version` and `row_count`. `gone` have rows, but no longer apply or
-    lost an input. A partition without rows that cannot be computed is in none of the three.
+    All frames have the columns of `KEYS`. A partition that has no rows and cannot be computed is in none of them.
+
+    - `stale`: partitions to compute, with `fingerprint`, `made_from` (their inputs now) and `before` (`made_from` of
+      the stored rows, null without any).
+    - `current`: partitions that are up to date, with `version` and `row_count`.
+    - `obsolete`: partitions with rows that no longer apply or lost an input.
+    - `inputs`: upstream assets with their versions.
     """
 
-    due: pl.DataFrame
-    good: pl.DataFrame
-    gone: pl.DataFrame
+    stale: pl.DataFrame
+    current: pl.DataFrame
+    obsolete: pl.DataFrame
     inputs: list[Input]
 
 
-def stand(
+def assess(
     definition: dg.AssetsDefinition,
     upstream: dict[dg.AssetKey, dg.PartitionsDefinition[Any] | None],
     instance: dg.DagsterInstance,
     warehouse: Warehouse,
-    asked: pl.DataFrame,
+    partitions: pl.DataFrame,
     settings: Settings,
     partial: bool = False,
 ) -> Standing:
-    """Compare the current fingerprints of the partitions in `asked` with the stored ones.
+    """Classify partitions by comparing their current fingerprints with the stored ones.
 
     Parameters
     ----------
+    upstream
+        Partitions definition of each upstream asset.
+    partitions
+        Partitions to classify: columns of `KEYS`, '' for dimensions that the asset lacks.
     partial
-        Whether an input that is read as a whole counts as empty if it was never materialized. Use it for assets that
-        need not wait for all inputs.
+        Whether an input that is read as a whole counts as empty if it was never materialized; for assets that need not
+        wait for all inputs.
     """
-    chosen = asked.select(*KEYS, settings=pl.lit(settings)) if isinstance(settings, str) else settings(asked)
+    if isinstance(settings, str):
+        applicable = partitions.select(*KEYS, settings=pl.lit(settings))
+    else:
+        applicable = settings(partitions)
     name = definition.key.to_user_string()
     dims = dimensions(definition.partitions_def)
     key = pl.DataFrame({"asset": [name]})
-    if chosen.is_empty() and not len(
-        warehouse.read("materialization", key, ["asset"], most=1)
-    ):  # no partition applies and none is stored, so the inputs do not matter
-        nothing = asked.clear().select(KEYS)
-        due = nothing.with_columns(
-            pl.lit(None, pl.String).alias(each) for each in ("fingerprint", "made_from", "before")
-        )
-        return Standing(
-            due, nothing.with_columns(version=pl.lit(None, pl.String), row_count=pl.lit(None, pl.Int32)), nothing, []
-        )
+    if applicable.is_empty() and warehouse.read("materialization", key, ["asset"], most=1).is_empty():
+        # No partition applies and none is stored, so the inputs do not matter.
+        empty, text = partitions.clear().select(KEYS), pl.lit(None, pl.String)
+        stale = empty.with_columns(fingerprint=text, made_from=text, before=text)
+        return Standing(stale, empty.with_columns(version=text, row_count=pl.lit(None, pl.Int32)), empty, [])
     # Read before the rows: a version newer than its pointer only makes Dagster check again; the reverse hides a change.
     latest = {key: pointers(instance, key, partitions_def) for key, partitions_def in upstream.items()}
     names = [name, *(key.to_user_string() for key in upstream)]
     states = warehouse.read("materialization", pl.DataFrame({"asset": names}))
     inputs = [_input(key, latest[key], states, dims, partial) for key in sorted(latest)]
     stored = states.filter(asset=name).select(*KEYS, "fingerprint", "version", "row_count", before="made_from")
-    ready = _made_from(asked, inputs, chosen, definition.code_versions_by_key[definition.key] or "")
+    ready = _fingerprints(partitions, inputs, applicable, definition.code_versions_by_key[definition.key] or "")
     ready = ready.join(stored, on=KEYS, how="left", suffix="_stored", maintain_order="left")
     same = (pl.col("fingerprint") == pl.col("fingerprint_stored")) & (pl.col("before") != UNKNOWN)
-    current = pl.when(pl.col("fingerprint").is_null()).then(pl.col("before").is_not_null()).otherwise(same)
-    current = current.fill_null(False)
+    is_current = pl.when(pl.col("fingerprint").is_null()).then(pl.col("before").is_not_null()).otherwise(same)
+    is_current = is_current.fill_null(False)
+    stale = ready.filter(~is_current & pl.col("fingerprint").is_not_null())
     return Standing(
-        ready.filter(~current & pl.col("fingerprint").is_not_null()).select(
-            *KEYS, "fingerprint", "made_from", "before"
-        ),
-        ready.filter(current).select(*KEYS, "version", "row_count"),
-        asked.join(stored, on=KEYS, how="semi").join(ready, on=KEYS, how="anti"),
+        stale.select(*KEYS, "fingerprint", "made_from", "before"),
+        ready.filter(is_current).select(*KEYS, "version", "row_count"),
+        partitions.join(stored, on=KEYS, how="semi").join(ready, on=KEYS, how="anti"),
         inputs,
     )
 
 
 def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims: list[str], partial: bool) -> Input:
-    """An upstream asset by the dimensions `dims`; its other dimensions are aggregated."""
+    """Versions of an upstream asset for an asset with the dimensions `dims`; other upstream dimensions are aggregated.
+
+    `pointers` has the upstream asset's dimensions and `pointer`; `states` are rows of `materialization`.
+    """
     upstream = [name for name in pointers.columns if name != "pointer"]
     rows = states.filter(asset=key.to_user_string())
     if partial and not upstream and rows.is_empty():
@@ -104,38 +112,40 @@ def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims:
     on = [dim for dim in upstream if dim in dims]
     if on == upstream:
         return Input(key, on, rows.select(*on, "version", "pointer"))
-    # Includes pointers of retracted partitions, which have an event but no state.
+    # The pointers include those of retracted partitions, which have an event but no state.
     whole, latest = pl.col("version").sort_by(KEYS).str.join(" "), pl.col("pointer").max()
     if on:
-        summed = rows.group_by(on, maintain_order=True).agg(whole)
-        summed = summed.join(pointers.group_by(on).agg(latest), on=on, how="left", maintain_order="left")
+        aggregate = rows.group_by(on, maintain_order=True).agg(whole)
+        aggregate = aggregate.join(pointers.group_by(on).agg(latest), on=on, how="left", maintain_order="left")
     else:  # one row, even for an empty table
-        summed = rows.select(whole).with_columns(pointers.select(latest).to_series())
-    hashed = pl.col("version").map_elements(digest, return_dtype=pl.String)
-    return Input(key, on, summed.with_columns(hashed).select(*on, "version", "pointer"))
+        aggregate = rows.select(whole).with_columns(pointers.select(latest).to_series())
+    version = pl.col("version").map_elements(digest, return_dtype=pl.String)
+    return Input(key, on, aggregate.with_columns(version).select(*on, "version", "pointer"))
 
 
-def _made_from(asked: pl.DataFrame, inputs: list[Input], settings: pl.DataFrame, code: str) -> pl.DataFrame:
-    """Partitions that apply and have all inputs, with their inputs as text (`made_from`) and as a hash (`fingerprint`).
+def _fingerprints(partitions: pl.DataFrame, inputs: list[Input], settings: pl.DataFrame, code: str) -> pl.DataFrame:
+    """Fingerprints of the partitions that apply and have all inputs: columns of `KEYS`, `fingerprint` and `made_from`.
 
-    `made_from` lists each part with the first 8 digits of its hash, so that one can see which part changed.
+    `made_from` lists the code, the settings and each input with the first 8 digits of its hash, which shows what has
+    changed. Both columns are null where the settings are null.
     """
-    for i, each in enumerate(inputs):
-        versions = each.rows.select(*each.on, pl.col("version").alias(f"input{i}"))
-        asked = (
-            asked.join(versions, on=each.on, maintain_order="left") if each.on else asked.join(versions, how="cross")
-        )
-    asked = asked.join(settings, on=[key for key in KEYS if key in settings.columns], maintain_order="left")
-    names = ["code", "settings", *(each.key.to_user_string() for each in inputs)]
+    for i, source in enumerate(inputs):
+        versions = source.rows.select(*source.on, pl.col("version").alias(f"input{i}"))
+        if source.on:
+            partitions = partitions.join(versions, on=source.on, maintain_order="left")
+        else:
+            partitions = partitions.join(versions, how="cross")
+    partitions = partitions.join(settings, on=[key for key in KEYS if key in settings.columns], maintain_order="left")
+    names = ["code", "settings", *(source.key.to_user_string() for source in inputs)]
     columns = ["settings", *(f"input{i}" for i in range(len(inputs)))]
     fingerprints: list[str | None] = []
     descriptions: list[str | None] = []
-    for row in asked.select(columns).iter_rows():
+    for row in partitions.select(columns).iter_rows():
         has_settings = row[0] is not None
         parts = (digest(code), digest(row[0]), *row[1:])
         fingerprints.append(digest(code, *row) if has_settings else None)
         words = " ".join(f"{name}:{part[:8]}" for name, part in zip(names, parts, strict=True))
         descriptions.append(words if has_settings else None)
-    return asked.select(KEYS).with_columns(
+    return partitions.select(KEYS).with_columns(
         pl.Series("fingerprint", fingerprints, dtype=pl.String), pl.Series("made_from", descriptions, dtype=pl.String)
     )

@@ -1,5 +1,7 @@
 """Assets of literary corpora: terms of chunks, comparisons with the human translation, calibration of judges."""
 
+from functools import partial
+
 import dagster as dg
 import polars as pl
 
@@ -33,13 +35,13 @@ glossary = study_asset(Glossary, PASSAGE, "literary", ["source_text", "segmented
     deps=[model_output, dg.AssetDep(glossary, partition_mapping=BY_PASSAGE)],
 )  # fmt: skip
 def term_adherence(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Whether an output contains the translations of its chunk's terms, and gender agreement of pronouns near them.
+    """Presence of the glossary's translations in each output, by term; gender agreement of the pronouns near them.
 
-    A refusal contains none of the terms.
+    A refusal contains no term.
     """
 
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        outputs = asked.filter(CORPUS.is_in(list(literary(warehouse))))
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        outputs = partitions.filter(CORPUS.is_in(list(literary(warehouse))))
         language = pl.when(CORPUS.is_in(english())).then(pl.lit(ENGLISH)).otherwise(pl.lit(""))
         return outputs.select("model", "passage", settings=language)
 
@@ -48,8 +50,8 @@ def term_adherence(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
         corpora = warehouse.read("corpus", columns=["corpus", "target_language"])
         return [name for name, language in corpora.iter_rows() if language.partition("-")[0] == ENGLISH]
 
-    def compute(due: pl.DataFrame) -> Computed:
-        return Computed({"term_adherence": adherence.of_outputs(warehouse, due, english())})
+    def compute(stale: pl.DataFrame) -> Computed:
+        return Computed({"term_adherence": adherence.of_outputs(warehouse, stale, english())})
 
     return refresh(context, warehouse, compute, settings, sparse=True)
 
@@ -61,15 +63,14 @@ def term_adherence(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
 def adherence_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Shares of terms in a model's outputs and in the human translation, by corpus; gender agreement of pronouns."""
+    """Shares of glossary terms that a model's outputs and the human translation contain, by corpus; gender agreement
+    of pronouns."""
 
-    def compute(due: pl.DataFrame) -> Computed:
-        return Computed({"adherence_summary": adherence.summarize(warehouse.read("term_adherence", due))})
+    def compute(stale: pl.DataFrame) -> Computed:
+        return Computed({"adherence_summary": adherence.summarize(warehouse.read("term_adherence", stale))})
 
-    return refresh(
-        context, warehouse, compute, adherence.SIGNATURE, lambda: readings.of_adherence(warehouse), sparse=True,
-        draw=plots,
-    )  # fmt: skip
+    describe = partial(readings.of_adherence, warehouse)
+    return refresh(context, warehouse, compute, adherence.SIGNATURE, describe, sparse=True, draw=plots)
 
 
 aspect_vote = study_asset(
@@ -86,20 +87,19 @@ def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
     """The ensemble's verdict on an output against the human translation: machine, human or unsure."""
     corpora = literary(warehouse)
 
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        words = {
-            corpus: digest(described.ensemble, described.margin)
-            for corpus, described in corpora.items() if described.ensemble
-        }  # fmt: skip
-        outputs = asked.filter(CORPUS.is_in(list(words))).select("model", "passage", CORPUS)
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        digests = {
+            corpus: digest(section.ensemble, section.margin) for corpus, section in corpora.items() if section.ensemble
+        }
+        outputs = partitions.filter(CORPUS.is_in(list(digests))).select("model", "passage", CORPUS)
         return outputs.select(
-            "model", "passage", settings=pl.col("corpus").replace_strict(words, default=None, return_dtype=pl.String)
+            "model", "passage", settings=pl.col("corpus").replace_strict(digests, default=None, return_dtype=pl.String)
         )
 
-    def compute(due: pl.DataFrame) -> Computed:
+    def compute(stale: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("head_to_head").drop("fingerprint")]
-        for corpus, described in corpora.items():
-            rows.append(ensemble.verdicts(warehouse.read("aspect_vote", due.filter(CORPUS.eq(corpus))), described))
+        for corpus, section in corpora.items():
+            rows.append(ensemble.verdicts(warehouse.read("aspect_vote", stale.filter(CORPUS.eq(corpus))), section))
         return Computed({"head_to_head": pl.concat(rows)})
 
     return refresh(context, warehouse, compute, settings, sparse=True)
@@ -114,38 +114,38 @@ def literary_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Score of a model against the human translators of each corpus, over all aspects and by aspect; 50 is parity.
+    """Score of a model against the human translator of each corpus, over all aspects and by aspect; 50 is parity.
 
-    Scores of models that are no longer registered stay as they are, with their contract. So do scores on a corpus whose
-    ensemble has a judge that is no longer in the registry.
+    The scores of a model that is no longer registered are kept under their former contract. So are all scores of a
+    model with verdicts on a corpus whose ensemble has a judge that is no longer in the registry.
     """
     corpora, contracts = literary(warehouse), _contracts(warehouse, systems.provider)
 
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        judged = warehouse.read("head_to_head", asked.select("model"), ["model", "passage"])
-        words = pl.col("corpus").replace_strict(contracts, default="", return_dtype=pl.String)
-        together = pl.when(~words.has_nulls()).then(words.str.join("\n"))
-        models = judged.select("model", CORPUS).unique().sort("model", "corpus").group_by("model").agg(together)
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        verdicts = warehouse.read("head_to_head", partitions.select("model"), ["model", "passage"])
+        contract = pl.col("corpus").replace_strict(contracts, default="", return_dtype=pl.String)
+        joined_contracts = pl.when(~contract.has_nulls()).then(contract.str.join("\n"))
+        models = (
+            verdicts.select("model", CORPUS).unique().sort("model", "corpus").group_by("model").agg(joined_contracts)
+        )
         registered = pl.col("model").is_in(list(systems.known(models["model"])))
         return models.select(
             "model", settings=pl.when(registered).then(pl.format("{} {}", pl.lit(SIGNATURE), "corpus"))
         )
 
-    def compute(due: pl.DataFrame) -> Computed:
+    def compute(stale: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("literary_score").drop("fingerprint")]
-        verdicts, votes = warehouse.read("head_to_head", due), warehouse.read("aspect_vote", due)
+        tables = [warehouse.read(table, stale) for table in ("head_to_head", "aspect_vote")]
         for corpus, contract in contracts.items():
             if contract is None:
                 continue
-            judged, cast = (rows_of.filter(CORPUS.eq(corpus)) for rows_of in (verdicts, votes))
-            documents = warehouse.read("source_text", cast.select("passage"), ["passage", "document"])
-            rows.append(scores(judged, cast, documents.select("passage", WORK), corpora[corpus], contract))
+            verdicts, votes = (table.filter(CORPUS.eq(corpus)) for table in tables)
+            documents = warehouse.read("source_text", votes.select("passage"), ["passage", "document"])
+            rows.append(scores(verdicts, votes, documents.select("passage", WORK), corpora[corpus], contract))
         return Computed({"literary_score": pl.concat(rows)})
 
-    return refresh(
-        context, warehouse, compute, settings, lambda: readings.of_scores(warehouse), sparse=True,
-        draw=plots,
-    )  # fmt: skip
+    describe = partial(readings.of_scores, warehouse)
+    return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
 
 
 @dg.asset(group_name="literary", code_version="1", kinds={"duckdb", "numpy"}, deps=[aspect_vote])
@@ -153,29 +153,28 @@ def ensemble_calibration(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Agreement of seats and ensembles with people's decisive verdicts, and the best weights of the seats."""
+    """Agreement of seats and ensembles with the decisive verdicts of people, and the best weights of the seats."""
     corpora, contracts, labels = literary(warehouse), _contracts(warehouse, provider), applicable(warehouse)
 
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        complete = None not in contracts.values()  # without this, stored rows stay
-        words = digest(INTERVALS, sorted(contracts.items()), labels.rows()) if complete else None
-        return (asked.clear() if labels.is_empty() else asked).with_columns(settings=pl.lit(words, pl.String))
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        complete = None not in contracts.values()  # if not, stored rows are kept
+        signature = digest(INTERVALS, sorted(contracts.items()), labels.rows()) if complete else None
+        applicable_partitions = partitions.clear() if labels.is_empty() else partitions
+        return applicable_partitions.with_columns(settings=pl.lit(signature, pl.String))
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("ensemble_calibration").drop("fingerprint")]
         for corpus, contract in contracts.items():
-            of_corpus = labels.filter(CORPUS.eq(corpus))
-            votes = warehouse.read("aspect_vote", of_corpus.select("model", "passage"))
-            rows.append(calibration(corpus, corpora[corpus], votes, of_corpus, contract or ""))
+            corpus_labels = labels.filter(CORPUS.eq(corpus))
+            votes = warehouse.read("aspect_vote", corpus_labels.select("model", "passage"))
+            rows.append(calibration(corpus, corpora[corpus], votes, corpus_labels, contract or ""))
         return Computed({"ensemble_calibration": pl.concat(rows)})
 
-    return refresh(
-        context, warehouse, compute, settings, lambda: readings.of_calibration(warehouse), sparse=True,
-        draw=plots,
-    )  # fmt: skip
+    describe = partial(readings.of_calibration, warehouse)
+    return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
 
 
 def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str | None]:
-    """The contract of each corpus with an ensemble; None if one of its judges is no longer in the registry."""
-    corpora = literary(warehouse)
-    return {corpus: ensemble.contract(own, provider) for corpus, own in corpora.items() if own.ensemble}
+    """The contract of each corpus with an ensemble; None if a judge of its ensemble is no longer in the registry."""
+    sections = literary(warehouse)
+    return {corpus: ensemble.contract(section, provider) for corpus, section in sections.items() if section.ensemble}

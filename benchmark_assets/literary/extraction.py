@@ -1,7 +1,7 @@
 """Obtain the terms of a chunk from the corpus's file, or from a model that reads source and human translation.
 
-Here: the choice between the two, what determines the terms, the question and the form of its reply. Not here: the form
-of the file (glossary_file), rows (glossary), retries (resources.provider.asking).
+Here: the choice between file and model, the determinants of the terms, the question and the form of its reply. Not
+here: the form of the file (glossary_file), rows (references.glossary), retries (resources.provider.asking).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,8 @@ from resources.provider.reading import storable
 PURPOSE = "glossary"
 
 UNKNOWN = "unknown"
-"""The model's value for a gender that the passage does not show: some providers refuse a schema with an empty value."""
+"""The model's value for a gender that the passage does not show. It is not '' because some providers refuse a schema
+with an empty value."""
 
 ANSWER: Mapping[str, Any] = {
     "type": "object",
@@ -47,7 +48,7 @@ ANSWER: Mapping[str, Any] = {
     "required": ["terms"],
     "additionalProperties": False,
 }
-"""JSON schema of an answer."""
+"""JSON schema of a reply."""
 
 
 def read_terms(values: Mapping[str, Any]) -> list[Term]:
@@ -56,74 +57,77 @@ def read_terms(values: Mapping[str, Any]) -> list[Term]:
     Raises
     ------
     ValueError
-        If the reply is not a list of terms, each with exactly term, translation and gender, or a term occurs twice with
-        different values; the message states it.
+        If the reply is not a list of objects with exactly the fields term, translation and gender, if a value is not
+        valid, or if a term occurs twice with different values.
     """
-    given = values.get("terms")
-    if not isinstance(given, list):
-        raise ValueError("terms is no list")  # noqa: TRY004 - a fault of the answer
+    entries = values.get("terms")
+    if not isinstance(entries, list):
+        raise ValueError("terms is not a list")  # noqa: TRY004 - a fault of the reply
     terms: dict[str, Term] = {}
-    for place, entry in enumerate(given, start=1):
+    for place, entry in enumerate(entries, start=1):
         if not isinstance(entry, dict) or entry.keys() != set(Term._fields):
-            raise ValueError(f"term {place} is no object of term, translation and gender")
+            raise ValueError(f"term {place} is not an object of term, translation and gender")
         term, translation, gender = (entry[name] for name in Term._fields)
         if not all(isinstance(text, str) and text.strip() for text in (term, translation)):
             raise ValueError(f"term {place} lacks its text or its translation")
         if gender not in (*GENDERS, UNKNOWN):
-            raise ValueError(f"gender {gender!r} of term {place} is none of {', '.join((*GENDERS, UNKNOWN))}")
+            raise ValueError(f"gender {gender!r} of term {place} is not one of {', '.join((*GENDERS, UNKNOWN))}")
         read = Term(storable(term.strip()), storable(translation.strip()), None if gender == UNKNOWN else gender)
         if terms.setdefault(read.term, read) != read:
-            raise ValueError(f"term {place} occurs twice, and not alike")
+            raise ValueError(f"term {place} occurs twice with different values")
     return list(terms.values())
 
 
 Extraction = Mapping[str, list[Term]] | Template[list[Term]] | None
+"""The origin of terms: the terms of a file by passage, the question template of a model, or None if the corpus names
+neither."""
 
 
 class Glossary(ItemStudy[tuple[str, Extraction]]):
-    """Terms of a chunk with translation and gender, from a person's file or extracted from the human translation.
+    """Terms of a chunk with translation and gender, from a file that a person checked or extracted by a model.
 
-    A model is asked again only if a text, the chunk's rows in the file, or the model changed. Corpora that are not
-    literary have no terms.
+    The model extracts the terms from source and human translation. It is asked again only if a text, the chunk's rows
+    in the file, or the model changed. Corpora that are not literary have no terms.
     """
 
     name = "glossary"
     dims = ("passage",)
     sparse = False
 
-    def settings(self, asked: pl.DataFrame) -> pl.DataFrame:
-        """One row for each passage. `settings` is '' in corpora that are not literary: they have no terms, whatever
-        their texts are."""
-        rows = asked.select("passage").join(super().settings(asked), on="passage", how="left", maintain_order="left")
+    def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
+        """One row for each passage. `settings` is '' in corpora that are not literary, because their passages have no
+        terms whatever their texts are."""
+        settings = super().settings(partitions)
+        rows = partitions.select("passage").join(settings, on="passage", how="left", maintain_order="left")
         return rows.with_columns(pl.col("settings").fill_null(""))
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[tuple[str, Extraction]]]:
-        """Passages of each literary corpus: passages in its file, and passages for its extractor."""
-        described = literary(self.warehouse)
-        for (name,), own in partitions.group_by(CORPUS, maintain_order=True):
+        """The passages of each literary corpus in two groups: passages in its file, and passages for its extractor."""
+        sections = literary(self.warehouse)
+        for (name,), group in partitions.group_by(CORPUS, maintain_order=True):
             corpus = str(name)
-            if corpus not in described:
+            if corpus not in sections:
                 continue
-            human, passages = described[corpus].human, own.select("passage")
+            human, passages = sections[corpus].human, group.select("passage")
             try:
-                file = described[corpus].glossary
+                file = sections[corpus].glossary
                 terms = read(file, corpus) if file else {}
             except BadInput as fault:
                 yield Group(passages, fault, str(fault))
                 continue
-            given = passages.filter(pl.col("passage").is_in(list(terms)))
-            hashes = [digest(human, terms[passage]) for passage in given["passage"]]
-            yield Group(given, (human, terms), pl.Series(hashes, dtype=pl.String))
-            others = passages.join(given, on="passage", how="anti", maintain_order="left")
+            in_file = passages.filter(pl.col("passage").is_in(list(terms)))
+            hashes = [digest(human, terms[passage]) for passage in in_file["passage"]]
+            yield Group(in_file, (human, terms), pl.Series(hashes, dtype=pl.String))
+            others = passages.join(in_file, on="passage", how="anti", maintain_order="left")
             try:
-                template = self._template(corpus, described[corpus].extractor)
+                template = self._template(corpus, sections[corpus].extractor)
                 yield Group(others, (human, template), digest(human, *(template.determinants if template else ())))
             except BadInput as fault:
                 yield Group(others, fault, str(fault))
 
     def items(self, partitions: pl.DataFrame, how: tuple[str, Extraction]) -> Iterator[Item]:
-        """Each passage with its human translation. Passages whose terms are in the file, or that have no human
-        translation, need no question."""
+        """One item for each passage, with its source and human translation. A passage needs no question if its terms
+        are in the file, or if it has no human translation."""
         human, extraction = how
         sources = dict(self.warehouse.read("source_text", partitions, ["passage", "text"]).iter_rows())
         rendered = renderings(self.warehouse, partitions).filter(translator=human)
@@ -139,26 +143,29 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
                 yield Item((passage,), {}, None, content, Verdict(value=terms))
 
     def rows_of(self, item: Item, verdict: Verdict[list[Term]]) -> Iterable[Mapping[str, object]]:
-        """The terms unchanged, and whether they occur in the texts, for a person to check."""
+        """One row for each term, with flags for its occurrence in source and human translation, for a person to
+        check."""
         source, human = item.content.values()
         origin = FILE if item.settled else MODEL
         (passage,) = item.partition
         return rows(passage, verdict.value or [], origin, source, human or None).iter_rows(named=True)
 
     def fault(self, item: Item, verdict: Verdict[list[Term]]) -> str:
-        """The error of a passage without a usable reply, which does not count as a passage without terms."""
+        """The error of a passage without a usable reply: such a passage fails, instead of counting as one without
+        terms."""
         if verdict.value is not None:
             return ""
-        advice = "write them into the glossary's file, or a row with the passage alone if it has none"
-        return verdict.error or f"the extractor gave no terms ({verdict.abstention}): {advice}"
+        advice = "add its terms to the glossary file, or a row with only the passage if it has no terms"
+        return verdict.error or f"the extractor gave no usable reply ({verdict.abstention}): {advice}"
 
     def _template(self, corpus: str, extractor: str | None) -> Template[list[Term]] | None:
+        """The question template of a corpus's extractor; None if the corpus has no extractor."""
         if not extractor:
             return None
         judges = self.provider.registry().judges
         if extractor not in judges:
-            problem = f"is missing, but corpus {corpus} names it as its extractor"
-            remedy = f"add it, or name one of {sorted(judges)} there"
+            problem = f"is missing, but the description of corpus {corpus} names it as `extractor`"
+            remedy = f"add it to the registry, or name one of {sorted(judges)} in the description"
             raise BadInput(self.provider.registry_path, f"judges.{extractor}", problem, remedy)
         languages = language_names(*on_trial.languages(self.warehouse)[corpus])
         judge, prompt = self.provider.model(extractor), prompts.load("glossary")

@@ -1,8 +1,8 @@
-"""Read and write the file in which a person writes or checks the terms of chunks: CSV in UTF-8.
+"""Read and write the glossary file, in which a person writes or checks the terms of chunks: CSV in UTF-8.
 
-Its columns are `passage`, `term`, `translation` and `gender` (one of glossary.GENDERS, or empty), in any order; other
-columns are ignored. A row with a passage and nothing else means that the passage has no terms. A passage that is not in
-the file gets its terms from the extractor.
+Its columns are `passage`, `term`, `translation` and `gender` (one of references.glossary.GENDERS, or empty), in any
+order; other columns are ignored. A row with only a passage means that the passage has no terms. A passage that is not
+in the file gets its terms from the extractor.
 
 Not here: asking a model for terms (extraction).
 """
@@ -23,50 +23,52 @@ from resources.warehouse import Warehouse
 
 COLUMNS = ("passage", *Term._fields)
 CHECKS = ("in_source", "in_human", "origin")
-"""Further columns, written for the person who checks the terms."""
+"""Additional columns that `write` adds for the person who checks the terms."""
 
 
 def read(path: Path, corpus: str) -> dict[str, list[Term]]:
-    """The terms of a file by passage (`corpus/passage_id`), in their order; an empty list for a passage without terms.
+    """The terms in a glossary file by passage (`corpus/passage_id`), in the order of the file; an empty list for a
+    passage without terms.
 
     Raises
     ------
     BadInput
-        With the line, if the file is not such a table, a passage is not in the corpus, a term or translation is
-        missing, a gender is unknown, or a passage has a term twice, or both terms and a row without any.
+        With the line, if the file is not a table with these columns, a passage is not named as `corpus/…`, a term or
+        translation is missing, a gender is unknown, a passage has the same term twice, or a passage has both terms and
+        a row that says that it has none.
     """
-    found: dict[str, list[Term]] = {}
+    terms: dict[str, list[Term]] = {}
     lines: dict[tuple[str, str], int] = {}
     for line, cells in _table(path):
         passage, term, translation, gender = cells
         where = f"line {line}"
         if not passage.startswith(f"{corpus}/"):
-            problem = f"{passage!r} is no passage of the corpus" if passage else "is empty"
-            raise BadInput(path, f"{where} passage", problem, f"write it as {corpus}/ and the passage's id")
+            problem = f"{passage!r} is not a passage of the corpus" if passage else "is empty"
+            raise BadInput(path, f"{where} passage", problem, f"write it as {corpus}/PASSAGE_ID")
         for name, value in (("term", term), ("translation", translation)):
             if not value and any(cells[1:]):
-                raise BadInput(
-                    path, f"{where} {passage} {name}", "is empty", "write it, or nothing but the passage if it has none"
-                )
+                remedy = "fill it in, or leave all cells but the passage empty if the passage has no terms"
+                raise BadInput(path, f"{where} {passage} {name}", "is empty", remedy)
         if gender and gender not in GENDERS:
-            problem, remedy = f"{gender!r} is no gender", f"write one of {', '.join(GENDERS)}, or leave it empty"
+            problem, remedy = f"{gender!r} is not a gender", f"write one of {', '.join(GENDERS)}, or leave it empty"
             raise BadInput(path, f"{where} {passage} gender", problem, remedy)
         if (passage, term) in lines:
-            what = f"{term!r} stands" if term else "that it has no terms, stands"
-            remedy = "keep one of them"
-            raise BadInput(path, f"{where} {passage}", f"{what} in line {lines[passage, term]}, too", remedy)
+            row = f"the term {term!r}" if term else "a row without a term"
+            problem = f"{row} is already in line {lines[passage, term]}"
+            raise BadInput(path, f"{where} {passage}", problem, "keep one of the lines")
         lines[passage, term] = line
-        own = found.setdefault(passage, [])
+        passage_terms = terms.setdefault(passage, [])
         if term:
-            own.append(Term(term, translation, gender or None))
-        if own and (passage, "") in lines:
-            problem = f"has terms, and line {lines[passage, '']} says that it has none"
+            passage_terms.append(Term(term, translation, gender or None))
+        if passage_terms and (passage, "") in lines:
+            problem = f"has terms, but line {lines[passage, '']} says that it has none"
             raise BadInput(path, f"{where} {passage}", problem, "remove that line, or the terms")
-    return found
+    return terms
 
 
 def _table(path: Path) -> list[tuple[int, tuple[str, ...]]]:
-    """The rows that are not empty: the line on which each begins, and its cells in the order of COLUMNS."""
+    """The rows of the file that are not blank: the line on which each row begins, and its cells in the order of
+    COLUMNS."""
     reader = csv.reader(StringIO(check_letters(decode(path), path)), strict=True)
     rows: list[tuple[int, tuple[str, ...]]] = []
     line = 1
@@ -81,48 +83,49 @@ def _table(path: Path) -> list[tuple[int, tuple[str, ...]]]:
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 if len(cells) != len(header):
-                    problem = f"has {len(cells)} cells, but the table {len(header)} columns"
-                    remedy = "quote a cell that holds a comma; a row has as many commas as the first line"
+                    problem = f"has {len(cells)} cells, but the header has {len(header)} columns"
+                    remedy = "write one cell for each column, and put a cell that contains a comma in quotation marks"
                     raise BadInput(path, f"line {line}", problem, remedy)
                 rows.append((line, tuple(unguarded(cells[place].strip()).strip() for place in places)))
             line = reader.line_num + 1
     except csv.Error as error:
         remedy = "double the quotation marks within a quoted cell"
-        raise BadInput(path, f"line {line}", f"is no row of a table ({error})", remedy) from error
+        raise BadInput(path, f"line {line}", f"is not a valid CSV row ({error})", remedy) from error
     return rows
 
 
 def write(warehouse: Warehouse, path: Path, corpus: str) -> tuple[int, int]:
-    """Write the current glossary of a corpus to a file for `read`; return the numbers of terms and passages.
+    """Write the current glossary of a corpus to a file that `read` accepts; return the numbers of terms and passages.
 
-    Includes passages without terms according to a model or the corpus's file. Leaves out passages without terms because
-    no model was asked, so that they can still get terms.
+    A passage without terms has a row if a model or the corpus's file says that it has none. It has no row if no model
+    was asked about it, so that it can still get terms.
 
     Raises
     ------
     BadInput
-        If the file exists, since it may have changes in it; if the corpus is not literary; if there is no glossary yet.
+        If the file already exists, because it may contain a person's edits; if the corpus is not literary; if there is
+        no glossary yet.
     """
     if path.exists():
-        raise BadInput(path, "", "exists already, perhaps with changes in it", "give another file")
-    described = literary(warehouse).get(corpus)
-    if described is None:
-        raise BadInput(
-            corpus, "", "is no literary corpus of this warehouse", "name `human` under `literary` in its description"
-        )
+        raise BadInput(path, "", "already exists and may contain edits", "give another file")
+    section = literary(warehouse).get(corpus)
+    if section is None:
+        remedy = "name `human` under `literary` in its description"
+        raise BadInput(corpus, "", "is not a literary corpus in this warehouse", remedy)
     passages = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage"])
     terms = warehouse.read("glossary", passages).select(*COLUMNS, *CHECKS)
-    asked = warehouse.read(CALLS, passages.with_columns(study=pl.lit("glossary")), ["passage"])["passage"]
-    said = read(described.glossary, corpus) if described.glossary else {}
-    looked = warehouse.read("materialization", passages.select(pl.lit("glossary").alias("asset"), "passage"))
-    without = looked.filter((pl.col("row_count") == 0) & pl.col("passage").is_in([*asked, *said]))["passage"]
-    if terms.is_empty() and without.is_empty():
+    by_model = warehouse.read(CALLS, passages.with_columns(study=pl.lit("glossary")), ["passage"])["passage"]
+    by_file = read(section.glossary, corpus) if section.glossary else {}
+    counts = warehouse.read("materialization", passages.select(pl.lit("glossary").alias("asset"), "passage"))
+    empty = counts.filter((pl.col("row_count") == 0) & pl.col("passage").is_in([*by_model, *by_file]))["passage"]
+    if terms.is_empty() and empty.is_empty():
         raise BadInput(corpus, "", "has no glossary yet", "name a glossary or an extractor, then run `variorum update`")
-    rows = [*terms.iter_rows(), *((passage, *[None] * (len(terms.columns) - 1)) for passage in without)]
+    rows = [*terms.iter_rows(), *((passage, *[None] * (len(terms.columns) - 1)) for passage in empty)]
     cells = ([_cell(value) for value in row] for row in sorted(rows, key=lambda row: (row[0], row[1] or "")))
     whole_files.hand_over(path, sheet([*COLUMNS, *CHECKS], cells).decode())
     return len(terms), len({row[0] for row in rows})
 
 
 def _cell(value: object) -> str:
+    """A value as text: '' for null, `true` or `false` for a boolean."""
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

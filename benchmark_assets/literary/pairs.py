@@ -1,7 +1,7 @@
 """Blind pairs for annotators: write outputs and human translations to a spreadsheet, and import the labels.
 
-Here: the choice of pairs, the file, its import, which labels still apply. Not here: calibration of judges by the labels
-(calibration).
+Here: the choice of pairs, the file, its import, the selection of labels about current texts. Not here: calibration of
+judges by the labels (calibration).
 """
 
 import csv
@@ -20,7 +20,7 @@ from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, alike
 from benchmark_assets.pairwise.base_sets import text_hash
-from benchmark_assets.pairwise.comparing import SIDES, Side
+from benchmark_assets.pairwise.comparing import SIDES, Side, arranged
 from benchmark_assets.references import glossary
 from resources import whole_files
 from resources.digest import digest
@@ -30,10 +30,10 @@ from resources.warehouse import Replacement, Warehouse
 
 COLUMNS = ("pair", "source", "previous", "next", "A", "B", "better", "note")
 NEEDED = ("pair", "better")
-"""Columns that a sheet of pairs must have."""
+"""Columns that an imported file must have."""
 
 _DIGITS = 16
-_REMEDY = "leave the column `pair` as it was written"
+_REMEDY = "do not change the column `pair`"
 
 
 class ShownPair(NamedTuple):
@@ -48,12 +48,12 @@ class ShownPair(NamedTuple):
     human: str
 
     def key(self, annotator: str) -> str:
-        """The name of the pair for an annotator; it reveals nothing about the pair."""
+        """The key of the pair in an annotator's file; it reveals nothing about the pair."""
         return digest("pair", annotator, self.model, self.passage)[:_DIGITS]
 
     @property
     def texts(self) -> str:
-        """Hash of the two texts."""
+        """Hash of the output and the human translation."""
         return digest(self.machine, self.human)[:_DIGITS]
 
     def side(self, annotator: str) -> Side:
@@ -62,15 +62,16 @@ class ShownPair(NamedTuple):
 
 
 class SentPair(NamedTuple):
-    """Number of pairs in a file, and its restricted texts: names of translators, and 'source'."""
+    """Result of an export: the number of pairs in the file, and its restricted texts: names of translators, and
+    'source' for the source text."""
 
     pairs: int
     restricted: list[str]
 
 
 class PairCounts(NamedTuple):
-    """Result of an import: numbers of labels `taken` for the first time, `unchanged`, `replaced`, and of pairs still
-    `open`."""
+    """Result of an import: numbers of new labels (`taken`), of `unchanged` and `replaced` labels, and of rows without a
+    label (`open`)."""
 
     taken: int
     unchanged: int
@@ -81,211 +82,200 @@ class PairCounts(NamedTuple):
 def export_pairs(
     warehouse: Warehouse, file: Path, corpus: str, annotator: str, per_model: int | None = None, private: bool = False
 ) -> SentPair:
-    """Write pairs of a corpus for one annotator; the same warehouse and name give the same bytes.
+    """Write the pairs of a corpus for one annotator; the same warehouse and name give the same bytes.
 
-    Leaves out empty outputs and outputs equal to the human translation, which need no judgment; without `private`, also
-    outputs that repeat a restricted text.
+    Blank outputs and outputs equal to the human translation are left out, because they need no judgment. Without
+    `private`, outputs that repeat a restricted text are left out, too.
 
     Parameters
     ----------
     file
-        CSV file. It must not exist, since it might have answers in it.
+        CSV file. It must not exist yet, because it might contain answers.
     per_model
-        Number of outputs of each model, chosen by a hash, so that all annotators get the same ones; by default all.
+        Number of outputs of each model, chosen by a hash, so that all annotators get the same outputs; by default all.
     private
-        Whether the file may hold restricted texts.
+        Whether the file may contain restricted texts.
 
     Raises
     ------
     BadInput
-        For a corpus that is unknown, cannot be read, names no human translation or has no pair; restricted texts
-        without `private`; a name that is empty, has several lines, or differs in capitals only from an annotator with
-        labels in the warehouse; a file that exists or cannot be written.
+        If the corpus is unknown, cannot be read, names no human translation or has no pair; if there are restricted
+        texts and `private` is false; if the annotator's name is empty, has several lines, or differs only in
+        capitalization from that of an annotator with labels in the warehouse; if the file exists or cannot be written.
     """
     name = annotator.strip()
     if not name or not name.isprintable():
-        raise BadInput("annotator", repr(annotator), "is no name", "give a name of one line")
+        raise BadInput("annotator", repr(annotator), "is not a name", "give a name of one line")
     if file.exists():
-        raise BadInput(file, "", "exists already, perhaps with answers in it", "give another file")
-    with warehouse.exclusively():  # consistent tables
+        raise BadInput(file, "", "already exists and may contain answers", "give another file")
+    with warehouse.exclusively():  # so that the tables are consistent
         _check_name(warehouse, file, name)
         current(warehouse, corpus)
         if (literary := glossary.literary(warehouse).get(corpus)) is None:
             raise BadInput(corpus, "literary.human", "is missing", "name the human translation in its description")
-        known = pairs(warehouse, {corpus: literary})
+        candidates = pairs(warehouse, {corpus: literary})
         outputs = pl.DataFrame(
-            [(pair.passage, pair.machine) for pair in known],
+            [(pair.passage, pair.machine) for pair in candidates],
             dict.fromkeys(["passage", "text"], pl.String),
             orient="row",
         )
         rights = disclosure(warehouse, corpus, [literary.human], outputs.select("passage").unique(), private)
     texts = {"", literary.human}
     if hidden := named(sorted(texts & rights.hidden)):
-        raise BadInput(
-            file, "", f"would hold texts that may not be passed on: {', '.join(hidden)}",
-            "add --private, and give it only to those who may have them",
-        )  # fmt: skip
+        problem = f"would contain texts that may not be passed on: {', '.join(hidden)}"
+        raise BadInput(file, "", problem, "add --private, and give the file only to people who may have these texts")
     withheld = rights.withheld(outputs).to_list()
-    drawn = _drawn([pair for pair, hidden in zip(known, withheld, strict=True) if not hidden], per_model)
-    if not drawn:
+    sample = _sample([pair for pair, hidden in zip(candidates, withheld, strict=True) if not hidden], per_model)
+    if not sample:
         raise BadInput(corpus, "", "has no output with a complete human translation", "run `variorum evaluate MODEL`")
     rows = []
-    for pair in sorted(drawn, key=lambda pair: pair.key(name)):  # an uninformative order, different for each annotator
-        sides = (pair.machine, pair.human)[:: 1 if pair.side(name) == "A" else -1]
+    for pair in sorted(sample, key=lambda pair: pair.key(name)):  # a random order, different for each annotator
+        texts_shown = arranged(pair.machine, pair.human, pair.side(name))
         identity = f"{pair.key(name)}-{pair.texts}-{name}"
-        rows.append([identity, pair.source, pair.previous, pair.following, *sides, "", ""])
+        rows.append([identity, pair.source, pair.previous, pair.following, *texts_shown, "", ""])
     whole_files.hand_over(file, sheet(COLUMNS, rows).decode())
     return SentPair(len(rows), named(name for name in rights.restricted if name in texts))
 
 
 def import_pairs(warehouse: Warehouse, file: Path) -> PairCounts:
-    """Import labels of pairs from a file, all or none.
+    """Import the labels in a file of pairs, all or none.
 
-    A label replaces the annotator's earlier label of the pair. A row whose `better` is empty changes nothing, whatever
-    its other cells.
+    A label replaces the annotator's earlier label of the pair. A row whose `better` is empty is ignored.
 
     Raises
     ------
     BadInput
-        With the row (the header is row 1), for a pair that is unknown, occurs twice, or whose texts have changed since
-        the file was written, and for a `better` other than A, B and unsure. For an annotator whose name differs in
-        capitals only from another one, in the file or in the warehouse.
+        If a pair is unknown, occurs twice, or has texts that changed since the file was written, or if `better` is not
+        A, B or unsure; the error names the row, counting the header as row 1. If an annotator's name differs only in
+        capitalization from another name in the file or in the warehouse.
     """
     rows = list(_answers(file))
     answers = [(row, *_identity(file, row, pair), better, note) for row, pair, better, note in rows if better]
     annotators = {annotator for _, _, _, annotator, _, _ in answers}
     labels: dict[tuple[str, str, str], tuple[str, ...]] = {}
     with warehouse.exclusively():  # texts must not change between the check and the write
-        known = pairs(warehouse, glossary.literary(warehouse))
+        current_pairs = pairs(warehouse, glossary.literary(warehouse))
         by_key: dict[tuple[str, str], ShownPair] = {}
         for annotator in annotators:
             _check_name(warehouse, file, annotator, annotators)
-            by_key |= {(annotator, each.key(annotator)): each for each in known}
+            by_key |= {(annotator, pair.key(annotator)): pair for pair in current_pairs}
         for row, key, texts, annotator, better, note in answers:
-            pair = by_key.get((annotator, key))
-            if pair is None:
-                raise BadInput(
-                    file, f"row {row}", "has a pair that is not in this warehouse",
-                    f"{_REMEDY}; else delete the row, or add the model or corpus again",
-                )  # fmt: skip
-            if pair.texts != texts:
-                raise BadInput(
-                    file, f"row {row}", f"its texts have changed ({pair.model} on {pair.passage})",
-                    "delete the row, or export the pairs again",
-                )  # fmt: skip
-            answer = pair.model, pair.passage, annotator
+            match = by_key.get((annotator, key))
+            if match is None:
+                remedy = f"{_REMEDY}; if it is unchanged, delete the row, or add the model or corpus again"
+                raise BadInput(file, f"row {row}", "has a pair that is not in this warehouse", remedy)
+            if match.texts != texts:
+                problem = f"its texts have changed ({match.model} on {match.passage})"
+                raise BadInput(file, f"row {row}", problem, "delete the row, or export the pairs again")
+            answer = match.model, match.passage, annotator
             if answer in labels:
                 raise BadInput(file, f"row {row}", "repeats the pair of an earlier row", "keep one of the rows")
-            verdict = UNSURE if better == "unsure" else MACHINE if better == pair.side(annotator) else HUMAN
-            hashes = text_hash(pair.machine), text_hash(pair.human)
+            verdict = UNSURE if better == "unsure" else MACHINE if better == match.side(annotator) else HUMAN
+            hashes = text_hash(match.machine), text_hash(match.human)
             labels[answer] = (verdict, note, *hashes, digest(verdict, note, *hashes))
-        given = [(*answer, *label) for answer, label in labels.items()]
-        return _store(warehouse, given, len(rows) - len(answers))
+        label_rows = [(*answer, *label) for answer, label in labels.items()]
+        return _store(warehouse, label_rows, len(rows) - len(answers))
 
 
 def applicable(warehouse: Warehouse) -> pl.DataFrame:
-    """Labels about the current texts: columns `model`, `passage`, `annotator`, `better` and `fingerprint`."""
+    """Labels of pairs whose texts have not changed since they were labeled: columns `model`, `passage`, `annotator`,
+    `better` and `fingerprint`."""
     labels = warehouse.read("pair_label").drop("note", "run_id", "updated_at")
     if labels.is_empty():
         return labels.drop("machine_hash", "human_hash")
-    known = [
-        (each.model, each.passage, text_hash(each.machine), text_hash(each.human))
-        for each in pairs(warehouse, glossary.literary(warehouse), labels.select("model", "passage"))
+    hashes = [
+        (pair.model, pair.passage, text_hash(pair.machine), text_hash(pair.human))
+        for pair in pairs(warehouse, glossary.literary(warehouse), labels.select("model", "passage"))
     ]
     columns = [*OUTPUT, "machine_hash", "human_hash"]
-    now = pl.DataFrame(known, schema=dict.fromkeys(columns, pl.String), orient="row")
-    return labels.join(now, on=columns, how="semi", maintain_order="left").drop("machine_hash", "human_hash")
+    current_texts = pl.DataFrame(hashes, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return labels.join(current_texts, on=columns, how="semi", maintain_order="left").drop("machine_hash", "human_hash")
 
 
 def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFrame | None = None) -> list[ShownPair]:
-    """All outputs of corpora whose passage has a complete human translation, or those among `outputs`.
-
-    Parameters
-    ----------
-    corpora
-        The literary part of their descriptions, by name.
-    outputs
-        Columns `model` and `passage`; by default all.
-    """
-    own = pl.DataFrame({"corpus": list(corpora)}, schema={"corpus": pl.String})
+    """Pairs of an output and a complete human translation. `corpora` maps corpora to the section `literary` of their
+    descriptions; `outputs` has the columns `model` and `passage`, and is by default all outputs of the corpora."""
+    keys = pl.DataFrame({"corpus": list(corpora)}, schema={"corpus": pl.String})
     columns = ["passage", "corpus", "text", "previous", "following"]
-    sources = {row[0]: row[1:] for row in warehouse.read("source_text", own, columns).iter_rows()}
+    sources = {row[0]: row[1:] for row in warehouse.read("source_text", keys, columns).iter_rows()}
     passages = pl.DataFrame({"passage": list(sources)}, schema={"passage": pl.String})
-    complete = passages.with_columns(CORPUS, complete=True)
+    reference_keys = passages.with_columns(CORPUS, complete=True)
     names = {corpus: literary.human for corpus, literary in corpora.items()}
     human = pl.col("corpus").replace_strict(names, return_dtype=pl.String).alias("translator")
-    keys = complete.with_columns(human).drop("corpus") if names else complete.drop("corpus").clear()
+    keys = reference_keys.with_columns(human).drop("corpus") if names else reference_keys.drop("corpus").clear()
     humans = dict(warehouse.read("reference", keys, ["passage", "text"]).iter_rows())
-    found = warehouse.read("model_output", passages if outputs is None else outputs, [*OUTPUT, "text"])
+    machines = warehouse.read("model_output", passages if outputs is None else outputs, [*OUTPUT, "text"])
     return [
         ShownPair(model, passage, text, previous or "", following or "", machine, humans[passage])
-        for model, passage, machine in found.iter_rows() if passage in humans
+        for model, passage, machine in machines.iter_rows() if passage in humans
         for _, text, previous, following in [sources[passage]]
     ]  # fmt: skip
 
 
-def _drawn(candidates: Sequence[ShownPair], per_model: int | None) -> list[ShownPair]:
+def _sample(candidates: Sequence[ShownPair], per_model: int | None) -> list[ShownPair]:
+    """The first `per_model` pairs of each model in the order of a hash, without pairs that need no judgment."""
     different = (pair for pair in candidates if pair.machine.strip() and not alike(pair.machine, pair.human))
     by_model: dict[str, list[ShownPair]] = {}
     for pair in sorted(different, key=lambda pair: digest(pair.model, pair.passage)):
         by_model.setdefault(pair.model, []).append(pair)
-    return [pair for of_model in by_model.values() for pair in of_model[:per_model]]
+    return [pair for model_pairs in by_model.values() for pair in model_pairs[:per_model]]
 
 
 def _check_name(warehouse: Warehouse, file: Path, annotator: str, others: Iterable[str] = ()) -> None:
-    """Refuse a name that differs in capitals only from another annotator's, since both would count as two people."""
+    """Raise BadInput if the name differs only in capitalization from another annotator's: one person with two spellings
+    would count as two annotators."""
     for other in sorted({*others, *warehouse.read("pair_label", columns=["annotator"])["annotator"]} - {annotator}):
         if other.casefold() == annotator.casefold():
-            raise BadInput(
-                file, f"annotator {annotator}", f"differs in capitals only from {other}",
-                f"export the pairs again: as {other} if it is the same person, else under another name",
-            )  # fmt: skip
+            problem = f"differs from {other} only in capitalization"
+            remedy = f"export the pairs again: as {other} if it is the same person, else under another name"
+            raise BadInput(file, f"annotator {annotator}", problem, remedy)
 
 
 def _identity(file: Path, row: int, pair: str) -> tuple[str, str, str]:
-    """Key, hash of the texts, and annotator, from the name of a pair."""
+    """The key, the hash of the texts and the annotator in a cell of the column `pair`."""
     key, _, rest = pair.partition("-")
     texts, _, annotator = rest.partition("-")
     if len(key) != _DIGITS or len(texts) != _DIGITS or not annotator:
-        raise BadInput(file, f"row {row}", f"{pair!r} is the name of no pair", _REMEDY)
+        raise BadInput(file, f"row {row}", f"{pair!r} does not name a pair", _REMEDY)
     return key, texts, annotator
 
 
 def _answers(file: Path) -> Iterator[tuple[int, str, str, str]]:
-    """Number, pair, `better` ('A', 'B', 'unsure' or '') and note of each row that is not empty."""
+    """Row number, pair, `better` ('A', 'B', 'unsure' or '') and note of each row that is not blank."""
     text = decode(file)
-    mark = next((mark for mark in ",;\t" if set(NEEDED) <= set(_header(text, mark))), None)
-    if mark is None:
-        raise BadInput(file, "row 1", f"does not name the columns {', '.join(NEEDED)}", "give a sheet of pairs")
+    delimiter = next((mark for mark in ",;\t" if set(NEEDED) <= set(_header(text, mark))), None)
+    if delimiter is None:
+        problem, remedy = f"lacks one of the columns {', '.join(NEEDED)}", "give a file from `variorum pairs`"
+        raise BadInput(file, "row 1", problem, remedy)
     try:
-        rows = list(csv.reader(io.StringIO(text), delimiter=mark, strict=True))
+        rows = list(csv.reader(io.StringIO(text), delimiter=delimiter, strict=True))
     except csv.Error as error:
-        raise BadInput(file, "", f"is no CSV ({error})", "save it as CSV from the spreadsheet") from error
-    header = _header(text, mark)
+        raise BadInput(file, "", f"is not valid CSV ({error})", "save it as CSV from the spreadsheet") from error
+    header = _header(text, delimiter)
     for number, cells in enumerate(rows[1:], start=2):
         row = dict(zip(header, map(unguarded, cells), strict=False))
         if not any(cell.strip() for cell in cells):
             continue
         better = row.get("better", "").strip().casefold()
         if better not in ("a", "b", "unsure", ""):
-            raise BadInput(
-                file, f"row {number}", f"better {row['better']!r} is none of A, B and unsure", "write one of them"
-            )
+            problem = f"`better` is {row['better']!r}"
+            raise BadInput(file, f"row {number}", problem, "write A, B or unsure, or leave the cell empty")
         yield number, row.get("pair", "").strip(), better.upper() if len(better) == 1 else better, row.get("note", "")
 
 
-def _header(text: str, mark: str) -> list[str]:
-    return [unguarded(cell).strip() for cell in next(csv.reader(io.StringIO(text), delimiter=mark), [])]
+def _header(text: str, delimiter: str) -> list[str]:
+    return [unguarded(cell).strip() for cell in next(csv.reader(io.StringIO(text), delimiter=delimiter), [])]
 
 
-def _store(warehouse: Warehouse, given: Sequence[tuple[str, ...]], waiting: int) -> PairCounts:
+def _store(warehouse: Warehouse, rows: Sequence[tuple[str, ...]], unlabeled: int) -> PairCounts:
+    """Store the labels that are new or changed; `unlabeled` is the number of rows without a label."""
     empty = warehouse.empty("pair_label")
     names = [*OUTPUT, "annotator", "better", "note", "machine_hash", "human_hash", "fingerprint"]
-    labels = pl.DataFrame(given, schema={name: empty.schema[name] for name in names}, orient="row")
+    labels = pl.DataFrame(rows, schema={name: empty.schema[name] for name in names}, orient="row")
     keys = labels.select(*OUTPUT, "annotator")
-    known = warehouse.read("pair_label", keys, [*keys.columns, "fingerprint"])
-    changed = labels.join(known, on=known.columns, how="anti")
-    replaced = changed.join(known, on=keys.columns, how="semi")
+    stored = warehouse.read("pair_label", keys, [*keys.columns, "fingerprint"])
+    changed = labels.join(stored, on=stored.columns, how="anti")
+    replaced = changed.join(stored, on=keys.columns, how="semi")
     if len(changed):
         warehouse.write([Replacement("pair_label", changed, changed.select(keys.columns))], run_id="import")
-    return PairCounts(len(changed) - len(replaced), len(labels) - len(changed), len(replaced), waiting)
+    return PairCounts(len(changed) - len(replaced), len(labels) - len(changed), len(replaced), unlabeled)

@@ -10,32 +10,33 @@ from resources.warehouse import Warehouse
 
 
 def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
-    """Models against the human translators, best first; the works of their chunks; position bias of the judges."""
+    """Scores of models against the human translators, highest first; the works of the chunks; position bias of the
+    judges."""
     rows = warehouse.read("literary_score").sort("corpus", "aspect", "score", descending=[False, False, True])
     sources = warehouse.read("source_text", rows.select("corpus").unique(), ["corpus", "document"])
     works = sources.group_by("corpus", WORK).agg(documents=pl.col("document").n_unique(), chunks=pl.len())
-    first = places(warehouse.read("aspect_vote", rows.select("model").unique()))
+    preferences = places(warehouse.read("aspect_vote", rows.select("model").unique()))
     return {
         "scores": with_signatures(rows.select(*cells("literary_score"), parity()), rows),
         "works": markdown(works.sort("corpus", "work")),
-        "preference for the first text": markdown(first.select(cells("position_preference"))),
+        "preference for the first text": markdown(preferences.select(cells("position_preference"))),
     }
 
 
 def of_calibration(warehouse: Warehouse) -> Mapping[str, str]:
-    """Seats and ensembles against decisive verdicts of people."""
+    """Agreement of seats and ensembles with decisive verdicts of people."""
     rows = warehouse.read("ensemble_calibration").sort("corpus", "kind", "judge", "aspect")
     return {"calibration": shown(rows, "ensemble_calibration")}
 
 
 def of_adherence(warehouse: Warehouse) -> Mapping[str, str]:
-    """Shares of terms in outputs and in the human translation."""
+    """Shares of glossary terms that outputs and the human translation contain, highest first."""
     rows = warehouse.read("adherence_summary").sort("corpus", "adherence", descending=[False, True])
     return {"adherence": shown(rows, "adherence_summary")}
 
 
 def parity() -> pl.Expr:
-    """Whether the interval of a score contains parity, or lies above or below it."""
+    """Expression for the position of a score's interval relative to parity: 'above', 'below' or 'in the interval'."""
     above, below = pl.col("score_low") > PARITY, pl.col("score_high") < PARITY
-    words = pl.when(above).then(pl.lit("above")).when(below).then(pl.lit("below")).otherwise(pl.lit("in the interval"))
-    return words.alias("parity")
+    position = pl.when(above).then(pl.lit("above")).when(below).then(pl.lit("below"))
+    return position.otherwise(pl.lit("in the interval")).alias("parity")

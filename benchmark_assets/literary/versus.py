@@ -1,7 +1,7 @@
 """Ask one judge which of two translations of a chunk is better in one aspect (LiTERatE, Evaluation Process).
 
-Here: the question, and reading of replies. Not here: which judge compares which output, and in which order (ensemble);
-retries (resources.provider.asking).
+Here: the question, and the reading of replies. Not here: the choice of judges, outputs and orders (ensemble), retries
+(resources.provider.asking).
 """
 
 from collections.abc import Mapping
@@ -25,42 +25,47 @@ ANSWER: Mapping[str, Any] = {
     "required": ["justification", "better"],
     "additionalProperties": False,
 }
-"""JSON schema of an answer."""
+"""JSON schema of a reply."""
 
 
 class Preference(NamedTuple):
-    """A judge's preference in a pair, and its justification."""
+    """A judge's preference between two translations, and the justification."""
 
     better: Better
     justification: str
 
 
 def versus(judge: Model, languages: Mapping[str, str]) -> Template[Preference]:
-    """The template of a judge's questions; `languages` are the names of the source's and the translations' language."""
+    """The question template of a judge; `languages` names the source and the target language, by variable of the
+    prompt."""
     return Template(judge, prompts.load(PROMPT), languages, PROMPT, ANSWER, fields(ANSWER["required"], read_preference))
 
 
 def shown(context: Mapping[str, Any], a: str, b: str, aspect: str) -> dict[str, Any]:
-    """A pair as the judge sees it: without the names of the translators, or which of the two is human.
+    """The content of a question: a pair of translations, without a hint at who made them.
 
     Parameters
     ----------
     context
-        `previous` and `next` (context in the source, '' if there is none), `source` between them, and `glossary`
-        (objects of `term`, `translation` and, if known, `gender`).
+        `source`; `previous` and `next`, the source text before and after it ('' if there is none); and `glossary`, a
+        list of objects of `term`, `translation` and, if known, `gender`.
+    a, b
+        The translations shown as A and as B.
+    aspect
+        The aspect to judge.
     """
     return {**context, "translation_a": a, "translation_b": b, "aspect": aspect}
 
 
 def read_preference(values: Mapping[str, Any]) -> Preference:
-    """Read the fields of a reply; a justification that is missing or not a text becomes ''.
+    """Read the fields of a reply; a justification that is missing or not text becomes ''.
 
     Raises
     ------
     ValueError
-        If `better` is not A, B or unsure; the message states it.
+        If `better` is not A, B or unsure.
     """
     better, why = values.get("better"), values.get("justification")
     if better not in ("A", "B", "unsure"):
-        raise ValueError(f"better {better!r} is none of A, B and unsure")
+        raise ValueError(f"better {better!r} is not A, B or unsure")
     return Preference(better, storable(why.strip()) if isinstance(why, str) else "")

@@ -1,4 +1,4 @@
-"""Assets of the metrics: outputs scored against the references of their passage, and references against each other."""
+"""Assets of the metrics: scores of outputs against references, scores of translators, diagnoses of outputs."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
-from benchmark_assets.metrics.baseline import leave_one_out
+from benchmark_assets.metrics.baseline import against_the_others
 from benchmark_assets.metrics.comet import summed, triples
 from benchmark_assets.metrics.diagnostics import diagnose, twins
 from benchmark_assets.metrics.drift import semantic_scores
@@ -35,15 +35,14 @@ def drift_score(
 ) -> dg.Output[None]:
     """Similarity of an output to each reference and to the envelope's centroid, and its drift in both forms.
 
-    Null where a passage has no envelope.
+    Similarity to the centroid and drift are null where a passage has no envelope.
     """
 
-    def compute(due: pl.DataFrame) -> Computed:
-        outputs = warehouse.read("model_output", due, ["model", "passage", "text"])
-        references = warehouse.read("reference", due.select("passage"), ["passage", "translator", "text", "complete"])
-        references = references.filter("complete")
-        envelopes = warehouse.read("reference_envelope", due.select("passage"))
-        foreign = due.join(envelopes.filter(pl.col("embedder") != embedder.signature), on="passage", how="semi")
+    def compute(stale: pl.DataFrame) -> Computed:
+        outputs = warehouse.read("model_output", stale, ["model", "passage", "text"])
+        references = _references(warehouse, stale)
+        envelopes = warehouse.read("reference_envelope", stale.select("passage"))
+        foreign = stale.join(envelopes.filter(pl.col("embedder") != embedder.signature), on="passage", how="semi")
         named = pl.concat([
             references.select("text", name=pl.format("{} {}", "passage", "translator")),
             outputs.select("text", name=pl.format("{}|{}", "model", "passage")),
@@ -57,7 +56,7 @@ def drift_score(
             within=["passage"],
         )
         scores = scores.with_columns(embedder=pl.lit(embedder.signature))
-        error = pl.lit("its envelope was made by another embedder: materialize reference_envelope")
+        error = pl.lit("its envelope comes from another embedder: materialize reference_envelope first")
         tables = {"drift_score": scores, "output_similarity": similarities}
         return Computed(tables, foreign.with_columns(error=error) if len(foreign) else None)
 
@@ -71,12 +70,10 @@ def drift_score(
 def lexical_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """BLEU, chrF++ and length ratio of an output against all complete references of its passage."""
 
-    def compute(due: pl.DataFrame) -> Computed:
-        outputs = warehouse.read("model_output", due)
-        references = warehouse.read("reference", due.select("passage")).filter("complete")
-        return Computed(
-            {"lexical_score": lexical_scores(outputs, references, on=["model", "passage"], within=["passage"])}
-        )
+    def compute(stale: pl.DataFrame) -> Computed:
+        outputs, references = warehouse.read("model_output", stale), _references(warehouse, stale)
+        scores = lexical_scores(outputs, references, on=["model", "passage"], within=["passage"])
+        return Computed({"lexical_score": scores})
 
     return refresh(context, warehouse, compute, settings=str(signatures()))
 
@@ -88,13 +85,14 @@ def lexical_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam
 def human_baseline(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
 ) -> dg.Output[None]:
-    """Each translator of a passage scored as a system against the other translators: how far apart people are."""
+    """Each translator of a passage scored like a system against the other translators: the human level."""
 
-    def compute(due: pl.DataFrame) -> Computed:
-        references = warehouse.read("reference", due).filter("complete")
+    def compute(stale: pl.DataFrame) -> Computed:
+        references = _references(warehouse, stale)
         names = references.select(pl.format("{} {}", "passage", "translator")).to_series()
         vectors = embed_unique(references["text"], embedder, warehouse, context.run.run_id, names)
-        rows = leave_one_out(references.join(vectors, on="text", maintain_order="left"))
+        references = references.join(vectors, on="text", maintain_order="left")
+        rows = against_the_others(references, references)
         return Computed({"human_baseline": rows.with_columns(embedder=pl.lit(embedder.signature))})
 
     return refresh(context, warehouse, compute, settings=f"{embedder.signature} {signatures()}")
@@ -107,15 +105,15 @@ def human_baseline(
 def comet_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], comet: dg.ResourceParam[Comet]
 ) -> dg.Output[None]:
-    """COMET of an output by its source and each complete reference: mean and best.
+    """COMET scores of an output, given its source and each complete reference: mean and best.
 
-    Null if the registry names no checkpoint (`comet: {checkpoint: …}`), or if a text has no readable character.
+    Null if the registry has no checkpoint (`comet: {checkpoint: …}`), or if a text has no readable character.
     """
 
-    def compute(due: pl.DataFrame) -> Computed:
+    def compute(stale: pl.DataFrame) -> Computed:
         on = ["model", "passage"]
-        outputs = warehouse.read("model_output", due, [*on, "text"])
-        scored = comet.score(triples(outputs, *_compared(warehouse, due), on))
+        outputs = warehouse.read("model_output", stale, [*on, "text"])
+        scored = comet.score(triples(outputs, _references(warehouse, stale), _sources(warehouse, stale), on))
         scores = summed(outputs, scored, on).with_columns(signature=pl.lit(comet.signature or None, pl.String))
         return Computed({"comet_score": scores, "output_comet": scored.select(*on, "translator", "score")})
 
@@ -129,12 +127,13 @@ def comet_score(
 def comet_baseline(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], comet: dg.ResourceParam[Comet]
 ) -> dg.Output[None]:
-    """COMET of each translator of a passage by its source and the other translators: the level of people."""
+    """COMET scores of each translator of a passage, given its source and the other translators: the human level."""
 
-    def compute(due: pl.DataFrame) -> Computed:
-        references, sources = _compared(warehouse, due)
+    def compute(stale: pl.DataFrame) -> Computed:
+        references = _references(warehouse, stale)
         candidates, on = references.rename({"translator": "own"}), ["passage", "own"]
-        others = triples(candidates, references, sources, on).filter(pl.col("own") != pl.col("translator"))
+        pairs = triples(candidates, references, _sources(warehouse, stale), on)
+        others = pairs.filter(pl.col("own") != pl.col("translator"))
         scores = summed(candidates, comet.score(others), on).rename({"own": "translator"})
         return Computed({"comet_baseline": scores.with_columns(signature=pl.lit(comet.signature or None, pl.String))})
 
@@ -146,35 +145,38 @@ def comet_baseline(
     deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
 def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Whether an output is empty, copied from the source, in another script or language, repeated or cut off.
+    """Whether an output is empty, copied from the source, in another script or language, repeated, or truncated.
 
-    An output is diagnosed again when its model starts or stops giving the same text for another passage.
+    An output is stale when its model starts or stops giving the same text for another passage.
     """
 
-    def repeated(asked: pl.DataFrame) -> pl.DataFrame:
-        """For each requested output, the other passages with the same text, among all outputs of its model."""
-        rows = warehouse.read("model_output", asked.select("model"), ["model", "passage", "text"])
-        return twins(rows, warehouse.read("source_text", rows.select("passage"), ["passage", "text"]))
+    def with_twins(outputs: pl.DataFrame) -> pl.DataFrame:
+        """Add the column `twins`: other passages for which the output's model gives the same text."""
+        rows = warehouse.read("model_output", outputs.select("model"), ["model", "passage", "text"])
+        pairs = twins(rows, _sources(warehouse, rows))
+        return outputs.join(pairs, on=["model", "passage"], how="left", maintain_order="left")
 
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        outputs = asked.select("model", "passage").join(repeated(asked), on=["model", "passage"], how="left")
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        outputs = with_twins(partitions.select("model", "passage"))
         return outputs.select("model", "passage", settings=pl.col("twins").list.join(" ").fill_null(""))
 
-    def compute(due: pl.DataFrame) -> Computed:
-        outputs = warehouse.read("model_output", due, ["model", "passage", "text"])
-        outputs = outputs.join(repeated(due), on=["model", "passage"], how="left", maintain_order="left")
-        references, sources = _compared(warehouse, due)
-        return Computed({"output_diagnostic": diagnose(outputs, references, sources)})
+    def compute(stale: pl.DataFrame) -> Computed:
+        outputs = with_twins(warehouse.read("model_output", stale, ["model", "passage", "text"]))
+        rows = diagnose(outputs, _references(warehouse, stale), _sources(warehouse, stale))
+        return Computed({"output_diagnostic": rows})
 
     return refresh(context, warehouse, compute, settings)
 
 
-def _compared(warehouse: Warehouse, due: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Complete references and sources of passages."""
-    passages = due.select("passage")
-    references = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
-    sources = warehouse.read("source_text", passages, ["passage", "text"])
-    return references.filter("complete").drop("complete"), sources
+def _references(warehouse: Warehouse, partitions: pl.DataFrame) -> pl.DataFrame:
+    """Complete references of the passages: columns `passage`, `translator`, `text`."""
+    columns = ["passage", "translator", "text", "complete"]
+    return warehouse.read("reference", partitions.select("passage"), columns).filter("complete").drop("complete")
+
+
+def _sources(warehouse: Warehouse, partitions: pl.DataFrame) -> pl.DataFrame:
+    """Source texts of the passages: columns `passage`, `text`."""
+    return warehouse.read("source_text", partitions.select("passage"), ["passage", "text"])
 
 
 def _advice(comet: Comet) -> Mapping[str, dg.MetadataValue]:

@@ -1,4 +1,6 @@
-"""Human translations scored like outputs, each against the other translators. Uses the metrics; adds none."""
+"""Human translations scored like outputs, against the other translators. Not here: the metrics (drift, lexical)."""
+
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -7,33 +9,23 @@ from benchmark_assets.metrics.lexical import lexical_scores
 from benchmark_assets.references.rows import envelope_rows
 
 
-def leave_one_out(references: pl.DataFrame) -> pl.DataFrame:
-    """Score each reference against the other references of its passage: rows of the table `human_baseline`.
-
-    Parameters
-    ----------
-    references
-        Columns `passage`, `translator`, `text`, `vector` (array of float32, unit length) and `cut`; complete ones.
-    """
-    return against_the_others(references, references, [])
-
-
-def against_the_others(candidates: pl.DataFrame, references: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """Score texts by translators against the references of the other translators of their passage.
+def against_the_others(candidates: pl.DataFrame, references: pl.DataFrame, by: Sequence[str] = ()) -> pl.DataFrame:
+    """Score each translator's texts against the other translators' references of the same passage.
 
     Parameters
     ----------
     candidates
-        Columns `passage`, `translator`, `by` (each combination once), `text`, `vector` and `cut`.
+        Columns `passage`, `translator`, `by` (each combination once), `text`, `vector` (array of float32, unit length)
+        and `cut`.
     references
-        Columns `passage`, `translator`, `text`, `vector` (array of float32, unit length) and `cut`; complete ones.
+        Columns `passage`, `translator`, `text`, `vector` and `cut`; complete references only.
     by
-        Columns that distinguish the texts of a translator.
+        Columns that distinguish several texts by the same translator.
 
     Returns
     -------
-    Columns `passage`, `translator`, `by`, and the columns of `drift_score` and `lexical_score`. With one other
-    reference there is no envelope, and the columns that need one are null; with no other reference all scores are null.
+    Columns `passage`, `translator`, `by`, and the columns of `drift_score` and `lexical_score`. If a passage has one
+    other reference, there is no envelope, and the columns that need one are null; if it has none, all scores are null.
     """
     candidates = candidates.with_columns(item=pl.format("{}|{}", "passage", "translator"))
     items = candidates.select("item", "passage", own="translator").unique(maintain_order=True)

@@ -1,20 +1,20 @@
-"""COMET scores of candidates from scores of triples: a candidate's triples, their mean and best over the references.
+"""COMET scores of candidates: triples of source, candidate and reference, and the mean and best score of a candidate.
 
 Not here: scoring a triple (resources.comet).
 """
 
 import polars as pl
 
-from resources.comet.comet import TRIPLE
+from resources.comet.worker import TRIPLE
 
 SCORE = ["comet_avg", "comet_best", "cut"]
 
-# COMET scores any string, even an empty one: require a character other than spaces, control and format characters.
+# COMET scores any string, even an empty one. Required: a character that is no space, control or format character.
 LEGIBLE = r"[^\s\p{C}]"
 
 
 def triples(candidates: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFrame, on: list[str]) -> pl.DataFrame:
-    """Triples of each candidate with its source and each reference of its passage.
+    """Triples of source, candidate and reference, one for each candidate and reference of its passage.
 
     Parameters
     ----------
@@ -25,12 +25,12 @@ def triples(candidates: pl.DataFrame, references: pl.DataFrame, sources: pl.Data
     sources
         Columns `passage` and `text`.
     on
-        Columns that name a candidate, `passage` among them.
+        Columns that identify a candidate; `passage` is one of them.
 
     Returns
     -------
-    Columns `on`, `translator`, `source`, `candidate`, `reference`. Triples with a null text, or a text without a
-    readable character, are left out.
+    Columns `on`, `translator`, `source`, `candidate`, `reference`. Triples with a null text or a text without readable
+    characters are left out.
     """
     texts = (
         candidates.select(*on, candidate="text")
@@ -41,19 +41,11 @@ def triples(candidates: pl.DataFrame, references: pl.DataFrame, sources: pl.Data
 
 
 def summed(candidates: pl.DataFrame, scored: pl.DataFrame, on: list[str]) -> pl.DataFrame:
-    """Mean and best over the references of each candidate.
+    """Mean and best score of each candidate over the references.
 
-    Parameters
-    ----------
-    candidates
-        Columns `on`.
-    scored
-        Columns `on`, `score` and `cut`, a row for each reference.
-
-    Returns
-    -------
-    Columns `on` and `SCORE`, one row a candidate, null where nothing was scored. `cut`: a text was longer than the
-    checkpoint reads.
+    `candidates` has columns `on`; `scored` has columns `on`, `score` and `cut`, one row per triple. Returns columns
+    `on` and `SCORE`, one row per candidate, null without a scored triple. `cut` is true if a text exceeded the
+    checkpoint's input length.
     """
     totals = scored.group_by(on).agg(
         comet_avg=pl.col("score").mean(), comet_best=pl.col("score").max(), cut=pl.col("cut").any()

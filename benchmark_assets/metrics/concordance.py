@@ -1,7 +1,6 @@
-"""Agreement of metrics on the order of systems: ranks, Kendall's tau-b of two metrics, Kendall's W of all.
+"""Agreement of metrics on the order of systems: ranks, Kendall's tau-b of two metrics, Kendall's W of all metrics.
 
-Every function takes scores of any leading shape, so that a thousand resamples are one call. Not here: the scores
-themselves, tables.
+Every function accepts any leading axes, so that one call handles all resamples. Not here: scores, tables.
 """
 
 import numpy as np
@@ -16,25 +15,29 @@ SIGNATURE = (
 
 
 def ranks(goodness: Floats, models: NDArray[np.bool_]) -> Floats:
-    """Rank of each system among the models, from 1; equal systems share the mean of their ranks.
+    """Rank of each system among the models, from 1; systems with equal scores share their mean rank.
 
     Parameters
     ----------
     goodness
-        Shape (..., systems), more is better; NaN where a system has no score, whose rank is NaN.
+        Scores where more is better, shape (..., systems). A system with the score NaN has the rank NaN.
     models
-        Shape (systems,), true for models. Each other system is ranked as if it alone were added to the models.
+        True for models, shape (systems,). Any other system is ranked as if it alone were added to the models.
+
+    Returns
+    -------
+    Shape (..., systems).
     """
-    others = models & ~np.eye(len(models), dtype=bool)  # (system, model) to be compared
-    own, rival = goodness[..., :, None], goodness[..., None, :]
-    above = ((rival > own) & others).sum(axis=-1) + ((rival == own) & others).sum(axis=-1) / 2
+    compared = models & ~np.eye(len(models), dtype=bool)  # shape (systems, models)
+    system, rival = goodness[..., :, None], goodness[..., None, :]
+    above = ((rival > system) & compared).sum(axis=-1) + ((rival == system) & compared).sum(axis=-1) / 2
     return np.where(np.isnan(goodness), np.nan, 1.0 + above)
 
 
 def kendall_tau(first: Floats, second: Floats) -> Floats:
-    """Kendall's tau-b of two metrics over systems, shape (..., systems) to (...).
+    """Kendall's tau-b of two metrics over systems: from shape (..., systems) to (...), in [-1, 1].
 
-    Systems that lack either score are left out. NaN where a metric ties all others, or fewer than two are left.
+    Systems without both scores are left out. NaN if fewer than two systems remain, or a metric ties all of them.
 
     Notes
     -----
@@ -42,8 +45,8 @@ def kendall_tau(first: Floats, second: Floats) -> Floats:
     """
     one, other = np.triu_indices(first.shape[-1], k=1)
     signs = [np.sign(goodness[..., one] - goodness[..., other]) for goodness in (first, second)]
-    both = ~np.isnan(signs[0]) & ~np.isnan(signs[1])
-    a, b = (np.where(both, sign, 0.0) for sign in signs)
+    scored = ~np.isnan(signs[0]) & ~np.isnan(signs[1])
+    a, b = (np.where(scored, sign, 0.0) for sign in signs)
     return ratio((a * b).sum(axis=-1), np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1)))
 
 
@@ -53,16 +56,16 @@ def kendall_w(ranked: Floats) -> Floats:
     Parameters
     ----------
     ranked
-        Ranks, shape (..., metrics, systems), ties with the mean of their ranks.
+        Ranks, shape (..., metrics, systems); ties share their mean rank.
 
     Returns
     -------
-    Shape (...); NaN where all metrics tie all systems.
+    Shape (...); NaN if all metrics tie all systems.
 
     Notes
     -----
-    Squared deviations of the systems' sums of ranks, over what they would be if all metrics agreed. Kendall and
-    Babington Smith 1939.
+    The sum of squared deviations of the systems' rank sums, divided by its maximum, which it has if all metrics agree.
+    Kendall and Babington Smith 1939.
     """
     sums, metrics = ranked.sum(axis=-2), ranked.shape[-2]
     deviations = ((sums - sums.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)

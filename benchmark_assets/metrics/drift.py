@@ -1,10 +1,9 @@
-"""Semantic scores of candidates against the references and their envelope.
+"""Semantic scores of candidates against the references and their envelope: similarity, and drift in two forms.
 
-Here: similarities, drift in both forms. Not here: the envelope itself (references.envelope), thresholds and rates
-(metrics.summary), embedding.
+Not here: the envelope itself (references.envelope), thresholds and rates (metrics.summary), embedding.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy as np
 import polars as pl
@@ -13,9 +12,9 @@ from numpy.typing import NDArray
 from benchmark_assets.references.envelope import PRECISION
 
 SCORE = ["sim_best", "closest_reference", "sim_centroid", "drift", "drift_euclidean", "cut"]
-SMOOTHING = 0.01  # in the denominator of the cosine form, as PaliBench publishes it
+SMOOTHING = 0.01  # added to the denominator of the cosine form, as in the published scores of PaliBench
 
-_AT_ONCE = 1 << 19  # numbers in double precision: a block beyond the processor's cache is no faster, only larger
+_AT_ONCE = 1 << 19  # double-precision numbers per block: blocks larger than the processor's cache are no faster
 
 
 def cosine_drift(sim_centroid: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -28,25 +27,32 @@ def cosine_drift(sim_centroid: NDArray[np.float64], spread: NDArray[np.float64])
     spread
         Mean over references of 1 - cos(reference, centroid), shape (items,).
 
+    Returns
+    -------
+    Shape (items,), 0 or more.
+
     Notes
     -----
-    A drift of 1 is the mean distance of the references; above 2 PaliBench calls the output an outlier. Source: the
-    published per-passage scores of PaliBench, which this form reproduces; section 3.5 gives it without the 0.01.
+    A drift of 1 is about the references' mean distance from the centroid; PaliBench calls an output with a drift above
+    2 an outlier. This form reproduces PaliBench's published scores of passages; section 3.5 omits the 0.01.
     """
     drift: NDArray[np.float64] = (1 - sim_centroid) / (spread + SMOOTHING)
     return drift
 
 
 def euclidean_drift(distances: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Drift in the form that From Outliers to Errors describes (section 3.3): distances, not normalized, no constant.
+    """Drift as a ratio of Euclidean distances, the form that From Outliers to Errors describes (section 3.3).
 
     Parameters
     ----------
     distances
         Euclidean distance of each candidate's unit vector from the mean of its references' vectors, shape (items,).
     spread
-        Mean Euclidean distance of the references from their mean, shape (items,). Where it is 0, to the precision of
-        float32 vectors, the references coincide and the drift is NaN.
+        Mean Euclidean distance of the references from their mean, shape (items,).
+
+    Returns
+    -------
+    Shape (items,); NaN where the references coincide: a spread of 0, to the precision of float32 vectors.
     """
     apart = spread > PRECISION
     drift: NDArray[np.float64] = np.divide(distances, spread, out=np.full_like(distances, np.nan), where=apart)
@@ -65,27 +71,29 @@ def semantic_scores(
     references
         Columns `within`, `translator`, `vector`: complete references.
     envelopes
-        Columns `within`, `centroid`, `human_spread`, `euclidean_spread`; null where there is no envelope.
+        Columns `within`, `centroid`, `human_spread`, `euclidean_spread`; null for an item without an envelope.
     on, within
-        Columns that name a candidate, and the subset of them that names the item that references belong to.
+        Columns that identify a candidate, and the subset of these columns that identifies its item.
 
     Returns
     -------
     scores
-        Columns `on` and `SCORE`, one row a candidate, null without references or without envelope.
+        Columns `on` and `SCORE`, one row per candidate; null for items without references or without an envelope.
     similarities
-        Columns `on`, `translator`, `similarity`: cosine of each candidate and each reference of its item.
+        Columns `on`, `translator`, `similarity`: cosine of each candidate with each reference of its item.
 
     Notes
     -----
-    Only row numbers are joined; the vectors stay where they are, and are multiplied a block of pairs at a time.
+    Joins use row numbers, so that vectors are not copied per pair; products are computed in blocks of pairs.
     """
-    named = candidates.select(*on, candidate=pl.int_range(pl.len()))  # may have a translator of its own
+    named = candidates.select(*on, candidate=pl.int_range(pl.len()))
     vectors = _matrix(candidates["vector"])
 
     numbered = references.select(*within, "translator", reference=pl.int_range(pl.len()))
     pairs = named.join(numbered, on=within, maintain_order="left_right")
-    cosines = _inner_products(vectors, _matrix(references["vector"]), pairs["candidate"], pairs["reference"])
+    cosines = _over_pairs(
+        _inner_products, vectors, _matrix(references["vector"]), pairs["candidate"], pairs["reference"]
+    )
     similarities = pairs.select(*on, "translator", similarity=pl.Series(cosines, dtype=pl.Float64))
     best = similarities.group_by(on).agg(
         pl.col("similarity").max().alias("sim_best"),
@@ -97,12 +105,12 @@ def semantic_scores(
 
     enveloped = envelopes.drop_nulls("centroid")
     centroids = _matrix(enveloped["centroid"])
-    places = enveloped.select(*within, "human_spread", "euclidean_spread", centroid=pl.int_range(pl.len()))
-    placed = named.join(places, on=within, maintain_order="left")
+    numbered_envelopes = enveloped.select(*within, "human_spread", "euclidean_spread", centroid=pl.int_range(pl.len()))
+    placed = named.join(numbered_envelopes, on=within, maintain_order="left")
     lengths = np.sqrt(np.einsum("ij,ij->i", centroids, centroids, dtype=np.float64))
-    products = _inner_products(vectors, centroids, placed["candidate"], placed["centroid"])
+    products = _over_pairs(_inner_products, vectors, centroids, placed["candidate"], placed["centroid"])
     sim_centroid = products / lengths[placed["centroid"].to_numpy()]
-    distances = _distances(vectors, centroids, placed["candidate"], placed["centroid"])
+    distances = _over_pairs(_distances, vectors, centroids, placed["candidate"], placed["centroid"])
     drift = cosine_drift(sim_centroid, placed["human_spread"].to_numpy())
     euclidean = euclidean_drift(distances, placed["euclidean_spread"].to_numpy())
     drifts = placed.select(
@@ -115,36 +123,32 @@ def semantic_scores(
     return scores.join(drifts, on=on, how="left", maintain_order="left").select(*on, *SCORE), similarities
 
 
-def _inner_products(
-    ones: NDArray[np.float32], others: NDArray[np.float32], one: pl.Series, other: pl.Series
-) -> NDArray[np.float64]:
-    products = np.empty(len(one))
-    for block, left, right in _pairs(ones, others, one, other):
-        products[block] = np.einsum("ij,ij->i", left, right)
+def _inner_products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    products: NDArray[np.float64] = np.einsum("ij,ij->i", left, right)
     return products
 
 
-def _distances(
-    ones: NDArray[np.float32], others: NDArray[np.float32], one: pl.Series, other: pl.Series
-) -> NDArray[np.float64]:
-    distances = np.empty(len(one))
-    for block, left, right in _pairs(ones, others, one, other):
-        distances[block] = np.linalg.norm(left - right, axis=1)
+def _distances(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    distances: NDArray[np.float64] = np.linalg.norm(left - right, axis=1)
     return distances
 
 
-def _pairs(
-    ones: NDArray[np.float32], others: NDArray[np.float32], one: pl.Series, other: pl.Series
-) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.float64]]]:
-    """Pairs of vectors, given by their row numbers, block by block and in double precision."""
-    rows = max(1, _AT_ONCE // ones.shape[1])
-    for start in range(0, len(one), rows):
-        block = slice(start, start + rows)
-        yield block, ones[one[block].to_numpy()].astype(np.float64), others[other[block].to_numpy()].astype(np.float64)
+def _over_pairs(
+    measure: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
+    vectors: NDArray[np.float32], others: NDArray[np.float32], rows: pl.Series, other_rows: pl.Series,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Apply a measure to pairs of vectors, given by their row numbers, in blocks and in double precision."""
+    values = np.empty(len(rows))
+    size = max(1, _AT_ONCE // vectors.shape[1])
+    for start in range(0, len(rows), size):
+        block = slice(start, start + size)
+        left, right = vectors[rows[block].to_numpy()], others[other_rows[block].to_numpy()]
+        values[block] = measure(left.astype(np.float64), right.astype(np.float64))
+    return values
 
 
 def _matrix(vectors: pl.Series) -> NDArray[np.float32]:
-    """Vectors as rows; contiguous vectors are not copied."""
+    """Vectors as rows, shape (vectors, dimensions); not copied if they are contiguous."""
     if vectors.is_empty():
         return np.empty((0, 1), np.float32)
     if isinstance(vectors.dtype, pl.List):

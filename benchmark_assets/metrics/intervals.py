@@ -1,4 +1,4 @@
-"""Confidence intervals: bootstrap over passages, Wilson for proportions. Not here: comparisons of systems."""
+"""Confidence intervals: bootstrap over passages, Wilson for proportions. Not here: comparing systems (significance)."""
 
 import math
 from functools import lru_cache
@@ -15,33 +15,39 @@ SIGNATURE = f"95 % intervals: {RESAMPLES} bootstrap resamples of passages, perce
 
 @lru_cache(maxsize=4)
 def resampling_weights(passages: int) -> NDArray[np.float64]:
-    """Count of each passage in each resample, shape (RESAMPLES, passages).
+    """Count of each passage in each bootstrap resample, shape (RESAMPLES, passages), read-only.
 
-    Equal for equal arguments, and read-only: systems that cover the same passages, in the same order, are resampled
-    alike, so that their resampled scores are paired.
+    Deterministic: systems with the same passages in the same order get the same resamples, so that their resampled
+    scores are paired.
     """
     draws = np.random.default_rng(SEED).integers(0, passages, size=(RESAMPLES, passages))
     numbered = draws + passages * np.arange(RESAMPLES)[:, None]
     weights = np.bincount(numbered.ravel(), minlength=RESAMPLES * passages).reshape(RESAMPLES, passages)
-    exact = weights.astype(np.float64)
-    exact.flags.writeable = False
-    return exact
+    weights_as_floats = weights.astype(np.float64)
+    weights_as_floats.flags.writeable = False
+    return weights_as_floats
 
 
 def sample_and_resamples(passages: int) -> NDArray[np.float64]:
-    """Weights of the sample itself, each passage once, then of its resamples: shape (1 + RESAMPLES, passages)."""
+    """Weights of the sample (each passage once), followed by its resamples; shape (1 + RESAMPLES, passages)."""
     return np.vstack([np.ones((1, passages)), resampling_weights(passages)])
 
 
 def bounded(values: NDArray[np.float64]) -> tuple[float | None, float | None, float | None]:
-    """The value of the sample, which is first, and the interval of its resamples; None if the value is NaN."""
+    """Value and percentile interval of a statistic, from its values in the sample (first) and in the resamples.
+
+    Three times None if the value in the sample is NaN.
+    """
     if np.isnan(values[0]):
         return None, None, None
     return float(values[0]), *percentile_interval(values[1:])
 
 
 def mean_interval(values: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
-    """Percentile interval of the mean of values, shape (passages,); NaN counts as absent, also in resamples."""
+    """Percentile interval of the mean of values, shape (passages,), by weights, shape (resamples, passages).
+
+    Passages with the value NaN are ignored.
+    """
     present = np.isfinite(values)
     counts = weights[:, present].sum(axis=1)
     sums = weights[:, present] @ values[present]
@@ -49,19 +55,16 @@ def mean_interval(values: NDArray[np.float64], weights: NDArray[np.float64]) -> 
 
 
 def percentile_interval(values: NDArray[np.float64]) -> tuple[float, float]:
-    """The middle `LEVEL` of resampled values, shape (resamples,); NaN, a resample without a value, is left out."""
+    """95 % percentile interval of resampled values, shape (resamples,); NaN is ignored."""
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(values[np.isfinite(values)], [tail, 1 - tail])
     return float(low), float(high)
 
 
 def wilson(successes: float, trials: float) -> tuple[float, float]:
-    """Wilson score interval of a proportion at 95 %, within [0, 1]; trials may be an effective sample size.
+    """Wilson score interval of a proportion at 95 %, within [0, 1].
 
-    Raises
-    ------
-    ZeroDivisionError
-        Without trials.
+    `trials` is the sample size, or an effective sample size that need not be whole; not 0.
 
     Notes
     -----

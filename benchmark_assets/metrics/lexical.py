@@ -1,8 +1,8 @@
-"""Lexical scores, equal to sacrebleu's: BLEU and chrF++ with any number of references, and the ratio of lengths.
+"""Lexical scores: BLEU and chrF++, equal to sacrebleu's, with any number of references, and the ratio of lengths.
 
-Here: sacrebleu's sufficient statistics of all candidates of a frame at once, and their scores. A segment's statistics
-are stored with its score: summed over passages they give the corpus score. Not here: tokens (metrics.tokens), counting
-n-grams (metrics.ngrams), intervals (metrics.intervals).
+Here: sacrebleu's sufficient statistics, for all candidates of a frame at once, and the scores. The statistics are
+stored with each score; their sums over passages give the corpus score. Not here: tokenization (metrics.tokens),
+counting n-grams (metrics.ngrams), intervals (metrics.intervals).
 """
 
 import math
@@ -24,93 +24,107 @@ LEXICAL = schema("lexical_score", "model", "passage")
 BLEU_ORDER = 4
 CHRF_CHARACTERS, CHRF_WORDS = 6, 2
 BETA = 2
-BLOCK = 1 << 16  # characters whose n-grams are counted together: larger blocks do not fit in a processor's cache
-TOGETHER = 100  # candidates of an item: the memory for counting grows with their square
+BLOCK = 1 << 16  # characters per block of items: larger blocks do not fit in a processor's cache
+TOGETHER = 100  # most candidates per block from one item: the memory for counting grows with their square
 
 
 class _Item(NamedTuple):
+    """Candidates of one item and its references."""
+
     rows: list[int]  # row numbers of the candidates in the frame
     candidates: list[str]
     references: list[str]
 
 
 class _Block(NamedTuple):
-    """Texts of some items, item after item, the references of an item first."""
+    """Texts of several items, item by item; an item's references precede its candidates."""
 
     texts: list[str]
     words: list[list[str]]
     layout: Layout
     candidates: NDArray[np.int64]  # indices of the candidates among the texts
-    against: NDArray[np.int64]  # indices of their references, shape (candidates, references)
+    against: NDArray[np.int64]  # indices of the candidates' references among the texts, shape (candidates, references)
 
 
 def signatures() -> dict[str, str]:
-    """sacrebleu's signatures of the corpus scores, stating that the number of references varies."""
+    """sacrebleu's signatures of the corpus scores, by metric; they state that the number of references varies."""
     metrics = {"BLEU": BLEU(), "chrF2++": CHRF(word_order=CHRF_WORDS)}
     for metric in metrics.values():
-        metric.num_refs = -1  # sacrebleu's sign for a number that varies
+        metric.num_refs = -1  # sacrebleu's code for a varying number
     return {name: f"{name}|{metric.get_signature()}" for name, metric in metrics.items()}
 
 
 def length_ratio(candidate_characters: int, reference_characters: Sequence[int]) -> float:
-    """Characters of the candidate over the mean of the references' (PaliBench, section 3.5).
-
-    Raises
-    ------
-    ZeroDivisionError
-        Without references, or where all of them are empty.
-    """
+    """Ratio of the candidate's length to the references' mean length, which must not be 0 (PaliBench, section 3.5)."""
     return candidate_characters / (sum(reference_characters) / len(reference_characters))
 
 
 def lexical_scores(
     candidates: pl.DataFrame, references: pl.DataFrame, on: list[str], within: list[str]
 ) -> pl.DataFrame:
-    """Score candidates against all references of their item; null if it has none.
+    """Score candidates against all references of their item; scores are null if the item has none.
 
     Parameters
     ----------
     candidates
         Columns `on` and `text`.
     references
-        Columns `within` and `text`: complete references, none empty.
+        Columns `within` and `text`: complete references, not empty.
     on, within
-        Columns that name a candidate, and the subset of them that names the item that references belong to.
+        Columns that identify a candidate, and the subset of these columns that identifies its item.
 
     Returns
     -------
-    Columns `on` and `LEXICAL`. `bleu` is sentence BLEU with effective order, `chrf` chrF++ (word order 2), both 0 to
-    100.
+    Columns `on` and `LEXICAL`, one row per candidate. `bleu` is sentence BLEU with effective order, `chrf` is chrF++
+    (word order 2), both in [0, 100].
     """
     rows = candidates.select(*on, "text").with_row_index("row")
     others = references.group_by(within).agg(pl.col("text").alias("references"))
     items = rows.group_by(within, maintain_order=True).agg("row", "text").join(others, on=within, maintain_order="left")
-    every = (
-        _Item(numbers[start : start + TOGETHER], texts[start : start + TOGETHER], own)
-        for numbers, texts, own in items.select("row", "text", "references").iter_rows()
+    parts = (
+        _Item(numbers[start : start + TOGETHER], texts[start : start + TOGETHER], references_of_item)
+        for numbers, texts, references_of_item in items.select("row", "text", "references").iter_rows()
         for start in range(0, len(texts), TOGETHER)
     )
     bleu, chrf = Vocabulary(bleu_tokens), Vocabulary(chrf_words)
-    scored = [_scores(some, bleu, chrf) for some in _portions(every)]
+    scored = [_scores(portion, bleu, chrf) for portion in _portions(parts)]
     scores = pl.concat([pl.DataFrame(schema={"row": pl.get_index_type(), **LEXICAL}), *scored])
     return rows.join(scores, on="row", how="left", maintain_order="left").select(*on, *LEXICAL)
 
 
-def corpus_bleu(statistics: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """BLEU of corpora.
+def corpus_bleu(
+    statistics: NDArray[np.int64] | NDArray[np.float64], effective_order: bool = False
+) -> NDArray[np.float64]:
+    """BLEU of corpora or, with effective order, of single candidates.
 
     Parameters
     ----------
     statistics
-        Sums of segments' statistics, shape (..., 10), whole numbers below 2**53: tokens of the candidates, tokens of
-        the references closest in length, matched n-grams for n from 1 to 4, n-grams of the candidates for n from 1 to
-        4.
+        Sums of the passages' statistics, shape (..., 10), whole numbers below 2**53: number of tokens in the
+        candidates, number of tokens in the references closest in length, matched n-grams for n from 1 to 4, n-grams in
+        the candidates for n from 1 to 4.
 
     Returns
     -------
-    Scores in 0 to 100, shape (...), equal to sacrebleu's: exponential smoothing, not effective order.
+    Scores in [0, 100], shape (...), equal to sacrebleu's with exponential smoothing.
     """
-    return _bleu(statistics, effective_order=False)
+    table = statistics.astype(np.float64).reshape(-1, 2 + 2 * BLEU_ORDER)
+    length, closest, (matched, total) = table[:, 0], table[:, 1], np.split(table[:, 2:], 2, axis=1)
+    counted = np.logical_and.accumulate(total > 0, axis=1)
+    smoothing = 2.0 ** np.cumsum(counted & (matched == 0), axis=1)
+    precisions = np.zeros_like(total)
+    np.divide(100 * matched, total, out=precisions, where=counted & (matched > 0))
+    np.divide(100, smoothing * total, out=precisions, where=counted & (matched == 0))
+    scored = matched.any(axis=1) & (effective_order | counted.all(axis=1))
+    brevity = 1 - np.divide(closest, length, out=np.ones_like(length), where=scored & (length < closest))
+    rows = zip(*(values[scored].tolist() for values in (brevity, precisions, counted.sum(axis=1))), strict=True)
+    scores = np.zeros(len(table))
+    # Python's exp, log and sum, as in sacrebleu: numpy's may differ in the last bit.
+    scores[scored] = [
+        math.exp(penalty) * math.exp(sum(map(math.log, row_precisions[:orders])) / orders)
+        for penalty, row_precisions, orders in rows
+    ]
+    return scores.reshape(statistics.shape[:-1])
 
 
 def corpus_chrf(statistics: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
@@ -119,12 +133,13 @@ def corpus_chrf(statistics: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[
     Parameters
     ----------
     statistics
-        Sums of segments' statistics, shape (..., 24), whole numbers below 2**53: counts of the candidates' n-grams, of
-        the references' n-grams, and of matches; these three for n from 1 to 6 of characters, then for 1 and 2 of words.
+        Sums of the passages' statistics, shape (..., 24), whole numbers below 2**53. Three counts (n-grams in the
+        candidates, n-grams in the references, matches) for character n-grams with n from 1 to 6, then for word n-grams
+        with n of 1 and 2.
 
     Returns
     -------
-    Scores in 0 to 100, shape (...), equal to sacrebleu's (beta 2).
+    Scores in [0, 100], shape (...), equal to sacrebleu's (beta 2).
     """
     counts = statistics.astype(np.float64).reshape(*statistics.shape[:-1], CHRF_CHARACTERS + CHRF_WORDS, 3)
     candidate, reference, matched = np.moveaxis(counts, -1, 0)
@@ -142,26 +157,8 @@ def corpus_chrf(statistics: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[
     return scores
 
 
-def _bleu(statistics: NDArray[np.int64] | NDArray[np.float64], effective_order: bool) -> NDArray[np.float64]:
-    table = statistics.astype(np.float64).reshape(-1, 2 + 2 * BLEU_ORDER)
-    length, closest, (matched, total) = table[:, 0], table[:, 1], np.split(table[:, 2:], 2, axis=1)
-    counted = np.logical_and.accumulate(total > 0, axis=1)
-    smoothing = 2.0 ** np.cumsum(counted & (matched == 0), axis=1)
-    precisions = np.zeros_like(total)
-    np.divide(100 * matched, total, out=precisions, where=counted & (matched > 0))
-    np.divide(100, smoothing * total, out=precisions, where=counted & (matched == 0))
-    scored = matched.any(axis=1) & (effective_order | counted.all(axis=1))
-    brevity = 1 - np.divide(closest, length, out=np.ones_like(length), where=scored & (length < closest))
-    rows = zip(*(values[scored].tolist() for values in (brevity, precisions, counted.sum(axis=1))), strict=True)
-    scores = np.zeros(len(table))
-    # Python's exp, log and sum, as in sacrebleu: numpy's may differ in the last bit.
-    scores[scored] = [
-        math.exp(short) * math.exp(sum(map(math.log, some[:orders])) / orders) for short, some, orders in rows
-    ]
-    return scores.reshape(statistics.shape[:-1])
-
-
 def _portions(items: Iterable[_Item]) -> Iterator[list[_Item]]:
+    """Divide items into lists that reach `BLOCK` characters, except the last."""
     portion, characters = [], 0
     for item in items:
         portion.append(item)
@@ -174,7 +171,7 @@ def _portions(items: Iterable[_Item]) -> Iterator[list[_Item]]:
 
 
 def _scores(portion: list[_Item], of_bleu: Vocabulary, of_chrf: Vocabulary) -> pl.DataFrame:
-    """Columns `row` and `LEXICAL` of the candidates of some items."""
+    """Scores of the candidates of several items: columns `row` and `LEXICAL`."""
     block = _block(portion)
     bleu, chrf = _bleu_statistics(block, of_bleu), _chrf_statistics(block, of_chrf)
     lengths = [[len(text) for text in item.references] for item in portion]
@@ -185,7 +182,7 @@ def _scores(portion: list[_Item], of_bleu: Vocabulary, of_chrf: Vocabulary) -> p
             for item, reference_lengths in zip(portion, lengths, strict=True)
             for text in item.candidates
         ],
-        "bleu": _bleu(bleu, effective_order=True),
+        "bleu": corpus_bleu(bleu, effective_order=True),
         "chrf": corpus_chrf(chrf),
         "bleu_statistics": bleu,
         "chrf_statistics": chrf,
@@ -202,7 +199,7 @@ def _block(portion: list[_Item]) -> _Block:
     columns = np.arange(len(texts)) - first[items]
     candidates = np.flatnonzero(columns >= counts)
     columns[candidates] += most - counts[candidates]
-    # An item with fewer references than another has its first one repeated, which changes neither score.
+    # If an item has fewer references than another, its first one is repeated, which changes neither score.
     place = np.arange(most)
     against = first[items[candidates], np.newaxis] + np.where(place < counts[candidates, np.newaxis], place, 0)
     return _Block(texts, [text.split() for text in texts], Layout(items, columns, most), candidates, against)
@@ -213,7 +210,7 @@ def _bleu_statistics(block: _Block, vocabulary: Vocabulary) -> NDArray[np.int64]
     units = [bleu_words(text, words) for text, words in zip(block.texts, block.words, strict=True)]
     tokens, lengths = vocabulary.tokens(units)
     length, others = lengths[block.candidates, np.newaxis], lengths[block.against]
-    distance = 2 * np.abs(others - length) + (others > length)  # the shorter one of two at equal distance
+    distance = 2 * np.abs(others - length) + (others > length)  # at equal distance, the shorter one
     closest = np.take_along_axis(others, distance.argmin(axis=1, keepdims=True), axis=1)
     shared = matched_ngrams(tokens, lengths, block.layout, BLEU_ORDER, pooled=True)
     matched = [_of_candidates(sums, block) for sums in shared]
@@ -221,8 +218,7 @@ def _bleu_statistics(block: _Block, vocabulary: Vocabulary) -> NDArray[np.int64]
 
 
 def _chrf_statistics(block: _Block, vocabulary: Vocabulary) -> NDArray[np.int64]:
-    """Statistics of shape (candidates, 24), in the order of `corpus_chrf`, against the reference with the best
-    score."""
+    """Statistics against the reference with the best score, shape (candidates, 24), in the order of `corpus_chrf`."""
     orders = []
     kinds = [(characters(block.words), CHRF_CHARACTERS), (vocabulary.tokens(block.words), CHRF_WORDS)]
     for (tokens, lengths), longest in kinds:
@@ -233,12 +229,15 @@ def _chrf_statistics(block: _Block, vocabulary: Vocabulary) -> NDArray[np.int64]
             orders.append(np.stack([candidate, reference, _of_candidates(sums, block)], axis=-1))
     statistics = np.concatenate(orders, axis=-1)
     best = corpus_chrf(statistics).argmax(axis=1)  # the first one of equal scores
-    chosen: NDArray[np.int64] = statistics[np.arange(len(best)), best]
-    return chosen
+    statistics_of_best: NDArray[np.int64] = statistics[np.arange(len(best)), best]
+    return statistics_of_best
 
 
 def _of_candidates(sums: NDArray[np.int64], block: _Block) -> NDArray[np.int64]:
-    """The values of each candidate of the block, from sums of shape (candidates of an item, references, items)."""
+    """Sums of each candidate in the block, shape (candidates, references).
+
+    `sums` has shape (candidates of an item, references, items), as returned by `matched_ngrams`.
+    """
     items, columns, references = block.layout
     values: NDArray[np.int64] = sums[columns[block.candidates] - references, :, items[block.candidates]]
     return values

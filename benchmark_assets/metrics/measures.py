@@ -1,8 +1,7 @@
-"""The measures of tables: their statistics, their sums over passages, and the better direction.
+"""Measures by which systems are compared: one entry per measure, and their common arithmetic.
 
-Here: one entry a measure, and the arithmetic that all share: every measure is a score of statistics summed over
-passages, so a mean, a corpus score, a resample and an exchange of two systems are one matrix product each. Not here:
-intervals, comparisons of systems, scores of passages.
+Every measure is a function of statistics summed over passages. Means, corpus scores, resamples and exchanges between
+two systems are therefore matrix products. Not here: intervals, comparisons of systems, scores of passages.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +15,7 @@ from benchmark_assets.metrics.intervals import percentile_interval, wilson
 from benchmark_assets.metrics.lexical import corpus_bleu, corpus_chrf
 
 OUTLIER = 2.0
-"""Drift (cosine form) above which, strictly, an output counts as an outlier: PaliBench, section 3.5."""
+"""An output with a drift (cosine form) strictly above this is an outlier (PaliBench, section 3.5)."""
 
 Floats = NDArray[np.float64]
 
@@ -29,14 +28,14 @@ class Measure(NamedTuple):
     name
         Column in tables.
     better
-        1 if more is better, -1 if less is better, 0 if neither.
+        1 if higher is better, -1 if lower is better, 0 if neither.
     statistics
-        Maps rows of scores to additive statistics, shape (rows, statistics). The first statistic is 1 where the row
-        counts; all are 0 where it does not.
+        Maps rows of scores to additive statistics, shape (rows, statistics). The first statistic is 1 for rows that
+        have a score; all statistics are 0 for other rows.
     score
-        Maps sums of statistics, shape (n, statistics), each with at least one row that counts, to scores, shape (n,).
+        Maps sums of statistics, shape (n, statistics), to scores, shape (n,). Each sum includes a row with a score.
     proportion
-        Whether the measure is a share of rows; the second statistic is then 1 in rows that have the property.
+        Whether the measure is a share of rows. The second statistic is then 1 for rows with the property.
     """
 
     name: str
@@ -46,20 +45,18 @@ class Measure(NamedTuple):
     proportion: bool = False
 
     def of(self, sums: Floats) -> Floats:
-        """Scores of sums of statistics, shape (..., statistics) to (...); NaN where no row counts."""
-        counted = sums[..., 0] > 0
-        scores = np.full(counted.shape, np.nan)
-        if counted.any():
-            scores[counted] = self.score(sums[counted])
+        """Scores from sums of statistics, shape (..., statistics) to (...); NaN for sums over no row with a score."""
+        present = sums[..., 0] > 0
+        scores = np.full(present.shape, np.nan)
+        if present.any():
+            scores[present] = self.score(sums[present])
         return scores
 
     def interval(self, sums: Floats, resampled: Floats) -> tuple[float, float]:
-        """The 95 % interval of the score of sums, shape (statistics,), with at least one row that counts.
+        """95 % interval of the score: Wilson's for a proportion, otherwise percentiles of the resamples.
 
-        Parameters
-        ----------
-        resampled
-            Scores of resamples, shape (resamples,). A proportion has Wilson's interval and ignores them.
+        `sums` are the statistics of at least one row with a score, shape (statistics,), `resampled` the scores of
+        resamples, shape (resamples,).
         """
         return wilson(int(sums[1]), int(sums[0])) if self.proportion else percentile_interval(resampled)
 
@@ -67,9 +64,9 @@ class Measure(NamedTuple):
 class Panel(NamedTuple):
     """Scores of several systems on the passages of a corpus, as statistics.
 
-    `systems` has `kind` ('model' or 'human'), `system` and `mean_references` (mean number per passage), in the order of
-    the arrays; `statistics` has for each measure an array of shape (systems, passages, statistics), zero where a system
-    lacks a passage.
+    `systems` has columns `kind` ('model' or 'human'), `system` and `mean_references` (mean number per passage), one row
+    per system. `statistics` has an array of shape (systems, passages, statistics) for each measure, by name; zeros mark
+    passages that a system lacks.
     """
 
     systems: pl.DataFrame
@@ -80,10 +77,7 @@ class Panel(NamedTuple):
 def panel(scores: pl.DataFrame, measures: Iterable[Measure]) -> Panel:
     """Arrange the scores of systems on one corpus in arrays.
 
-    Parameters
-    ----------
-    scores
-        Columns `kind`, `system`, `passage`, `references` and the columns of the measures, one row a scored output.
+    `scores` has columns `kind`, `system`, `passage`, `references` and those of the measures, one row per scored output.
     """
     passages = scores["passage"].unique().sort()
     counts = scores.group_by("kind", "system").agg(mean_references=pl.col("references").mean())
@@ -100,11 +94,9 @@ def panel(scores: pl.DataFrame, measures: Iterable[Measure]) -> Panel:
 
 
 def summed(statistics: Floats, weights: Floats) -> Floats:
-    """Statistics of shape (systems, passages, statistics), summed with each row of weights, shape (rows, passages).
+    """Weighted sums of statistics over passages, one for each row of weights.
 
-    Returns
-    -------
-    Shape (rows, systems, statistics).
+    From shapes (systems, passages, statistics) and (rows, passages) to (rows, systems, statistics).
     """
     systems, passages, count = statistics.shape
     table = statistics.transpose(1, 0, 2).reshape(passages, systems * count)
@@ -112,28 +104,28 @@ def summed(statistics: Floats, weights: Floats) -> Floats:
 
 
 def ratio(part: Floats, whole: Floats) -> Floats:
-    """Part divided by whole, element by element; NaN where the whole is 0."""
+    """Elementwise part / whole; NaN where the whole is not positive."""
     quotient: Floats = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole > 0)
     return quotient
 
 
 def _values(
-    column: str, change: Callable[[Floats], NDArray[Any]] = lambda values: values
+    column: str, transform: Callable[[Floats], NDArray[Any]] = lambda values: values
 ) -> Callable[[pl.DataFrame], Floats]:
     def statistics(scores: pl.DataFrame) -> Floats:
         values = scores[column].cast(pl.Float64).to_numpy()
-        counts = np.isfinite(values)
-        return np.stack([counts.astype(np.float64), np.where(counts, change(values), 0.0)], axis=1)
+        present = np.isfinite(values)
+        return np.stack([present.astype(np.float64), np.where(present, transform(values), 0.0)], axis=1)
 
     return statistics
 
 
 def _counts(column: str, width: int) -> Callable[[pl.DataFrame], Floats]:
     def statistics(scores: pl.DataFrame) -> Floats:
-        counts = scores[column].is_not_null().to_numpy()
+        present = scores[column].is_not_null().to_numpy()
         table = np.zeros((len(scores), 1 + width))
-        table[counts, 0] = 1
-        table[counts, 1:] = scores[column].drop_nulls().list.to_array(width).to_numpy()
+        table[present, 0] = 1
+        table[present, 1:] = scores[column].drop_nulls().list.to_array(width).to_numpy()
         return table
 
     return statistics
@@ -164,12 +156,11 @@ MEASURES = [
     Measure("length_offset", -1, _values("length_ratio"), _offset),
     Measure("length_error", -1, _values("length_ratio", lambda ratio: np.abs(ratio - 1)), _mean),
 ]
-"""Every measure. `chrf` and `bleu` are corpus scores, `chrf_mean` and `bleu_mean` means over passages. In
-`length_offset`, |mean - 1|, outputs too long and too short cancel; in `length_error`, the mean of |ratio - 1|, they do
-not."""
+"""All measures. `chrf` and `bleu` are corpus scores; `chrf_mean` and `bleu_mean` are means over passages. Outputs that
+are too long and too short cancel in `length_offset`, |mean - 1|, but not in `length_error`, the mean of |ratio - 1|."""
 
 MEAN_RANK = "mean_rank"
-"""Stands for the mean of the ranks in the measures of `RANKED` wherever a measure is named."""
+"""Name of the mean rank over the measures of `RANKED`, used like the name of a measure."""
 
 RANKED = [
     measure
@@ -178,4 +169,4 @@ RANKED = [
     if measure.name == name
 ]
 """The six measures of PaliBench's table 8, in its order, with corpus scores for chrF++ and BLEU as in its table 6. Only
-these are tested for significance: further p-values invite choosing."""
+these are tested for significance, because more p-values would invite selective reporting."""

@@ -1,6 +1,6 @@
 """Counts of n-grams that candidates share with the references of their item, for many items at once.
 
-Here: counting in arrays of token numbers. Not here: tokens (metrics.tokens), scores from the counts (metrics.lexical).
+Not here: tokenization (metrics.tokens), scores from the counts (metrics.lexical).
 """
 
 from collections.abc import Iterator
@@ -9,15 +9,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-SPARSE = 64  # a table is faster than sorting up to this ratio of possible to actual values
+SPARSE = 64  # up to this ratio of possible to actual values, a lookup table is faster than sorting
 
 
 class Layout(NamedTuple):
     """The item and place of each text in a sequence of texts.
 
-    `items` and `columns` have shape (texts,). `items` is the item of a text, counted from 0, ascending. `columns` is
-    its place in the item: references count from 0, candidates from `references`, the largest number of references of
-    an item.
+    `items` is the index of each text's item, ascending from 0; `columns` is the text's place within the item; both have
+    shape (texts,). References have places from 0, candidates from `references`, the largest number of references of any
+    item.
     """
 
     items: NDArray[np.int64]
@@ -28,33 +28,33 @@ class Layout(NamedTuple):
 def matched_ngrams(
     tokens: NDArray[np.int64], lengths: NDArray[np.int64], layout: Layout, longest: int, pooled: bool
 ) -> Iterator[NDArray[np.int64]]:
-    """Count the n-grams that a candidate and a reference share, for n from 1 to `longest`.
+    """Count the n-grams that candidates share with references, for n from 1 to `longest`.
 
     Parameters
     ----------
     tokens
-        Token numbers of all texts, text after text: equal for equal tokens, not negative.
+        Token numbers of all texts, concatenated: equal for equal tokens, not negative.
     lengths
         Number of tokens of each text, shape (texts,).
     pooled
-        Whether to compare with all references at once, with the maximum count of each n-gram over the references (as
-        BLEU does), or with each reference (chrF).
+        Whether candidates are compared with all references at once, using the maximum count of each n-gram over the
+        references (as in BLEU), or with each reference separately (as in chrF).
 
     Yields
     ------
-    Shape (candidates, references, items), or (candidates, 1, items) if pooled. A shared n-gram counts with the smaller
-    of its two counts.
+    For each n, numbers of shared n-grams, shape (candidates, references, items), or (candidates, 1, items) if pooled.
+    Of the two counts of a shared n-gram, the smaller one is added.
 
     Notes
     -----
-    An n-gram is identified by the number of its first n - 1 tokens and by its last token. N-grams in use are renumbered
-    for each n, so two n-grams never share a number. An n-gram that no reference or no candidate of an item has is
-    dropped at once, because no longer n-gram that begins with it is shared.
+    An n-gram is identified by the number of its first n - 1 tokens and its last token. N-grams are renumbered for each
+    n, so that numbers stay small and unique. An n-gram that no reference or no candidate of an item has is dropped,
+    because no longer n-gram that begins with it can be shared.
     """
     kinds, tokens = _renumbered(tokens, int(tokens.max(initial=0)) + 1)
     texts = np.repeat(np.arange(len(lengths)), lengths)
     columns, at = layout.columns[texts], np.arange(len(tokens))
-    rest = np.cumsum(lengths)[texts] - at
+    remaining = np.cumsum(lengths)[texts] - at  # tokens from each token to the end of its text
     width, items = layout.columns.max() + 1, layout.items[-1] + 1
     grams, owners = layout.items[texts], np.arange(items)
     for n in range(1, longest + 1):
@@ -72,12 +72,12 @@ def matched_ngrams(
         yield sums
         shared = (most > 0) & candidates.any(axis=0)
         owners = owners[shared]
-        keep = np.flatnonzero(shared[grams] & (rest[at] > n))
+        keep = np.flatnonzero(shared[grams] & (remaining[at] > n))
         at, grams = at[keep], (np.cumsum(shared) - 1)[grams[keep]]
 
 
 def _renumbered(values: NDArray[np.int64], bound: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct values in order, all below `bound`, and the index of each value among them."""
+    """The distinct values in ascending order, and the index of each value among them. All values are below `bound`."""
     if bound > SPARSE * len(values):
         return np.unique(values, return_inverse=True)
     used = np.zeros(bound, dtype=np.bool_)

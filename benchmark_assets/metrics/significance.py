@@ -1,7 +1,7 @@
-"""Significance of differences of systems: paired bootstrap, approximate randomization, Holm's correction, clusters.
+"""Significance of differences between systems: paired bootstrap, approximate randomization, Holm's method, clusters.
 
-Here: tests on the passages that both systems have. Not here: intervals of a single system (intervals), the list of
-measures (measures), tables.
+Tests use the passages that both systems have. Not here: intervals of a single system (intervals), the list of measures
+(measures), tables.
 """
 
 from functools import lru_cache
@@ -32,7 +32,7 @@ DIFFERENCES = pl.Schema({
 
 
 def differences(statistics: Floats, measure: Measure) -> pl.DataFrame:
-    """Compare each two systems on the passages that both have.
+    """Compare each pair of systems on the passages that both have.
 
     Parameters
     ----------
@@ -41,23 +41,23 @@ def differences(statistics: Floats, measure: Measure) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `DIFFERENCES`, one row a pair with a common passage; `first` and `second` are indices in the array.
-    `difference` is the score of the first minus that of the second.
+    Columns of `DIFFERENCES`, one row per pair with a common passage; `first` and `second` are indices of systems.
+    `difference` is the first system's score minus the second's.
 
     Notes
     -----
-    The bootstrap test is sacrebleu's: the share of resamples whose difference lies at least as far from the mean of all
-    as the observed difference from 0 (Riezler and Maxwell 2005). Approximate randomization exchanges the outputs of the
-    two systems passage by passage (Noreen 1989): the share of trials whose difference is at least as large. For n
-    passages there are 2**n - 1 exchanges besides the observed one; if that is at most `TRIALS`, each is tried once and
-    the test is exact. Both count ties as hits, so that equal systems have p = 1.
+    The bootstrap test is sacrebleu's (Riezler and Maxwell 2005): p is the share of resamples whose difference deviates
+    from the mean of all resamples by at least the observed difference. Approximate randomization (Noreen 1989)
+    exchanges the outputs of the two systems in random passages: p is the share of trials with a difference of at least
+    the observed size. For n passages there are 2**n - 1 exchanges besides the observed assignment; if that is at most
+    `TRIALS`, each is tried once, and the test is exact. Both tests count ties as hits, so equal systems have p = 1.
     """
     present = statistics[:, :, 0] > 0
-    alike: dict[bytes, list[tuple[int, int]]] = {}
+    pairs_by_passages: dict[bytes, list[tuple[int, int]]] = {}
     for first, second in combinations(range(len(statistics)), 2):
-        alike.setdefault((present[first] & present[second]).tobytes(), []).append((first, second))
+        pairs_by_passages.setdefault((present[first] & present[second]).tobytes(), []).append((first, second))
     rows: list[tuple[object, ...]] = []
-    for pattern, pairs in alike.items():
+    for pattern, pairs in pairs_by_passages.items():
         common = np.frombuffer(pattern, dtype=bool)
         if not common.any():
             continue
@@ -83,24 +83,24 @@ def differences(statistics: Floats, measure: Measure) -> pl.DataFrame:
 
 @lru_cache(maxsize=2)
 def exchanges(passages: int) -> NDArray[np.uint8]:
-    """Passages where two systems keep their outputs (1) or exchange them (0), shape (trials, passages).
+    """Whether two systems keep (1) or exchange (0) their outputs of each passage, shape (trials, passages).
 
-    All 2**passages - 1 ways besides keeping everything if these are at most `TRIALS`, otherwise `TRIALS` random ones.
+    All 2**passages - 1 patterns except keeping everything if these are at most `TRIALS`, else `TRIALS` random patterns.
     """
     if 2**passages - 1 <= TRIALS:
-        ways = np.arange(2**passages - 1)
-        return (ways[:, None] >> np.arange(passages) & 1).astype(np.uint8)
+        patterns = np.arange(2**passages - 1)
+        return (patterns[:, None] >> np.arange(passages) & 1).astype(np.uint8)
     drawn = np.random.default_rng(SEED).integers(0, 256, size=(TRIALS, (passages + 7) // 8), dtype=np.uint8)
     return np.unpackbits(drawn, axis=1, count=passages)
 
 
 def holm(p: Floats) -> Floats:
-    """P-values corrected for their number, shape (tests,): reject those that are at most the level.
+    """P-values corrected for multiple tests, shape (tests,) to (tests,).
 
     Notes
     -----
-    Holm 1979: the smallest of n p-values is multiplied by n, the next by n - 1, …; never less than the previous one,
-    never more than 1.
+    Holm 1979: the smallest of n p-values is multiplied by n, the next one by n - 1, and so on; a corrected value is at
+    least the previous one and at most 1.
     """
     order = np.argsort(p, kind="stable")
     corrected = np.empty_like(p)
@@ -109,31 +109,31 @@ def holm(p: Floats) -> Floats:
 
 
 def clusters(ahead: NDArray[np.bool_]) -> list[int]:
-    """Clusters of systems that cannot be told apart, numbered from 1.
+    """Group systems into clusters without consistent significant differences.
 
     Parameters
     ----------
     ahead
-        Shape (systems, systems), best system first: whether the first of two is significantly better than the second.
+        Whether the row's system is significantly better than the column's, shape (systems, systems), best system first.
 
     Returns
     -------
-    A number for each system. A new cluster begins where every system above is significantly better than every system
-    from there on: the rule of the WMT findings since 2017. Two systems of one cluster may differ significantly where
-    others between them do not.
+    The number of each system's cluster, from 1. A new cluster begins at a system if every system above it is
+    significantly better than it and every system below it: the rule of the WMT findings since 2017. Two systems in a
+    cluster may differ significantly if systems ranked between them do not.
     """
     starts = [at > 0 and bool(ahead[:at, at:].all()) for at in range(len(ahead))]
     return [1 + sum(starts[: at + 1]) for at in range(len(starts))]
 
 
 def _kept(statistics: Floats) -> Floats:
-    """Sums over the outputs that each system keeps in each trial, shape (trials, systems, statistics)."""
-    ways = exchanges(statistics.shape[1])
-    blocks = range(0, len(ways), 1000)  # all at once as floating-point numbers take eight times the memory
-    return np.concatenate([summed(statistics, ways[at : at + 1000].astype(np.float64)) for at in blocks])
+    """Sums of statistics over the outputs that each system keeps in a trial, shape (trials, systems, statistics)."""
+    patterns = exchanges(statistics.shape[1])
+    blocks = range(0, len(patterns), 1000)  # floats need eight times the memory of the patterns
+    return np.concatenate([summed(statistics, patterns[at : at + 1000].astype(np.float64)) for at in blocks])
 
 
 def _p(differences: Floats, observed: float) -> float:
-    """Two-sided p-value; differences within rounding are equal."""
+    """Two-sided p-value; differences that are equal up to rounding count as ties."""
     hits = np.abs(differences) >= abs(observed) * (1 - 1e-9) - 1e-12
     return float((hits.sum() + 1) / (len(differences) + 1))

@@ -1,4 +1,7 @@
-"""Aggregates of a system over passages: means and corpus scores with intervals, outliers. Not here: ranking."""
+"""Aggregates of one system over passages: means and corpus scores with intervals, outliers, diagnoses.
+
+Not here: ranking.
+"""
 
 import numpy as np
 import polars as pl
@@ -10,24 +13,24 @@ from benchmark_assets.metrics.measures import MEASURES, OUTLIER, Floats
 from resources.catalogue import schema
 
 DRIFT = "drift: (1 - cos) / (spread + 0.01)"
-"""The form of drift, for signatures."""
+"""Formula of drift, for signatures."""
 
 SUMMARY = schema("model_summary", "model", "corpus", "signature")
 
 
 def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
-    """Aggregate one system's scores over some passages.
+    """Aggregate one system's scores over passages.
 
     Parameters
     ----------
     scores
-        One row a passage, at least one: columns `passage`, `references` (their number), the columns of the measures,
-        and `DIAGNOSES`.
+        One row per passage, at least one: columns `passage`, `references` (number of references), the columns of the
+        measures, and `DIAGNOSES`.
 
     Returns
     -------
-    The columns of `SUMMARY`. A value that rests on no passage is None: without envelopes there is no drift, without
-    references there are only None and zero counts. Passages without references count in the diagnoses only.
+    The columns of `SUMMARY`. Passages without references count only in the diagnoses. Values for which no passage has
+    data are None, such as the drift if no passage has an envelope.
     """
     scored = scores.drop_nulls("sim_best").sort("passage")
     enveloped = scored.drop_nulls("drift")
@@ -50,17 +53,16 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
 
 
 def signature(embedder: str, comet: str | None = None) -> str:
-    """Everything that a reader needs to repeat the numbers of a summary."""
-    parts = [f"embedder: {embedder}", DRIFT, f"outlier: drift > {OUTLIER}"]
-    checkpoint = [f"COMET: {comet}"] if comet else []
-    return "; ".join([*parts, *signatures().values(), *checkpoint, SIGNATURE])
+    """Everything needed to reproduce the numbers of a summary, in words."""
+    parts = [f"embedder: {embedder}", DRIFT, f"outlier: drift > {OUTLIER}", *signatures().values()]
+    return "; ".join([*parts, *([f"COMET: {comet}"] if comet else []), SIGNATURE])
 
 
 def _resampled(scores: pl.DataFrame) -> list[Floats]:
-    """Statistics of each measure, summed over all passages (first row) and over each resample."""
+    """Sums of each measure's statistics over all passages (row 0) and over each resample, shape (rows, statistics)."""
     statistics = [measure.statistics(scores) for measure in MEASURES]
     if scores.is_empty():
         return [table.sum(axis=0, keepdims=True) for table in statistics]
-    whole = np.concatenate(statistics, axis=1)  # one product of matrices is many times faster than one a measure
+    whole = np.concatenate(statistics, axis=1)  # one matrix product is many times faster than one per measure
     bounds = np.cumsum([table.shape[1] for table in statistics])[:-1]
     return np.split(sample_and_resamples(len(scores)) @ whole, bounds, axis=1)

@@ -1,6 +1,6 @@
-"""Texts as arrays of numbers: the tokens of BLEU, the words and the characters of chrF++, as sacrebleu cuts them.
+"""Tokenization as in sacrebleu: texts as arrays of token numbers, for BLEU's tokens and chrF++'s words and characters.
 
-Here: tokenizing each distinct word once. Not here: n-grams of tokens (metrics.ngrams), scores (metrics.lexical).
+Each distinct word is tokenized once. Not here: n-grams of tokens (metrics.ngrams), scores (metrics.lexical).
 """
 
 import itertools
@@ -18,7 +18,7 @@ _CHRF = CHRF()
 
 
 class Vocabulary(dict[str, int]):
-    """The words so far, numbered, and the tokens that `cut` gives for each."""
+    """Numbers of words and of their tokens; new words are added at first use, and `cut` divides a word into tokens."""
 
     def __init__(self, cut: Callable[[str], list[str]]) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class Vocabulary(dict[str, int]):
         self._tokens, self._bounds = array("q"), array("q", [0])
 
     def __missing__(self, word: str) -> int:
-        """Number a new word and its tokens."""
+        """Number and tokenize a new word."""
         self[word] = number = len(self)
         self._tokens.extend(self._numbers[token] for token in self._cut(word))
         self._bounds.append(len(self._tokens))
@@ -39,12 +39,12 @@ class Vocabulary(dict[str, int]):
         Parameters
         ----------
         texts
-            The words of each text.
+            Words of each text.
 
         Returns
         -------
         tokens
-            Token numbers of all texts, concatenated. Equal tokens have equal numbers.
+            Token numbers of all texts, concatenated; equal for equal tokens.
         lengths
             Number of tokens of each text, shape (texts,).
         """
@@ -58,32 +58,34 @@ class Vocabulary(dict[str, int]):
 
 
 def bleu_words(text: str, words: list[str]) -> list[str]:
-    """The units that `bleu_tokens` can cut independently: the words of a text, or the whole text if a rule reaches
-    beyond a word.
+    """The parts of a text that `bleu_tokens` can tokenize independently: its words or, in rare cases, the whole text.
 
     Notes
     -----
-    sacrebleu's rules look no further than the character next to the one that they cut off, and white space of any kind
-    is neither a digit nor a full stop or comma. Only a hyphen at the end of a line, and a mark whose removal makes such
-    a hyphen, join words.
+    sacrebleu's rules depend on one adjacent character at most, and treat all white space alike. Only two rules affect
+    more than one word: a hyphen at the end of a line joins two words, and the removal of `<skipped>` may expose such a
+    hyphen.
     """
     text = text.rstrip()
     return [text] if "-\n" in text or "<skipped>" in text else words
 
 
 def bleu_tokens(word: str) -> list[str]:
-    """The tokens of sacrebleu's tokenizer 13a, whose rules concern ASCII punctuation only."""
+    """Tokens of a word by sacrebleu's tokenizer 13a, which divides words at ASCII punctuation only."""
     tokens: list[str] = [word] if word.isalnum() else _BLEU.tokenizer(word).split()
     return tokens
 
 
 def chrf_words(word: str) -> list[str]:
-    """The word with one punctuation mark cut off, as sacrebleu does for chrF++."""
+    """The word, and a punctuation mark separated from its beginning or end, as in sacrebleu's chrF++."""
     return _CHRF._remove_punctuation(word)
 
 
 def characters(texts: list[list[str]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Code points of texts given as words, hence without white space, and each text's count; as `Vocabulary.tokens`."""
+    """Code points of all texts, concatenated, and the number of characters of each text, without white space.
+
+    Texts are given as lists of words.
+    """
     joined = ["".join(text) for text in texts]
     points = np.frombuffer("".join(joined).encode("utf-32-le"), dtype="<u4")
     return points.astype(np.int64), np.array([len(text) for text in joined])

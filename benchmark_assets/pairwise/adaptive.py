@@ -1,7 +1,7 @@
-"""Adaptive choice of pairs and of when to stop: the same LT, or the same place, for fewer calls.
+"""Adaptive judging: choose the next pairs and decide when to stop, so that fewer calls give the same LT or place.
 
-Here: the order of pairs, and the distance between the strength from the judged pairs and from all pairs. Not here:
-asking, reported scores (scores).
+Here: the order of pairs, and the distance between the strength from the judged pairs and the strength from all pairs.
+Not here: asking (matches), reported scores (scores).
 """
 
 import math
@@ -16,20 +16,22 @@ from benchmark_assets.pairwise.base_sets import Ranks, Within
 from benchmark_assets.pairwise.bradley_terry import fit_fixed, on_scale
 
 Z = 2.5
-"""Half-widths in standard errors, for 95 %. More than 1.96, because a check after each batch tends to stop at a lucky
-moment, and the anchors' strengths, taken as known, have errors too. Determined by simulation
-(docs/decisions/pairwise.md)."""
+"""Half-width of the interval in standard errors, for 95 % coverage. It is larger than 1.96 because a check after each
+batch tends to stop at a lucky moment, and because the strengths of the anchors, which are treated as known, have errors
+too. Determined by simulation (docs/decisions/pairwise.md)."""
 
 
-def next_pairs(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float], batch: int) -> pl.DataFrame:
+def next_pairs(
+    matches: pl.DataFrame, open_pairs: pl.DataFrame, strengths: Mapping[str, float], batch: int
+) -> pl.DataFrame:
     """Choose the pairs to ask about next.
 
     Parameters
     ----------
-    asked
-        Existing matches: `passage`, `anchor` and `won`, as `scores.candidate_matches` returns them.
-    left
-        Pairs not asked about yet: `passage`, `anchor` and `slice` (direction and difficulty of the passage).
+    matches
+        Judged pairs: `passage`, `anchor` and `won`, as `scores.candidate_matches` returns them.
+    open_pairs
+        Pairs not yet judged: `passage`, `anchor` and `slice` (direction and difficulty of the passage).
     strengths
         Log-strengths of all anchors, fitted without the candidate.
     batch
@@ -37,39 +39,40 @@ def next_pairs(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, 
 
     Returns
     -------
-    At most `batch` rows of `left`, in the order in which to ask.
+    At most `batch` rows of `open_pairs`, in the order in which to ask.
 
     Notes
     -----
     A match is more informative the closer the strengths of candidate and anchor are: its Fisher information is σ(d)
-    σ(-d), with d the difference of the strengths. Items take turns, each with its most informative pair. The numbers of
-    pairs of two items therefore differ by at most one, and the effect of an item has the same weight as among all
-    pairs. Within a turn, slices alternate. Ties are broken by a hash.
+    σ(-d), with d the difference of the strengths. Items take turns, each with its most informative pair. So the numbers
+    of judged pairs of two items differ by at most one, and each item keeps the weight that it has among all pairs.
+    Within a turn, slices alternate. Ties are broken by a hash.
     """
-    estimate = _estimate(asked, strengths)
-    often = asked.group_by("passage").agg(often=pl.len().cast(pl.Int64))
-    told = {anchor: _told(estimate - strength) for anchor, strength in strengths.items()}
-    pairs = left.with_columns(
-        told=pl.col("anchor").replace_strict(told, return_dtype=pl.Float64),
-        chance=pl.Series([_chance(*row) for row in left.select("passage", "anchor").iter_rows()], dtype=pl.String),
-    ).sort("told", "chance", descending=[True, False])  # fmt: skip
-    pairs = pairs.join(often, on="passage", how="left", maintain_order="left").with_columns(
-        turn=pl.col("often").fill_null(0) + pl.int_range(pl.len()).over("passage")
+    estimate = _estimate(matches, strengths)
+    counts = matches.group_by("passage").agg(judged=pl.len().cast(pl.Int64))
+    information = {anchor: _information(estimate - strength) for anchor, strength in strengths.items()}
+    keys = [_random_key(*row) for row in open_pairs.select("passage", "anchor").iter_rows()]
+    pairs = open_pairs.with_columns(
+        information=pl.col("anchor").replace_strict(information, return_dtype=pl.Float64),
+        key=pl.Series(keys, dtype=pl.String),
+    ).sort("information", "key", descending=[True, False])  # fmt: skip
+    pairs = pairs.join(counts, on="passage", how="left", maintain_order="left").with_columns(
+        turn=pl.col("judged").fill_null(0) + pl.int_range(pl.len()).over("passage")
     )
-    mixed = pairs.sort("turn", "chance").with_columns(
+    pairs = pairs.sort("turn", "key").with_columns(
         place=(pl.int_range(pl.len()).over("turn", "slice") + 0.5) / pl.len().over("turn", "slice")
     )
-    return mixed.sort("turn", "place", "chance").head(batch).select(left.columns)
+    return pairs.sort("turn", "place", "key").head(batch).select(open_pairs.columns)
 
 
 def enough(
-    asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float], mode: Within | Ranks
+    matches: pl.DataFrame, open_pairs: pl.DataFrame, strengths: Mapping[str, float], mode: Within | Ranks
 ) -> bool:  # fmt: skip
-    """Whether to stop: no pair is left, or the result of all pairs is known as precisely as `mode` requires.
+    """Whether to stop: no pair is open, or the result from all pairs is known as precisely as `mode` requires.
 
     Parameters
     ----------
-    asked, left, strengths
+    matches, open_pairs, strengths
         As for `next_pairs`.
     mode
         The largest half-width of LT (see `half_width`), or the largest number of places among the anchors (see
@@ -77,97 +80,100 @@ def enough(
 
     Notes
     -----
-    An undefeated or winless candidate never meets either criterion, so all its pairs are asked.
+    An undefeated or winless candidate never meets either criterion, so all its pairs are judged.
     """
-    if left.is_empty():
+    if open_pairs.is_empty():
         return True
     if isinstance(mode, Within):
-        return half_width(asked, left, strengths) <= mode.within
-    return places(asked, left, strengths) <= mode.ranks
+        return half_width(matches, open_pairs, strengths) <= mode.within
+    return places(matches, open_pairs, strengths) <= mode.ranks
 
 
-def half_width(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float]) -> float:
-    """Largest distance between the LT from `asked` (anchors fixed) and the LT from all pairs, see `interval`; infinite
-    if `asked` gives no finite strength."""
-    low, middle, high = on_scale(np.array(interval(asked, left, strengths)))
+def half_width(matches: pl.DataFrame, open_pairs: pl.DataFrame, strengths: Mapping[str, float]) -> float:
+    """Half-width of `interval` on the scale of LT: the larger distance from its middle to an end; infinite if the
+    candidate's strength is not finite."""
+    low, middle, high = on_scale(np.array(interval(matches, open_pairs, strengths)))
     return math.inf if math.isnan(middle) else float(max(high - middle, middle - low))
 
 
-def places(asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float]) -> float:
-    """Number of places among the anchors that the candidate may have by all pairs, see `interval`: one more than the
-    number of anchors with strengths in the interval. Infinite if `asked` gives no finite strength."""
-    low, middle, high = interval(asked, left, strengths)
+def places(matches: pl.DataFrame, open_pairs: pl.DataFrame, strengths: Mapping[str, float]) -> float:
+    """Number of places among the anchors that `interval` leaves to the candidate: one more than the number of anchors
+    whose strengths lie in the interval; infinite if the candidate's strength is not finite."""
+    low, middle, high = interval(matches, open_pairs, strengths)
     return math.inf if math.isnan(middle) else 1 + sum(low <= strength <= high for strength in strengths.values())
 
 
 def interval(
-    asked: pl.DataFrame, left: pl.DataFrame, strengths: Mapping[str, float]
+    matches: pl.DataFrame, open_pairs: pl.DataFrame, strengths: Mapping[str, float]
 ) -> tuple[float, float, float]:  # fmt: skip
-    """95 % interval of the strength from `asked` and `left` together, with fixed anchors: lower end, strength from
-    `asked`, upper end. NaN if `asked` gives no finite strength.
+    """95 % interval, given `matches`, of the candidate's log-strength after all pairs are judged, with fixed anchors.
+
+    Returns
+    -------
+    Lower end, strength from `matches`, upper end; all NaN if `matches` gives no finite strength.
 
     Notes
     -----
-    This is not the interval of LT over other items, which all pairs together still leave open. With I(S) the sum of
-    σ(d) σ(-d) over pairs S, the strengths from some and from all pairs differ by a variance of
-    φ I(left) / (I(asked) I(all)) + τ² Σ_i (I_i(all) / I(all) - I_i(asked) / I(asked))². The sum is over items i and
+    It is narrower than the interval of the reported LT, which is for a population of items. With I(S) the sum of
+    σ(d) σ(-d) over pairs S, the strengths from the judged and from all pairs differ by a variance of
+    φ I(open) / (I(judged) I(all)) + τ² Σ_i (I_i(all) / I(all) - I_i(judged) / I(judged))². The sum is over items i and
     vanishes if each item has given the same share of its information. Both parameters are estimated from the residuals
-    of `asked`: φ is the variance of verdicts relative to single coin tosses (about a half where both orders of a pair
+    of `matches`: φ is the variance of verdicts relative to single coin tosses (about a half where both orders of a pair
     are two tosses); τ² is the variance of the candidate's strength over items, by the method of moments.
     """
-    strength = _strength(asked, strengths)
+    strength = float(fit_fixed(*_counts(matches, strengths)))
     if math.isnan(strength):
         return strength, strength, strength
-    known = asked.drop_nulls("won").with_columns(pl.lit(True).alias("known"))
-    pairs = ["passage", "anchor"]
-    rows = pl.concat([known.select(*pairs, "won", "known"), left.select(pairs)], how="diagonal")
+    decided_matches = matches.drop_nulls("won").with_columns(pl.lit(True).alias("decided"))
+    pair = ["passage", "anchor"]
+    rows = pl.concat([decided_matches.select(*pair, "won", "decided"), open_pairs.select(pair)], how="diagonal")
     differences = strength - rows["anchor"].replace_strict(strengths, return_dtype=pl.Float64).to_numpy()
     expected = on_scale(differences) / 10
-    told = expected * (1 - expected)
     by_item = (
-        rows.with_columns(told=pl.Series(told), residual=pl.col("won") - pl.Series(expected))
+        rows.with_columns(
+            information=pl.Series(expected * (1 - expected)), residual=pl.col("won") - pl.Series(expected)
+        )
         .group_by("passage", maintain_order=True)
         .agg(
-            all=pl.col("told").sum(),
-            asked=pl.col("told").filter(pl.col("known")).sum(),
+            all=pl.col("information").sum(),
+            judged=pl.col("information").filter(pl.col("decided")).sum(),
             residual=pl.col("residual").sum(),
             squared=(pl.col("residual") ** 2).sum(),
         )
     )
-    every, asked_of, residual, squared = (by_item[name].to_numpy() for name in ("all", "asked", "residual", "squared"))
-    total, of_asked = every.sum(), asked_of.sum()
-    spread = squared.sum() / of_asked
-    varies = max(0.0, float(((residual**2).sum() - squared.sum()) / (asked_of**2).sum()))
-    uneven = ((every / total - asked_of / of_asked) ** 2).sum()
-    error = math.sqrt(spread * max(0.0, 1 / of_asked - 1 / total) + varies * uneven)
+    of_all, of_judged, residual, squared = (
+        by_item[name].to_numpy() for name in ("all", "judged", "residual", "squared")
+    )
+    total, total_judged = of_all.sum(), of_judged.sum()
+    dispersion = squared.sum() / total_judged
+    item_variance = max(0.0, float(((residual**2).sum() - squared.sum()) / (of_judged**2).sum()))
+    imbalance = ((of_all / total - of_judged / total_judged) ** 2).sum()
+    error = math.sqrt(dispersion * max(0.0, 1 / total_judged - 1 / total) + item_variance * imbalance)
     return strength - Z * error, strength, strength + Z * error
 
 
-def _estimate(asked: pl.DataFrame, strengths: Mapping[str, float]) -> float:
-    """The candidate's strength, shrunk towards the anchors' mean by one tied match against that mean."""
-    held, won, lost = _counts(asked, strengths)
+def _estimate(matches: pl.DataFrame, strengths: Mapping[str, float]) -> float:
+    """The candidate's log-strength, shrunk towards the mean of the anchors by one tied match against that mean."""
+    anchor_strengths, wins, losses = _counts(matches, strengths)
     mean = [sum(strengths.values()) / len(strengths)]
     half = [0.5]
-    return float(fit_fixed(np.append(held, mean), np.append(won, half), np.append(lost, half)))
+    return float(fit_fixed(np.append(anchor_strengths, mean), np.append(wins, half), np.append(losses, half)))
 
 
-def _strength(asked: pl.DataFrame, strengths: Mapping[str, float]) -> float:
-    return float(fit_fixed(*_counts(asked, strengths)))
-
-
-def _counts(asked: pl.DataFrame, strengths: Mapping[str, float]) -> tuple[Floats, Floats, Floats]:
-    """Strengths of the anchors, and the candidate's wins and losses against each."""
-    decided = asked.drop_nulls("won").group_by("anchor").agg(won=pl.col("won").sum(), lost=(1 - pl.col("won")).sum())
-    counts = {anchor: (won, lost) for anchor, won, lost in decided.iter_rows()}
+def _counts(matches: pl.DataFrame, strengths: Mapping[str, float]) -> tuple[Floats, Floats, Floats]:
+    """Strengths of the anchors, and the candidate's wins and losses against each anchor: arrays of shape (anchors,)."""
+    totals = matches.drop_nulls("won").group_by("anchor").agg(won=pl.col("won").sum(), lost=(1 - pl.col("won")).sum())
+    counts = {anchor: (won, lost) for anchor, won, lost in totals.iter_rows()}
     rows = np.array([(strength, *counts.get(anchor, (0.0, 0.0))) for anchor, strength in strengths.items()])
     return rows[:, 0], rows[:, 1], rows[:, 2]
 
 
-def _told(difference: float) -> float:
+def _information(difference: float) -> float:
+    """Fisher information of a match between systems whose log-strengths differ by this much, in (0, 0.25]."""
     chance = 1 / (1 + math.exp(-abs(difference)))
     return chance * (1 - chance)
 
 
-def _chance(passage: str, anchor: str) -> str:
-    """Key of a random order that is the same in every process."""
+def _random_key(passage: str, anchor: str) -> str:
+    """Key that sorts pairs in a random order, the same in every process."""
     return blake2b(f"{passage}\0{anchor}".encode(), digest_size=8).hexdigest()

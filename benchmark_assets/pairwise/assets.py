@@ -1,6 +1,6 @@
-"""Assets of pairwise judging: comparisons of outputs with anchors, rubric marks, and scores from both."""
+"""Assets of pairwise judging: comparisons of outputs with anchors, rubric marks, and the scores of each."""
 
-from collections.abc import Iterator
+from functools import partial
 
 import dagster as dg
 import polars as pl
@@ -27,7 +27,7 @@ comparison = study_asset(Comparisons, GRID, "pairwise", [model_output, SOURCE])
 def anchor_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Scores of each base set's anchors against each other: win rate, strength and LT by slice."""
+    """Scores of the anchors of each base set against each other: win rate, strength and LT by slice."""
     contracts = {row["base_set"]: scores.contract(row) for row in warehouse.read("base_set").iter_rows(named=True)}
 
     def compute(_: pl.DataFrame) -> Computed:
@@ -39,13 +39,11 @@ def anchor_score(
         return Computed({"anchor_score": pl.concat(rows)})
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        wanted = partitions if contracts else partitions.clear()
-        return wanted.with_columns(settings=pl.lit(digest(scores.SIGNATURE, contracts)))
+        applicable = partitions if contracts else partitions.clear()
+        return applicable.with_columns(settings=pl.lit(digest(scores.SIGNATURE, contracts)))
 
-    return refresh(
-        context, warehouse, compute, settings, lambda: readings.of_anchors(warehouse), sparse=True,
-        draw=plots,
-    )  # fmt: skip
+    describe = partial(readings.of_anchors, warehouse)
+    return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
 
 
 @dg.asset(
@@ -56,18 +54,18 @@ def pairwise_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Scores of a model against each base set that it was compared with, from separate fits: win rate and LT by slice.
+    """Scores of a model against the anchors of each base set, in a separate fit for each: win rate and LT by slice.
 
-    Scores of models that are no longer registered stay as they are, under their former contract. The same holds for
-    scores against a base set whose judge is unknown.
+    The scores of a model that is no longer registered are kept under their former contract. So are the scores of a
+    model that was compared with a base set whose judge is unknown.
     """
-    contracts = dict(_contracts(warehouse, systems.provider))
+    contracts = _contracts(warehouse, systems.provider)
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        compared = warehouse.read("comparison", partitions.select("model"), ["model", "base_set"]).unique()
-        words = pl.col("base_set").replace_strict(contracts, default="", return_dtype=pl.String)
-        by_model = compared.sort("model", "base_set").group_by("model", maintain_order=True).agg(
-            pl.when(~words.has_nulls()).then(words.str.join("\n"))
+        comparisons = warehouse.read("comparison", partitions.select("model"), ["model", "base_set"]).unique()
+        contract = pl.col("base_set").replace_strict(contracts, default="", return_dtype=pl.String)
+        by_model = comparisons.sort("model", "base_set").group_by("model", maintain_order=True).agg(
+            pl.when(~contract.has_nulls()).then(contract.str.join("\n"))
         )  # fmt: skip
         registered = pl.col("model").is_in(list(systems.known(by_model["model"])))
         return by_model.select(
@@ -78,16 +76,14 @@ def pairwise_score(
         rows = [warehouse.empty("pairwise_score").drop("fingerprint")]
         for base_set, contract in contracts.items():
             key = pl.DataFrame({"base_set": [base_set]})
-            compared = warehouse.read("comparison", stale.join(key, how="cross"))
+            comparisons = warehouse.read("comparison", stale.join(key, how="cross"))
             judgments, items = (warehouse.read(table, key) for table in ("anchor_judgment", "base_set_item"))
-            if contract and len(compared):
-                rows.append(scores.candidate_scores(compared, judgments, items, contract))
+            if contract and len(comparisons):
+                rows.append(scores.candidate_scores(comparisons, judgments, items, contract))
         return Computed({"pairwise_score": pl.concat(rows)})
 
-    return refresh(
-        context, warehouse, compute, settings, lambda: readings.of_models(warehouse), sparse=True,
-        draw=plots,
-    )  # fmt: skip
+    describe = partial(readings.of_models, warehouse)
+    return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
 
 
 rubric_vote = study_asset(rubric.RubricVotes, GRID, "pairwise", [model_output, REFERENCE, SOURCE])
@@ -100,23 +96,21 @@ rubric_vote = study_asset(rubric.RubricVotes, GRID, "pairwise", [model_output, R
 def rubric_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Summary of a model's marks by corpus and judge: mean, shares of useful and perfect outputs."""
+    """Summary of a model's rubric marks by corpus and judge: mean mark, shares of useful and of perfect outputs."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         votes = warehouse.read("rubric_vote", stale, ["model", "passage", "judge", "mark", "perfect"])
         return Computed({"rubric_summary": rubric.summarize(votes)})
 
-    return refresh(
-        context, warehouse, compute, SIGNATURE, lambda: readings.of_rubric(warehouse), sparse=True,
-        draw=plots,
-    )  # fmt: skip
+    describe = partial(readings.of_rubric, warehouse)
+    return refresh(context, warehouse, compute, SIGNATURE, describe, sparse=True, draw=plots)
 
 
-def _contracts(warehouse: Warehouse, provider: Provider) -> Iterator[tuple[str, str | None]]:
-    """Contract of models' scores against each base set; None if neither the base set nor the registry has its judge."""
+def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str | None]:
+    """Contract of the models' scores by base set; None if neither the base set nor the registry records its judge."""
+    contracts: dict[str, str | None] = {}
     judges = provider.registry().judges
     for row in warehouse.read("base_set").iter_rows(named=True):
-        if row["judged"] or row["judge"] in judges:
-            yield row["base_set"], scores.contract(row, None if row["judged"] else judged_by(provider, row["judge"]))
-        else:
-            yield row["base_set"], None
+        judge = None if row["judged"] or row["judge"] not in judges else judged_by(provider, row["judge"])
+        contracts[row["base_set"]] = scores.contract(row, judge) if row["judged"] or judge else None
+    return contracts

@@ -1,11 +1,11 @@
 """Base sets: frozen anchors, their outputs and the judgments between them, in a folder and in the warehouse.
 
-Here: the format of the folder, its checks, hashes, the contract of versions, the import. Not here: choosing anchors and
-writing a folder (building), comparing candidates with anchors (matches), strengths (scores).
+Here: the format of the folder, its checks and hashes, the import, and what versions have in common. Not here: choosing
+anchors and writing a folder (building), comparing candidates with anchors (matches), strengths (scores).
 
 A folder holds `baseset.yaml`, the manifest; `outputs.jsonl`, objects of `anchor`, `passage` and `text`; and
 `judgments.jsonl`, objects of `passage`, `first`, `second` and `winner`, one for each time that two texts were shown.
-An imported base set never changes: other content needs another version.
+An imported base set never changes: different content needs a new version.
 """
 
 import json
@@ -29,9 +29,10 @@ from resources.warehouse import Replacement, Warehouse
 MANIFEST, OUTPUTS, JUDGMENTS = "baseset.yaml", "outputs.jsonl", "judgments.jsonl"
 REMEDY = "see docs/base-sets.md"
 TRANSLATOR = "translator:"
-"""Before the name of a human translator who is an anchor; other anchors are models of that name."""
+"""Prefix of an anchor that is a human translator; an anchor without it is a model."""
 
 TABLES = ("base_set", "base_set_item", "anchor_output", "anchor_judgment")
+JUDGMENT = ["passage", "first", "second", "winner"]
 
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 _TAMPERED = "restore the file, or build the set again under a new version"
@@ -46,7 +47,7 @@ def _slug(name: str) -> str:
 
 def _semantic(version: str) -> str:
     if not _VERSION.fullmatch(version):
-        raise ValueError("is no semantic version: write three numbers, as 1.0.0")
+        raise ValueError("is not a semantic version: write three numbers, such as 1.0.0")
     return version
 
 
@@ -62,7 +63,7 @@ Part = TypeVar("Part", bound=_Part)
 
 
 class SetItem(_Part):
-    """A passage on which systems are compared. `source` is the hash of the text that the anchors translated."""
+    """A passage on which systems are compared. `source` is the hash of the source text that the anchors translated."""
 
     passage: Slug
     direction: str = Field(pattern=r"^[A-Za-z0-9]+(-[A-Za-z0-9]+)+$")
@@ -71,28 +72,29 @@ class SetItem(_Part):
 
 
 class Within(_Part):
-    """Ask until the interval of LT reaches no further than `within` to either side."""
+    """Stop asking when the interval of LT extends at most `within` to either side."""
 
     within: float = Field(gt=0, le=5)
 
 
 class Ranks(_Part):
-    """Ask until the interval of the strength spans at most `ranks` places among the anchors. One place lies between two
-    neighbors, above all or below all; each anchor in the interval adds a place."""
+    """Stop asking when the interval of the strength spans at most `ranks` places among the anchors. A place lies
+    between two neighboring anchors, above all anchors or below all anchors; each anchor in the interval adds a place.
+    """
 
     ranks: int = Field(ge=1, strict=True)
 
 
 class Judging(_Part):
-    """How pairs are judged: in both orders or in one, all of them or adaptively."""
+    """Options of judging: each pair in both orders or in one order; all pairs or an adaptive choice of pairs."""
 
     orders: Literal["both", "one"] = "both"
     adaptive: Literal[False] | Within | Ranks = False
 
 
 class JudgeRecord(_Part):
-    """The judge of the anchors, at any endpoint: `id` is the endpoint's name of the model, `served` the version that
-    answered ('' if no reply named it), then decoding settings, and the prompt with its hash."""
+    """The judge of the anchors. `id` is the model's name at the endpoint, `served` the version that answered ('' if no
+    reply named it), `prompt` the prompt with its hash; the other fields are decoding settings."""
 
     id: str = Field(min_length=1)
     served: str = ""
@@ -104,13 +106,13 @@ class JudgeRecord(_Part):
     prompt: str = Field(min_length=1)
 
     def __str__(self) -> str:
-        """Id, all settings that are set, and prompt, for display."""
+        """The id, the settings that have a value, and the prompt, for display."""
         settings = self.model_dump(exclude={"id", "prompt"}, exclude_none=True)
         words = (f"{name} {value}" for name, value in settings.items() if value != "")
         return ", ".join([self.id, *words, self.prompt])
 
-    def other(self, now: "JudgeRecord") -> list[str]:
-        """Names of the fields that differ in `now`; an unknown version equals any other."""
+    def differences(self, now: "JudgeRecord") -> list[str]:
+        """Names of the fields that differ in `now`; an unknown version equals every version."""
         return [
             name for name in type(self).model_fields
             if getattr(self, name) != getattr(now, name) and not (name == "served" and "" in (self.served, now.served))
@@ -118,7 +120,7 @@ class JudgeRecord(_Part):
 
 
 class Hashes(_Part):
-    """SHA-256 of the two files, and of the set as a whole (see `content`)."""
+    """SHA-256 of the files of outputs and judgments, and `content`, the hash of the whole set (see `sealed`)."""
 
     outputs: Digest
     judgments: Digest
@@ -126,7 +128,7 @@ class Hashes(_Part):
 
 
 class Identity(Judging):
-    """Name and version of a base set, and its judge's name in the registry."""
+    """Name and version of a base set, the name of its judge in the registry, and the options of judging."""
 
     name: Slug
     version: Annotated[str, AfterValidator(_semantic)]
@@ -134,10 +136,10 @@ class Identity(Judging):
 
 
 class Manifest(Identity):
-    """The content of `baseset.yaml`, without the hashes.
+    """The content of `baseset.yaml` without the hashes.
 
-    `judged` records the judge of the anchors; None if there is no record. `restricted` names the anchors whose texts
-    may not be passed on.
+    `judged` is the record of the judge of the anchors; None if there is no record. `restricted` names the anchors whose
+    texts may not be passed on.
     """
 
     judged: JudgeRecord | None = None
@@ -151,7 +153,7 @@ class Manifest(Identity):
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise ValueError(f"the {kind} {twice[0]} occurs twice")
         if unknown := sorted(set(self.restricted) - set(self.anchors)):
-            raise ValueError(f"{unknown[0]} is restricted, and no anchor")
+            raise ValueError(f"{unknown[0]} is restricted but is not an anchor")
         return self
 
     @property
@@ -161,12 +163,12 @@ class Manifest(Identity):
 
     @property
     def judging(self) -> Judging:
-        """How pairs are judged."""
+        """The options of judging."""
         return Judging(orders=self.orders, adaptive=self.adaptive)
 
 
 class Sealed(Manifest):
-    """The file `baseset.yaml`."""
+    """The content of `baseset.yaml`."""
 
     hashes: Hashes
 
@@ -185,8 +187,9 @@ class BaseSet(NamedTuple):
 
 
 class ImportedSet(NamedTuple):
-    """Result of an import: the set's key, whether it was in the warehouse `before`, the numbers of its items, anchors
-    and judgments, and the items whose source text in this warehouse differs (`differing`)."""
+    """Result of an import: the key of the set, whether the set was already in the warehouse (`before`), the numbers of
+    items, anchors and judgments, and the items whose source text has changed since the anchors translated it
+    (`differing`)."""
 
     base_set: str
     before: bool
@@ -197,12 +200,12 @@ class ImportedSet(NamedTuple):
 
 
 def checked(kind: type[Part], **fields: object) -> Part:
-    """Make a part of a manifest from its fields.
+    """Validate fields and make the part of a manifest from them.
 
     Raises
     ------
     BadInput
-        If the fields are not valid.
+        If a field is not valid.
     """
     try:
         return kind.model_validate(fields)
@@ -212,15 +215,15 @@ def checked(kind: type[Part], **fields: object) -> Part:
 
 
 def text_hash(text: str) -> str:
-    """SHA-256 of a text in UTF-8, as `source` of an item."""
+    """SHA-256 of a text in UTF-8, as in the field `source` of an item."""
     return sha256(text.encode()).hexdigest()
 
 
 def sealed(manifest: Manifest, outputs: bytes, judgments: bytes) -> Hashes:
     """Hashes of a base set.
 
-    `content` is the SHA-256 of three lines, the SHA-256 of the manifest without its hashes (JSON with sorted keys, no
-    spaces, no escapes, defaults written out), of `outputs.jsonl` and of `judgments.jsonl`.
+    `content` is the SHA-256 of three lines: the SHA-256 of the manifest without its hashes (as JSON with sorted keys,
+    without spaces or escapes, with defaults written out), that of `outputs.jsonl` and that of `judgments.jsonl`.
     """
     content = manifest.model_dump(mode="json", exclude={"hashes"})
     texts = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode(), outputs, judgments
@@ -235,9 +238,9 @@ def read_base_set(folder: Path) -> BaseSet:
     Raises
     ------
     BadInput
-        If a file is missing, malformed or differs from its hash; if an anchor has no output for an item, or two; if
-        outputs or judgments name an unknown anchor or item; if a pair was judged twice in one order, or won by neither;
-        if an anchor has no judgment.
+        If a file is missing, malformed or differs from its hash; if an anchor does not have exactly one output for each
+        item; if outputs or judgments name an unknown anchor or item; if a pair was judged twice in the same order, or
+        its winner is neither of the two anchors; if an anchor has no judgment.
     """
     manifest = yaml_files.read(folder / MANIFEST, Sealed, REMEDY)
     outputs, judgments = (_bytes(folder / name) for name in (OUTPUTS, JUDGMENTS))
@@ -245,7 +248,7 @@ def read_base_set(folder: Path) -> BaseSet:
     for name, key in ((OUTPUTS, "outputs"), (JUDGMENTS, "judgments"), (MANIFEST, "content")):
         actual, expected = getattr(hashes, key), getattr(manifest.hashes, key)
         if actual != expected:
-            problem = f"has the hash {actual[:12]}…, `hashes.{key}` says {expected[:12]}…: it was changed"
+            problem = f"has the hash {actual[:12]}…, but `hashes.{key}` says {expected[:12]}…: its content has changed"
             raise BadInput(folder / name, "", problem, _TAMPERED)
     return BaseSet(
         manifest, _outputs(folder / OUTPUTS, manifest), _judgments(folder / JUDGMENTS, manifest), manifest.hashes
@@ -253,40 +256,40 @@ def read_base_set(folder: Path) -> BaseSet:
 
 
 def import_base_set(warehouse: Warehouse, folder: Path) -> ImportedSet:
-    """Import a base set. Versions coexist; a version that is stored already with the same content stays as it is.
+    """Import a base set. Versions coexist; importing a stored version again changes nothing.
+
+    Versions that differ only in the last number must have the same anchors, judge and settings, so that their scores
+    are comparable (JP-TL-Bench, section 3.2, requires the same anchors; the same judge and settings follow from its
+    promise of comparable scores).
 
     Raises
     ------
     BadInput
-        For a fault of the folder, passages that are not in the warehouse, directions other than their corpus's, a
-        version that is stored with other content, or a version that breaks the contract: versions that differ in the
-        last number only have the same anchors, judge and settings, so that their scores are comparable. Nothing is
-        stored then. Source: JP-TL-Bench, section 3.2, for the anchors; judge and settings follow from its promise of
-        comparable scores.
+        If the folder is faulty, a passage is not in the warehouse, the direction of an item is not that of its corpus,
+        the version is already stored with other content, or it differs from a stored version in the last number only
+        and has other anchors, another judge or other settings. Nothing is then stored.
     """
-    read = read_base_set(folder)
-    manifest, key = read.manifest, read.manifest.key
+    base_set = read_base_set(folder)
+    manifest, key = base_set.manifest, base_set.manifest.key
     with warehouse.exclusively():
-        stored = warehouse.read("base_set", pl.DataFrame({"name": [manifest.name]}))
-        same = stored.filter(base_set=key)
-        if len(same) and same["content"][0] != read.hashes.content:
-            raise BadInput(
-                folder / MANIFEST, "version", f"{manifest.version} of {manifest.name} is here with other content",
-                "give it a new version",
-            )  # fmt: skip
-        if same.is_empty():
-            _check_contract(warehouse, folder, manifest, stored)
-            rows = _rows(warehouse, folder, read)
-            own = pl.DataFrame({"base_set": [key]})
-            warehouse.write([Replacement(table, rows[table], own) for table in TABLES], run_id="import")
+        versions = warehouse.read("base_set", pl.DataFrame({"name": [manifest.name]}))
+        stored = versions.filter(base_set=key)
+        if len(stored) and stored["content"][0] != base_set.hashes.content:
+            problem = f"{manifest.version} of {manifest.name} is already in the warehouse with other content"
+            raise BadInput(folder / MANIFEST, "version", problem, "give it a new version")
+        if stored.is_empty():
+            _check_contract(warehouse, folder, manifest, versions)
+            rows = _rows(warehouse, folder, base_set)
+            partition = pl.DataFrame({"base_set": [key]})
+            warehouse.write([Replacement(table, rows[table], partition) for table in TABLES], run_id="import")
         differing = _differing(warehouse, manifest)
     return ImportedSet(
-        key, not same.is_empty(), len(manifest.items), len(manifest.anchors), len(read.judgments), differing
+        key, len(stored) > 0, len(manifest.items), len(manifest.anchors), len(base_set.judgments), differing
     )
 
 
 def jsonl(rows: pl.DataFrame) -> bytes:
-    """Rows as JSON lines in UTF-8, keys in the order of the columns."""
+    """Rows as JSON lines in UTF-8, with the keys in the order of the columns."""
     lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows.iter_rows(named=True))
     return "".join(f"{line}\n" for line in lines).encode()
 
@@ -299,12 +302,12 @@ def _bytes(path: Path) -> bytes:
 
 
 def records(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Place and object of each line of a file of JSON lines.
+    """The lines of a JSON lines file: each with its place in the file (`line 3`) and its object.
 
     Raises
     ------
     BadInput
-        If the keys of an object are not exactly `fields`, or a value is not text; a `winner` may be null.
+        If the keys of an object are not exactly `fields`, or a value is not text; only `winner` may be null.
     """
     for number, line in enumerate(decode(path).split("\n"), start=1):  # U+2028 may stand in a text
         if not line.strip():
@@ -314,76 +317,78 @@ def records(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, 
             raise BadInput(path, place, f"has the keys {sorted(record)}", f"give exactly {list(fields)}")
         for name, value in record.items():
             if not isinstance(value, str) and not (name == "winner" and value is None):
-                raise BadInput(path, f"{place} {name}", "is no text", REMEDY)
+                raise BadInput(path, f"{place} {name}", "is not text", REMEDY)
         yield place, record
 
 
-def _known(path: Path, fields: Sequence[str], manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Lines that name items and anchors of the set."""
+def _checked_records(path: Path, fields: Sequence[str], manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Like `records`; raises BadInput if a line names a passage or anchor that is not in the set."""
     items, anchors = {item.passage for item in manifest.items}, set(manifest.anchors)
     for place, record in records(path, fields):
         for name, value in record.items():
             if name == "passage" and value not in items:
-                raise BadInput(path, f"{place} {value}", "is no item of the set", f"add it to `items` in {MANIFEST}")
+                problem, remedy = "is not an item of the set", f"add it to `items` in {MANIFEST}"
+                raise BadInput(path, f"{place} {value}", problem, remedy)
             if name in ("anchor", "first", "second") and value not in anchors:
-                problem, remedy = "is no anchor of the set", f"add it to `anchors` in {MANIFEST}"
+                problem, remedy = "is not an anchor of the set", f"add it to `anchors` in {MANIFEST}"
                 raise BadInput(path, f"{place} {value}", problem, remedy)
         yield place, record
 
 
 def _outputs(path: Path, manifest: Manifest) -> pl.DataFrame:
     texts: dict[tuple[str, str], str] = {}
-    for place, record in _known(path, ["anchor", "passage", "text"], manifest):
+    for place, record in _checked_records(path, ["anchor", "passage", "text"], manifest):
         key = record["anchor"], record["passage"]
         if key in texts:
-            raise BadInput(path, f"{place} {' '.join(key)}", "the anchor has two outputs for the item", "keep one")
+            problem, remedy = "the anchor has two outputs for the item", "keep one output"
+            raise BadInput(path, f"{place} {' '.join(key)}", problem, remedy)
         texts[key] = record["text"]
     for key in product(manifest.anchors, (item.passage for item in manifest.items)):
         if key not in texts:
-            raise BadInput(path, " ".join(key), "the anchor has no output for the item", "add it, or drop one of them")
+            problem, remedy = "the anchor has no output for the item", "add the output, or drop the anchor or the item"
+            raise BadInput(path, " ".join(key), problem, remedy)
     rows = [(*key, text) for key, text in sorted(texts.items())]
     return pl.DataFrame(rows, schema=dict.fromkeys(["anchor", "passage", "text"], pl.String), orient="row")
 
 
 def _judgments(path: Path, manifest: Manifest) -> pl.DataFrame:
     winners: dict[tuple[str, str, str], str | None] = {}
-    for place, record in _known(path, ["passage", "first", "second", "winner"], manifest):
+    for place, record in _checked_records(path, JUDGMENT, manifest):
         first, second = record["first"], record["second"]
         key = record["passage"], first, second
         if first == second:
             raise BadInput(path, f"{place} {' '.join(key)}", "the anchor is compared with itself", "drop the judgment")
         if record["winner"] not in (first, second, None):
-            raise BadInput(path, f"{place} winner", f"is {record['winner']!r}, neither of the two", REMEDY)
+            raise BadInput(path, f"{place} winner", f"is {record['winner']!r}, neither of the two anchors", REMEDY)
         if key in winners:
-            raise BadInput(path, f"{place} {' '.join(key)}", "the pair is judged twice in this order", "keep one")
+            problem, remedy = "the pair is judged twice in this order", "keep one judgment"
+            raise BadInput(path, f"{place} {' '.join(key)}", problem, remedy)
         winners[key] = record["winner"]
-    met = {name for _, first, second in winners for name in (first, second)}
-    if idle := sorted(set(manifest.anchors) - met):
-        raise BadInput(
-            path, ", ".join(idle), "has no judgment", "have it judged against the others, or drop the anchor"
-        )
+    judged_anchors = {name for _, first, second in winners for name in (first, second)}
+    if unjudged := sorted(set(manifest.anchors) - judged_anchors):
+        remedy = "have it judged against the other anchors, or drop the anchor"
+        raise BadInput(path, ", ".join(unjudged), "has no judgment", remedy)
     rows = [(*key, winner) for key, winner in sorted(winners.items())]
-    names = ["passage", "first", "second", "winner"]
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    return pl.DataFrame(rows, schema=dict.fromkeys(JUDGMENT, pl.String), orient="row")
 
 
-def _check_contract(warehouse: Warehouse, folder: Path, manifest: Manifest, stored: pl.DataFrame) -> None:
+def _check_contract(warehouse: Warehouse, folder: Path, manifest: Manifest, versions: pl.DataFrame) -> None:
+    """Raise BadInput if a stored version with the same first two numbers has other anchors, judge or settings."""
     columns = ["base_set", "version", "judge", "judged", "settings"]
-    for key, version, judge, judged, settings in stored.select(columns).iter_rows():
+    for key, version, judge, judged, settings in versions.select(columns).iter_rows():
         if version.rpartition(".")[0] != manifest.version.rpartition(".")[0]:
             continue
         outputs = warehouse.read("anchor_output", pl.DataFrame({"base_set": [key]}), ["anchor"])
-        other = sorted(set(outputs["anchor"]) ^ set(manifest.anchors))
-        changed = {
-            f"anchors ({', '.join(other)})": bool(other),
+        differing = sorted(set(outputs["anchor"]) ^ set(manifest.anchors))
+        differences = {
+            f"anchors ({', '.join(differing)})": bool(differing),
             f"judge ({judge})": judge != manifest.judge or judged != _judged(manifest),
             "settings": settings != _settings(manifest),
         }
-        if problem := ", ".join(name for name, differs in changed.items() if differs):
-            remedy = "raise the second number of the version, or the first for another pool"
-            raise BadInput(
-                folder / MANIFEST, "version", f"{key}, of the same minor version, has other {problem}", remedy
-            )
+        if names := ", ".join(name for name, differs in differences.items() if differs):
+            problem = f"{key} has the same first two numbers but differs in {names}"
+            remedy = "raise the second number of the version, or the first number if the pool differs"
+            raise BadInput(folder / MANIFEST, "version", problem, remedy)
 
 
 def _judged(manifest: Manifest) -> str | None:
@@ -394,9 +399,9 @@ def _settings(manifest: Manifest) -> str:
     return json.dumps(manifest.judging.model_dump(mode="json"), sort_keys=True)
 
 
-def _rows(warehouse: Warehouse, folder: Path, read: BaseSet) -> Mapping[str, pl.DataFrame]:
-    """Rows of the four tables."""
-    manifest, content = read.manifest, read.hashes.content
+def _rows(warehouse: Warehouse, folder: Path, base_set: BaseSet) -> Mapping[str, pl.DataFrame]:
+    """Rows of a base set by table, for each of TABLES."""
+    manifest, content = base_set.manifest, base_set.hashes.content
     source, target = _languages(warehouse, folder, manifest)
     stamp = [pl.lit(manifest.key).alias("base_set"), pl.lit(content).alias("fingerprint")]
     entry = {
@@ -405,32 +410,35 @@ def _rows(warehouse: Warehouse, folder: Path, read: BaseSet) -> Mapping[str, pl.
         "settings": _settings(manifest), "content": content,
     }  # fmt: skip
     items = pl.DataFrame([item.model_dump() for item in manifest.items]).rename({"source": "source_hash"})
-    frames = (pl.DataFrame([entry], schema=dict.fromkeys(entry, pl.String)), items, read.outputs, read.judgments)
+    entries = pl.DataFrame([entry], schema=dict.fromkeys(entry, pl.String))
+    frames = entries, items, base_set.outputs, base_set.judgments
     return {table: rows.with_columns(stamp) for table, rows in zip(TABLES, frames, strict=True)}
 
 
 def _languages(warehouse: Warehouse, folder: Path, manifest: Manifest) -> tuple[str | None, str | None]:
-    """The languages of all items; (None, None) where they have several."""
-    corpora = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
-    languages = {corpus: tuple(own) for corpus, *own in corpora.iter_rows()}
+    """Source and target language of the items; (None, None) if the items have several pairs of languages.
+
+    Raises BadInput if an item is not in the warehouse, or its direction is not that of its corpus.
+    """
+    columns = ["corpus", "source_language", "target_language"]
+    languages = {corpus: tuple(pair) for corpus, *pair in warehouse.read("corpus", columns=columns).iter_rows()}
     passages = pl.DataFrame({"passage": [item.passage for item in manifest.items]})
-    known = dict(warehouse.read("source_text", passages, ["passage", "corpus"]).iter_rows())
-    found = set()
+    corpora = dict(warehouse.read("source_text", passages, ["passage", "corpus"]).iter_rows())
+    pairs = set()
     for number, item in enumerate(manifest.items):
-        if item.passage not in known:
-            raise BadInput(
-                folder / MANIFEST, f"items.{number} {item.passage}", "is no passage of this warehouse",
-                "`variorum import corpus FILE` first",
-            )  # fmt: skip
-        source, target = languages[known[item.passage]]
+        if item.passage not in corpora:
+            problem, remedy = "is not a passage in this warehouse", "run `variorum import corpus FILE` first"
+            raise BadInput(folder / MANIFEST, f"items.{number} {item.passage}", problem, remedy)
+        source, target = languages[corpora[item.passage]]
         if source and target and item.direction != f"{source}-{target}":
-            problem = f"is {item.direction}, the corpus of {item.passage} is {source}-{target}"
+            problem = f"is {item.direction}, but the direction of the corpus of {item.passage} is {source}-{target}"
             raise BadInput(folder / MANIFEST, f"items.{number}.direction", problem, "write the direction of the corpus")
-        found.add((source, target))
-    return found.pop() if len(found) == 1 else (None, None)
+        pairs.add((source, target))
+    return pairs.pop() if len(pairs) == 1 else (None, None)
 
 
 def _differing(warehouse: Warehouse, manifest: Manifest) -> list[str]:
+    """Items whose source text in the warehouse is not the text that the anchors translated."""
     hashes = {item.passage: item.source for item in manifest.items}
     texts = warehouse.read("source_text", pl.DataFrame({"passage": list(hashes)}), ["passage", "text"])
     return [passage for passage, text in texts.iter_rows() if text_hash(text) != hashes[passage]]

@@ -1,7 +1,7 @@
 """One judge compares two translations.
 
-Here: the question, valid replies, texts that need no judge (JP-TL-Bench, section 4, appendix B). Not here: the pairs of
-outputs and anchors, and their order (matches), retries (resources.provider.asking).
+Here: the question, the sides of the texts, valid replies, pairs that need no judge (JP-TL-Bench, section 4, appendix
+B). Not here: the pairs of outputs and anchors (matches), retries (resources.provider.asking).
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 from benchmark_assets.pairwise.base_sets import JudgeRecord
 from benchmark_assets.translation.systems import language_names
 from resources import prompts
+from resources.digest import digest
 from resources.provider import ledger
 from resources.provider.asking import Template, Verdict, fields
 from resources.provider.provider import Provider
@@ -32,22 +33,32 @@ ANSWER: Mapping[str, Any] = {
 
 
 class Contenders(NamedTuple):
-    """A source and two translations: all that the judge sees."""
+    """Everything that the judge sees: a source text and two translations."""
 
     source: str
     translation_a: str
     translation_b: str
 
 
+def sides(orders: Literal["both", "one"], *key: str) -> tuple[Side, ...]:
+    """The sides on which to show a text: A and B, or one side drawn by a hash of `key`, the same in every process."""
+    return SIDES if orders == "both" else (SIDES[int(digest(*key), 16) % 2],)
+
+
+def arranged(text: str, other: str, side: Side) -> tuple[str, str]:
+    """The texts shown as A and as B, with `text` on `side`."""
+    return (text, other) if side == "A" else (other, text)
+
+
 def comparing(judge: Model, languages: tuple[str, str]) -> Template[Side]:
-    """Template of a judge's comparisons; `languages` are the tags of the source and of the translations."""
+    """The question template of a judge. `languages` are the language tags of the source and of the translations."""
     read = fields(ANSWER["required"], read_answer)
     return Template(judge, prompts.load(PROMPT), language_names(*languages), PROMPT, ANSWER, read)
 
 
 def judged_by(provider: Provider, judge: str) -> JudgeRecord:
-    """What determines the verdicts of a registered judge now, at any endpoint. The version comes from its last probe,
-    else from its first reply."""
+    """The current record of a registered judge. The version is that of its last probe or, without a probe, of its first
+    reply."""
     model, prompt = provider.model(judge), prompts.load(PROMPT)
     first, probed = ledger.served(provider.ledger, model.place, model.settings.id)
     decoding = model.settings.model_dump(include={"id", "effort", "temperature", "top_p", "seed", "max_tokens"})
@@ -55,7 +66,8 @@ def judged_by(provider: Provider, judge: str) -> JudgeRecord:
 
 
 def settled(pair: Contenders) -> Verdict[Side] | None:
-    """The verdict on a pair that needs no judge: a text of white space only loses; two such texts are excluded."""
+    """The verdict on a pair that needs no judge, None for other pairs. A blank text loses; two blank texts are
+    excluded."""
     empty = not pair.translation_a.strip(), not pair.translation_b.strip()
     if all(empty):
         return Verdict(abstention="both texts are empty")
@@ -65,17 +77,15 @@ def settled(pair: Contenders) -> Verdict[Side] | None:
 
 
 def read_answer(values: Mapping[str, Any]) -> Side:
-    """The winner that a reply names.
+    """The winner that a reply names. Fields other than `answer` are ignored.
 
     Raises
     ------
     ValueError
-        If the answer is anything but the letter A or B. Other fields of the reply are ignored.
+        If `answer` is neither 'A' nor 'B'.
     """
-    match values.get("answer"):
-        case "A":
-            return "A"
-        case "B":
-            return "B"
-        case other:
-            raise ValueError(f"answer {other!r} is neither A nor B")
+    answer = values.get("answer")
+    for side in SIDES:
+        if answer == side:
+            return side
+    raise ValueError(f"answer {answer!r} is neither A nor B")

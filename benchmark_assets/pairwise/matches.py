@@ -1,7 +1,7 @@
 """Comparisons of outputs with the anchors of base sets, as items and rows.
 
-Here: the base sets of an output, the order in which texts are shown, what determines a comparison. Not here: comparing
-two texts (comparing), base sets themselves (base_sets), strengths (scores), the pairs of adaptive mode (rounds).
+Here: the base sets of an output, its pairs with anchors, the determinants of a comparison. Not here: comparing two
+texts (comparing), base sets themselves (base_sets), strengths (scores), the pairs of adaptive mode (rounds).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,79 +13,70 @@ from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging, text_hash
-from benchmark_assets.pairwise.comparing import SIDES, Contenders, Side, comparing, judged_by, settled
-from benchmark_assets.pairwise.rounds import following, ladder
+from benchmark_assets.pairwise.comparing import Contenders, Side, arranged, comparing, judged_by, settled, sides
+from benchmark_assets.pairwise.rounds import adaptive_inputs, round_pairs
 from benchmark_assets.studies.study import Answered, Group, Item, Rounds
 from resources.digest import digest
 from resources.errors import BadInput
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict
 
-_WON = dict.fromkeys(["passage", "anchor", "winner"], pl.String)
+_WINNER = dict.fromkeys(["passage", "anchor", "winner"], pl.String)
 
 
 class Contest(NamedTuple):
-    """How outputs of one model and corpus are compared with the anchors of a base set."""
+    """The base set, options of judging and question template for the outputs of a model and corpus."""
 
     base_set: str
     judging: Judging
     template: Template[Side]
 
 
-def orders(judging: Judging, model: str, passage: str, anchor: str) -> tuple[Side, ...]:
-    """Sides on which an output is shown against an anchor's: both in turn, or one drawn by a hash.
-
-    By the hash, either side is equally likely, the same in every process, and independent of other comparisons.
-    """
-    if judging.orders == "both":
-        return SIDES
-    return (SIDES[int(digest(passage, model, anchor), 16) % 2],)
-
-
 def match(
     output: tuple[str, str], base_set: str, anchor: str, side: Side, template: Template[Side], pair: Contenders
 ) -> Item:
-    """One comparison of an output, given by model and passage, with an anchor's text. The output is shown as `side`."""
+    """The item of a comparison between an output, named by model and passage, and the text of an anchor. `side` is the
+    side of the output."""
     key = {"base_set": base_set, "anchor": anchor, "shown": side}
     return Item(output, key, template, pair._asdict(), settled(pair))
 
 
 def winner(item: Item, verdict: Verdict[Side]) -> str | None:
-    """The winner, 'output' or 'anchor'; None if there is none."""
+    """The winner of a comparison, 'output' or 'anchor'; None if the judge named no winner."""
     return verdict.value and ("output" if verdict.value == item.key["shown"] else "anchor")
 
 
 class Comparisons(OutputStudy[Contest]):
-    """Verdicts of a base set's judge on an output against each anchor's, if the passage is an item of the set.
+    """Comparisons of an output with the text of each anchor of each base set whose items include the passage.
 
-    A judge is asked again only if the output, its source, the base set or the judge changed.
+    The judge is asked again only if the output, its source, the base set or the judge changed.
     """
 
     name = "comparison"
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Contest]]:
-        """The contests of outputs with each base set.
+        """The contests of outputs with each base set, by model, base set and corpus.
 
-        An anchor of a base set has no contest with it: the judgments between anchors are frozen. An item whose source
-        is not the text that the anchors translated has none either. It is a fault if the judge of a base set may not
-        judge the model, or is not the judge that judged the anchors.
+        Two kinds of outputs have no contest with a base set: those of its anchors, because the judgments between
+        anchors are frozen, and those for a passage whose source has changed since the anchors translated it. If the
+        judge of a base set may not judge the model, or differs from the judge of the anchors, the group has that error.
         """
         read = self.warehouse.read
         items = read("base_set_item", partitions.select("passage"), ["passage", "base_set", "source_hash"])
         sources = read("source_text", items.select("passage").unique(), ["passage", "text"])
-        now = pl.col("text").map_elements(text_hash, return_dtype=pl.String)
-        items = items.join(sources.select("passage", source_hash=now), on=["passage", "source_hash"], how="semi")
+        current = pl.col("text").map_elements(text_hash, return_dtype=pl.String)
+        items = items.join(sources.select("passage", source_hash=current), on=["passage", "source_hash"], how="semi")
         items = items.drop("source_hash")
-        wanted = partitions.select(OUTPUT).join(items, on="passage", maintain_order="left_right")
-        own_sets = wanted.select("base_set").unique()
-        anchors = read("anchor_output", own_sets, ["base_set", "anchor"]).unique()
-        wanted = wanted.join(anchors, left_on=["base_set", "model"], right_on=["base_set", "anchor"], how="anti")
-        entries = read("base_set", own_sets, ["base_set", "judge", "judged", "settings", "content"])
-        sets = {base_set: entry for base_set, *entry in entries.iter_rows()}
+        outputs = partitions.select(OUTPUT).join(items, on="passage", maintain_order="left_right")
+        base_sets = outputs.select("base_set").unique()
+        anchors = read("anchor_output", base_sets, ["base_set", "anchor"]).unique()
+        outputs = outputs.join(anchors, left_on=["base_set", "model"], right_on=["base_set", "anchor"], how="anti")
+        columns = ["base_set", "judge", "judged", "settings", "content"]
+        entries = {base_set: entry for base_set, *entry in read("base_set", base_sets, columns).iter_rows()}
         tags = on_trial.languages(self.warehouse)
-        for (model, base_set, corpus), own in wanted.group_by("model", "base_set", CORPUS, maintain_order=True):
+        for (model, base_set, corpus), group in outputs.group_by("model", "base_set", CORPUS, maintain_order=True):
             name = str(base_set)
-            judge, judged, settings, content = sets[name]
+            judge, judged, settings, content = entries[name]
             judging = Judging.model_validate_json(settings)
             how: Contest | BadInput
             try:
@@ -98,81 +89,85 @@ class Comparisons(OutputStudy[Contest]):
             except BadInput as fault:
                 how, determinants = fault, str(fault)
             fingerprint = digest(name, content, judging.model_dump(), determinants)
-            yield Group(own.select(OUTPUT), how, fingerprint)
+            yield Group(group.select(OUTPUT), how, fingerprint)
 
     def items(self, partitions: pl.DataFrame, how: Contest) -> Iterator[Item]:
-        """Each output against each anchor's, once or once on each side."""
+        """One item for each output, anchor and side on which the output is shown."""
         base_set, judging, template = how
         passages = partitions.select("passage", base_set=pl.lit(base_set))
         sources = self.texts("source_text", passages.select("passage"))
-        frozen: dict[str, dict[str, str]] = {}
-        for passage, anchor, text in self.warehouse.read(
-            "anchor_output", passages, ["passage", "anchor", "text"]
-        ).iter_rows():
-            frozen.setdefault(passage, {})[anchor] = text
-        own = on_trial.texts(self.warehouse, partitions)
-        for output in partitions.select(OUTPUT).iter_rows():
-            if output in own and output[1] in sources:
-                for anchor, other in sorted(frozen[output[1]].items()):
-                    for side in orders(judging, *output, anchor):
-                        texts = (own[output], other)[:: 1 if side == "A" else -1]
-                        pair = Contenders(sources[output[1]], *texts)
+        anchor_texts: dict[str, dict[str, str]] = {}
+        rows = self.warehouse.read("anchor_output", passages, ["passage", "anchor", "text"]).iter_rows()
+        for passage, anchor, text in rows:
+            anchor_texts.setdefault(passage, {})[anchor] = text
+        texts = on_trial.texts(self.warehouse, partitions)
+        for model, passage in partitions.select(OUTPUT).iter_rows():
+            output = model, passage
+            if output in texts and passage in sources:
+                for anchor, anchor_text in sorted(anchor_texts[passage].items()):
+                    for side in sides(judging.orders, passage, model, anchor):
+                        pair = Contenders(sources[passage], *arranged(texts[output], anchor_text, side))
                         yield match(output, base_set, anchor, side, template, pair)
 
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:
-        """In adaptive mode, ask about a contest round by round until the model's strength is known well enough. An
-        output that needs no comparison then has no rows. All other items are in the first round."""
-        contests: dict[tuple[str, str], list[Item]] = {}
+        """In adaptive mode, compare a model with a base set round by round until the model's strength is known
+        precisely enough; outputs whose comparisons were not needed have no rows. All other items are in the first
+        round."""
+        items_of: dict[tuple[str, str], list[Item]] = {}
         for item in items:
-            contests.setdefault((item.partition[0], str(item.key["base_set"])), []).append(item)
+            items_of.setdefault((item.partition[0], str(item.key["base_set"])), []).append(item)
         modes = {
             base_set: Judging.model_validate_json(settings).adaptive
             for base_set, settings in self.warehouse.read("base_set", columns=["base_set", "settings"]).iter_rows()
         }
-        ladders = {
-            (model, base_set): ladder(
+        adaptive = {
+            (model, base_set): adaptive_inputs(
                 self.warehouse, model, base_set, mode, stale.filter(model=model)["passage"].to_list()
             )
-            for model, base_set in contests
+            for model, base_set in items_of
             if (mode := modes[base_set])
         }
 
         def next_round(answered: Sequence[Answered]) -> list[Item]:
             verdicts = {id(item): verdict for item, verdict in answered}
             batch: list[Item] = []
-            for contest, own in contests.items():
-                left = [item for item in own if id(item) not in verdicts]
-                known = ladders.get(contest)
-                if known and left:
-                    had = [(*_pair(item), winner(item, verdicts[id(item)])) for item in own if id(item) in verdicts]
-                    pairs = following(known, pl.DataFrame(had, schema=_WON, orient="row"), map(_pair, left))
-                    left = [item for item in left if _pair(item) in pairs]
-                batch += left
+            for contest, contest_items in items_of.items():
+                open_items = [item for item in contest_items if id(item) not in verdicts]
+                inputs = adaptive.get(contest)
+                if inputs and open_items:
+                    judged = [item for item in contest_items if id(item) in verdicts]
+                    rows = [(*_pair(item), winner(item, verdicts[id(item)])) for item in judged]
+                    frame = pl.DataFrame(rows, schema=_WINNER, orient="row")
+                    pairs = round_pairs(inputs, frame, map(_pair, open_items))
+                    open_items = [item for item in open_items if _pair(item) in pairs]
+                batch += open_items
             return batch
 
         return next_round
 
     def rows_of(self, item: Item, verdict: Verdict[Side]) -> Iterable[Mapping[str, object]]:
-        """The comparison."""
+        """One row: the winner, the reason for an exclusion, and the number of questions asked."""
         yield {"winner": winner(item, verdict), "excluded": verdict.abstention, "asked": verdict.asked}
 
     def fault(self, item: Item, verdict: Verdict[Side]) -> str:
-        """The base set and the anchor of a call that failed."""
+        """The error of a failed call with its base set and anchor; '' if the call did not fail."""
         return f"{item.key['base_set']} {item.key['anchor']}: {verdict.error}" if verdict.error else ""
 
 
 def _pair(item: Item) -> tuple[str, str]:
+    """Passage and anchor of an item."""
     return item.partition[1], str(item.key["anchor"])
 
 
 def _same_judge(base_set: str, judge: str, then: JudgeRecord, now: JudgeRecord) -> None:
-    """Refuse to compare if the anchors were judged by another judge or prompt: JP-TL-Bench, section 4.5.
+    """Check that the judge, its settings and its prompt are those that judged the anchors: JP-TL-Bench, section 4.5.
 
     Raises
     ------
     BadInput
-        If the judge or its prompt differs, naming the differences.
+        If a field of the record differs; the message names the fields.
     """
-    if other := then.other(now):
-        problem = f"judged the anchors as {then}, and has another {', '.join(other)} now"
+    if differences := then.differences(now):
+        # This text is part of the fingerprint of outputs that are compared with several base sets.
+        problem = f"judged the anchors as {then}, and has another {', '.join(differences)} now"
         raise BadInput(f"base set {base_set}", f"judge {judge}", problem, "restore it, or build the set anew with it")

@@ -1,7 +1,7 @@
 """Adaptive mode: compare a model with a base set in rounds, the most informative pairs first.
 
-Here: the inputs of adaptive mode from the warehouse, and the pairs of the next round. Not here: information of pairs
-and the criterion to stop (adaptive), asking (matches).
+Here: the inputs of adaptive mode from the warehouse, and the pairs of the next round. Not here: how informative a pair
+is, and the criterion to stop (adaptive); asking (matches).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,86 +11,79 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.pairwise.adaptive import enough, next_pairs
-from benchmark_assets.pairwise.base_sets import Ranks, Within
+from benchmark_assets.pairwise.base_sets import JUDGMENT, Ranks, Within
 from benchmark_assets.pairwise.bradley_terry import fit
 from benchmark_assets.pairwise.scores import anchor_wins, candidate_matches
 from resources.warehouse import Warehouse
 
 BATCH = 64
-"""Pairs of a round: the default number of parallel calls to an endpoint. So few calls wait for the end of a round, and
-few are made that an earlier result would have made needless."""
+"""Number of pairs in a round: the default number of parallel calls to an endpoint. With smaller rounds more calls would
+wait for the end of a round; with larger rounds more calls would turn out to be unnecessary."""
 
 _PAIR = ["passage", "anchor"]
-_MATCHED = pl.Schema({"passage": pl.String(), "anchor": pl.String(), "won": pl.Float64()})
+_MATCH = pl.Schema({"passage": pl.String(), "anchor": pl.String(), "won": pl.Float64()})
 
 
-class Ladder(NamedTuple):
+class AdaptiveInputs(NamedTuple):
     """Inputs of adaptive mode for a model and a base set before the first round.
 
-    Attributes
-    ----------
-    mode
-        Precision required to stop: see `adaptive.enough`.
-    strengths
-        Log-strengths of the anchors, fitted without the model.
-    slices
-        Direction and difficulty of each item.
-    before
-        Stored matches of outputs that are not stale: columns `passage`, `anchor` and `won`.
+    `mode` is the precision required to stop (see `adaptive.enough`); `strengths` are the log-strengths of the anchors,
+    fitted without the model; `slices` gives the direction and difficulty of each item, by passage; `stored` has the
+    stored matches of outputs that are not stale (columns `passage`, `anchor` and `won`).
     """
 
     mode: Within | Ranks
     strengths: Mapping[str, float]
     slices: Mapping[str, str]
-    before: pl.DataFrame
+    stored: pl.DataFrame
 
 
-def ladder(
+def adaptive_inputs(
     warehouse: Warehouse, model: str, base_set: str, mode: Within | Ranks, stale: Sequence[str]
-) -> Ladder | None:
-    """Read a model's ladder; None if the anchors have no finite strengths, so that all pairs have to be asked.
-
-    Parameters
-    ----------
-    stale
-        Passages whose stored comparisons no longer count.
-    """
+) -> AdaptiveInputs | None:
+    """Read the inputs of adaptive mode; None if the anchors have no finite strengths, so that all pairs must be judged.
+    `stale` are the passages whose stored comparisons no longer count."""
     key = pl.DataFrame({"base_set": [base_set]})
     strengths = _strengths(warehouse, key)
     if strengths is None:
         return None
     items = warehouse.read("base_set_item", key, ["passage", "direction", "difficulty"])
-    columns = ["model", *_PAIR, "winner"]
-    stored = warehouse.read("comparison", key.with_columns(model=pl.lit(model)), columns)
-    kept = stored.filter(~pl.col("passage").is_in(stale))
-    before = candidate_matches(kept).select(_MATCHED.names()).cast(_MATCHED)
+    comparisons = warehouse.read(
+        "comparison", key.with_columns(model=pl.lit(model)), ["model", *_PAIR, "winner"]
+    ).filter(~pl.col("passage").is_in(stale))
     slices = {passage: f"{direction} {difficulty}" for passage, direction, difficulty in items.iter_rows()}
-    return Ladder(mode, strengths, slices, before)
+    return AdaptiveInputs(mode, strengths, slices, _matches(comparisons))
 
 
-def following(known: Ladder, judged: pl.DataFrame, open_pairs: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-    """The pairs of the next round, by passage and anchor; none if the judged pairs are enough.
+def round_pairs(
+    inputs: AdaptiveInputs, judged: pl.DataFrame, open_pairs: Iterable[tuple[str, str]]
+) -> set[tuple[str, str]]:
+    """The pairs of the next round, by passage and anchor; empty if the judged pairs are enough.
 
     Parameters
     ----------
     judged
-        Pairs judged in this run: columns `passage`, `anchor`, and `winner` as in the table `comparison`, a row for each
-        order.
+        Pairs judged in this run: columns `passage`, `anchor` and `winner` as in the table `comparison`, one row for
+        each order.
     open_pairs
-        Pairs that were not asked about.
+        Pairs not yet judged, by passage and anchor; duplicates are ignored.
     """
-    won = candidate_matches(judged.with_columns(model=pl.lit("")))
-    asked = pl.concat([known.before, won.select(_MATCHED.names()).cast(_MATCHED)])
-    rows = [(passage, anchor, known.slices[passage]) for passage, anchor in dict.fromkeys(open_pairs)]
-    left = pl.DataFrame(rows, schema=dict.fromkeys([*_PAIR, "slice"], pl.String), orient="row")
-    if enough(asked, left, known.strengths, known.mode):
+    matches = pl.concat([inputs.stored, _matches(judged.with_columns(model=pl.lit("")))])
+    rows = [(passage, anchor, inputs.slices[passage]) for passage, anchor in dict.fromkeys(open_pairs)]
+    pairs = pl.DataFrame(rows, schema=dict.fromkeys([*_PAIR, "slice"], pl.String), orient="row")
+    if enough(matches, pairs, inputs.strengths, inputs.mode):
         return set()
-    return set(next_pairs(asked, left, known.strengths, BATCH).select(_PAIR).rows())
+    return set(next_pairs(matches, pairs, inputs.strengths, BATCH).select(_PAIR).rows())
 
 
-def _strengths(warehouse: Warehouse, own: pl.DataFrame) -> dict[str, float] | None:
-    """Strengths of all anchors of a base set from the frozen judgments; None if any is not finite."""
-    anchors = warehouse.read("anchor_output", own, ["anchor"])["anchor"].unique().sort().to_list()
-    judgments = warehouse.read("anchor_judgment", own, ["passage", "first", "second", "winner"])
+def _matches(comparisons: pl.DataFrame) -> pl.DataFrame:
+    """Matches of one model with the columns `passage`, `anchor` and `won`."""
+    return candidate_matches(comparisons).select(_MATCH.names()).cast(_MATCH)
+
+
+def _strengths(warehouse: Warehouse, key: pl.DataFrame) -> dict[str, float] | None:
+    """Log-strengths of all anchors of a base set from its frozen judgments; None if a strength is not finite."""
+    anchors = warehouse.read("anchor_output", key, ["anchor"])["anchor"].unique().sort().to_list()
+    judgments = warehouse.read("anchor_judgment", key, JUDGMENT)
     strengths = fit(anchor_wins(judgments, anchors))
     return None if np.isnan(strengths).any() else dict(zip(anchors, strengths.tolist(), strict=True))

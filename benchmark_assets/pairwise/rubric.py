@@ -1,7 +1,7 @@
-"""Marks from 1 to 5: one judge, one output, one reference (JP-TL-Bench, section 5.3, appendix C).
+"""Rubric marks from 1 to 5: one judge, one output, one reference (JP-TL-Bench, section 5.3, appendix C).
 
-Here: the judges of a corpus, the question, valid replies, the summary of marks.
-Not here: comparing two texts (comparing), retries (resources.provider.asking).
+Here: the judges of a corpus, the question, valid replies, the summary of marks. Not here: comparing two texts
+(comparing), retries (resources.provider.asking).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,16 +37,15 @@ ANSWER: Mapping[str, Any] = {
 """JSON schema of a reply."""
 
 USEFUL, BEST = 3, 5
-"""The lowest mark that counts as useful (table 5), and the mark that counts for Perfect%."""
+"""The lowest mark that counts as useful, and the mark that counts as perfect (table 5)."""
 
 _COUNTS = ("ones", "twos", "threes", "fours", "fives")
-_BOUNDS = ("", "_low", "_high")
 
 SUMMARY = schema("rubric_summary")
 
 
 class Mark(NamedTuple):
-    """A judge's mark of an output: 1 to 5, whether it is perfect, and the judge's justification."""
+    """A judge's mark of an output, 1 to 5; whether the judge calls the output perfect; and the justification."""
 
     mark: int
     perfect: bool
@@ -54,16 +53,17 @@ class Mark(NamedTuple):
 
 
 def rubrics(warehouse: Warehouse) -> dict[str, Rubric]:
-    """Settings of marks in the corpora's descriptions, by corpus."""
+    """The section `rubric` of each corpus's description, by corpus; the defaults where a description has none."""
     rows = warehouse.read("corpus", columns=["corpus", "rubric"]).iter_rows()
     return {corpus: Rubric.model_validate_json(text or "{}") for corpus, text in rows}
 
 
 def reference_of(passage: str, references: Mapping[str, str]) -> str:
-    """The reference of a passage that is shown with every output; `references` are by translator.
+    """The reference of a passage that judges see with every output; `references` maps translators to texts.
 
-    Chosen by a hash of passage and translator: over a corpus each translator has an equal share, all models and judges
-    get the same reference, and a new reference changes the choice only where it is chosen itself.
+    It is chosen by a hash of passage and translator. Over a corpus, every translator is chosen about equally often; all
+    models and judges get the same reference; and a new translator replaces it only in passages where the hash chooses
+    the new one.
     """
     return references[min(references, key=lambda translator: digest(passage, translator))]
 
@@ -74,18 +74,18 @@ def read_mark(values: Mapping[str, Any]) -> Mark:
     Raises
     ------
     ValueError
-        If the mark is no whole number from 1 to 5, or `perfect` is neither true nor false.
+        If `mark` is not an integer from 1 to 5, or `perfect` is not a boolean.
     """
     mark, perfect, why = (values.get(name) for name in ("mark", "perfect", "justification"))
     if type(mark) is not int or not 1 <= mark <= BEST:
-        raise ValueError(f"mark {mark!r} is no whole number from 1 to {BEST}")
+        raise ValueError(f"mark {mark!r} is not an integer from 1 to {BEST}")
     if perfect is not True and perfect is not False:
         raise ValueError(f"perfect {perfect!r} is neither true nor false")
     return Mark(mark, perfect, storable(why.strip()) if isinstance(why, str) else "")
 
 
 class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
-    """Marks of an output by each judge of the corpus's rubric, given one of its references.
+    """Marks of an output by each judge of the corpus's rubric; the judge also sees the source and one reference.
 
     A judge is asked again only if the output, its source, that reference or the judge changed.
     """
@@ -93,40 +93,40 @@ class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
     name = "rubric_vote"
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[tuple[Template[Mark], ...]]]:
-        """Outputs whose corpus names judges and whose passage has a complete reference."""
-        named = {corpus: rubric.judges for corpus, rubric in rubrics(self.warehouse).items() if rubric.judges}
-        wanted = partitions.select(OUTPUT).filter(CORPUS.is_in(list(named)))
-        references = self.warehouse.read("reference", wanted.select("passage"), ["passage", "complete"])
-        wanted = wanted.join(references.filter("complete"), on="passage", how="semi", maintain_order="left")
+        """Outputs of the corpora that name judges, for passages with a complete reference."""
+        judges_of = {corpus: rubric.judges for corpus, rubric in rubrics(self.warehouse).items() if rubric.judges}
+        outputs = partitions.select(OUTPUT).filter(CORPUS.is_in(list(judges_of)))
+        references = self.warehouse.read("reference", outputs.select("passage"), ["passage", "complete"])
+        outputs = outputs.join(references.filter("complete"), on="passage", how="semi", maintain_order="left")
         languages, prompt = self.languages(), prompts.load("rubric")
 
-        def seated(model: str, corpus: str) -> tuple[tuple[Template[Mark], ...], str]:
-            judges = impartial(self.provider, named[corpus], model, f"corpus {corpus}", "rubric.judges")
+        def jury_of(model: str, corpus: str) -> tuple[tuple[Template[Mark], ...], str]:
+            judges = impartial(self.provider, judges_of[corpus], model, f"corpus {corpus}", "rubric.judges")
             read = fields(ANSWER["required"], read_mark)
             jury = tuple(Template(judge, prompt, languages[corpus], "rubric", ANSWER, read) for judge in judges)
             return jury, digest(*((template.model.name, *template.determinants) for template in jury))
 
-        return self.by_corpus(wanted, seated)
+        return self.by_corpus(outputs, jury_of)
 
     def items(self, partitions: pl.DataFrame, how: tuple[Template[Mark], ...]) -> Iterator[Item]:
-        """Each output once for each judge. Model and translator stay anonymous. A text of white space only gets 1
-        without a question."""
+        """One item for each output and judge. Judges do not learn the names of models and translators. A blank output
+        gets the mark 1 without a question."""
         passages = partitions.select("passage")
         sources, references = self.texts("source_text", passages), complete_texts(self.warehouse, passages)
-        own = on_trial.texts(self.warehouse, partitions)
+        outputs = on_trial.texts(self.warehouse, partitions)
         for output in partitions.select(OUTPUT).iter_rows():
             passage = output[1]
-            if output in own and passage in sources and passage in references:
-                shown = {
+            if output in outputs and passage in sources and passage in references:
+                content = {
                     "source": sources[passage], "reference": reference_of(passage, references[passage]),
-                    "candidate": own[output],
+                    "candidate": outputs[output],
                 }  # fmt: skip
-                empty = None if own[output].strip() else Verdict(value=Mark(1, False, "the text is empty"))
+                settled = None if outputs[output].strip() else Verdict(value=Mark(1, False, "the text is empty"))
                 for template in how:
-                    yield Item(output, {"judge": template.model.name}, template, shown, empty)
+                    yield Item(output, {"judge": template.model.name}, template, content, settled)
 
     def rows_of(self, item: Item, verdict: Verdict[Mark]) -> Iterable[Mapping[str, object]]:
-        """The judge's mark."""
+        """One row: the judge's mark, or the reason for an abstention."""
         yield (verdict.value._asdict() if verdict.value else {}) | {"abstention": verdict.abstention}
 
 
@@ -140,35 +140,37 @@ def summarize(votes: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `SUMMARY`, by model, corpus and judge. `outputs` counts all votes; `abstained` counts votes without a
-    mark, which enter no other number. Shares in [0, 1]: `useful` for marks of 3 and more, `perfect` for 5, `flagged`
-    for outputs that the judge calls perfect (table 5). Shares and mean are null without a mark.
+    Columns of `SUMMARY`, one row for each model, corpus and judge. `outputs` counts all votes; `abstained` counts votes
+    without a mark, which enter no other number. The shares are in [0, 1]: `useful` for marks of 3 or more, `perfect`
+    for marks of 5, `flagged` for outputs that the judge calls perfect (table 5). Shares and mean are null if there is
+    no mark.
     """
+    groups = votes.sort("model", "passage", "judge").group_by("model", CORPUS, "judge", maintain_order=True)
     rows = [
-        {"model": model, "corpus": corpus, "judge": judge, **_summary(own.sort("passage"))}
-        for (model, corpus, judge), own in votes.sort("model", "passage", "judge").group_by(
-            "model", CORPUS, "judge", maintain_order=True
-        )
+        {"model": model, "corpus": corpus, "judge": judge, **_summary(group)}
+        for (model, corpus, judge), group in groups
     ]
     return pl.DataFrame(rows, schema=SUMMARY).sort("model", "corpus", "judge")
 
 
 def _summary(votes: pl.DataFrame) -> dict[str, object]:
-    given = votes.drop_nulls("mark")
-    mark, number = given["mark"], len(given)
+    """Columns of `SUMMARY` from the votes of one judge on the outputs of one model, sorted by passage."""
+    marked = votes.drop_nulls("mark")
+    mark, count = marked["mark"], len(marked)
     row: dict[str, object] = {
-        "outputs": len(votes), "abstained": len(votes) - number, "median": mark.median(), "signature": SIGNATURE,
+        "outputs": len(votes), "abstained": len(votes) - count, "median": mark.median(), "signature": SIGNATURE,
         **{name: int((mark == value).sum()) for value, name in enumerate(_COUNTS, start=1)},
     }  # fmt: skip
-    if number:
+    if count:
         values = mark.to_numpy().astype(float)
-        row |= _bounded("mean", float(values.mean()), mean_interval(values, resampling_weights(number)))
-        shares = {"useful": mark >= USEFUL, "perfect": mark == BEST, "flagged": given["perfect"]}
-        for name, which in shares.items():
-            count = int(which.sum())
-            row |= _bounded(name, count / number, wilson(count, number))
+        row |= _bounded("mean", float(values.mean()), mean_interval(values, resampling_weights(count)))
+        flags = {"useful": mark >= USEFUL, "perfect": mark == BEST, "flagged": marked["perfect"]}
+        for name, flag in flags.items():
+            hits = int(flag.sum())
+            row |= _bounded(name, hits / count, wilson(hits, count))
     return row
 
 
 def _bounded(name: str, value: float, interval: tuple[float, float]) -> dict[str, float]:
+    """A value and the bounds of its interval, by column."""
     return {name: value, f"{name}_low": interval[0], f"{name}_high": interval[1]}

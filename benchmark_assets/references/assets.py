@@ -1,4 +1,4 @@
-"""Assets of the references. Thin: what to read, which function, what to write."""
+"""Assets of the references and their envelopes. Not here: computing them (rows, envelope)."""
 
 import dagster as dg
 import polars as pl
@@ -22,17 +22,17 @@ from resources.warehouse import Warehouse
 def reference(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Text of each translator's rendering of a selected passage, and whether it is complete.
 
-    A reference is complete if every segment of the source is translated and was found in its translation. Outputs are
-    scored against complete references only.
+    A reference is complete if every segment of the source is translated and the text of each segment was found in the
+    translation. Outputs are scored against complete references only.
     """
 
-    def assemble(due: pl.DataFrame) -> Computed:
-        rows = renderings(warehouse, due)
+    def assemble(stale: pl.DataFrame) -> Computed:
+        rows = renderings(warehouse, stale)
         complete = rows["segments"].list.eval(pl.element().is_not_null()).list.all() & (rows["suspicious"] == 0)
         texts = rows.filter(pl.col("text") != "").select("passage", "translator", "text", "flag")
         return Computed({"reference": texts.with_columns(complete.filter(rows["text"] != "").alias("complete"))})
 
-    return refresh(context, warehouse, assemble, lambda asked: selected(warehouse, asked))
+    return refresh(context, warehouse, assemble, lambda partitions: selected(warehouse, partitions))
 
 
 @dg.asset(
@@ -44,15 +44,15 @@ def reference_envelope(
 ) -> dg.Output[None]:
     """Centroid, human spread and pairwise similarities of each passage's complete references.
 
-    With fewer than two complete references there is no envelope, and its columns are null.
+    A passage with fewer than two complete references has no envelope: its columns are null.
     """
 
-    def compute(due: pl.DataFrame) -> Computed:
-        references = warehouse.read("reference", due).filter("complete")
+    def compute(stale: pl.DataFrame) -> Computed:
+        references = warehouse.read("reference", stale).filter("complete")
         names = references.select(pl.format("{} {}", "passage", "translator")).to_series()
         vectors = embed_unique(references["text"], embedder, warehouse, context.run.run_id, names)
-        tables = envelope_rows(due, references.join(vectors, on="text", maintain_order="left"))
-        named = tables["reference_envelope"].with_columns(embedder=pl.lit(embedder.signature))
-        return Computed(tables | {"reference_envelope": named})
+        tables = envelope_rows(stale, references.join(vectors, on="text", maintain_order="left"))
+        envelopes = tables["reference_envelope"].with_columns(embedder=pl.lit(embedder.signature))
+        return Computed(tables | {"reference_envelope": envelopes})
 
     return refresh(context, warehouse, compute, embedder.signature)

@@ -1,4 +1,4 @@
-"""The local reference envelope: where several translations of a passage lie, and how far apart.
+"""The local reference envelope: the centroid and spread of several translations of a passage.
 
 Here: geometry of reference embeddings. Not here: embedding (resources.embedders), scoring candidates against the
 envelope (metrics.drift), storage.
@@ -10,22 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 PRECISION = 1e-6
-"""Length below which a mean or a distance of float32 unit vectors is rounding and batch noise, not geometry."""
+"""Length below which a mean or a difference of float32 unit vectors is only rounding error and batch noise."""
 
 
 class Envelope(NamedTuple):
-    """The envelopes of passages. Leading axes (...) are those of the references, without their last two.
+    """The envelopes of passages. The leading axes (...) are those of the array of references before its last two axes.
 
     Attributes
     ----------
     centroid
-        Mean of the unit reference vectors, shape (..., dimensions). Not normalized: the spread is 1 minus its length m.
+        Mean of the unit reference vectors, shape (..., dimensions), not normalized; its length m is in (0, 1].
     spread
         Mean over references of 1 - cos(reference, centroid), shape (...), in [0, 1). Equal to 1 - m.
     euclidean_spread
-        Mean over references of their Euclidean distance to the mean, shape (...), in [0, 1).
+        Mean Euclidean distance of the references to their mean, shape (...), in [0, 1).
     similarities
-        Cosines of all pairs of references, shape (..., references, references).
+        Cosine similarities of all pairs of references, shape (..., references, references), in [-1, 1].
     """
 
     centroid: NDArray[np.float64]
@@ -45,13 +45,11 @@ def envelope(references: NDArray[np.floating]) -> Envelope:
     Raises
     ------
     ValueError
-        With fewer than two references, or if the references of a passage cancel out (mean of length 0) and leave no
-        direction.
+        With fewer than two references, or if the references of a passage cancel out, so that their mean has length 0.
 
     Notes
     -----
-    With m the length of the mean reference, spread = 1 - m. Source: PaliBench, section 3.5; the Euclidean spread: From
-    Outliers to Errors, section 3.3.
+    Sources: PaliBench, section 3.5; for the Euclidean spread, From Outliers to Errors, section 3.3.
     """
     count = references.shape[-2]
     if count < 2:

@@ -1,7 +1,7 @@
-"""Terms of chunks with their translations: occurrences in a text, rows of the glossary, entries for prompts.
+"""Glossary terms of chunks with their translations: occurrences in a text, rows of `glossary`, entries for prompts.
 
-Here: code shared by all modules that deal with terms. Not here: the file in which a person writes them
-(glossary_file), asking a model for them (extraction), adherence of outputs to them (adherence).
+Not here: reading terms from a person's file (literary.glossary_file), asking a model for terms (literary.extraction),
+the adherence of outputs to the glossary (literary.adherence).
 """
 
 import re
@@ -19,19 +19,19 @@ from resources.warehouse import Warehouse
 GENDERS = ("feminine", "masculine", "neuter")
 
 FILE, MODEL = "file", "model"
-"""Origin of terms: a person wrote or checked them, or a model named them."""
+"""Origins of a term: a file that a person wrote or checked, or a model's reply."""
 
 GLOSSARY = schema("glossary")
 
-# Letters of scripts that put no spaces between words, or (hangul) write particles onto them: Thai to Lao, Myanmar,
-# hangul, Khmer, kana, Han. Next to such letters the end of a word cannot be seen.
+# Letters of scripts without spaces between words, or (hangul) with particles attached to words: Thai to Lao, Myanmar,
+# hangul, Khmer, kana, Han. Next to such letters, word boundaries are not visible.
 _UNPARTED = "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u30ff\u3131-\u318e\u3400-\u9fff\uac00-\ud7af"
 _UNPARTED += "\u31f0-\u31ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 _LETTER = rf"[^\W{_UNPARTED}]"
 
 
 class Term(NamedTuple):
-    """A glossary term as the source has it, its translation, and its gender; None if the glossary gives no gender."""
+    """A glossary term in the source language, its translation, and its gender (one of GENDERS), None if not given."""
 
     term: str
     translation: str
@@ -39,16 +39,16 @@ class Term(NamedTuple):
 
 
 def found(phrase: str, text: str) -> re.Match[str] | None:
-    """First occurrence of a phrase in a text, as a match in the case-folded text; None where it does not occur.
+    """First occurrence of a phrase in a text, as a match in the case-folded text; None if it does not occur.
 
-    The match is exact except for letter case, curled apostrophes, and combining accents (NFC): 'dowager lady Chia'
-    occurs in 'Dowager lady Chia hastened', the beginning of a sentence, and "Yü-ts'un" in 'Yü-ts’un'. White space,
-    hyphens, accents and inflections count. The phrase does not begin or end within a word of the text: 'ceremonial
-    gate' does not occur in 'ceremonial gates'. This rule holds for scripts that separate words by spaces; any character
-    may adjoin Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese letters.
+    The comparison ignores letter case, the shape of apostrophes and the composition of accents (NFC): 'dowager lady
+    Chia' occurs in 'Dowager lady Chia hastened', and "Yü-ts'un" in 'Yü-ts’un'. White space, hyphens, accents and
+    inflections must agree. In scripts that separate words by spaces, the phrase must begin and end at word boundaries:
+    'ceremonial gate' does not occur in 'ceremonial gates'. Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese have
+    no such rule.
 
-    By this match the human translations of the real chunks (tests/realdata) have exactly the terms that their data
-    lists: 103 of 112 and 80 of 82. A match with letter case gives 100 of the 112, a match within words 104.
+    In the real chunks (tests/realdata), this finds exactly the terms that the data lists for the human translations:
+    103 of 112 and 80 of 82. A case-sensitive comparison finds 100 of the 112; without word boundaries it finds 104.
     """
     return _pattern(phrase).search(_folded(text))
 
@@ -66,21 +66,21 @@ def _folded(text: str) -> str:
 
 
 def literary(warehouse: Warehouse) -> dict[str, Literary]:
-    """The section `literary` of each corpus's description that names a human translation, by corpus."""
+    """Literary settings by corpus, for corpora whose description names a human translation to compare with."""
     rows = warehouse.read("corpus", columns=["corpus", "literary"]).drop_nulls().iter_rows()
     sections = ((corpus, Literary.model_validate_json(text)) for corpus, text in rows)
     return {corpus: section for corpus, section in sections if section.human}
 
 
 def rows(passage: str, terms: Iterable[Term], origin: str, source: str, human: str | None) -> pl.DataFrame:
-    """The terms of a passage as rows of `glossary` (columns of GLOSSARY), each searched in source and translation.
+    """Rows of `glossary` for the terms of a passage; each term is looked for in the source and the human translation.
 
     Parameters
     ----------
     origin
         FILE or MODEL.
-    human
-        The human translation, None where there is none: `in_human` is null then.
+    source, human
+        Source and human translation of the passage; without a human translation, `in_human` is null.
     """
     records = [
         (passage, *term, origin, found(term.term, source) is not None,
@@ -95,25 +95,25 @@ def entries(warehouse: Warehouse, passages: pl.DataFrame) -> dict[str, list[dict
 
     Returns
     -------
-    By passage, objects of `term`, `translation` and, where it is known, `gender`, in the order of the terms' first
-    occurrence in the source. Terms that do not occur in the source are left out: there is nothing to translate, and
-    adherence does not count them. A passage without terms is left out.
+    Entries by passage: objects with `term`, `translation` and, if known, `gender`, in the order of the terms' first
+    occurrence in the source. Terms that do not occur in the source are left out, because there is nothing to translate
+    and adherence does not count them. Passages without terms are left out, too.
     """
-    wanted = passages.select("passage")
-    terms = warehouse.read("glossary", wanted, ["passage", "term", "translation", "gender", "in_source"])
+    columns = ["passage", "term", "translation", "gender", "in_source"]
+    terms = warehouse.read("glossary", passages.select("passage"), columns)
     terms = terms.filter("in_source").drop("in_source")
     if terms.is_empty():
         return {}
     sources = dict(warehouse.read("source_text", terms.select("passage"), ["passage", "text"]).iter_rows())
-    placed: dict[str, list[tuple[int, Term]]] = {}
+    places: dict[str, list[tuple[int, Term]]] = {}
     for passage, *fields in terms.iter_rows():
         term = Term(*fields)
         if match := found(term.term, sources.get(passage, "")):
-            placed.setdefault(passage, []).append((match.start(), term))
+            places.setdefault(passage, []).append((match.start(), term))
     return {
         passage: [
             {name: value for name, value in term._asdict().items() if value}
             for _, term in sorted(occurrences, key=lambda occurrence: (occurrence[0], occurrence[1].term))
         ]
-        for passage, occurrences in placed.items()
+        for passage, occurrences in places.items()
     }

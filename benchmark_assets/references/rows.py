@@ -1,4 +1,4 @@
-"""Rows of the envelope's tables, from embedded references. Not here: the geometry (envelope), storage."""
+"""Rows of the tables `reference_envelope` and `reference_similarity`. Not here: the geometry (envelope), storage."""
 
 import numpy as np
 import polars as pl
@@ -7,7 +7,7 @@ from benchmark_assets.references.envelope import envelope
 from resources.catalogue import schema
 
 ENVELOPE = schema("reference_envelope", "embedder")
-_AT_ONCE = 256  # passages; in double precision, all references of a corpus would fill the memory
+_AT_ONCE = 256  # passages per step, because all references of a corpus in double precision would exhaust memory
 SIMILARITY = schema("reference_similarity")
 
 
@@ -19,7 +19,13 @@ def envelope_rows(passages: pl.DataFrame, references: pl.DataFrame) -> dict[str,
     passages
         Column `passage`, each once.
     references
-        Columns `passage`, `translator`, `vector` (array of float32, unit length) and `cut`, for complete references.
+        Complete references: columns `passage`, `translator`, `vector` (float32 array of unit length) and `cut` (whether
+        the embedder truncated the text, null if unknown).
+
+    Returns
+    -------
+    Rows by table, in the order of `passages`. The columns of the envelope are null for passages with fewer than two
+    references.
     """
     ordered = references.join(passages, on="passage", how="semi").sort("passage", "translator")
     ordered = ordered.with_row_index("row")
@@ -27,7 +33,8 @@ def envelope_rows(passages: pl.DataFrame, references: pl.DataFrame) -> dict[str,
     grouped = passages.select("passage").join(grouped, on="passage", how="left", maintain_order="left")
     grouped = grouped.with_columns(reference_count=pl.col("row").list.len().fill_null(0).cast(pl.Int32))
     vectors = ordered["vector"].to_numpy()
-    envelopes = [_without(grouped.filter(pl.col("reference_count") < 2))]
+    no_envelope = grouped.filter(pl.col("reference_count") < 2).select("passage", "reference_count")
+    envelopes = [pl.DataFrame(schema=ENVELOPE), no_envelope]
     pairs = [pl.DataFrame(schema=SIMILARITY)]
     for group in grouped.filter(pl.col("reference_count") >= 2).partition_by("reference_count"):
         for part in group.iter_slices(_AT_ONCE):
@@ -61,14 +68,6 @@ def envelope_rows(passages: pl.DataFrame, references: pl.DataFrame) -> dict[str,
             )
     order = passages.select("passage")
     return {
-        "reference_envelope": order.join(pl.concat(envelopes), on="passage", maintain_order="left"),
+        "reference_envelope": order.join(pl.concat(envelopes, how="diagonal"), on="passage", maintain_order="left"),
         "reference_similarity": order.join(pl.concat(pairs), on="passage", maintain_order="left_right"),
     }
-
-
-def _without(passages: pl.DataFrame) -> pl.DataFrame:
-    """Rows of passages without an envelope: `passage`, `reference_count`, and nulls."""
-    absent = {name: pl.lit(None, kind) for name, kind in ENVELOPE.items()}
-    return passages.select("passage", "reference_count").with_columns(
-        **{name: value for name, value in absent.items() if name not in ("passage", "reference_count")}
-    )

@@ -1,6 +1,6 @@
-"""Similarity and spread of the translators of a corpus: PaliBench's table 5.
+"""Agreement of the human translators: similarities, distances from the centroid, spread (PaliBench, table 5).
 
-Not here: translators as systems (leaderboard).
+Not here: human translators scored as systems (leaderboard).
 """
 
 import polars as pl
@@ -13,52 +13,53 @@ AGREEMENT = schema("translator_agreement", "signature")
 
 
 def agreement(similarities: pl.DataFrame, envelopes: pl.DataFrame) -> pl.DataFrame:
-    """Means over the passages of each corpus.
+    """Agreement of the human translators of each corpus, as means over passages with 95 % intervals.
 
     Parameters
     ----------
     similarities
         Rows of `reference_similarity`.
     envelopes
-        Rows of `reference_envelope`; passages without an envelope count for nothing.
+        Rows of `reference_envelope`. Passages without an envelope are ignored, except in 'similarity'.
 
     Returns
     -------
-    Columns of `AGREEMENT`, `sd` being the standard deviation over passages (divided by n, as PaliBench does). `measure`
-    is
+    Columns of `AGREEMENT` and `signature`. `sd` is the standard deviation over passages, with n in the denominator as
+    in PaliBench. Values of `measure`:
 
-    - 'similarity' of two translators;
-    - 'sim_centroid', of a translator and the centroid of all references of the passage, its own among them;
-    - 'centroid_distance', 1 - sim_centroid, which PaliBench calls a translator's drift;
-    - 'human_spread', the mean of these distances over the translators of a passage.
+    - 'similarity': cosine similarity of two translators;
+    - 'sim_centroid': similarity of a translator to the centroid of all references of the passage, including this
+      translator's;
+    - 'centroid_distance': 1 - sim_centroid, which PaliBench calls the translator's drift;
+    - 'human_spread': mean of the centroid distances of the translators of a passage.
 
     Notes
     -----
-    No vector is needed: with n unit vectors whose mean has length m = 1 - spread, the similarity of one to the centroid
-    is the mean of its n similarities, the one with itself (1) among them, over m.
+    Pairwise similarities suffice, without the vectors: if the mean of n unit vectors has length m = 1 - spread, the
+    similarity of a vector to the centroid is the mean of its n similarities, including 1 with itself, divided by m.
     """
-    placed = envelopes.drop_nulls("human_spread").select("passage", "reference_count", "human_spread")
+    envelopes = envelopes.drop_nulls("human_spread").select("passage", "reference_count", "human_spread")
     pairs = similarities.select("passage", "translator", "other", value="similarity")
-    both = pl.concat([pairs, pairs.select("passage", translator="other", other="translator", value="value")])
+    both_ways = pl.concat([pairs, pairs.select("passage", translator="other", other="translator", value="value")])
     mean = (1 + pl.col("value").sum()) / pl.col("reference_count").first()
-    own = (
-        both.join(placed, on="passage")
+    centroid_similarities = (
+        both_ways.join(envelopes, on="passage")
         .group_by("passage", "translator")
         .agg(value=mean / (1 - pl.col("human_spread").first()))
     )
     rows = pl.concat(
         [
             pairs.with_columns(measure=pl.lit("similarity")),
-            own.with_columns(measure=pl.lit("sim_centroid")),
-            own.with_columns(value=1 - pl.col("value"), measure=pl.lit("centroid_distance")),
-            placed.select("passage", value="human_spread", measure=pl.lit("human_spread")),
+            centroid_similarities.with_columns(measure=pl.lit("sim_centroid")),
+            centroid_similarities.with_columns(value=1 - pl.col("value"), measure=pl.lit("centroid_distance")),
+            envelopes.select("passage", value="human_spread", measure=pl.lit("human_spread")),
         ],
         how="diagonal",
     ).with_columns(pl.col("translator", "other").fill_null(""), CORPUS)
     keys = ["corpus", "measure", "translator", "other"]
     groups = rows.sort("passage").group_by(keys, maintain_order=True)
-    found = [(*names, *_mean(values["value"])) for names, values in groups]
-    return pl.DataFrame(found, schema=AGREEMENT, orient="row").sort(keys).with_columns(signature=pl.lit(SIGNATURE))
+    means = [(*names, *_mean(values["value"])) for names, values in groups]
+    return pl.DataFrame(means, schema=AGREEMENT, orient="row").sort(keys).with_columns(signature=pl.lit(SIGNATURE))
 
 
 def _mean(values: pl.Series) -> tuple[object, ...]:

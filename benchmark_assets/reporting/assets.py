@@ -1,8 +1,10 @@
-"""Assets that people read: a summary for each model, and the tables of all systems side by side.
+"""Assets for reporting: a summary of each model, comparisons of all systems, and the report.
 
-A human translator stands in every table as a system scored against the other translators, with one reference fewer than
-a model: `mean_references` says how many there were.
+Every table includes the human translators as systems. A translator is scored against the other translators, so with one
+reference fewer than a model; the column `mean_references` holds the mean number of references.
 """
+
+from collections.abc import Callable, Mapping, Sequence
 
 import dagster as dg
 import polars as pl
@@ -37,28 +39,31 @@ from resources.warehouse import Warehouse
 OUTPUTS = [drift_score, lexical_score, comet_score, output_diagnostic]
 SCORES = [drift_score, lexical_score, comet_score, human_baseline, comet_baseline]
 
+SCORED_BY = signature("of the scores")
+"""Part of the settings of every asset with aggregates of scores."""
+
 ON_DEMAND = "variorum/on-demand"
-"""Tag of assets that are materialized on request only: they are never stale."""
+"""Tag of assets that are materialized on request only and never count as stale."""
 
 
 @dg.asset(
     partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="reporting", code_version="2", kinds={"duckdb"},
-    deps=[dg.AssetDep(each, partition_mapping=BY_MODEL) for each in OUTPUTS],
+    deps=[dg.AssetDep(asset, partition_mapping=BY_MODEL) for asset in OUTPUTS],
 )  # fmt: skip
 def model_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
     """A model's aggregates over each corpus, with 95 % intervals."""
 
-    def compute(due: pl.DataFrame) -> Computed:
-        rows = summaries(model_scores(warehouse, due), "system").rename({"system": "model"})
+    def compute(stale: pl.DataFrame) -> Computed:
+        rows = summaries(model_scores(warehouse, stale), "system").rename({"system": "model"})
         return Computed({"model_summary": rows})
 
     def describe() -> Description:
         rows = warehouse.read("model_summary", pl.DataFrame({"model": context.partition_keys}))
         return {"summary": with_signatures(readable(rows.rename({"model": "system"})), rows)}
 
-    return refresh(context, warehouse, compute, signature("of the scores"), describe, draw=plots)
+    return refresh(context, warehouse, compute, SCORED_BY, describe, draw=plots)
 
 
 @dg.asset(
@@ -70,8 +75,8 @@ def leaderboard(
 ) -> dg.Output[None]:  # fmt: skip
     """Models and human translators of every corpus, ranked by similarity to the closest reference.
 
-    A human translator's row scores that translator against the other translators, and so shows how far apart people
-    are. A model that was removed from the registry keeps its row, marked as removed.
+    A human translator is scored against the other translators, which shows how much human translations differ. A model
+    that was removed from the registry keeps its row, marked as removed.
     """
     evaluated = set(warehouse.read("model_summary", columns=["model"])["model"])
     removed = sorted(evaluated - systems.known(evaluated))
@@ -88,113 +93,110 @@ def leaderboard(
             "leaderboard": with_signatures(readable(board), board), "further": with_signatures(further(board), board)
         }  # fmt: skip
 
-    return refresh(context, warehouse, compute, f"{signature('of the scores')} {removed}", describe, draw=plots)
+    return refresh(context, warehouse, compute, f"{SCORED_BY} {removed}", describe, draw=plots)
 
 
-@dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"}, deps=[reference_envelope])
-def translator_agreement(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
-) -> dg.Output[None]:
+def _aggregate(
+    deps: Sequence[dg.AssetsDefinition | str], settings: str, describe: Callable[[Warehouse], Description],
+    *further_tables: str,
+) -> Callable[[Callable[[Warehouse], Mapping[str, pl.DataFrame]]], dg.AssetsDefinition]:  # fmt: skip
+    """Decorator: make an unpartitioned asset from a function that takes the warehouse and returns rows by table.
+
+    The asset takes its name and its description from the function. `further_tables` names the tables that it fills in
+    addition to the one of its name.
+    """
+
+    def decorate(rows: Callable[[Warehouse], Mapping[str, pl.DataFrame]]) -> dg.AssetsDefinition:
+        @dg.asset(
+            name=rows.__name__, description=rows.__doc__, group_name="reporting", code_version="1", kinds={"duckdb"},
+            deps=deps, metadata={"tables": list(further_tables)} if further_tables else None,
+        )  # fmt: skip
+        def aggregate(
+            context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+        ) -> dg.Output[None]:
+            def compute(_: pl.DataFrame) -> Computed:
+                return Computed(rows(warehouse))
+
+            return refresh(context, warehouse, compute, settings, lambda: describe(warehouse), draw=plots)
+
+        return aggregate
+
+    return decorate
+
+
+@_aggregate(
+    [reference_envelope],
+    SIGNATURE,
+    lambda warehouse: {"agreement": shown(warehouse.read("translator_agreement"), "translator_agreement")},
+)
+def translator_agreement(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Similarity of each pair of translators, distance of each translator from the centroid, and the human spread."""
-
-    def compute(_: pl.DataFrame) -> Computed:
-        columns = ["passage", "reference_count", "human_spread"]
-        envelopes = warehouse.read("reference_envelope", columns=columns)
-        return Computed({"translator_agreement": agreement(warehouse.read("reference_similarity"), envelopes)})
-
-    def describe() -> Description:
-        return {"agreement": shown(warehouse.read("translator_agreement"), "translator_agreement")}
-
-    return refresh(context, warehouse, compute, SIGNATURE, describe, draw=plots)
+    envelopes = warehouse.read("reference_envelope", columns=["passage", "reference_count", "human_spread"])
+    return {"translator_agreement": agreement(warehouse.read("reference_similarity"), envelopes)}
 
 
-@dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"}, deps=[drift_score, human_baseline])
-def closest_share(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
-) -> dg.Output[None]:
+@_aggregate(
+    [drift_score, human_baseline],
+    closest.SIGNATURE,
+    lambda warehouse: {"shares": readings.shares(warehouse.read("closest_share"))},
+)
+def closest_share(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Share of passages for which each translator's reference is the closest to a system's output."""
-
-    def compute(_: pl.DataFrame) -> Computed:
-        scores, translators = all_scores(warehouse), warehouse.read("human_baseline", columns=["passage", "translator"])
-        return Computed({"closest_share": closest.closest(scores, translators)})
-
-    def describe() -> Description:
-        return {"shares": readings.shares(warehouse.read("closest_share"))}
-
-    return refresh(context, warehouse, compute, closest.SIGNATURE, describe, draw=plots)
+    translators = warehouse.read("human_baseline", columns=["passage", "translator"])
+    return {"closest_share": closest.closest(all_scores(warehouse), translators)}
 
 
-@dg.asset(group_name="reporting", code_version="1", kinds={"duckdb"}, deps=SCORES)
-def system_comparison(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
-) -> dg.Output[None]:
+@_aggregate(
+    SCORES,
+    f"{SCORED_BY} {significance.SIGNATURE}",
+    lambda warehouse: {"differences": readings.differences(warehouse.read("system_comparison"))},
+)
+def system_comparison(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Differences of each pair of systems in each ranked measure, with intervals, p-values and corrected p-values."""
-
-    def compute(_: pl.DataFrame) -> Computed:
-        return Computed({"system_comparison": compare(all_scores(warehouse))})
-
-    def describe() -> Description:
-        return {"differences": readings.differences(warehouse.read("system_comparison"))}
-
-    settings = f"{signature('of the scores')} {significance.SIGNATURE}"
-    return refresh(context, warehouse, compute, settings, describe, draw=plots)
+    return {"system_comparison": compare(all_scores(warehouse))}
 
 
-@dg.asset(
-    group_name="reporting", code_version="1", metadata={"tables": ["metric_concordance"]}, kinds={"duckdb"},
-    deps=[*SCORES, system_comparison],
-)  # fmt: skip
-def metric_rank(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
-) -> dg.Output[None]:
-    """Ranks in each measure, clusters of models that cannot be told apart, and whether measures agree."""
-
-    def compute(_: pl.DataFrame) -> Computed:
-        ranks, agreeing = standings(all_scores(warehouse), warehouse.read("system_comparison"))
-        return Computed({"metric_rank": ranks, "metric_concordance": agreeing})
-
-    def describe() -> Description:
-        ranks, agreeing = (warehouse.read(table) for table in ("metric_rank", "metric_concordance"))
-        return {"ranks": readings.ranks(ranks), "concordance": shown(agreeing, "metric_concordance")}
-
-    settings = f"{signature('of the scores')} {concordance.SIGNATURE} {significance.SIGNATURE}"
-    return refresh(context, warehouse, compute, settings, describe, draw=plots)
+@_aggregate(
+    [*SCORES, system_comparison],
+    f"{SCORED_BY} {concordance.SIGNATURE} {significance.SIGNATURE}",
+    lambda warehouse: {
+        "ranks": readings.ranks(warehouse.read("metric_rank")),
+        "concordance": shown(warehouse.read("metric_concordance"), "metric_concordance"),
+    },
+    "metric_concordance",
+)
+def metric_rank(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
+    """Ranks in each measure, clusters of models that are not significantly different, concordance of the measures."""
+    ranks, agreements = standings(all_scores(warehouse), warehouse.read("system_comparison"))
+    return {"metric_rank": ranks, "metric_concordance": agreements}
 
 
-@dg.asset(
-    group_name="reporting", code_version="1", kinds={"duckdb"},
-    deps=[*SCORES, output_diagnostic, reference_envelope, "source_text", "reference"],
-)  # fmt: skip
-def slice_summary(
-    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
-) -> dg.Output[None]:
+@_aggregate(
+    [*SCORES, output_diagnostic, reference_envelope, "source_text", "reference"],
+    SCORED_BY,
+    lambda warehouse: {"slices": readings.slices(warehouse.read("slice_summary"))},
+)
+def slice_summary(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Every system's aggregates over parts of a corpus: collections, and thirds by length and by human spread."""
-
-    def compute(_: pl.DataFrame) -> Computed:
-        return Computed({"slice_summary": sliced(all_scores(warehouse), slices(measured(warehouse)))})
-
-    def describe() -> Description:
-        return {"slices": readings.slices(warehouse.read("slice_summary"))}
-
-    return refresh(context, warehouse, compute, signature("of the scores"), describe, draw=plots)
+    return {"slice_summary": sliced(all_scores(warehouse), slices(measured(warehouse)))}
 
 
 @dg.asset(group_name="reporting", code_version="2", kinds={"duckdb", "vegalite"}, deps=ASSETS, tags={ON_DEMAND: "yes"})
 def report(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """All aggregates as one HTML page that needs no network; its version is a hash of its content.
 
-    An asset that was never materialized counts as empty. Materialized on request only: the page takes seconds to write,
-    and is not read after every change.
+    An asset that was never materialized counts as empty. The page takes seconds to write, so it is materialized on
+    request only.
     """
     from benchmark_assets.reporting.report.page import content_hash
     from benchmark_assets.reporting.report.writing import write
 
     file = home() / "reports" / "report.html"
 
-    def settings(asked: pl.DataFrame) -> pl.DataFrame:
-        anything = any(len(warehouse.read(table, most=1)) for table in ("leaderboard", "understanding_board"))
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        scored = any(len(warehouse.read(table, most=1)) for table in ("leaderboard", "understanding_board"))
         lost = len(warehouse.read("report", most=1)) > 0 and not file.is_file()
-        return (asked if anything else asked.clear()).with_columns(settings=pl.lit("lost" if lost else ""))
+        return (partitions if scored else partitions.clear()).with_columns(settings=pl.lit("lost" if lost else ""))
 
     def compute(_: pl.DataFrame) -> Computed:
         html = write(warehouse, file)

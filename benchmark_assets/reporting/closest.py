@@ -1,4 +1,4 @@
-"""The reference that each system comes closest to: PaliBench's table 7. Not here: similarities (metrics.drift)."""
+"""Closest references of each system (PaliBench, table 7). Not here: similarities (metrics.drift)."""
 
 import polars as pl
 
@@ -13,17 +13,22 @@ SIGNATURE = (
 
 
 def closest(scores: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
-    """Count how often each translator's reference is the one most similar to a system's output.
+    """Share of passages in which each translator's reference is the one most similar to a system's output.
 
     Parameters
     ----------
     scores
-        Columns `kind`, `system`, `corpus`, `passage`, `references` and `closest_reference`.
+        Columns `kind`, `system`, `corpus`, `passage`, `references` (number of references) and `closest_reference`.
     references
         Columns `passage` and `translator`: the complete references. A translator is not compared with itself.
+
+    Returns
+    -------
+    Columns of `CLOSEST` and `signature`: one row for each system and translator of a corpus, with the share in [0, 1]
+    and its 95 % interval.
     """
-    chosen = scores.filter(pl.col("references") >= 2, pl.col("closest_reference").is_not_null())
-    pairs = chosen.select("kind", "system", "corpus", "passage", "references", "closest_reference").join(
+    outputs = scores.filter(pl.col("references") >= 2, pl.col("closest_reference").is_not_null())
+    pairs = outputs.select("kind", "system", "corpus", "passage", "references", "closest_reference").join(
         references.select("passage", "translator"), on="passage"
     )
     pairs = pairs.filter((pl.col("kind") == "model") | (pl.col("translator") != pl.col("system")))

@@ -1,6 +1,6 @@
-"""Systems beside each other: differences of each two, ranks and clusters in each measure, and whether measures agree.
+"""Comparison of systems: pairwise differences, ranks and clusters in each measure, and concordance of the measures.
 
-Here: rows of tables. Not here: the tests (metrics.significance), the coefficients (metrics.concordance).
+Here: the rows of the tables. Not here: the tests (metrics.significance), the coefficients (metrics.concordance).
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ CONCORDANCE = schema("metric_concordance")
 
 
 def compare(scores: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `system_comparison`: each two systems of a corpus in each measure of `RANKED` that both have.
+    """Differences of each pair of systems of a corpus, in each measure of `RANKED` that both systems have.
 
     Parameters
     ----------
@@ -32,8 +32,9 @@ def compare(scores: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `COMPARISON`. `difference` is the score of `system` minus that of `other`; which way is better, the
-    measure says. Pairs of models, of translators, and of one of each are corrected by Holm's method among themselves.
+    Columns of `COMPARISON`. `difference` is the score of `system` minus the score of `other`; whether greater scores
+    are better depends on the measure. P-values are corrected by Holm's method within three families: pairs of models,
+    pairs of translators, and pairs of a model and a translator.
     """
     parts = [pl.DataFrame(schema=COMPARISON)]
     for corpus, text, systems in _corpora(scores):
@@ -42,8 +43,8 @@ def compare(scores: pl.DataFrame) -> pl.DataFrame:
             {"first": "second", "kind": "other_kind", "system": "other", "mean_references": "other_references"}
         )
         for measure in RANKED:
-            found = significance.differences(systems.statistics[measure.name], measure)
-            named = found.join(rows, on="first").join(others, on="second").sort("first", "second")
+            tests = significance.differences(systems.statistics[measure.name], measure)
+            named = tests.join(rows, on="first").join(others, on="second").sort("first", "second")
             families = named.partition_by("kind", "other_kind", maintain_order=True)
             parts += [
                 family.with_columns(
@@ -57,7 +58,7 @@ def compare(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Rows of `metric_rank` and of `metric_concordance`, for corpora that have a model.
+    """Ranks of the systems in each measure, and concordance of the measures, for each corpus that has a model.
 
     Parameters
     ----------
@@ -69,12 +70,13 @@ def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFram
     Returns
     -------
     ranks
-        Columns of `RANK`: systems in each measure of `RANKED` that some model has, and in `mean_rank`, whose `value` is
-        the mean over the measures that the system has. Ranks are among models; a translator's is the one that a model
-        of that score would have. `cluster` numbers models that cannot be told apart (null for translators).
+        Columns of `RANK`: one row for each system and each measure of `RANKED` that at least one model has, and one for
+        `mean_rank`, whose `value` is the system's mean rank over the measures that it has. Ranks are among models; a
+        translator gets the rank that a model with the same score would have. Models with the same number in `cluster`
+        are not significantly different (null for translators).
     agreement
-        Columns of `CONCORDANCE`: 'tau_b' of each two measures, and 'W' of all of them over the models that have all.
-        Null where a measure ties all models.
+        Columns of `CONCORDANCE`: 'tau_b' of each pair of measures, and 'W' of all measures over the models that have
+        every measure. Null if a measure ties all models.
     """
     ranks: list[tuple[object, ...]] = []
     agreement: list[tuple[object, ...]] = []
@@ -88,16 +90,16 @@ def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFram
         goodness = np.stack([each.better * values[each.name] for each in measures])
         absent = [each.name for each in RANKED if each not in measures]
         text = f"{text}; {concordance.SIGNATURE}" + (f"; no model has {', '.join(absent)}" if absent else "")
-        own = compared.filter(pl.col("corpus") == corpus)
-        ranks += [(corpus, *row, text) for row in _ranks(systems, measures, goodness, models, own)]
+        differences = compared.filter(pl.col("corpus") == corpus)
+        ranks += [(corpus, *row, text) for row in _ranks(systems, measures, goodness, models, differences)]
         agreement += [(corpus, *row, text) for row in _concordance(measures, goodness[..., models])]
     return pl.DataFrame(ranks, schema=RANK, orient="row"), pl.DataFrame(agreement, schema=CONCORDANCE, orient="row")
 
 
 def _corpora(scores: pl.DataFrame) -> Iterator[tuple[str, str, Panel]]:
     """Name, signature and panel of each corpus that has scores."""
-    for (corpus,), own in scores.drop_nulls("sim_best").sort("corpus").group_by(["corpus"], maintain_order=True):
-        yield str(corpus), signed(own, str(corpus)), panel(own, RANKED)
+    for (corpus,), rows in scores.drop_nulls("sim_best").sort("corpus").group_by(["corpus"], maintain_order=True):
+        yield str(corpus), signed(rows, str(corpus)), panel(rows, RANKED)
 
 
 def _ranks(
@@ -105,7 +107,8 @@ def _ranks(
 ) -> Iterator[tuple[object, ...]]:
     """Rows of `metric_rank` without the columns `corpus` and `signature`.
 
-    `goodness` has shape (measures, 1 + resamples, systems), with the observed values before the resamples.
+    `goodness` (more is better) has shape (measures, 1 + resamples, systems); the observed values precede the resamples.
+    `models`, shape (systems,), is true for models.
     """
     names = systems.systems.rows()
     ranked = concordance.ranks(goodness, models)
@@ -116,23 +119,23 @@ def _ranks(
             scores = measure.better * good[:, at]
             value = scores[0], *measure.interval(sums[at], scores[1:])
             yield *names[at][:2], measure.name, *names[at][2:], *value, *bounded(rank[:, at]), cluster.get(at)
-    known = ~np.isnan(ranked)
-    counts = known.sum(axis=0)
+    present = ~np.isnan(ranked)
+    counts = present.sum(axis=0)
     means = np.divide(
-        np.where(known, ranked, 0).sum(axis=0), counts, out=np.full(counts.shape, np.nan), where=counts > 0
+        np.where(present, ranked, 0).sum(axis=0), counts, out=np.full(counts.shape, np.nan), where=counts > 0
     )
-    placed = concordance.ranks(-means, models)
+    mean_ranks = concordance.ranks(-means, models)
     for at in np.flatnonzero(counts[0]).tolist():
-        yield *names[at][:2], MEAN_RANK, *names[at][2:], *bounded(means[:, at]), *bounded(placed[:, at]), None
+        yield *names[at][:2], MEAN_RANK, *names[at][2:], *bounded(means[:, at]), *bounded(mean_ranks[:, at]), None
 
 
 def _clusters(
     names: list[tuple[Any, ...]], measure: Measure, good: Floats, models: NDArray[np.bool_], compared: pl.DataFrame
 ) -> dict[int, int]:
-    """Number of each model's cluster, by the model's position in `names`."""
-    own = compared.filter(pl.col("measure") == measure.name, kind="model", other_kind="model")
+    """Number of each model's cluster in a measure, by the model's position in `names`."""
+    pairs = compared.filter(pl.col("measure") == measure.name, kind="model", other_kind="model")
     ahead: set[tuple[str, str]] = set()
-    for system, other, difference, p in own.select("system", "other", "difference", "p_holm").iter_rows():
+    for system, other, difference, p in pairs.select("system", "other", "difference", "p_holm").iter_rows():
         if p < significance.LEVEL:
             ahead.add((system, other) if measure.better * difference > 0 else (other, system))
     order = [int(at) for at in np.argsort(-good, kind="stable") if models[at] and not np.isnan(good[at])]
@@ -141,11 +144,11 @@ def _clusters(
 
 
 def _concordance(measures: list[Measure], goodness: Floats) -> Iterator[tuple[object, ...]]:
-    """Rows of `metric_concordance` without the columns `corpus` and `signature`, from scores of models."""
+    """Rows of `metric_concordance` without the columns `corpus` and `signature`, for the models in `goodness`."""
     for one, other in combinations(range(len(measures)), 2):
-        both = int(np.isfinite(goodness[[one, other], 0]).all(axis=0).sum())
+        models = int(np.isfinite(goodness[[one, other], 0]).all(axis=0).sum())
         tau = concordance.kendall_tau(goodness[one], goodness[other])
-        yield "tau_b", measures[one].name, measures[other].name, both, *bounded(tau)
+        yield "tau_b", measures[one].name, measures[other].name, models, *bounded(tau)
     complete = goodness[..., np.isfinite(goodness[:, 0]).all(axis=0)]
     count = complete.shape[-1]
     if count and len(measures) > 1:

@@ -1,7 +1,7 @@
-"""Tables of a package: the tables and columns it holds, and the formats they are written in.
+"""Tables of a package: which tables and columns it has, and the formats in which they are written.
 
-Here: public columns of the catalogue by file; a table as CSV and as Parquet. Not here: texts and rights (export), what
-columns mean (dictionary). A package holds the columns that the catalogue declares public, and nothing else.
+A package has the columns that the catalogue declares public, and no others. Here: public columns by file; a table as
+CSV and as Parquet. Not here: texts and rights (export), meanings of columns (dictionary).
 """
 
 import io
@@ -16,11 +16,11 @@ from resources import catalogue
 CHECKSUMS = "checksums.sha256"
 
 ASSEMBLED = ("scores", "passages", "verification", "outputs", "costs")
-"""Files that are assembled from several tables, or from parts of one (export, task_export)."""
+"""Files without a table of their own; export and task_export assemble their rows."""
 
 
 class PackageSource(NamedTuple):
-    """Source of a package file: a table and its public columns."""
+    """The table and the public columns that a package file is written from."""
 
     table: str
     columns: list[str]
@@ -28,7 +28,7 @@ class PackageSource(NamedTuple):
 
 @cache
 def files(key: str, without: str = "") -> dict[str, PackageSource]:
-    """Sources by CSV file name, of the tables that have the column `key` and lack the column `without`."""
+    """Sources of package files by CSV file name: tables that have the column `key` and lack the column `without`."""
     return {
         f"{table.file}.csv": PackageSource(table.name, public(table.name))
         for table in catalogue.tables().values()
@@ -37,12 +37,12 @@ def files(key: str, without: str = "") -> dict[str, PackageSource]:
 
 
 def public(table: str) -> list[str]:
-    """Public columns of a table except the corpus: a package has one corpus, or none."""
+    """Public columns of a table, except `corpus`, which would be the same in all rows of a package."""
     return [name for name in catalogue.table(table).public if name != "corpus"]
 
 
 def as_csv(rows: pl.DataFrame) -> bytes:
-    """A table as CSV, its lists as JSON."""
+    """A table as CSV in UTF-8; lists are written as JSON."""
     lists = [
         pl.Series(name, [None if each is None else json.dumps(each, ensure_ascii=False) for each in column.to_list()],
                   dtype=pl.String)
@@ -53,10 +53,7 @@ def as_csv(rows: pl.DataFrame) -> bytes:
 
 
 def as_parquet(rows: pl.DataFrame) -> bytes:
-    """A table as Parquet: with the same version of polars, the same rows give the same bytes.
-
-    The chunks of the frame make no difference: it is written as one chunk, in row groups of one size.
-    """
+    """A table as Parquet. Equal rows give equal bytes under the same version of polars, however they are chunked."""
     file = io.BytesIO()
     rows.rechunk().write_parquet(file, compression="zstd", compression_level=9, row_group_size=100_000)
     return file.getvalue()

@@ -25,7 +25,7 @@ CONFORMS = "http://mlcommons.org/croissant/1.0"
 KERNEL = "http://datacite.org/schema/kernel-4"
 SPDX = "https://spdx.org/licenses/"
 IDENTIFIER = re.compile(r"(CC0-1\.0|CC-BY(-NC)?(-SA|-ND)?-[1-4]\.0|Apache-2\.0|MIT|ODbL-1\.0|PDDL-1\.0)")
-"""Identifiers of SPDX's list that we know to be such: what only looks like one gets no address."""
+"""Licenses that are linked by their SPDX identifier; any other text is given as it stands, without a link."""
 
 TO_BE_ANNOUNCED = ":tba"
 TYPES = {
@@ -57,7 +57,10 @@ CONTEXT = {
 
 
 class About(NamedTuple):
-    """Facts about a package for the records: licences of its open texts, language codes of its texts."""
+    """Facts about a package that its records state.
+
+    `licences` are those of the texts that may be passed on, `languages` the codes of all languages in the package.
+    """
 
     corpus: str
     published: date
@@ -66,21 +69,16 @@ class About(NamedTuple):
     private: bool
 
 
-def croissant(
-    about: About, files: Mapping[str, bytes], tables: Mapping[str, str], meanings: Sequence[Entry]
-) -> dict[str, Any]:
-    """The package as a Croissant data set: all files with their SHA-256, and one record set for each table.
+def croissant(about: About, files: Mapping[str, bytes], meanings: Sequence[Entry]) -> dict[str, Any]:
+    """The Croissant record of a package: all files with their SHA-256, and one record set for each table.
 
     Parameters
     ----------
     files
         Content of each file that may be passed on, by its path in the package.
-    tables
-        Name of each table's CSV file, by the path of its Parquet file; only tables in `files`.
     meanings
-        The data dictionary.
+        The data dictionary, sorted by table; each table has a Parquet file in `files`.
     """
-    parquet = {csv.removesuffix(".csv"): path for path, csv in tables.items()}
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -95,15 +93,16 @@ def croissant(
         "version": _software()["version"],
         "inLanguage": list(about.languages),
         "isLiveDataset": False,
-        "distribution": [_file(path, whole) for path, whole in sorted(files.items())],
+        "distribution": [_file(path, content) for path, content in sorted(files.items())],
         "recordSet": [
-            _record_set(table, parquet[table], list(own)) for table, own in groupby(meanings, lambda each: each.table)
+            _record_set(table, f"parquet/{table}.parquet", list(columns))
+            for table, columns in groupby(meanings, lambda each: each.table)
         ],
     }
 
 
 def datacite(about: About, files: Mapping[str, bytes]) -> dict[str, Any]:
-    """The properties that DataCite's schema requires, except the DOI, and optional properties known here."""
+    """The DataCite record of a package: every required property but the DOI, and optional properties that are known."""
     return {
         "schemaVersion": KERNEL,
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Benchmark scores"},
@@ -120,15 +119,15 @@ def datacite(about: About, files: Mapping[str, bytes]) -> dict[str, Any]:
     }
 
 
-def _file(path: str, whole: bytes) -> dict[str, Any]:
+def _file(path: str, content: bytes) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
         "@id": path,
         "name": PurePosixPath(path).name,
         "contentUrl": path,
-        "contentSize": f"{len(whole)} B",
+        "contentSize": f"{len(content)} B",
         "encodingFormat": _format(path),
-        "sha256": hashlib.sha256(whole).hexdigest(),
+        "sha256": hashlib.sha256(content).hexdigest(),
     }
 
 
@@ -154,11 +153,11 @@ def _record_set(table: str, path: str, columns: Sequence[Entry]) -> dict[str, An
 
 
 def _description(about: About) -> str:
-    left_out = " This is a private package: it may not be passed on as it is." if about.private else ""
+    warning = " This is a private package: it may not be passed on as it is." if about.private else ""
     return (
         f"Machine translations of the corpus {about.corpus} measured against its human translations: scores by "
-        "passage, summaries with 95 % intervals, and what they were made from. Of a text whose licence restricts it, "
-        f"only length and SHA-256 are given.{left_out}"
+        "passage, summaries with 95 % intervals, and the settings behind them. For a text with a restrictive licence, "
+        f"only length and SHA-256 are given.{warning}"
     )
 
 
@@ -191,10 +190,9 @@ def _format(path: str) -> str:
 
 
 def _authors() -> list[str]:
-    people = _software()["authors"]
-    return [each.get("name") or f"{each['given-names']} {each['family-names']}" for each in people]
+    return [each.get("name") or f"{each['given-names']} {each['family-names']}" for each in _software()["authors"]]
 
 
 def _software() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((PROJECT / "CITATION.cff").read_text(encoding="utf-8"))
-    return found
+    citation: dict[str, Any] = yaml.safe_load((PROJECT / "CITATION.cff").read_text(encoding="utf-8"))
+    return citation

@@ -1,4 +1,4 @@
-"""The data dictionary of a package: type and meaning of each column, as the catalogue declares them.
+"""The data dictionary of a package: type, unit and meaning of each column, as the catalogue declares them.
 
 Not here: which columns a package has (contents).
 """
@@ -12,11 +12,11 @@ from resources import catalogue
 from resources.tables import markdown
 
 OF_TRANSLATOR = "characters "
-"""What the columns of `passages` begin with that a translator's name ends."""
+"""Prefix of the columns of `passages` that are named after a translator: `characters NAME`."""
 
 
 class Entry(NamedTuple):
-    """A column of a package. `table` is the file's name without ending; `type` is DuckDB's, of the Parquet file."""
+    """A column of a package. `table` is the file's name without its extension, `type` the DuckDB type of the column."""
 
     table: str
     column: str
@@ -26,12 +26,12 @@ class Entry(NamedTuple):
 
 
 def entries(tables: Mapping[str, pl.DataFrame]) -> list[Entry]:
-    """An entry for each column of each table, in the order of names and columns.
+    """An entry for each column of a package: tables in alphabetical order, columns in the order of the table.
 
     Parameters
     ----------
     tables
-        Tables of a package, by the names of their files in CSV.
+        Tables of a package by the names of their CSV files.
 
     Raises
     ------
@@ -46,26 +46,26 @@ def entries(tables: Mapping[str, pl.DataFrame]) -> list[Entry]:
 
 
 def title(file: str) -> str:
-    """Meaning of a package table, as the catalogue declares it."""
+    """Description of a package file, named without its extension, from the catalogue."""
     return catalogue.packaged(file)[0].meaning
 
 
-def frame(found: Sequence[Entry]) -> pl.DataFrame:
-    """Entries as a table."""
-    return pl.DataFrame(found, schema=dict.fromkeys(Entry._fields, pl.String), orient="row")
+def frame(entries: Sequence[Entry]) -> pl.DataFrame:
+    """Entries as a frame with the columns of `Entry`."""
+    return pl.DataFrame(entries, schema=dict.fromkeys(Entry._fields, pl.String), orient="row")
 
 
-def page(found: Sequence[Entry]) -> str:
-    """Entries as Markdown, a section a table."""
-    parts = ["# Data dictionary\n\nTypes are DuckDB's. In CSV, lists are JSON and NULL is nothing.\n"]
-    for (file,), rows in frame(found).group_by(["table"], maintain_order=True):
-        own = rows.select(pl.format("`{}`", "column").alias("column"), "type", "unit", "meaning")
-        parts.append(f"## {file}\n\n{title(str(file))}\n\n{markdown(own, most=len(own))}\n")
+def page(entries: Sequence[Entry]) -> str:
+    """Entries as Markdown with a section for each table."""
+    parts = ["# Data dictionary\n\nTypes are DuckDB's. In CSV, lists are JSON and NULL is an empty field.\n"]
+    for (file,), rows in frame(entries).group_by(["table"], maintain_order=True):
+        columns = rows.select(pl.format("`{}`", "column").alias("column"), "type", "unit", "meaning")
+        parts.append(f"## {file}\n\n{title(str(file))}\n\n{markdown(columns, most=len(rows))}\n")
     return "\n".join(parts)
 
 
 def files_of(tables: Sequence[str]) -> str:
-    """Files of a package as rows of a Markdown table: name, and what the file holds."""
+    """Rows of a Markdown table that lists CSV files: name and description of each file."""
     return "\n".join(f"| `{file}` | {title(file.removesuffix('.csv'))} |" for file in sorted(tables))
 
 

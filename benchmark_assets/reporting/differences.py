@@ -1,8 +1,8 @@
-"""What changed between two packages of a corpus, or of the tasks: how they were made, texts, passages, models, scores.
+"""Comparison of two packages of a corpus, or of the tasks: changes of method, texts, passages, models and scores.
 
 Here: reading packages, and the comparison. Not here: the tests (metrics.significance), writing packages (export).
-Packages are compared and not warehouses, because they are what people keep and pass on: one needs no home, no lock and
-no restricted text to say what has changed since a paper.
+Packages are compared rather than warehouses because people keep and share them: a comparison with the numbers of a
+paper needs no home, no lock and no restricted text.
 """
 
 import json
@@ -16,7 +16,7 @@ import polars as pl
 from benchmark_assets.metrics import significance
 from benchmark_assets.metrics.measures import RANKED, Measure, panel
 from benchmark_assets.reporting.contents import CHECKSUMS
-from benchmark_assets.reporting.export import EXPORT
+from benchmark_assets.reporting.export import EXPORT, recorded
 from resources.catalogue import column
 from resources.errors import BadInput
 from resources.folders import README
@@ -31,8 +31,8 @@ PARTS = {
     "BLEU|": {"bleu"}, "chrF2++|": {"chrf"}, "COMET:": {"comet_avg"},
     "95 % intervals:": set[str](), "rates:": set[str](),
 }  # fmt: skip
-"""On which parts of a signature the measures rest. Intervals are computed here, anew. A part that is not among these is
-of all measures."""
+"""Measures that depend on a part of a signature, by the beginning of the part. A part that is not listed affects every
+measure. Intervals affect none, since the comparison computes its own."""
 
 SCORES = pl.Schema({
     "measure": pl.String(), "model": pl.String(), "passages": pl.Int32(), "changed": pl.Int32(),
@@ -41,20 +41,18 @@ SCORES = pl.Schema({
     "p_randomization": pl.Float64(), "p_holm": pl.Float64(), "verdict": pl.String(),
 })  # fmt: skip
 
-
 FURTHER = {
     "pairwise_scores": ("LT", "model", ("base_set", "slice"), "lt", ("contract", "signature")),
     "literary_scores": ("literary score", "model", ("aspect",), "score", ("signature",)),
     "understanding_board": (
-        "understanding",
-        "system",
-        ("kind", "benchmark", "language", "task"),
-        "score",
-        ("signature",),
+        "understanding", "system", ("kind", "benchmark", "language", "task"), "score", ("signature",),
     ),
-}
-"""Scores that packages hold with their intervals, by table: name, system, of what they are, column, and what they must
-have in common to be compared."""
+}  # fmt: skip
+"""Scores with intervals, by table of the package: name, column of the system, columns that identify the score, column
+of the score, and columns that state its method: scores are comparable only if these are equal."""
+
+ANOTHER_METHOD = "method differs"
+"""Verdict on a difference that says nothing about the model."""
 
 BESIDE = pl.Schema({
     **dict.fromkeys(["score", "of", "system"], pl.String()),
@@ -64,39 +62,46 @@ BESIDE = pl.Schema({
 
 
 class Package(NamedTuple):
-    """Content of a package that is compared.
+    """The parts of a package that are compared.
 
     Attributes
     ----------
     tables
         Tables by name.
-    made
-        Lines that say how the package was made.
+    provenance
+        Versions and settings that the package was made with, one a line.
     texts
-        SHA-256 of the texts by file and place.
+        SHA-256 of each text by file ('source' or 'references'), passage id and translator ('' for the source).
     of
-        Subject of the package: a corpus or understanding.
+        Subject of the package: the name of a corpus, or 'understanding and costs'.
     """
 
     folder: Path
     tables: dict[str, pl.DataFrame]
-    made: list[str]
+    provenance: list[str]
     texts: dict[tuple[str, ...], str]
     of: str = ""
 
 
 class Differences(NamedTuple):
-    """What changed. `made` are lines, the old ones with '-' before them and the new ones with '+'.
+    """Changes from an old package to a new one.
 
-    `texts` (of passages that both packages have), `models` and `passages` are lists of names by what became of them:
-    'added', 'removed', 'changed'. `scores` has the columns of `SCORES`, a row for each measure and model that both
-    packages have, on the passages that both have; the outputs of `changed` passages differ. `verdict` is 'better',
-    'worse', 'noise', or 'made differently' if the difference says nothing about the model. `further` has the columns of
-    `BESIDE`: scores by judges and on tasks that both packages have with an interval. Its `verdict` is 'better' or
-    'worse' if the intervals are disjoint (a conservative test), else 'intervals overlap' or 'made differently'.
+    Attributes
+    ----------
+    provenance
+        Lines of `Package.provenance` that only one package has; they begin with '-' (old package) or '+' (new package).
+    texts, passages, models
+        Names by kind of change: 'added', 'removed' or 'changed'. Only texts of passages in both packages count.
+    scores
+        Columns of `SCORES`: a row for each measure and each model in both packages, over the passages that both have.
+        `changed` counts passages for which the outputs differ. `verdict` is 'better', 'worse', 'noise' or
+        `ANOTHER_METHOD`.
+    further
+        Columns of `BESIDE`: scores by judges and on tasks, with intervals. `verdict` is 'better' or 'worse' if the
+        intervals are disjoint (a conservative test), else 'intervals overlap' or `ANOTHER_METHOD`.
     """
 
-    made: list[str]
+    provenance: list[str]
     texts: dict[str, list[str]]
     passages: dict[str, list[str]]
     models: dict[str, list[str]]
@@ -110,86 +115,82 @@ def read(folder: Path) -> Package:
     Raises
     ------
     BadInput
-        Where the folder is none, lacks a file, or holds one that is not as it was written.
+        If the folder is not a package, lacks a file, or contains a file that was modified.
     """
-    sums = folder / CHECKSUMS
     readme = folder / README
     titles = EXPORT.public, EXPORT.private
-    if not sums.is_file() or not readme.is_file() or not readme.read_text("utf-8", "replace").startswith(titles):
-        raise BadInput(folder, "", "is no package", "`variorum export` writes one")
-    written = {path: digest for digest, _, path in (line.partition("  ") for line in sums.read_text().splitlines())}
+    is_package = (folder / CHECKSUMS).is_file() and readme.is_file()
+    if not is_package or not readme.read_text("utf-8", "replace").startswith(titles):
+        raise BadInput(folder, "", "is not a package", "`variorum export` writes packages")
+    written = recorded(folder)
     of_tasks = "parquet/tasks.parquet" in written
     needed, texts = ((), ()) if of_tasks else (NEEDED, TEXTS)
     further = [name for name in FURTHER if f"parquet/{name}.parquet" in written]
     for path in (*(f"parquet/{name}.parquet" for name in (*needed, *further)), *texts, README):
         if path not in written:
-            raise BadInput(folder, path, "is not in the package", "export the corpus anew")
+            raise BadInput(folder, path, "is not in the package", "export the corpus again")
         if not (folder / path).is_file() or sha256(folder / path) != written[path]:
-            raise BadInput(folder, path, "is not as it was written", "get the package anew")
+            raise BadInput(folder, path, "differs from its checksum", "get the package again")
     tables = {name: pl.read_parquet(folder / f"parquet/{name}.parquet") for name in (*needed, *further)}
     head, _, section = readme.read_text(encoding="utf-8").partition(SECTION)
-    made = [line[2:] for line in section.partition("\n## ")[0].splitlines() if line.startswith("- ")]
+    provenance = [line[2:] for line in section.partition("\n## ")[0].splitlines() if line.startswith("- ")]
     _, _, of = head.partition("\n")[0].partition(": ")
-    return Package(folder, tables, made, {} if of_tasks else dict(_texts(folder)), of)
+    return Package(folder, tables, provenance, {} if of_tasks else dict(_texts(folder)), of)
 
 
 def compare(old: Package, new: Package) -> Differences:
-    """What changed from one package to the other.
+    """Changes from one package to another.
 
     Raises
     ------
     BadInput
-        Where they are not of the same corpus.
+        If the packages have different subjects.
     """
     if old.of != new.of:
-        raise BadInput(
-            new.folder, "", f"is of {new.of}, and {old.folder} of {old.of}", "compare two of the same corpus"
-        )
-    before, after = set(old.made), set(new.made)
-    made = [f"- {line}" for line in old.made if line not in after] + [
-        f"+ {line}" for line in new.made if line not in before
-    ]
+        problem = f"is a package of {new.of}, but {old.folder} is a package of {old.of}"
+        raise BadInput(new.folder, "", problem, "compare two packages of the same corpus")
+    provenance = [f"- {line}" for line in old.provenance if line not in new.provenance]
+    provenance += [f"+ {line}" for line in new.provenance if line not in old.provenance]
     further = _further(old, new)
     if "scores" not in old.tables:
-        systems = _sets(old, new, "understanding_board", "system")
-        return Differences(made, {}, {}, systems, pl.DataFrame(schema=SCORES), further)
+        systems = _changed_names(old, new, "understanding_board", "system")
+        return Differences(provenance, {}, {}, systems, pl.DataFrame(schema=SCORES), further)
     texts = _changed_texts(old, new)
-    return Differences(
-        made,
-        texts,
-        _sets(old, new, "passages", "passage_id"),
-        _sets(old, new, "scores", "model"),
-        _compared(old, new, bool(texts)),
-        further,
-    )
+    passages, models = _changed_names(old, new, "passages", "passage_id"), _changed_names(old, new, "scores", "model")
+    return Differences(provenance, texts, passages, models, _compared(old, new, bool(texts)), further)
 
 
-def page(found: Differences) -> str:
-    """Differences as text, how the packages were made first: a difference of method is none of models."""
-    parts = ["Made differently", *(found.made or ["in nothing that the packages tell"]), ""]
-    for title, own in (("Texts", found.texts), ("Passages", found.passages), ("Models", found.models)):
-        lines = [f"{what}: {_listed(names)}" for what, names in own.items() if names]
-        parts += [title, *(lines or ["the same"]), ""]
-    if len(found.further):
+def page(changes: Differences) -> str:
+    """Differences as text. Changes of method come first, because they may explain the differences between scores."""
+    parts = ["Method", *(changes.provenance or ["no recorded difference"]), ""]
+    for title, names_by_change in (
+        ("Texts", changes.texts),
+        ("Passages", changes.passages),
+        ("Models", changes.models),
+    ):
+        lines = [f"{change}: {_listed(names)}" for change, names in names_by_change.items() if names]
+        parts += [title, *(lines or ["no difference"]), ""]
+    if len(changes.further):
         value = column("metric_rank", "value")
         scores = (cell(value._replace(name=name)) for name in ("old", "new"))
-        beside = found.further.select("score", "of", "system", *scores, "verdict")
-        parts += ["Scores by judges and on tasks, with their intervals", plain(beside), ""]
-    if found.scores.is_empty():
-        return "\n".join([*parts, *([] if len(found.further) else ["No model has scores in both."])])
-    table = found.scores.select(
+        beside = changes.further.select("score", "of", "system", *scores, "verdict")
+        parts += ["Scores by judges and on tasks, with 95 % intervals", plain(beside), ""]
+    if changes.scores.is_empty():
+        return "\n".join([*parts, *([] if len(changes.further) else ["No model has scores in both packages."])])
+    table = changes.scores.select(
         *cells("system_comparison", "measure", "model", "passages"), pl.col("changed").alias("outputs changed"),
         *(computed(pl.col(name), "measure", name) for name in ("old", "new")),
         *cells("system_comparison", "difference", "p_holm"), "verdict",
     )  # fmt: skip
     note = (
-        "difference: new less old, 95 % interval by paired bootstrap; p by approximate randomization, Holm over models"
+        "difference: new minus old, with 95 % interval by paired bootstrap; p by approximate randomization, corrected "
+        "by Holm's method over the models"
     )
-    return "\n".join([*parts, "Scores on the passages that both have", plain(table), note])
+    return "\n".join([*parts, "Scores on the passages in both packages", plain(table), note])
 
 
 def _further(old: Package, new: Package) -> pl.DataFrame:
-    """Rows with columns `BESIDE`: scores with an interval that both packages have."""
+    """Scores with an interval that both packages have; columns of `BESIDE`."""
     parts = [pl.DataFrame(schema=BESIDE)]
     for table, (name, system, of, value, method) in FURTHER.items():
         if table not in old.tables or table not in new.tables:
@@ -197,16 +198,18 @@ def _further(old: Package, new: Package) -> pl.DataFrame:
         before, after = (
             each.tables[table].drop_nulls([f"{value}_low", f"{value}_high"]).select(
                 of=pl.concat_str(pl.col(of).replace("", None), separator=" ", ignore_nulls=True), system=system,
-                made=pl.concat_str(method, separator="; "),
+                provenance=pl.concat_str(method, separator="; "),
                 **{f"{when}{end}": f"{value}{end}" for end in ("", "_low", "_high")},
             ) for each, when in ((old, "old"), (new, "new"))
         )  # fmt: skip
-        both = before.join(after, on=["of", "system"], suffix="_new").sort("of", "system")
+        pairs = before.join(after, on=["of", "system"], suffix="_new").sort("of", "system")
         above, below = pl.col("new_low") > pl.col("old_high"), pl.col("new_high") < pl.col("old_low")
-        told = pl.when(above).then(pl.lit("better")).when(below).then(pl.lit("worse"))
-        told_or_not = told.otherwise(pl.lit("intervals overlap"))
-        verdict = pl.when(pl.col("made") != pl.col("made_new")).then(pl.lit("made differently")).otherwise(told_or_not)
-        parts.append(both.with_columns(score=pl.lit(name), verdict=verdict).select(BESIDE.names()).cast(BESIDE))
+        disjoint = pl.when(above).then(pl.lit("better")).when(below).then(pl.lit("worse"))
+        change = disjoint.otherwise(pl.lit("intervals overlap"))
+        verdict = (
+            pl.when(pl.col("provenance") != pl.col("provenance_new")).then(pl.lit(ANOTHER_METHOD)).otherwise(change)
+        )
+        parts.append(pairs.with_columns(score=pl.lit(name), verdict=verdict).select(BESIDE.names()).cast(BESIDE))
     return pl.concat(parts)
 
 
@@ -218,52 +221,55 @@ def _texts(folder: Path) -> Iterator[tuple[tuple[str, ...], str]]:
                 yield (file.removesuffix(".jsonl"), row["passage_id"], row.get("translator", "")), row["sha256"]
 
 
-def _sets(old: Package, new: Package, table: str, column: str) -> dict[str, list[str]]:
+def _changed_names(old: Package, new: Package, table: str, column: str) -> dict[str, list[str]]:
+    """Values of a column that only the new package ('added') or only the old package ('removed') has."""
     before, after = (set(each.tables[table][column]) for each in (old, new))
     return {"added": sorted(after - before), "removed": sorted(before - after)}
 
 
 def _changed_texts(old: Package, new: Package) -> dict[str, list[str]]:
     """Texts that were added, removed or changed, among the passages that both packages have."""
-    both = {*old.tables["passages"]["passage_id"]} & {*new.tables["passages"]["passage_id"]}
-    found: dict[str, list[str]] = {}
-    for key in sorted(key for key in old.texts.keys() | new.texts.keys() if key[1] in both):
+    common = {*old.tables["passages"]["passage_id"]} & {*new.tables["passages"]["passage_id"]}
+    changes: dict[str, list[str]] = {}
+    for key in sorted(key for key in old.texts.keys() | new.texts.keys() if key[1] in common):
         if old.texts.get(key) != new.texts.get(key):
-            what = "added" if key not in old.texts else "removed" if key not in new.texts else "changed"
-            found.setdefault(what, []).append(" ".join(part for part in key if part))
-    return found
+            change = "added" if key not in old.texts else "removed" if key not in new.texts else "changed"
+            changes.setdefault(change, []).append(" ".join(part for part in key if part))
+    return changes
 
 
 def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
-    scores = [_scores(each).with_columns(system=pl.lit(name)) for each, name in ((new, "new"), (old, "old"))]
-    both = pl.concat(scores, how="diagonal_relaxed")
+    """Paired differences of each model's scores, columns of `SCORES`; `other_texts`: whether common texts changed."""
+    scores = [_scores(package).with_columns(system=pl.lit(name)) for package, name in ((new, "new"), (old, "old"))]
+    all_scores = pl.concat(scores, how="diagonal_relaxed")
     models = sorted(set(scores[0]["model"]) & set(scores[1]["model"]))
     rows: list[dict[str, object]] = []
     for model in models:
-        own = panel(both.filter(model=model), RANKED)
-        apart = {each.name for each in RANKED} if other_texts else _apart(old, new, model)
+        versions = panel(all_scores.filter(model=model), RANKED)
+        apart = {measure.name for measure in RANKED} if other_texts else _apart(old, new, model)
         changed = _changed(old, new, model)
         for measure in RANKED:
-            statistics = own.statistics[measure.name]  # of 'new', then of 'old'
-            for found in significance.differences(statistics, measure).iter_rows(named=True):
+            statistics = versions.statistics[measure.name]  # the new scores, then the old ones
+            for tests in significance.differences(statistics, measure).iter_rows(named=True):
                 common = np.all(statistics[:, :, 0] > 0, axis=0)
                 first, second = measure.of(statistics[:, common].sum(axis=1))
-                kept = [own.passages[at] for at in common.nonzero()[0]]
+                kept = [versions.passages[at] for at in common.nonzero()[0]]
                 rows.append({
                     "measure": measure.name, "model": model, "changed": len(changed.intersection(kept)),
-                    "new": float(first), "old": float(second), "apart": measure.name in apart, **found,
+                    "new": float(first), "old": float(second), "apart": measure.name in apart, **tests,
                 })  # fmt: skip
     table = pl.DataFrame(rows) if rows else pl.DataFrame(schema={**SCORES, "apart": pl.Boolean()})
     parts = [pl.DataFrame(schema=SCORES)]
     for measure in RANKED if rows else ():
-        own_rows = table.filter(measure=measure.name)
-        holm = pl.Series("p_holm", significance.holm(own_rows["p_randomization"].to_numpy()), dtype=pl.Float64)
-        family = own_rows.with_columns(holm).with_columns(verdict=_verdict(measure))
+        family = table.filter(measure=measure.name)
+        holm = pl.Series("p_holm", significance.holm(family["p_randomization"].to_numpy()), dtype=pl.Float64)
+        family = family.with_columns(holm).with_columns(verdict=_verdict(measure))
         parts.append(family.select(SCORES.names()).cast(SCORES))
     return pl.concat(parts)
 
 
 def _scores(package: Package) -> pl.DataFrame:
+    """Scores of a package in the form that `panel` takes: one row for each output."""
     on = ["model", "passage_id"]
     comet = package.tables["comet_scores"].select(*on, "comet_avg")
     rows = package.tables["scores"].drop_nulls("sim_best").join(comet, on=on, how="left")
@@ -271,20 +277,14 @@ def _scores(package: Package) -> pl.DataFrame:
 
 
 def _apart(old: Package, new: Package, model: str) -> set[str]:
-    """Measures of a model that the two packages made differently."""
-    before, after = (
-        {part for signature in _board(each, model)["signature"] for part in signature.split("; ")}
-        for each in (old, new)
-    )
-    every = {measure.name for measure in RANKED}
+    """Measures of a model whose method differs between the two packages, by the signatures on their leaderboards."""
+    boards = (each.tables["leaderboard"].filter(kind="model", system=model) for each in (old, new))
+    before, after = ({part for signature in board["signature"] for part in signature.split("; ")} for board in boards)
+    all_measures = {measure.name for measure in RANKED}
     measures: set[str] = set()
     for part in before ^ after:
-        measures |= next((names for start, names in PARTS.items() if part.startswith(start)), every)
+        measures |= next((names for start, names in PARTS.items() if part.startswith(start)), all_measures)
     return measures
-
-
-def _board(package: Package, model: str) -> pl.DataFrame:
-    return package.tables["leaderboard"].filter(kind="model", system=model)
 
 
 def _changed(old: Package, new: Package, model: str) -> set[str]:
@@ -298,9 +298,9 @@ def _changed(old: Package, new: Package, model: str) -> set[str]:
 
 def _verdict(measure: Measure) -> pl.Expr:
     better = measure.better * pl.col("difference") > 0
-    told = pl.when(better).then(pl.lit("better")).otherwise(pl.lit("worse"))
-    sure = pl.when(pl.col("p_holm") < significance.LEVEL).then(told).otherwise(pl.lit("noise"))
-    return pl.when("apart").then(pl.lit("made differently")).otherwise(sure)
+    direction = pl.when(better).then(pl.lit("better")).otherwise(pl.lit("worse"))
+    change = pl.when(pl.col("p_holm") < significance.LEVEL).then(direction).otherwise(pl.lit("noise"))
+    return pl.when("apart").then(pl.lit(ANOTHER_METHOD)).otherwise(change)
 
 
 def _listed(names: list[str], most: int = 10) -> str:

@@ -1,7 +1,7 @@
-"""A corpus as a package that others can use and check: a folder of CSV, Parquet, JSON lines and Markdown.
+"""Packages of a corpus for others to use and check: folders of CSV, Parquet, JSON lines and Markdown.
 
-Here: the files of a package, and writing it. Not here: which texts may be passed on (rights), its tables and columns
-(contents), their meanings (dictionary), metadata records (croissant), reading packages (differences).
+Here: the files of a package, and how they are written. Not here: which texts may be passed on (rights), tables and
+columns (contents), their meanings (dictionary), metadata records (croissant), reading packages (differences).
 """
 
 import hashlib
@@ -33,37 +33,38 @@ EXPORT = Kind("export", "# Variorum export, public: ", "# Variorum export, priva
 FILES = f"""\
 | file | content |
 |---|---|
-| `source.jsonl`, `references.jsonl` | Texts by segment (null: untranslated), with licence and SHA-256; of a \
-restricted text only characters and SHA-256. |
-| `prose.jsonl` | Continuous translations, to whose characters `verification.csv` points, and their notes. |
-| `outputs/` | Outputs, a file for each model, whose name is percent-encoded; `variorum import outputs FILE --corpus \
-CORPUS --model MODEL` reads it. |
-| `parquet/` | Each table again, with types and lists. |
+| `source.jsonl`, `references.jsonl` | Texts by segment (null: untranslated), with licence and SHA-256; for a \
+restricted text only the number of characters and the SHA-256. |
+| `prose.jsonl` | Continuous translations with their notes; `verification.csv` refers to their characters by position. |
+| `outputs/` | Outputs, one file per model, named by the percent-encoded name of the model; `variorum import outputs \
+FILE --corpus CORPUS --model MODEL` reads it. |
+| `parquet/` | The tables again, with types and lists. |
 | `dictionary.csv`, `dictionary.md` | Type, unit and meaning of each column of each table. |
-| `croissant.json`, `datacite.json` | Records for catalogues of data sets. Before you deposit the package, add its \
-address, and replace `:tba` by publisher and DOI. |
+| `croissant.json`, `datacite.json` | Metadata for data catalogs. Before you deposit the package, add its \
+address, and replace `:tba` with the publisher and the DOI. |
 | `prompts/` | Prompts of the project at the time of the export. |
-| `LICENCES.md` | Terms of each text. |
-| `{CHECKSUMS}` | `sha256sum -c {CHECKSUMS}` checks all other files. |
+| `LICENCES.md` | Licence of each text. |
+| `{CHECKSUMS}` | Checksums of all other files: `sha256sum -c {CHECKSUMS}`. |
 """
 NOTES = """\
-Lists in CSV are JSON. An output that repeats the whole restricted text of its passage is withheld. Annotators are
-numbered. Terms of glossaries are words of a translation, and in no package.
+Lists in CSV are JSON. An output that repeats a restricted text of its passage in full is withheld. Annotators are
+numbered. Glossary terms are quotations from a translation, so no package has them.
 """
 
 REBUILD = """\
 Get the texts from their sources under their licences, describe them in a YAML file, and import it with `variorum import
-corpus FILE`. A text is the one used here where the SHA-256 of its UTF-8 is the one in `source.jsonl`,
-`references.jsonl` or `prose.jsonl`; the text of a passage is its segments joined by a space, without empty ones. Then
-import the outputs and run `variorum update`.
+corpus FILE`. To verify that a text is the one used here, compare the SHA-256 of its UTF-8 with `source.jsonl`,
+`references.jsonl` or `prose.jsonl`; the text of a passage is its segments joined by a space, without empty segments.
+Then import the outputs and run `variorum update`.
 """
 
 
 class Content(NamedTuple):
-    """What a package is written from; `rights` has `translator` ('' for the source), `licence` and `restricted`.
+    """Rows of the warehouse that a package is written from.
 
-    `sources`, `references`, `prose` and `verification` have `licence` and `restricted` besides their own columns, and
-    `outputs` has `status`: 'translated', 'refused' or 'withheld'.
+    `rights` has the columns `translator` ('' for the source), `licence` and `restricted`. The last two are also columns
+    of `sources`, `references`, `prose` and `verification`. `outputs` has a `status`: 'translated', 'refused' or
+    'withheld'. `tables` has the frames that `_tables` returns, `newest` is the day (UTC) of the newest row.
     """
 
     corpus: str
@@ -74,7 +75,7 @@ class Content(NamedTuple):
     verification: pl.DataFrame
     outputs: pl.DataFrame
     tables: Mapping[str, pl.DataFrame]
-    made: date
+    newest: date
 
 
 def export(
@@ -85,7 +86,7 @@ def export(
     Parameters
     ----------
     folder
-        Written as a whole or not at all. An earlier export there is replaced.
+        Written as a whole or not at all. Replaces an earlier export.
     private
         Whether to add restricted texts, in a subfolder of the package.
     published
@@ -94,19 +95,19 @@ def export(
 
     Returns
     -------
-    The corpus's restricted texts: translators, and 'source'. One whose licence nobody gave counts as restricted.
+    Restricted texts of the corpus: names of translators, and 'source'. A text without a known licence is restricted.
 
     Raises
     ------
     BadInput
-        For an unknown corpus, one whose description cannot be read (it says what is restricted), a folder that is no
-        former export, has files of others or cannot be written, and a public package that would become private.
+        For an unknown corpus, an unreadable description (which states the restricted texts), a folder that cannot be
+        written or has other content than an earlier export, and a private export that would replace a public one.
     """
     folder = folder.resolve()
     check_place(folder, private)
     with warehouse.exclusively():  # consistent tables
         content = _content(warehouse, corpus)
-    put(_package(content, private, published or content.made), folder)
+    put(_package(content, private, published or content.newest), folder)
     return named(content.rights.filter("restricted")["translator"])
 
 
@@ -118,8 +119,8 @@ def _content(warehouse: Warehouse, corpus: str) -> Content:
     references, prose = _references(warehouse, passages), _prose(warehouse, key)
     verification = warehouse.read("verification", passages, [*public("verification"), "evidence"])
     translators = [*references["translator"], *prose["translator"], *verification["translator"]]
-    shown = disclosure(warehouse, corpus, translators, passages, private=False)
-    rights = shown.rights
+    terms = disclosure(warehouse, corpus, translators, passages, private=False)
+    rights = terms.rights
     order = sources.select("passage", "document", "position")
     sources, references, prose, verification = (
         rows.join(rights, on="translator", how="left") for rows in (sources, references, prose, verification)
@@ -128,11 +129,11 @@ def _content(warehouse: Warehouse, corpus: str) -> Content:
         corpus, rights, sources.sort("document", "position"),
         references.join(order, on="passage").sort("document", "position", "translator"),
         prose.sort("document", "translator"), verification.sort("passage", "translator", "segment_id"),
-        _outputs(warehouse, passages, shown), _tables(warehouse, key, passages), _made(warehouse, key),
+        _outputs(warehouse, passages, terms), _tables(warehouse, key, passages), _newest(warehouse, key),
     )  # fmt: skip
 
 
-def _made(warehouse: Warehouse, key: pl.DataFrame) -> date:
+def _newest(warehouse: Warehouse, key: pl.DataFrame) -> date:
     """Day (UTC) of the newest row of the corpus's leaderboard and texts."""
     times = [warehouse.read(table, key, ["updated_at"]) for table in ("leaderboard", "source_text", "corpus")]
     newest: date = pl.concat(times)["updated_at"].dt.date().max()  # type: ignore[assignment]
@@ -140,57 +141,59 @@ def _made(warehouse: Warehouse, key: pl.DataFrame) -> date:
 
 
 def _references(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """Renderings of all passages; `complete` is null where a passage is not in the benchmark."""
+    """Human translations of all passages; `complete` is null for passages outside the benchmark."""
     used = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
     by_hand = warehouse.read("continuous_reference", passages, ["passage", "translator", "corrections"])
     rows = renderings(warehouse, passages).drop("suspicious")
-    for each in (used.rename({"text": "used"}), by_hand):
-        rows = rows.join(each, on=["passage", "translator"], how="left")
+    for further in (used.rename({"text": "used"}), by_hand):
+        rows = rows.join(further, on=["passage", "translator"], how="left")
     return rows.with_columns(text=pl.coalesce("used", "text")).drop("used")
 
 
 def _prose(warehouse: Warehouse, key: pl.DataFrame) -> pl.DataFrame:
     rows = warehouse.read("prose", key, ["document", "translator", "text"])
     asides = warehouse.read("prose_aside", key, ["document", "translator", "kind", "place", "text"])
-    beside = asides.group_by("document", "translator", maintain_order=True).agg(
+    notes = asides.group_by("document", "translator", maintain_order=True).agg(
         asides=pl.struct("kind", "place", "text")
     )
-    return rows.join(beside, on=["document", "translator"], how="left")
+    return rows.join(notes, on=["document", "translator"], how="left")
 
 
-def _outputs(warehouse: Warehouse, passages: pl.DataFrame, shown: Disclosure) -> pl.DataFrame:
+def _outputs(warehouse: Warehouse, passages: pl.DataFrame, terms: Disclosure) -> pl.DataFrame:
     """Outputs and refusals: columns `model`, `passage`, `text` and `status` ('translated', 'refused' or 'withheld')."""
     outputs = warehouse.read("model_output", passages, ["model", "passage", "text"])
     refused = warehouse.read("refusal", passages, ["model", "passage"]).with_columns(text=pl.lit(None, pl.String))
     rows = pl.concat([outputs, refused]).sort("model", "passage")
     status = pl.when(pl.col("text").is_null()).then(pl.lit("refused")).when("withheld").then(pl.lit("withheld"))
-    rows = rows.with_columns(shown.withheld(rows))
+    rows = rows.with_columns(terms.withheld(rows))
     return rows.with_columns(status=status.otherwise(pl.lit("translated"))).drop("withheld")
 
 
 def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Tables without texts, by file name; the tables from which further files are made, by table name."""
+    """Tables of the package by CSV file name, and tables that other files are assembled from by table name."""
     sets = warehouse.read("base_set_item", passages, ["base_set"]).unique()
     tables = {
         file: warehouse.read(source.table, keys, source.columns)
-        for keys, found in (
+        for keys, sources in (
             (passages, files("passage", without="corpus")), (key, files("corpus")),
             (sets, files("base_set", without="passage")),
         )
-        for file, source in found.items()
+        for file, source in sources.items()
     }  # fmt: skip
     tables["leaderboard.csv"] = tables["leaderboard.csv"].sort("rank")
-    semantic, lexical = (warehouse.read(each, passages, public(each)) for each in ("drift_score", "lexical_score"))
-    both = semantic.join(lexical, on=["model", "passage"], how="full", coalesce=True)
-    tables["scores.csv"] = both.sort("model", "passage")
-    tables |= {each: warehouse.read(each, passages, public(each)) for each in ("selection", "passage_filter")}
+    semantic, lexical, selection, filters = (
+        warehouse.read(table, passages, public(table))
+        for table in ("drift_score", "lexical_score", "selection", "passage_filter")
+    )
+    scores = semantic.join(lexical, on=["model", "passage"], how="full", coalesce=True)
+    tables |= {"scores.csv": scores.sort("model", "passage"), "selection": selection, "passage_filter": filters}
     tables |= _numbered(tables["human_labels.csv"], tables["rater_agreement.csv"])
     tables["corpus"] = warehouse.read("corpus", key, ["source_language", "target_language", "filters", "aligners"])
     return tables
 
 
 def _numbered(labels: pl.DataFrame, agreement: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """The tables that name annotators, with numbers in place of the names."""
+    """The tables that name annotators, by CSV file name, with numbers in place of the names."""
     people = agreement.filter(kind="people")
     numbers = anonymous([*labels["annotator"], *people["first"], *people["second"]])
     return {
@@ -200,78 +203,77 @@ def _numbered(labels: pl.DataFrame, agreement: pl.DataFrame) -> dict[str, pl.Dat
 
 
 def _package(content: Content, private: bool, published: date) -> dict[str, bytes]:
-    """The package's files by their paths in it."""
+    """Content of the package's files by path."""
     outputs = _short(content.outputs, content.corpus)
     tables = _as_written(content, outputs)
-    written = {file: as_csv(rows) for file, rows in tables.items()}
-    written |= {parquet(file): as_parquet(rows) for file, rows in tables.items()}
+    written, meanings = table_files(tables)
     written |= _output_files(outputs)
     texts = {"source.jsonl": content.sources, "references.jsonl": content.references, "prose.jsonl": content.prose}
     for file, rows in texts.items():
         written[file] = _lines(_record(row, whole=not row["restricted"]) for row in rows.iter_rows(named=True))
     if private:
-        written |= {f"{PRIVATE}/{file}": whole for file, whole in _restricted(content, texts, outputs).items()}
+        written |= {f"{PRIVATE}/{file}": text for file, text in _restricted(content, texts, outputs).items()}
     for path in sorted((PROJECT / "prompts").glob("*.yaml")):
         written[f"prompts/{path.name}"] = path.read_bytes()
     written["LICENCES.md"] = _licences(content, private).encode()
     written[README] = _readme(content, private, list(tables)).encode()
-    meanings = dictionary.entries(tables)
-    written["dictionary.csv"] = as_csv(dictionary.frame(meanings))
-    written["dictionary.md"] = dictionary.page(meanings).encode()
-    open_ones = content.rights.filter(~pl.col("restricted"))["licence"].unique().sort().to_list()
-    about = croissant.About(content.corpus, published, open_ones, _languages(content), private)
-    passed_on = {path: whole for path, whole in written.items() if not path.startswith(f"{PRIVATE}/")}
-    typed = {parquet(file): file for file in tables}
-    written["croissant.json"] = _json(croissant.croissant(about, passed_on, typed, meanings))
-    written["datacite.json"] = _json(croissant.datacite(about, passed_on))
+    licences = content.rights.filter(~pl.col("restricted"))["licence"].unique().sort().to_list()
+    about = croissant.About(content.corpus, published, licences, _languages(content), private)
+    public_files = {path: data for path, data in written.items() if not path.startswith(f"{PRIVATE}/")}
+    written["croissant.json"] = _json(croissant.croissant(about, public_files, meanings))
+    written["datacite.json"] = _json(croissant.datacite(about, public_files))
     return written | {CHECKSUMS: checksums(written)}
 
 
 def _as_written(content: Content, outputs: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """CSV tables of the package, by file name."""
+    """Tables of the package by CSV file name."""
     tables = {file: _short(rows, content.corpus) for file, rows in content.tables.items() if file.endswith(".csv")}
-    found = content.verification.drop("licence").with_columns(evidence=pl.when(~pl.col("restricted")).then("evidence"))
+    verification = content.verification.with_columns(evidence=pl.when(~pl.col("restricted")).then("evidence"))
     return tables | {
         "passages.csv": _passages(content),
         "outputs.csv": _index(outputs),
-        "verification.csv": _short(found.drop("restricted"), content.corpus),
+        "verification.csv": _short(verification.drop("licence", "restricted"), content.corpus),
     }
 
 
 def checksums(files: Mapping[str, bytes]) -> bytes:
     """Checksums of files in the format that `sha256sum --check` reads."""
-    return "".join(f"{hashlib.sha256(whole).hexdigest()}  {path}\n" for path, whole in sorted(files.items())).encode()
+    return "".join(f"{hashlib.sha256(data).hexdigest()}  {path}\n" for path, data in sorted(files.items())).encode()
 
 
-def parquet(file: str) -> str:
-    """Path of the Parquet file of the table in a CSV file."""
-    return f"parquet/{file.removesuffix('.csv')}.parquet"
+def table_files(tables: Mapping[str, pl.DataFrame]) -> tuple[dict[str, bytes], list[dictionary.Entry]]:
+    """Tables as CSV and Parquet files with a data dictionary: content by path, and the entries of the dictionary."""
+    meanings = dictionary.entries(tables)
+    written = {file: as_csv(rows) for file, rows in tables.items()}
+    written |= {f"parquet/{file.removesuffix('.csv')}.parquet": as_parquet(rows) for file, rows in tables.items()}
+    written["dictionary.csv"] = as_csv(dictionary.frame(meanings))
+    written["dictionary.md"] = dictionary.page(meanings).encode()
+    return written, meanings
 
 
 def _languages(content: Content) -> list[str]:
     row = content.tables["corpus"].row(0, named=True)
-    given = [row["source_language"] or "", row["target_language"] or ""]
-    return sorted({*given, *content.sources["language"]} - {""})
+    return sorted({row["source_language"], row["target_language"], *content.sources["language"]} - {"", None})
 
 
 def _restricted(content: Content, texts: Mapping[str, pl.DataFrame], outputs: pl.DataFrame) -> dict[str, bytes]:
-    """Files with the restricted texts and outputs, which a public package leaves out."""
+    """The files with restricted texts and outputs, which a public package lacks."""
     files = {
         file: _lines(_record(row, whole=True) for row in rows.filter("restricted").iter_rows(named=True))
         for file, rows in texts.items()
     }
-    found = content.verification.filter("restricted").drop("licence", "restricted")
-    files["verification.csv"] = as_csv(_short(found, content.corpus))
-    closed = outputs.filter(status="withheld")
-    files["outputs.jsonl"] = _lines(closed.select("model", "passage_id", translation="text").iter_rows(named=True))
+    verification = content.verification.filter("restricted").drop("licence", "restricted")
+    files["verification.csv"] = as_csv(_short(verification, content.corpus))
+    withheld = outputs.filter(status="withheld")
+    files["outputs.jsonl"] = _lines(withheld.select("model", "passage_id", translation="text").iter_rows(named=True))
     return files
 
 
 def _passages(content: Content) -> pl.DataFrame:
     rows = content.sources.select("passage", "document", "position", "segment_ids", source_characters=_characters())
     for translator in _translators(content):
-        own = content.references.filter(pl.col("translator") == translator)
-        lengths = own.select("passage", _characters().alias(f"characters {translator}"))
+        texts = content.references.filter(pl.col("translator") == translator)
+        lengths = texts.select("passage", _characters().alias(f"characters {translator}"))
         rows = rows.join(lengths, on="passage", how="left", maintain_order="left")
     for table in ("passage_filter", "selection"):
         rows = rows.join(content.tables[table], on="passage", how="left", maintain_order="left")
@@ -285,22 +287,21 @@ def _index(outputs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _output_files(outputs: pl.DataFrame) -> dict[str, bytes]:
-    """The outputs that may be passed on, a file a model.
+    """The outputs that may be passed on, one file per model.
 
-    Percent-encoding makes one file name of a name with slashes, and can be undone.
+    Names of models may contain slashes, hence the percent-encoded file names.
     """
     files = {}
-    open_ones = outputs.filter(status="translated")
-    for (model,), own in open_ones.group_by("model", maintain_order=True):
-        lines = own.select("passage_id", translation="text").iter_rows(named=True)
+    for (model,), rows in outputs.filter(status="translated").group_by("model", maintain_order=True):
+        lines = rows.select("passage_id", translation="text").iter_rows(named=True)
         files[f"outputs/{quote(str(model), safe='')}.jsonl"] = _lines(lines)
     return files
 
 
 def _record(row: Mapping[str, object], whole: bool) -> dict[str, object]:
-    """A text with its rights; unless `whole`, its length and hash replace everything that may quote the text.
+    """A text with its rights, its length and its hash; unless `whole`, without everything that may quote the text.
 
-    Only whole passages and documents are hashed: a segment of three words could be found by trying.
+    Only whole passages and documents are hashed, since the text of a short segment could be guessed from its hash.
     """
     text = str(row["text"])
     names = (
@@ -318,31 +319,31 @@ def _record(row: Mapping[str, object], whole: bool) -> dict[str, object]:
 
 
 def _licences(content: Content, private: bool) -> str:
-    left_out = f"in `{PRIVATE}`" if private else "no: length and SHA-256 only"
+    presence = f"in `{PRIVATE}`" if private else "no: length and SHA-256 only"
     rows = content.rights.select(
         text=pl.Series(named(content.rights["translator"])),
         licence="licence",
         restricted=pl.when("restricted").then(pl.lit("yes")).otherwise(pl.lit("no")),
-        included=pl.when("restricted").then(pl.lit(left_out)).otherwise(pl.lit("yes")),
+        included=pl.when("restricted").then(pl.lit(presence)).otherwise(pl.lit("yes")),
     )
     return f"# Licences\n\n{markdown(rows, most=len(rows))}\n"
 
 
 def _readme(content: Content, private: bool, tables: Sequence[str]) -> str:
     title = EXPORT.private if private else EXPORT.public
-    warning = f"`{PRIVATE}` holds texts that may not be passed on. Private: do not pass on.\n\n" if private else ""
+    warning = f"Private: do not pass on. `{PRIVATE}` contains restricted texts.\n\n" if private else ""
     selected = int(content.tables["selection"]["selected"].sum())
     models = content.outputs["model"].n_unique()
     return (
         f"{title}{content.corpus}\n\n{warning}{len(content.sources)} passages, {selected} of them in the benchmark; "
         f"{len(_translators(content))} human translations; outputs of {models} models.\n\n"
         f"{FILES}{dictionary.files_of(tables)}\n\n{NOTES}\n"
-        f"## Made from\n\n{_made_from(content)}\n## To rebuild it\n\n{REBUILD}"
+        f"## Made from\n\n{_made_from(content)}\n## How to rebuild it\n\n{REBUILD}"
     )
 
 
 def _made_from(content: Content) -> str:
-    """Markdown list of versions and settings, one entry for each."""
+    """Versions and settings of a corpus as a Markdown list."""
     described = content.tables["corpus"].row(0, named=True)
     lines = [f"{name.replace('_', ' ')}: {value}" for name, value in described.items() if value is not None]
     signatures = content.tables["leaderboard.csv"]["signature"].unique().sort()
@@ -350,10 +351,10 @@ def _made_from(content: Content) -> str:
 
 
 def made_from(lines: Iterable[str]) -> str:
-    """Markdown list with an entry for the software, for each prompt and for each of `lines`."""
-    asked = [prompts.load(path.stem) for path in sorted((PROJECT / "prompts").glob("*.yaml"))]
-    by = [f"prompt `{each.name}`: version {each.version}, digest {each.digest()}" for each in asked]
-    return "".join(f"- {line}\n" for line in [f"Variorum {version('variorum')}", *by, *lines])
+    """Markdown list of the version of the software, the version of each prompt, and `lines`."""
+    loaded = [prompts.load(path.stem) for path in sorted((PROJECT / "prompts").glob("*.yaml"))]
+    versions = [f"prompt `{prompt.name}`: version {prompt.version}, digest {prompt.digest()}" for prompt in loaded]
+    return "".join(f"- {line}\n" for line in [f"Variorum {version('variorum')}", *versions, *lines])
 
 
 def _translators(content: Content) -> list[str]:
@@ -365,7 +366,7 @@ def _characters() -> pl.Expr:
 
 
 def _short(rows: pl.DataFrame, corpus: str) -> pl.DataFrame:
-    """Rows with passages named by id, without the corpus."""
+    """Rows with `passage_id` in place of `passage`: the key without the corpus."""
     names = [name for name in ("passage", "kept") if name in rows.columns]
     rows = rows.with_columns(pl.col(names).str.strip_prefix(f"{corpus}/"))
     return rows.rename({"passage": "passage_id"}, strict=False)
@@ -379,15 +380,21 @@ def _lines(records: Iterable[Mapping[str, object]]) -> bytes:
     return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records).encode()
 
 
+def recorded(folder: Path) -> dict[str, str]:
+    """SHA-256 of each file of a package by path, from the package's file of checksums."""
+    sums = (folder / CHECKSUMS).read_text(encoding="utf-8").splitlines()
+    return {path: digest for digest, _, path in (line.partition("  ") for line in sums)}
+
+
 def check_place(folder: Path, private: bool) -> None:
-    """Raise BadInput unless a package may be put there: only a former one, just as it was written, is replaced."""
+    """Raise BadInput unless the folder is vacant or an earlier package in which no file was added or modified."""
     if not check_replaceable(folder, EXPORT, private):
         return
     if not (folder / CHECKSUMS).is_file():
-        raise BadInput(folder, CHECKSUMS, "is missing from the former export", "give another folder, or remove it")
-    sums = (folder / CHECKSUMS).read_text(encoding="utf-8").splitlines()
-    written = {path: digest for digest, _, path in (line.partition("  ") for line in sums)}
-    for path in sorted(each for each in folder.rglob("*") if not each.is_dir() and each != folder / CHECKSUMS):
+        raise BadInput(folder, CHECKSUMS, "is missing from the earlier export", "give another folder, or remove this")
+    written = recorded(folder)
+    for path in sorted(path for path in folder.rglob("*") if not path.is_dir() and path != folder / CHECKSUMS):
         name = path.relative_to(folder).as_posix()
         if name not in written or sha256(path) != written[name]:
-            raise BadInput(folder, name, "is not as the former export wrote it", "move it away, or give another folder")
+            problem = "was added or modified after the earlier export"
+            raise BadInput(folder, name, problem, "move it away, or give another folder")

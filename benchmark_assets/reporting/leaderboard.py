@@ -13,64 +13,68 @@ from resources.tables import cells
 HEADLINE = (
     "passages", "mean_references", "sim_best", "drift", "outlier_rate", "chrf", "bleu", "comet_avg", "length_ratio",
 )  # fmt: skip
-"""Columns that the leaderboard shows of its aggregates."""
+"""Aggregates on the leaderboard, by column name."""
 
 FURTHER = (
     "sim_centroid", "drift_euclidean", "chrf_mean", "bleu_mean", "comet_best", "length_offset", "length_error",
     *DIAGNOSES,
 )  # fmt: skip
-"""Columns that stand in a table of their own."""
+"""Aggregates in the second table, beside the leaderboard."""
 
 
 def summaries(scores: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """Summary rows, one for each combination of `by` in each corpus; none where nothing was scored yet.
+    """Aggregates of scores (columns of `SUMMARY`, and `signature`) by corpus and the columns `by`.
 
     Parameters
     ----------
     scores
-        Columns `by`, `passage` (`corpus/passage_id`), and what `summarize` and `signed` want.
+        Columns `by`, `passage` (`corpus/passage_id`), and the columns that `summarize` and `signed` take.
     by
-        Names of the columns that tell a system, or a system and a slice.
+        Names of the columns that identify a system, or a system and a slice.
 
     Raises
     ------
     BadInput
-        Where scores of two embedders would be averaged.
+        If scores of two embedders would be averaged.
     """
     keys = [*by, "corpus"]
     groups = scores.with_columns(CORPUS).group_by(keys, maintain_order=True)
     rows = [
-        {**dict(zip(keys, values, strict=True)), **summarize(own), "signature": signed(own, " ".join(map(str, values)))}
-        for values, own in groups
+        {
+            **dict(zip(keys, values, strict=True)),
+            **summarize(group),
+            "signature": signed(group, " ".join(map(str, values))),
+        }
+        for values, group in groups
     ]
     return pl.DataFrame(rows, schema={**dict.fromkeys(keys, pl.String()), **SUMMARY, "signature": pl.String()})
 
 
 def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()) -> pl.DataFrame:
-    """Models and humans in one table, ranked within each corpus by `sim_best`; rows without `sim_best` last.
+    """Models and human translators in one table, ranked within each corpus by `sim_best`, nulls last.
 
     Parameters
     ----------
     models, humans
-        Summary rows with the columns `model` or `translator`, `corpus` and the aggregates.
+        Rows of `summaries` with the column `model` or `translator`.
     removed
-        Models that can no longer be asked; `removed` is true in their rows.
+        Models that are no longer registered; `removed` is true in their rows.
     """
-    both = pl.concat(
+    systems = pl.concat(
         [
             models.rename({"model": "system"}).with_columns(kind=pl.lit("model")),
             humans.rename({"translator": "system"}).with_columns(kind=pl.lit("human")),
         ],
         how="diagonal",
     ).sort("corpus", "sim_best", "kind", "system", descending=[False, True, False, False], nulls_last=True)
-    return both.with_columns(
+    return systems.with_columns(
         rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("corpus"),
         removed=pl.col("kind").eq("model") & pl.col("system").is_in(removed),
     )
 
 
 def readable(board: pl.DataFrame) -> pl.DataFrame:
-    """The leaderboard formatted for readers. `board` may lack the columns `rank` and `kind`."""
+    """The leaderboard formatted for display, best first; `board` may lack the columns `rank`, `kind` and `removed`."""
     if "removed" in board.columns:
         board = board.with_columns(
             pl.col("system") + pl.when("removed").then(pl.lit(" (removed)")).otherwise(pl.lit(""))
@@ -81,5 +85,5 @@ def readable(board: pl.DataFrame) -> pl.DataFrame:
 
 
 def further(board: pl.DataFrame) -> pl.DataFrame:
-    """Further columns of the leaderboard: means over passages, errors of length, counts of faulty outputs."""
+    """The second table of the leaderboard, formatted for display: the aggregates in `FURTHER`."""
     return board.sort("corpus", "rank").select(cells("leaderboard", "corpus", "kind", "system", *FURTHER))

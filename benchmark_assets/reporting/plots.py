@@ -1,7 +1,7 @@
-"""Small static plots of aggregates for the metadata of assets in Dagster's UI, by the charts of the report.
+"""Small static plots of aggregates for the metadata of assets in Dagster's UI.
 
-Here: how charts become pictures in Markdown, of a size that Dagster can keep with an event. Not here: which charts an
-asset shows (drawings), how a chart looks (report.charts), tables (readings).
+Here: rendering charts as SVG images in Markdown, small enough to be stored with each of Dagster's events. Not here:
+which charts an asset shows (drawings), how a chart looks (report.charts), tables (readings).
 """
 
 import base64
@@ -20,37 +20,37 @@ logger = logging.getLogger("variorum.plots")
 Spec = dict[str, Any]
 
 MOST = 40_000
-"""Characters of the plots of one asset. Dagster keeps every event, and reads it whole where it lists one."""
+"""Most characters of the plots of one asset. Dagster keeps every event, and reads whole events even to list them."""
 
 LONGEST = 120
-"""Characters of a title or a name."""
+"""Most characters of a title or a name."""
 
-MORE = "{} more: `variorum report` has room for all."
+MORE = "{} more charts: `variorum report` shows all of them."
 
 WIDTH = 600
-"""Pixels that there are in the window in which Dagster shows Markdown."""
+"""Width in pixels of the window in which Dagster shows Markdown."""
 
 PAPER = "#ffffff"
-"""Pictures have a background of their own: they cannot know whether Dagster's page is light or dark."""
+"""Background of the images, which must be legible on Dagster's light and dark pages."""
 
 FONT = "Verdana, 'DejaVu Sans', sans-serif"
-"""The widest of the common ones: where a browser has another, words are narrower than the room left for them."""
+"""The layout is computed for Verdana, the widest of the common fonts, so text in any substitute font fits."""
 
 SVG = "http://www.w3.org/2000/svg"
 NEEDLESS = {"class", "role", "aria-hidden", "aria-label", "aria-roledescription", "pointer-events", "stroke-miterlimit",
             "font-family", "font-size"}  # fmt: skip
 PLAIN = {"opacity": "1", "font-weight": "normal", "stroke-width": "1", "transform": "translate(0,0)"}
-"""Attributes that have no effect with this value."""
+"""Default values of attributes, which can be removed."""
 
 GEOMETRY = {"d", "transform", "x", "y", "x2", "y2", "width", "height"}
 SIZE = "11px"
 
 
 def plots(warehouse: Warehouse, asset: str) -> Mapping[str, str]:
-    """Metadata `plot` of an asset of `drawings.OF`: its charts as pictures in Markdown; empty if it has no charts.
+    """Metadata entry `plot` with the charts of an asset as images in Markdown; empty if there are no charts.
 
-    Empty also if VARIORUM_PLOTS is `off`: drawing takes up to a second for each asset, and is useful in Dagster's UI
-    only. A chart that cannot be drawn is reported in the metadata and the log, and does not fail the asset.
+    Also empty if the environment variable VARIORUM_PLOTS is `off`, since drawing takes up to a second for each asset
+    and is useful in Dagster's UI only. If drawing fails, metadata and log state the error, and the asset succeeds.
     """
     if os.environ.get("VARIORUM_PLOTS") == "off":
         return {}
@@ -65,24 +65,22 @@ def plots(warehouse: Warehouse, asset: str) -> Mapping[str, str]:
 
 
 def pictured(charts: Iterable[tuple[str, Spec]]) -> str:
-    """Titles and charts as Markdown with pictures, and the number of charts left out beyond `MOST` characters.
+    """Charts (title, specification) as Markdown with images, in at most `MOST` characters.
 
-    If a chart is too large, only its first rows are drawn, and its title gives the number of rows drawn and of all
-    rows.
+    Of a chart that is too large, only the first rows are drawn, as its title then states. The Markdown ends with the
+    number of charts that did not fit.
     """
+    remaining = list(charts)
     parts: list[str] = []
-    waiting = list(charts)
     room = MOST - len(MORE) - 10
-    while waiting:
-        alone = len(waiting) == 1 or parts
-        part = _within(*waiting[0], room if alone else room // 2)
+    while remaining:
+        part = _within(*remaining[0], room if parts or len(remaining) == 1 else room // 2)
         if part is None:
+            parts.append(MORE.format(len(remaining)))
             break
         parts.append(part)
         room -= len(part) + 2
-        waiting.pop(0)
-    if waiting:
-        parts.append(MORE.format(len(waiting)))
+        remaining.pop(0)
     return "\n\n".join(parts)
 
 
@@ -91,7 +89,7 @@ def _within(title: str, chart: Spec, most: int) -> str | None:
     rows = _rows(chart)
     text, kept = _picture(title, chart), len(rows)
     while len(text) > most:
-        kept = min(kept - 1, kept * most * 4 // (len(text) * 5))  # a little less, for what every chart has
+        kept = min(kept - 1, kept * most * 4 // (len(text) * 5))  # 4/5, since axes and legend do not shrink
         if kept < 1:
             return None
         text = _picture(f"{title}: the first {kept} of {len(rows)}", _first(chart, set(rows[:kept])))
@@ -105,7 +103,7 @@ def _picture(title: str, chart: Spec) -> str:
 
 
 def svg(chart: Spec) -> str:
-    """A chart as SVG on white, no wider than `WIDTH`, without markup that is useful only in a page of its own."""
+    """A chart as SVG on white, no wider than `WIDTH`, without accessibility markup, which images in Markdown ignore."""
     import vl_convert  # starts a JavaScript engine, which only a run that draws should wait for
 
     config = {**chart.get("config", {}), "background": PAPER, "font": FONT, "axisBand": {"ticks": False}}
@@ -123,21 +121,21 @@ def svg(chart: Spec) -> str:
 
 
 def _cut(part: Any) -> Any:
-    """A part of a chart with long names cut in the middle: measuring a name of 20,000 characters takes a minute."""
+    """A part of a chart with long names shortened in the middle: Vega takes a minute to measure 20,000 characters."""
     if isinstance(part, str):
         return part if len(part) <= LONGEST else f"{part[: LONGEST // 2]}…{part[-LONGEST // 2 :]}"
     if isinstance(part, dict):
-        return {key: _cut(each) for key, each in part.items()}
-    return [_cut(each) for each in part] if isinstance(part, list) else part
+        return {key: _cut(value) for key, value in part.items()}
+    return [_cut(element) for element in part] if isinstance(part, list) else part
 
 
 def _strip(element: ElementTree.Element) -> None:
-    """Remove attributes, elements and decimals that are not visible."""
+    """Remove attributes, elements and decimals that have no visible effect."""
     for name, value in list(element.attrib.items()):
         if PLAIN.get(name) == value or (name in NEEDLESS and not (name == "font-size" and value != SIZE)):
             del element.attrib[name]
         elif name in GEOMETRY:
-            element.set(name, re.sub(r"\d+\.\d+", lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), value))
+            element.set(name, re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), value))
     for child in list(element):
         _strip(child)
         hollow = child.tag == f"{{{SVG}}}g" and not len(child)
@@ -146,12 +144,12 @@ def _strip(element: ElementTree.Element) -> None:
 
 
 def _rows(chart: Spec) -> list[str]:
-    """Names of the rows of a chart, in their order."""
+    """Distinct row names of a chart, in the order in which its values have them."""
     return list(dict.fromkeys(value["row"] for values in _values(chart) for value in values))
 
 
 def _first(chart: Spec, kept: set[str]) -> Spec:
-    """A chart reduced to the rows in `kept`."""
+    """A copy of a chart with only the rows named in `kept`."""
     smaller = deepcopy(chart)
     for values in _values(smaller):
         values[:] = [value for value in values if value["row"] in kept]
@@ -159,14 +157,14 @@ def _first(chart: Spec, kept: set[str]) -> Spec:
 
 
 def _values(part: Any) -> Iterator[list[dict[str, Any]]]:
-    """All lists of values in a chart that have a `row`, at any depth."""
+    """Lists of values with the key `row`, at any depth of a chart."""
     if isinstance(part, list) and part and isinstance(part[0], dict) and isinstance(part[0].get("row"), str):
         yield part
     elif isinstance(part, dict | list):
-        for each in part.values() if isinstance(part, dict) else part:
-            yield from _values(each)
+        for nested in part.values() if isinstance(part, dict) else part:
+            yield from _values(nested)
 
 
 def _escaped(words: str) -> str:
-    """Words that Markdown shows as they are."""
+    """Text on one line with Markdown's special characters escaped."""
     return re.sub(r"([\\`*_{}\[\]()<>#|!&~$])", r"\\\1", " ".join(words.split()))

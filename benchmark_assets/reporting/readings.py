@@ -1,6 +1,6 @@
-"""Tables as people read them in Dagster's UI: rounded, with the signature of their numbers below.
+"""Tables for Dagster's UI: Markdown with rounded numbers, followed by the signatures.
 
-Here: Markdown. Not here: the numbers; the columns of the leaderboard, which the command line prints too (leaderboard).
+Not here: the numbers; the leaderboard, which the command line prints too (leaderboard).
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,10 @@ from resources.tables import cells, shown, with_signatures
 
 
 def across(rows: pl.DataFrame, table: str, keys: Sequence[str], by: str, cell: pl.Expr | str) -> pl.DataFrame:
-    """Pivot rows: a row for each combination of keys, a column for each value of `by`, in order of name.
+    """Pivot rows of a table: one row for each combination of keys, one column for each value of `by`, sorted by name.
 
-    Parameters
-    ----------
-    rows
-        Rows of `table`.
-    cell
-        Content of the cells: an expression, or the name of a column.
+    `cell`, an expression or the name of a column, is the content of the cells. Values and the names of the key columns
+    are formatted as the catalogue declares.
     """
     value = cells(table, cell)[0] if isinstance(cell, str) else cell
     headings = [catalogue.column(table, key).heading for key in keys]
@@ -30,9 +26,9 @@ def across(rows: pl.DataFrame, table: str, keys: Sequence[str], by: str, cell: p
 
 
 def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFrame:
-    """Rows of `metric_rank`, best mean rank first.
+    """Rows of `metric_rank` pivoted to one row for each combination of keys, best mean rank first.
 
-    Each measure has a column, which shows `rank`; the column of the mean rank shows its value.
+    Each measure has a column with the expression `rank`; the column of the mean rank shows its value.
     """
     overall = pl.col("measure") == MEAN_RANK
     by = [*(key for key in keys if key == "corpus"), "value", "system"]
@@ -45,7 +41,7 @@ def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFra
 
 
 def shares(rows: pl.DataFrame) -> str:
-    """Rows of `closest_share`, a column for each translator; null if the system is not compared with the translator."""
+    """Rows of `closest_share` with one column for each translator; null if the two are not compared."""
     return with_signatures(across(rows, "closest_share", ["corpus", "kind", "system"], "translator", "share"), rows)
 
 
@@ -59,14 +55,14 @@ def differences(rows: pl.DataFrame) -> str:
 
 
 def ranks(rows: pl.DataFrame) -> str:
-    """Rows of `metric_rank`, best mean rank first: ranks with intervals, and the cluster of a model in parentheses."""
+    """Rows of `metric_rank`, best mean rank first: ranks with intervals, and clusters of models in parentheses."""
     rank, *_ = cells("metric_rank", "rank")
     with_cluster = pl.concat_str(rank, pl.format(" ({})", "cluster"), ignore_nulls=True)
     return with_signatures(ranked(rows, with_cluster, ["corpus", "kind", "system", "mean_references"]), rows)
 
 
 def slices(rows: pl.DataFrame) -> str:
-    """Rows of `slice_summary`, best first in each slice."""
+    """Rows of `slice_summary`, best system first within each slice."""
     keys = ["corpus", "dimension", "least", "slice"]
     return shown(
         rows.sort(*keys, "sim_best", descending=[False] * 4 + [True], nulls_last=True), "slice_summary", "corpus",

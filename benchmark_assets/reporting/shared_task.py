@@ -1,11 +1,11 @@
-"""A corpus in the layout of shared tasks on metrics, which mt-metrics-eval reads: a line a passage.
+"""A corpus as a test set of a shared task on metrics, in the layout of mt-metrics-eval: text files, a line per passage.
 
-Here: which passages, references and systems, and the files. Not here: rights (rights), scores. Layout: README
+Here: the choice of passages, references and systems, and the files. Not here: rights (rights), scores. Layout: README
 of google-research/mt-metrics-eval, section "File organization and naming convention".
 
-The layout has no gaps: each system has a line for each passage, and a metric has a score for each line of each system.
-So it holds the passages of the benchmark, and the systems that have all of them; or, where systems are named, the
-passages that all of these have. Only scores by people and judges may be missing (`None`).
+The layout requires an output of each system for each passage, and a score of each metric for each output. By default,
+the test set therefore has all passages of the benchmark and the systems with outputs for all of them; if systems are
+named, it has the passages for which all named systems have outputs. Only scores by people and judges may be missing.
 """
 
 import re
@@ -31,26 +31,31 @@ METRICS = {
     "negdrift": ("drift", "drift", -1), "chrF2++": ("chrf", "chrf", 1), "BLEU": ("bleu", "bleu", 1),
     "COMETavg": ("comet_avg", "comet_avg", 1), "COMETbest": ("comet_best", "comet_best", 1),
 }  # fmt: skip
-"""Name of a metric: column of a passage's score, measure of a system's, and the sign with which more is better."""
+"""Column of the passage scores, measure of the system scores, and sign that makes greater scores better, by metric."""
 
 WEIGHTS = {VALID: 0.0, MINOR: -1.0, MAJOR: -5.0}
-"""Labels as scores: MQM's weights of a minor and a major error, negative as in shared tasks. Others say nothing."""
+"""Labels as scores: MQM's weights of errors, negative as in shared tasks. Other labels have no score."""
 
 ABOUT = """\
-A line a passage of `passages.txt`, in its order; line breaks within a passage are blanks, and an empty line in
-`references/` says that there is no complete translation. mt-metrics-eval reads the folder as a test set.
+mt-metrics-eval reads this folder as a test set. Texts have one line for each passage of `passages.txt`, in its order;
+line breaks within a passage are replaced by spaces. An empty line in `references/` means that there is no complete
+translation of the passage.
 
-- metrics: more is better, so `negdrift` is drift times -1. `.sys.score` of BLEU and chrF2++ are corpus scores, those of
-  the others means. `all` are all references of a passage, also those that are left out here.
-- `human-scores/*.people.*`, `*.panel.*`: labels by people (mean over annotators) and verdicts of the panel of judges:
-  no error 0, minor -1, major -5; `None` where there is no such label. `*.headtohead.*`: beside the human translation, 1
-  for the model, 0 for the human, 0.5 undecided.
-- in names of systems, references and documents, what the layout does not allow is percent-encoded or left out.
+- metrics: higher is better, so `negdrift` is drift times -1. For BLEU and chrF2++, `.sys.score` has corpus scores; for
+  the other metrics, means over passages. `all` means all references of a passage, including those not included here.
+- `human-scores/*.people.*`, `*.panel.*`: labels by people (mean over annotators) and verdicts of the panel of judges,
+  as scores: no error 0, minor -1, major -5, `None` without a label. `*.headtohead.*`: comparison with the human
+  translation, 1 if the model is better, 0 if the human translation is better, 0.5 if undecided.
+- in names of systems, references and documents, characters that the layout does not allow are percent-encoded or
+  removed.
 """
 
 
 class WrittenSharedTask(NamedTuple):
-    """Content of a folder: number of passages, systems and references; systems and restricted texts left out."""
+    """Content of a written test set.
+
+    `incomplete` names the systems left out because they lack passages, `left_out` the restricted texts left out.
+    """
 
     passages: int
     systems: list[str]
@@ -60,7 +65,7 @@ class WrittenSharedTask(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Passages in order, and a text for each of them, by reference and system."""
+    """Lines of a test set: passages in order, and their texts by translator (`references`) and system (`outputs`)."""
 
     passages: pl.DataFrame
     references: dict[str, list[str]]
@@ -70,21 +75,21 @@ class Lines(NamedTuple):
 def write(
     warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[str] = (), private: bool = False
 ) -> WrittenSharedTask:
-    """Write a corpus as a test set to a folder that is not there yet.
+    """Write a corpus as a test set to a new folder.
 
     Parameters
     ----------
     systems
-        Systems to write, on the passages that all of them have; by default all systems that have every passage of the
-        benchmark.
+        Systems to include, with the passages for which all of them have outputs; by default all systems with outputs
+        for every passage of the benchmark.
     private
-        Whether to write restricted texts too.
+        Whether to include restricted texts.
 
     Raises
     ------
     BadInput
         For an unknown corpus, a restricted source (which the layout requires) unless `private`, a folder that exists,
-        names that coincide in this layout, and if no passage or no system is left.
+        names that are equal in this layout, and if no passage or no system remains.
     """
     folder = folder.resolve()
     check_vacant(folder)
@@ -93,11 +98,12 @@ def write(
 
 
 def folded(text: str) -> str:
-    """A text in one line."""
+    """A text as one line, with runs of white space as one space."""
     return " ".join(text.split())
 
 
 def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[str], private: bool) -> WrittenSharedTask:
+    """Write the test set while the warehouse is locked."""
     key = pl.DataFrame({"corpus": [corpus]})
     selected = warehouse.read("selection", columns=["passage", "selected"]).filter("selected").select("passage")
     sources = warehouse.read("source_text", key).join(selected, on="passage", how="semi").sort("document", "position")
@@ -105,23 +111,17 @@ def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[st
     rights = disclosure(warehouse, corpus, references["translator"], sources.select("passage"), private)
     pair = _pair(warehouse, key, corpus)
     if "" in rights.hidden:
-        raise BadInput(corpus, "source", "may not be passed on, and there is no test set without it", "give --private")
+        raise BadInput(corpus, "source", "is restricted, and there is no test set without it", "use --private")
     outputs = warehouse.read("model_output", sources.select("passage"), ["model", "passage", "text"])
     outputs = outputs.filter(~rights.withheld(outputs))
-    lines, incomplete = _lines(
-        corpus,
-        sources,
-        references.filter("complete", ~pl.col("translator").is_in(list(rights.hidden))),
-        outputs,
-        systems,
-    )
+    references = references.filter("complete", ~pl.col("translator").is_in(list(rights.hidden)))
+    lines, incomplete = _lines(corpus, sources, references, outputs, systems)
     files = _texts(lines, pair) | dict(_metrics(warehouse, lines, pair)) | dict(_by_people(warehouse, lines, pair))
-    private_now = private and bool(rights.restricted)
-    title = EXPORT.private if private_now else EXPORT.public
+    title = EXPORT.private if private and rights.restricted else EXPORT.public
     left_out = named(sorted(rights.hidden))
-    words = f"Left out, for they may not be passed on: {', '.join(left_out)}.\n\n" if left_out else ""
-    made = "".join(f"- made by: {each}\n" for each in made_by(warehouse, sources.select("passage")))
-    files[README] = f"{title}{corpus}, as a test set\n\n{words}{ABOUT}{made}"
+    omissions = f"Restricted texts left out: {', '.join(left_out)}.\n\n" if left_out else ""
+    methods = "".join(f"- scores: {signature}\n" for signature in made_by(warehouse, sources.select("passage")))
+    files[README] = f"{title}{corpus}, as a test set\n\n{omissions}{ABOUT}{methods}"
     put({path: text.encode() for path, text in files.items()}, folder)
     return WrittenSharedTask(len(lines.passages), [*lines.outputs], [*lines.references], incomplete, left_out)
 
@@ -129,35 +129,42 @@ def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[st
 def _pair(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> str:
     described = warehouse.read("corpus", key, ["source_language", "target_language"]).row(0)
     if None in described:
-        raise BadInput(corpus, "", "has no pair of languages", "name those of source and references in its description")
+        raise BadInput(
+            corpus, "", "has no language pair", "name the languages of source and references in its description"
+        )
     return "-".join(described)
 
 
 def _lines(
     corpus: str, sources: pl.DataFrame, references: pl.DataFrame, outputs: pl.DataFrame, systems: Sequence[str]
 ) -> tuple[Lines, list[str]]:
-    """The test set, and the systems left out because they lack one of its passages."""
-    texts = {model: dict(own.select("passage", "text").iter_rows()) for (model,), own in outputs.group_by("model")}
+    """The lines of the test set, and the systems left out because they lack an output for one of its passages."""
+    texts = _texts_by(outputs, "model")
     if unknown := sorted(set(systems) - set(texts)):
-        raise BadInput(corpus, unknown[0], "has no outputs that may be written", "`variorum models` lists models")
+        raise BadInput(corpus, unknown[0], "has no outputs that may be passed on", "`variorum models` lists the models")
     passages = sources
     if systems:
         passages = sources.filter(pl.all_horizontal(pl.col("passage").is_in(list(texts[name])) for name in systems))
-    wanted = passages["passage"].to_list()
-    complete = [name for name in sorted(systems or texts) if all(passage in texts[name] for passage in wanted)]
-    if not wanted or not complete:
+    keys = passages["passage"].to_list()
+    complete = [name for name in sorted(systems or texts) if all(passage in texts[name] for passage in keys)]
+    if not keys or not complete:
         lack = "no passage with outputs of all named systems" if systems else "no system with outputs for all passages"
         raise BadInput(corpus, "", f"has {lack}", "name systems that have passages in common, with `--system`")
-    written = {
-        translator: dict(own.select("passage", "text").iter_rows())
-        for (translator,), own in references.sort("translator").group_by(["translator"], maintain_order=True)
-    }
     lines = Lines(
         passages,
-        {name: [folded(own.get(passage, "")) for passage in wanted] for name, own in written.items()},
-        {name: [folded(texts[name][passage]) for passage in wanted] for name in complete},
+        {
+            translator: [folded(texts_of.get(passage, "")) for passage in keys]
+            for translator, texts_of in _texts_by(references, "translator").items()
+        },
+        {name: [folded(texts[name][passage]) for passage in keys] for name in complete},
     )
     return lines, sorted(set(systems or texts) - set(complete))
+
+
+def _texts_by(rows: pl.DataFrame, name: str) -> dict[str, dict[str, str]]:
+    """Texts by the value of a column (in alphabetical order) and passage."""
+    groups = rows.sort(name).group_by([name], maintain_order=True)
+    return {str(value): dict(group.select("passage", "text").iter_rows()) for (value,), group in groups}
 
 
 def _texts(lines: Lines, pair: str) -> dict[str, str]:
@@ -168,74 +175,71 @@ def _texts(lines: Lines, pair: str) -> dict[str, str]:
         f"sources/{pair}.txt": _text(map(folded, lines.passages["text"])),
         f"documents/{pair}.docs": _text(documents),
     }
-    for name, lines_of in lines.references.items():
-        files[f"references/{pair}.{_reference(name)}.txt"] = _text(lines_of)
-    for name, lines_of in lines.outputs.items():
-        files[f"system-outputs/{pair}/{_name(name)}.txt"] = _text(lines_of)
+    files |= {f"references/{pair}.{_reference(name)}.txt": _text(texts) for name, texts in lines.references.items()}
+    files |= {f"system-outputs/{pair}/{_name(name)}.txt": _text(texts) for name, texts in lines.outputs.items()}
     if len(files) < 3 + len(lines.references) + len(lines.outputs):
-        raise BadInput(pair, "references", "have names that are one in this layout", "rename one of them")
+        raise BadInput(pair, "references", "have names that are equal in this layout", "rename a translator")
     return files
 
 
 def _metrics(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[str, str]]:
-    """Metrics that have a score for each output, by passage and by system."""
+    """Score files, by passage and by system, of each metric that has a score for every output."""
     measures = {measure.name: measure for measure in MEASURES}
-    chosen = pl.DataFrame({"model": [*lines.outputs]}, schema={"model": pl.String})
-    scores = _ordered(lines, model_scores(warehouse, chosen).rename({"system": "model"}))
+    systems = _systems(lines)
+    scores = _ordered(lines, model_scores(warehouse, systems).rename({"system": "model"}))
     for name, (column, measure, sign) in METRICS.items():
         if not scores[column].null_count():
             place = f"metric-scores/{pair}/{name}-all"
             yield f"{place}.seg.score", _scores(scores.select("model", sign * pl.col(column)))
-            whole = scores.select("model", *_needed(scores, measures[measure]))
-            means = {model: sign * _whole(own, measures[measure]) for (model,), own in _by_model(whole)}
+            of_system = measures[measure]
+            groups = scores.select("model", *_needed(scores, of_system)).group_by(["model"], maintain_order=True)
+            means = {model: sign * _system_score(rows, of_system) for (model,), rows in groups}
             yield f"{place}.sys.score", _scores(pl.DataFrame({"model": [*means], "score": [*means.values()]}))
-    similar = warehouse.read("output_similarity", chosen)
+    similarities = warehouse.read("output_similarity", systems)
     for translator in lines.references:
-        own = _ordered(lines, similar.filter(translator=translator))
-        if not own["similarity"].null_count():
+        rows = _ordered(lines, similarities.filter(translator=translator))
+        if not rows["similarity"].null_count():
             place = f"metric-scores/{pair}/similarity-{_reference(translator)}"
-            yield f"{place}.seg.score", _scores(own.select("model", "similarity"))
-            yield (
-                f"{place}.sys.score",
-                _scores(own.group_by("model", maintain_order=True).agg(pl.col("similarity").mean())),
-            )
+            yield f"{place}.seg.score", _scores(rows.select("model", "similarity"))
+            means_of = rows.group_by("model", maintain_order=True).agg(pl.col("similarity").mean())
+            yield f"{place}.sys.score", _scores(means_of)
 
 
 def _by_people(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[str, str]]:
-    """Files of scores from labels, verdicts and points; a kind without scores has no file."""
+    """Score files of people's labels, the panel's verdicts, and comparisons with the human translation, if any."""
     passages = lines.passages.select("passage")
     weight = pl.col("label").replace_strict(WEIGHTS, default=None, return_dtype=pl.Float64)
     labels = warehouse.read("human_label", passages, ["model", "passage", "label"]).with_columns(score=weight)
-    found = {
+    kinds = {
         "people": labels.group_by("model", "passage").agg(pl.col("score").mean()),
         "panel": warehouse.read("verdict", passages, ["model", "passage", "label"]).with_columns(score=weight),
-        "headtohead": warehouse.read("head_to_head", passages, ["model", "passage", "points"]).rename(
-            {"points": "score"}
+        "headtohead": warehouse.read("head_to_head", passages, ["model", "passage", "points"]).with_columns(
+            score="points"
         ),
     }
-    for name, rows in found.items():
+    for name, rows in kinds.items():
         scores = _ordered(lines, rows)
         if scores["score"].count():
             yield f"human-scores/{pair}.{name}.seg.score", _scores(scores.select("model", "score"))
 
 
 def _ordered(lines: Lines, rows: pl.DataFrame) -> pl.DataFrame:
-    """One row for each line of each system; null if `rows` has no row for the line."""
-    systems = pl.DataFrame({"model": [*lines.outputs]}, schema={"model": pl.String})
-    wanted = systems.join(lines.passages.select("passage"), how="cross", maintain_order="left_right")
-    return wanted.join(rows, on=["model", "passage"], how="left", maintain_order="left")
+    """Rows for each passage of each system, in the order of the lines; null where `rows` has none."""
+    outputs = _systems(lines).join(lines.passages.select("passage"), how="cross", maintain_order="left_right")
+    return outputs.join(rows, on=["model", "passage"], how="left", maintain_order="left")
+
+
+def _systems(lines: Lines) -> pl.DataFrame:
+    return pl.DataFrame({"model": [*lines.outputs]}, schema={"model": pl.String})
 
 
 def _needed(scores: pl.DataFrame, measure: Measure) -> list[str]:
+    """Columns from which a measure of a system is computed."""
     return [name for name in (measure.name, f"{measure.name}_statistics") if name in scores.columns]
 
 
-def _whole(scores: pl.DataFrame, measure: Measure) -> float:
+def _system_score(scores: pl.DataFrame, measure: Measure) -> float:
     return float(measure.of(measure.statistics(scores).sum(axis=0, keepdims=True).astype(np.float64))[0])
-
-
-def _by_model(rows: pl.DataFrame) -> Iterator[tuple[tuple[object, ...], pl.DataFrame]]:
-    yield from rows.group_by(["model"], maintain_order=True)
 
 
 def _scores(rows: pl.DataFrame) -> str:
@@ -247,11 +251,11 @@ def _text(lines: "Iterator[str] | Sequence[str] | map[str]") -> str:
 
 
 def _name(name: str) -> str:
-    """A name without blanks and slashes."""
+    """A percent-encoded name, without spaces and slashes."""
     return quote(name, safe="")
 
 
 def _reference(name: str) -> str:
-    """A reference's name: letters and digits, for dashes and dots are signs of this layout."""
+    """Name of a reference in file names, without the dashes and dots that separate the parts of such names."""
     short = re.sub(r"[^\w%]", "", _name(name).replace("-", "").replace(".", "")).replace("%", "")
     return f"ref{short}" if short in ("all", "src", "") else short

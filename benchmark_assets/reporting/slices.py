@@ -1,4 +1,4 @@
-"""Parts of a corpus that are looked at apart: collections, short and long passages, narrow and wide envelopes.
+"""Scores by slice of a corpus: collections, and thirds of the passages by length and by human spread.
 
 Not here: aggregates (metrics.summary).
 """
@@ -14,7 +14,7 @@ THIRDS = {
     "reference_length": ["short", "middle", "long"],
     "human_spread": ["narrow", "middle", "wide"],
 }
-"""Columns that are cut into thirds, and what the thirds are called."""
+"""Names of the thirds, lowest first, by the column that is cut into thirds."""
 
 SLICE = pl.Schema({
     "corpus": pl.String(), "passage": pl.String(), "dimension": pl.String(), "slice": pl.String(),
@@ -23,7 +23,7 @@ SLICE = pl.Schema({
 
 
 def measured(warehouse: Warehouse) -> pl.DataFrame:
-    """Input of `slices`: all passages that have a complete reference, with lengths in characters."""
+    """Input of `slices`: every passage with a complete reference, its lengths in characters, and its human spread."""
     references = warehouse.read("reference", columns=["passage", "text", "complete"]).filter("complete")
     lengths = references.group_by("passage").agg(reference_length=pl.col("text").str.len_chars().mean())
     sources = warehouse.read("source_text", columns=["corpus", "passage", "document", "text"])
@@ -33,18 +33,18 @@ def measured(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def slices(passages: pl.DataFrame) -> pl.DataFrame:
-    """The slices that each passage belongs to, one for each dimension.
+    """Slices of the passages: at most one slice for each passage and dimension.
 
     Parameters
     ----------
     passages
-        Columns `corpus`, `passage`, `document` and the columns in `THIRDS`. A passage with null in one of these is in
-        no slice of that dimension.
+        Columns `corpus`, `passage`, `document` and the columns in `THIRDS`. A passage with a null in a column of
+        `THIRDS` is in no slice of that dimension.
 
     Returns
     -------
-    Columns of `SLICE`; `least` and `most` bound the values in a third. No rows for a dimension in which a corpus has
-    one slice only.
+    Columns of `SLICE`. `least` and `most` are the least and the greatest value in a third; null for collections. A
+    dimension in which a corpus has only one slice is left out.
 
     Notes
     -----
@@ -58,30 +58,30 @@ def slices(passages: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
     parts = [collection.drop_nulls("slice")]
     for dimension, names in THIRDS.items():
-        known = passages.drop_nulls(dimension)
+        rows = passages.drop_nulls(dimension)
         third = (3 * (pl.col(dimension).rank("min") - 1)).over("corpus") // pl.len().over("corpus")
-        cut = known.select(
+        thirds = rows.select(
             "corpus", "passage", pl.lit(dimension).alias("dimension"), pl.col(dimension).cast(pl.Float64),
             slice=third.replace_strict(dict(enumerate(names)), return_dtype=pl.String),
         )  # fmt: skip
         value, within = pl.col(dimension), ["corpus", "slice"]
         parts.append(
-            cut.with_columns(least=value.min().over(within), most=value.max().over(within)).select(SLICE.names())
+            thirds.with_columns(least=value.min().over(within), most=value.max().over(within)).select(SLICE.names())
         )
     return pl.concat(parts).filter(pl.col("slice").n_unique().over("corpus", "dimension") > 1)
 
 
 def sliced(scores: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
-    """Summaries of each system over each slice: rows of `slice_summary`.
+    """Aggregates of each system over each slice: rows of `slice_summary`.
 
     Parameters
     ----------
     scores
         As `metrics.scores.all_scores` returns them.
     parts
-        Columns of `SLICE`.
+        Slices as `slices` returns them.
     """
     keys = ["dimension", "slice", "kind", "system"]
-    own = scores.join(parts.select("passage", "dimension", "slice"), on="passage").sort(*keys, "passage")
+    rows = scores.join(parts.select("passage", "dimension", "slice"), on="passage").sort(*keys, "passage")
     bounds = parts.select("corpus", "dimension", "slice", "least", "most").unique()
-    return summaries(own, *keys).join(bounds, on=["corpus", "dimension", "slice"], how="left", maintain_order="left")
+    return summaries(rows, *keys).join(bounds, on=["corpus", "dimension", "slice"], how="left", maintain_order="left")

@@ -1,7 +1,7 @@
-"""What is of no corpus as a package: scores of understanding and costs, as CSV and Parquet with a dictionary.
+"""The package of results that belong to no corpus: understanding scores and costs, as CSV and Parquet.
 
-Here: which rows, and the files. Not here: packages of corpora and how files come to lie in a folder (export), which
-columns there are (contents). No text of a task is in it, whatever its licence: who has the task has its texts.
+Here: rows and files. Not here: packages of corpora and writing to a folder (export), the choice of columns (contents).
+The package contains no text of a task, whatever its licence: everyone with access to the task has its texts.
 """
 
 from pathlib import Path
@@ -10,21 +10,20 @@ import polars as pl
 
 from benchmark_assets.accounts.costs import summed
 from benchmark_assets.reporting import dictionary
-from benchmark_assets.reporting.contents import CHECKSUMS, as_csv, as_parquet, files
-from benchmark_assets.reporting.export import EXPORT, check_place, checksums, made_from, parquet
+from benchmark_assets.reporting.contents import CHECKSUMS, files
+from benchmark_assets.reporting.export import EXPORT, check_place, checksums, made_from, table_files
 from resources.errors import BadInput
 from resources.folders import README, put
 from resources.warehouse import Warehouse
 
 NOTES = f"""
-`parquet/` has each table again, with types; `dictionary.csv` and `dictionary.md` type, unit and meaning of each column.
-`sha256sum -c {CHECKSUMS}` checks all other files. Answers have the places of spans, not the words; no text of a task is
-here.
+`parquet/` has the tables again, with types. `dictionary.csv` and `dictionary.md` have type, unit and meaning of each
+column. `sha256sum -c {CHECKSUMS}` checks all other files. Spans are given by position: no text of a task is included.
 """
 
 
 def export_tasks(warehouse: Warehouse, folder: Path) -> list[str]:
-    """Write the package; the same warehouse gives the same bytes.
+    """Write the package of understanding scores and costs; the same warehouse gives the same bytes.
 
     Parameters
     ----------
@@ -33,31 +32,27 @@ def export_tasks(warehouse: Warehouse, folder: Path) -> list[str]:
 
     Returns
     -------
-    Codes of the tasks with content in the package.
+    Codes of the tasks in the package.
 
     Raises
     ------
     BadInput
-        If there is neither a task nor a call; for the folder as `export.export`.
+        If the warehouse has neither tasks nor calls of models; for the folder as `export.export`.
     """
     folder = folder.resolve()
     check_place(folder, private=False)
     with warehouse.exclusively():  # consistent tables
-        tables = {file: warehouse.read(each.table, columns=each.columns) for file, each in files("task").items()}
+        tables = {file: warehouse.read(source.table, columns=source.columns) for file, source in files("task").items()}
         calls = warehouse.read("model_call")
     by = ["day", "model", "purpose"]
     tables["costs.csv"] = summed(calls.with_columns(day=pl.col("asked").dt.date()), *by).sort(by)
     if tables["tasks.csv"].is_empty() and calls.is_empty():
         raise BadInput("export", "", "has neither tasks nor costs to write", "name a corpus, or import tasks first")
-    written = {file: as_csv(rows) for file, rows in tables.items()}
-    written |= {parquet(file): as_parquet(rows) for file, rows in tables.items()}
-    meanings = dictionary.entries(tables)
-    written["dictionary.csv"] = as_csv(dictionary.frame(meanings))
-    written["dictionary.md"] = dictionary.page(meanings).encode()
+    written, _ = table_files(tables)
     signatures = tables["understanding_board.csv"]["signature"].unique().sort()
-    made = made_from(f"signature of scores: {each}" for each in signatures)
+    method = made_from(f"signature of scores: {signature}" for signature in signatures)
     listed = f"| file | content |\n|---|---|\n{dictionary.files_of(list(tables))}"
     title = f"{EXPORT.public}understanding and costs"
-    written[README] = f"{title}\n\n{listed}\n{NOTES}\n## Made from\n\n{made}".encode()
+    written[README] = f"{title}\n\n{listed}\n{NOTES}\n## Made from\n\n{method}".encode()
     put(written | {CHECKSUMS: checksums(written)}, folder)
     return tables["tasks.csv"]["task"].to_list()

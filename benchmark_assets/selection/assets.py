@@ -1,4 +1,4 @@
-"""Assets of the selection: which passages are in the benchmark, and the reasons why others are not."""
+"""Assets of the selection: the passages in the benchmark, and the reasons why other passages are left out."""
 
 import dagster as dg
 import polars as pl
@@ -18,22 +18,21 @@ from resources.warehouse import Warehouse
     deps=["source_text", "segmented_reference", "alignment", "verification"],
 )  # fmt: skip
 def passage_filter(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Measures of seven filters on each passage, and the filters that drop it; no row in a corpus without filters."""
+    """Measures of each passage by seven filters, and the filters that drop it. Corpora without filters have no rows."""
 
-    def of_corpus(asked: pl.DataFrame) -> pl.DataFrame:
-        return asked.select(
-            "passage", settings=CORPUS.replace_strict(settings(warehouse), default="", return_dtype=pl.String)
-        )
+    def corpus_settings(passages: pl.DataFrame) -> pl.DataFrame:
+        by_corpus = CORPUS.replace_strict(settings(warehouse), default="", return_dtype=pl.String)
+        return passages.select("passage", settings=by_corpus)
 
-    def compute(due: pl.DataFrame) -> Computed:
-        return Computed({"passage_filter": measured(warehouse, due)})
+    def compute(stale: pl.DataFrame) -> Computed:
+        return Computed({"passage_filter": measured(warehouse, stale)})
 
-    return refresh(context, warehouse, compute, of_corpus)
+    return refresh(context, warehouse, compute, corpus_settings)
 
 
 @dg.asset(group_name="selection", code_version="1", kinds={"duckdb", "numpy"}, deps=["source_text", passage_filter])
 def near_duplicate(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Passages that pass the filters, but whose source repeats the source of an earlier passage."""
+    """Passages that pass the filters but whose source nearly repeats the source of an earlier passage."""
 
     def compute(_: pl.DataFrame) -> Computed:
         sources = warehouse.read("source_text", columns=["passage", "text"])
@@ -52,18 +51,18 @@ def near_duplicate(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
     deps=[passage_filter, near_duplicate],
 )  # fmt: skip
 def selection(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Whether a passage is in the benchmark, and if not, why. Other passages are neither translated nor scored."""
+    """Whether a passage is in the benchmark, and if not, why. Only selected passages are translated and scored."""
 
-    def compute(due: pl.DataFrame) -> Computed:
-        rows = funnels.selection(due, warehouse.read("passage_filter", due), warehouse.read("near_duplicate", due))
-        return Computed({"selection": rows})
+    def compute(stale: pl.DataFrame) -> Computed:
+        measures, repeats = warehouse.read("passage_filter", stale), warehouse.read("near_duplicate", stale)
+        return Computed({"selection": funnels.selection(stale, measures, repeats)})
 
     return refresh(context, warehouse, compute)
 
 
 @dg.asset(group_name="selection", code_version="1", kinds={"duckdb"}, deps=[selection])
 def funnel(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots) -> dg.Output[None]:
-    """How many passages of each corpus each filter drops, and how many are left."""
+    """Number of passages of each corpus that each filter drops, and number of passages that remain."""
 
     def compute(_: pl.DataFrame) -> Computed:
         return Computed({"funnel": funnels.funnel(warehouse.read("selection"), filters(warehouse))})
@@ -72,9 +71,6 @@ def funnel(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Wareho
         rows = warehouse.read("funnel", columns=list(funnels.FUNNEL))
         dropped = warehouse.read("selection").filter(~pl.col("selected")).select("passage", "reasons", "kept")
         words = dropped.with_columns(pl.col("reasons").list.join(", "), pl.col("kept").fill_null(""))
-        return {
-            "funnel": markdown(rows, most=200),
-            "dropped": markdown(words, most=200),
-        }
+        return {"funnel": markdown(rows, most=200), "dropped": markdown(words, most=200)}
 
     return refresh(context, warehouse, compute, repr(sorted(filters(warehouse))), describe, draw=plots)

@@ -1,5 +1,7 @@
-"""Passages from the warehouse in the form that the filters take. Not here: the filters themselves
-(corpus.filters, corpus.duplicates), their consequences (funnel)."""
+"""Filters applied to passages in the warehouse, and the passages that are selected.
+
+Not here: the filters themselves (corpus.filters, corpus.duplicates), the decision to select a passage (funnel).
+"""
 
 import polars as pl
 
@@ -10,24 +12,23 @@ from resources.warehouse import Warehouse
 
 
 def filters(warehouse: Warehouse) -> dict[str, Filters]:
-    """Thresholds of the corpora that have filters."""
+    """Thresholds of the filters by corpus, for corpora that have filters."""
     rows = warehouse.read("corpus", columns=["corpus", "filters"]).drop_nulls()
     return {corpus: Filters.model_validate_json(text) for corpus, text in rows.iter_rows()}
 
 
 def settings(warehouse: Warehouse) -> dict[str, str]:
-    """Everything besides the texts that determines the measures, for each corpus with filters."""
+    """Everything besides the texts that determines the measures, as a string by corpus, for corpora with filters."""
     rows = warehouse.read("corpus", columns=["corpus", "filters", "texts"]).drop_nulls("filters")
     return {corpus: f"{Filters.model_validate_json(text)!r} of {count}" for corpus, text, count in rows.iter_rows()}
 
 
 def measured(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """Measures of each passage by the filters of its corpus: rows of `passage_filter`, none in a corpus without
-    filters; see corpus.filters."""
+    """Rows of `passage_filter` for the passages (column `passage`) of corpora with filters; see corpus.filters."""
     thresholds = filters(warehouse)
-    within = passages.filter(CORPUS.is_in(list(thresholds)))
-    sources = warehouse.read("source_text", within, ["passage", "text", "segments"])
-    rendered = renderings(warehouse, within)
+    filtered_passages = passages.filter(CORPUS.is_in(list(thresholds)))
+    sources = warehouse.read("source_text", filtered_passages, ["passage", "text", "segments"])
+    rendered = renderings(warehouse, filtered_passages)
     counts = dict(warehouse.read("corpus", columns=["corpus", "texts"]).iter_rows())
     measures = [
         filtered(texts, rendered.join(texts, on="passage", how="semi"), counts[corpus], thresholds[corpus])
@@ -36,7 +37,7 @@ def measured(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([warehouse.empty("passage_filter").drop("fingerprint"), *measures])
 
 
-def selected(warehouse: Warehouse, asked: pl.DataFrame) -> pl.DataFrame:
-    """Passages of `asked` that are in the benchmark, each once: columns `passage` and `settings`, which is ''."""
-    chosen = warehouse.read("selection", asked.select("passage").unique(), ["passage", "selected"]).filter("selected")
-    return chosen.select("passage", settings=pl.lit(""))
+def selected(warehouse: Warehouse, partitions: pl.DataFrame) -> pl.DataFrame:
+    """The selected passages of partitions as settings for `refresh`: columns `passage` (unique) and `settings` ('')."""
+    rows = warehouse.read("selection", partitions.select("passage").unique(), ["passage", "selected"])
+    return rows.filter("selected").select("passage", settings=pl.lit(""))

@@ -1,5 +1,7 @@
-"""Passages in the benchmark, and counts of the passages that each filter drops. Not here: the measures of the filters
-(corpus.filters, corpus.duplicates)."""
+"""The selection of passages for the benchmark, and counts of the passages that each filter drops.
+
+Not here: the measures of the filters (corpus.filters, corpus.duplicates).
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -22,7 +24,7 @@ def duplicates(measured: pl.DataFrame, sources: pl.DataFrame, filters: Mapping[s
     Parameters
     ----------
     measured
-        Columns `passage` and `reasons`.
+        Columns `passage` and `reasons`: the filters that drop the passage.
     sources
         Columns `passage` and `text`. Passages are compared in alphabetical order of their ids.
     """
@@ -44,9 +46,9 @@ def selection(passages: pl.DataFrame, measured: pl.DataFrame, repeated: pl.DataF
     passages
         Column `passage`.
     measured
-        Columns `passage` and `reasons`; a passage without a row belongs to a corpus without filters.
+        Columns `passage` and `reasons`; passages of corpora without filters have no row.
     repeated
-        Columns `passage` and `kept`.
+        Near-duplicates: columns `passage` and `kept`, the earlier passage.
     """
     rows = passages.join(measured.select("passage", "reasons"), on="passage", how="left", maintain_order="left")
     rows = rows.join(repeated.select("passage", "kept"), on="passage", how="left", maintain_order="left")
@@ -56,15 +58,16 @@ def selection(passages: pl.DataFrame, measured: pl.DataFrame, repeated: pl.DataF
 
 
 def funnel(selected: pl.DataFrame, corpora: Iterable[str]) -> pl.DataFrame:
-    """Counts from all passages of each corpus down to the remaining ones: rows of `funnel`.
+    """Count the passages of each corpus that each filter drops, and the passages that remain: rows of `funnel`.
 
-    The filters are not exclusive: a passage counts for each of its reasons (`affected`). `alone` counts the passages
-    that no other filter drops, the most that a looser threshold can gain. Duplicates are sought among passing passages.
+    Several filters may drop a passage, and `affected` counts it for each of them. `alone` counts the passages that only
+    this filter drops, which is the most that a looser threshold can gain. Duplicates are sought only among passages
+    that pass all filters.
 
     Parameters
     ----------
     selected
-        Rows of `selection`.
+        Rows of `selection`, all corpora.
     corpora
         Corpora that have filters.
     """
@@ -72,22 +75,24 @@ def funnel(selected: pl.DataFrame, corpora: Iterable[str]) -> pl.DataFrame:
     for corpus in sorted(corpora):
         reasons = selected.filter(corpus == CORPUS)["reasons"].to_list()
         passing = sum(not set(names) - {DUPLICATE} for names in reasons)
-        left = sum(not names for names in reasons)
+        remaining = sum(not names for names in reasons)
         steps: list[tuple[str, int, int, int | None]] = [("all passages", 0, 0, len(reasons))]
-        steps += [(reason, sum(reason in e for e in reasons), reasons.count([reason]), None) for reason in REASONS]
+        steps += [
+            (reason, sum(reason in names for names in reasons), reasons.count([reason]), None) for reason in REASONS
+        ]
         steps += [("any filter", len(reasons) - passing, 0, passing)]
-        steps += [(DUPLICATE, passing - left, passing - left, left)]
+        steps += [(DUPLICATE, passing - remaining, passing - remaining, remaining)]
         rows += [(corpus, number, *step) for number, step in enumerate(steps)]
     return pl.DataFrame(rows, schema=FUNNEL, orient="row")
 
 
 def steps(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `funnel`, formatted for display."""
+    """Rows of `funnel` as text for display."""
     return rows.select(cells("funnel", "corpus", "reason", "affected", "alone", "remaining"))
 
 
 def reasons(selected: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
-    """Measures of passages in long form, one row a measure: columns `passage`, `measure` and `value`.
+    """Measures and reasons of passages in long form: columns `passage`, `measure` and `value` (text), without nulls.
 
     Parameters
     ----------

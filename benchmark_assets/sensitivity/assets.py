@@ -1,4 +1,4 @@
-"""Assets of the sensitivity suite: damage to human translations, and how well each metric detects it."""
+"""Assets of the sensitivity suite: damaged human translations, and the detection of the damage by metrics."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,8 +13,7 @@ from benchmark_assets.metrics.summary import signature
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.references.assets import reference
 from benchmark_assets.sensitivity.detection import detection, thresholds
-from benchmark_assets.sensitivity.sample import SOUND
-from benchmark_assets.sensitivity.samples import damaged, languages, settings
+from benchmark_assets.sensitivity.sample import SOUND, damaged, languages, settings
 from benchmark_assets.sensitivity.scoring import variant_scores
 from benchmark_assets.sensitivity.tables import readable_detection, readable_thresholds
 from resources.embedders import Embedder
@@ -31,10 +30,10 @@ KEY = ["passage", "translator", "kind", "severity"]
     deps=["source_text", reference],
 )  # fmt: skip
 def damaged_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Translations of a sample of each corpus, damaged by rule: every applicable kind and severity."""
+    """Human translations of a sample of each corpus, damaged by rule: every kind and severity that applies."""
 
-    def compute(due: pl.DataFrame) -> Computed:
-        return Computed({"damaged_text": damaged(warehouse, due)})
+    def compute(stale: pl.DataFrame) -> Computed:
+        return Computed({"damaged_text": damaged(warehouse, stale)})
 
     return refresh(context, warehouse, compute, partial(settings, warehouse), sparse=True)
 
@@ -46,21 +45,21 @@ def damaged_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 def damaged_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
 ) -> dg.Output[None]:
-    """Sound and damaged translations of the sample, each scored against the other translators of its passage."""
+    """Scores of the sound and damaged translations of the sample against the other translators of their passage."""
 
-    def compute(due: pl.DataFrame) -> Computed:
-        references = warehouse.read("reference", due).filter("complete")
+    def compute(stale: pl.DataFrame) -> Computed:
+        references = warehouse.read("reference", stale).filter("complete")
         sound = references.select(
             "passage", "translator", "text", kind=pl.lit(SOUND), severity=pl.lit(0, pl.Int32), extent=pl.lit(0.0)
         )
-        every = pl.concat([sound, warehouse.read("damaged_text", due, sound.columns)])
-        names = every.select(pl.concat_str(KEY, separator=" ")).to_series()
-        vectors = embed_unique(every["text"], embedder, warehouse, context.run.run_id, names)
+        texts = pl.concat([sound, warehouse.read("damaged_text", stale, sound.columns)])
+        names = texts.select(pl.concat_str(KEY, separator=" ")).to_series()
+        vectors = embed_unique(texts["text"], embedder, warehouse, context.run.run_id, names)
         scores = variant_scores(
-            every.join(vectors, on="text", maintain_order="left"),
+            texts.join(vectors, on="text", maintain_order="left"),
             references.join(vectors, on="text", maintain_order="left"),
         )
-        rows = scores.drop("bleu_statistics", "chrf_statistics").join(every.drop("text"), on=KEY, maintain_order="left")
+        rows = scores.drop("bleu_statistics", "chrf_statistics").join(texts.drop("text"), on=KEY, maintain_order="left")
         return Computed({"damaged_score": rows.with_columns(embedder=pl.lit(embedder.signature))})
 
     return refresh(context, warehouse, compute, f"{embedder.signature} {signatures()}", sparse=True)
@@ -70,52 +69,45 @@ def damaged_score(
 def sensitivity(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """How well each metric tells damaged from sound translations, by kind and severity of the damage."""
-    spoken = languages(warehouse)
+    """ROC AUC of each metric in telling damaged from sound translations, by kind and severity of the damage."""
+    language_of = languages(warehouse)
 
     def compute(_: pl.DataFrame) -> Computed:
-        rows = _by_corpus(warehouse, "sensitivity", lambda corpus, scores: detection(scores, spoken[corpus]))
+        rows = _by_corpus(warehouse, "sensitivity", lambda corpus, scores: detection(scores, language_of[corpus]))
         return Computed({"sensitivity": rows})
 
     def describe() -> Description:
-        rows = readable_detection(warehouse.read("sensitivity"))
-        return {"AUC": markdown(rows, most=400)}
+        return {"AUC": markdown(readable_detection(warehouse.read("sensitivity")), most=400)}
 
-    return refresh(
-        context, warehouse, compute, f"{signature('of the scores')} {sorted(spoken.items())}", describe,
-        draw=plots,
-    )  # fmt: skip
+    determinants = f"{signature('of the scores')} {sorted(language_of.items())}"
+    return refresh(context, warehouse, compute, determinants, describe, draw=plots)
 
 
 @dg.asset(group_name="sensitivity", code_version="1", kinds={"duckdb", "numpy"}, deps=[damaged_score])
 def sensitivity_threshold(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Drift thresholds that reach wanted recalls of damaged translations, and their false alarms."""
+    """Drift thresholds that detect given shares of the damaged translations, and their false alarm rates."""
 
     def compute(_: pl.DataFrame) -> Computed:
         rows = _by_corpus(warehouse, "sensitivity_threshold", lambda _, scores: thresholds(scores))
         return Computed({"sensitivity_threshold": rows})
 
     def describe() -> Description:
-        rows = readable_thresholds(warehouse.read("sensitivity_threshold"))
-        return {"thresholds": markdown(rows, most=1000)}
+        return {"thresholds": markdown(readable_thresholds(warehouse.read("sensitivity_threshold")), most=1000)}
 
-    return refresh(
-        context, warehouse, compute, signature("of the scores"), describe,
-        draw=plots,
-    )  # fmt: skip
+    return refresh(context, warehouse, compute, signature("of the scores"), describe, draw=plots)
 
 
 def _by_corpus(
     warehouse: Warehouse, table: str, of_corpus: Callable[[str, pl.DataFrame], pl.DataFrame]
 ) -> pl.DataFrame:
-    """Rows of a table, computed corpus by corpus from the scores of variants."""
-    columns = warehouse.empty(table).drop("fingerprint")
+    """Rows of a table, computed corpus by corpus: `of_corpus` takes the corpus and its rows of `damaged_score`."""
+    empty = warehouse.empty(table).drop("fingerprint")
     parts = [
         of_corpus(str(corpus), scores).with_columns(
             corpus=pl.lit(corpus), signature=pl.lit(signature(", ".join(scores["embedder"].unique().sort())))
         )
         for (corpus,), scores in warehouse.read("damaged_score").group_by(CORPUS, maintain_order=True)
     ]
-    return pl.concat([columns, *(part.select(columns.columns) for part in parts)])
+    return pl.concat([empty, *(part.select(empty.columns) for part in parts)])

@@ -1,7 +1,7 @@
-"""Controlled damage to a translation: rules that turn a sound text into one with a known fault, by a known dose.
+"""Controlled damage to a translation: rules that turn a sound text into a text with a fault of known kind and dose.
 
 Here: kinds of damage, doses, and the choice of places, which is the same in every process. Not here: the choice of
-texts (sample), words of a language (languages), how well metrics detect damage (detection).
+texts (sample), words of a language (languages), the detection of damage by metrics (detection).
 """
 
 import re
@@ -18,10 +18,11 @@ T = TypeVar("T")
 SEVERITIES = (1, 2, 3)
 
 DOSES = {1: 0.10, 2: 0.25, 3: 0.50}
-"""Share of the text's characters (for wrong terms: of its terms) that is damaged."""
+"""Share of the text's characters that is damaged, by severity; for the kind `term`, share of its terms."""
 
 TOLERANCE = 1 / 3
-"""Share of the dose by which a stretch may miss it, because it ends where a clause does. No two doses overlap."""
+"""Largest deviation of a stretch of clauses from the dose, as a share of the dose. The ranges of the doses do not
+overlap."""
 
 _CLAUSE = re.compile(
     r"""\S.*?(?:(?:[.;:!?,…]|—|--)+["'”’»)\]]*(?=\s|$)|[。，；：！？、།॥।]+[」』”]*|(?=\n)|$)\s*""", re.DOTALL
@@ -31,35 +32,29 @@ _DIGITS = re.compile(r"\d+")
 _ELLIPSIS = re.compile(r"(?:…|\.\.\.)(?:\s?\w{1,4}\s?(?:…|\.\.\.))?")
 
 _STEM = 4
-"""Fewest letters of a term; forms of one word share these first letters."""
+"""Minimum number of letters of a term, and number of first letters by which the forms of a word are recognized."""
 _TERM = re.compile(rf"(?<!['’])[^\W\d_]{{{_STEM},}}")
 
 
 Shape = tuple[str, bool]
-"""Ending of a word, and whether it begins with a vowel: words of one shape can replace each other grammatically."""
+"""Ending of a word, and whether the word begins with a vowel. Words of the same shape can replace each other
+grammatically."""
 
 
 class Damaged(NamedTuple):
-    """A damaged text, and its `extent`: characters removed or inserted, over the length of the sound text; above 1 if
-    more is inserted than the sound text had."""
+    """A damaged text and its `extent`: the number of characters removed or inserted, divided by the length of the sound
+    text. The extent is above 1 if the inserted text is longer than the sound text."""
 
     text: str
     extent: float
 
 
 class Material(NamedTuple):
-    """Everything besides the text that damage to it needs.
+    """The inputs of the rules besides the text to be damaged.
 
-    Attributes
-    ----------
-    rules
-        Rules of the text's language; None if there are none, so that kinds that need them cannot be applied.
-    source
-        The passage in the source language.
-    foreign
-        Text of another passage, the source of additions.
-    terms
-        Terms of other passages that occur in no translation of this one, by shape: wrong at any place.
+    `rules` are the rules of the text's language, None if it has none: the kinds that need rules then do not apply.
+    `source` is the passage in the source language. `foreign` is a translation of another passage, from which additions
+    are taken. `terms` are terms of other passages that occur in no translation of this passage, by shape.
     """
 
     rules: Rules | None
@@ -77,7 +72,7 @@ class _Edit(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """A text to be damaged; `key` decides every choice."""
+    """A text to be damaged; every choice is made by a hash of `key`."""
 
     text: str
     severity: int
@@ -95,17 +90,17 @@ def damage(text: str, kind: str, severity: int, key: str, material: Material) ->
     kind
         One of `KINDS`.
     severity
-        One of `SEVERITIES`. For `STRETCHES` and wrong terms it means a share, `DOSES`. For negations, agents and
-        numbers it means one of the places where the rule applies, half of them, or all of them.
+        One of `SEVERITIES`. For the kinds in `STRETCHES` and `term`, the share in `DOSES` is damaged. For negations,
+        agents and numbers, the severities are one place where the rule applies, half of these places, and all of them.
     key
-        Decides the choice of places: equal keys and arguments give equal damage, in every process.
+        Determines the choice of places: equal arguments give equal damage in every process.
     material
-        Everything else that the rule needs.
+        The other inputs of the rules.
 
     Returns
     -------
-    The damaged text, which is neither empty nor equal to `text`. None if the rule does not apply at this severity: it
-    has no place, too few places to differ from the severity below, or no clauses that make up the dose.
+    The damaged text, which is neither blank nor equal to `text`. None if the rule does not apply at this severity: the
+    text has no place for it, too few places to differ from the severity below, or no clauses that make up the dose.
 
     Notes
     -----
@@ -114,10 +109,10 @@ def damage(text: str, kind: str, severity: int, key: str, material: Material) ->
     - `ellipsis`: consecutive clauses are replaced by an ellipsis, in the form of the source (`…pe…`), or `…`.
     - `untranslated`: consecutive clauses are replaced by the part of the source at the same place.
     - `addition`: consecutive clauses of another passage are inserted between two clauses.
-    - `term`: terms are replaced by terms of the corpus that no translation of the passage has, each by one other term.
+    - `term`: each term is replaced, wherever it occurs, by one term that occurs in no translation of the passage.
     - `negation`: negations are removed or inserted.
-    - `agent`: agents change places, or a pronoun is replaced by that of another person.
-    - `number`: numbers are replaced by others of their kind.
+    - `agent`: agents change places, or a pronoun is replaced by a pronoun of another person or gender.
+    - `number`: numbers are replaced by other numbers of the same kind.
     """
     case = _Case(text, severity, f"{key}\n{kind}", material)
     edits = KINDS[kind](case)
@@ -131,14 +126,14 @@ def damage(text: str, kind: str, severity: int, key: str, material: Material) ->
 
 
 def terms(texts: Sequence[str], rules: Rules) -> dict[str, Shape]:
-    """Terms of a corpus, with their shapes: words, except common ones, that occur twice or more in its texts."""
-    taken = rules.no_terms
-    words = Counter(word for text in texts for word in _TERM.findall(text) if word.islower() and word not in taken)
+    """The terms of a corpus with their shapes: uncommon words in lower case that occur at least twice in its texts."""
+    excluded = rules.no_terms
+    words = Counter(word for text in texts for word in _TERM.findall(text) if word.islower() and word not in excluded)
     return {word: _shape(word, rules) for word, count in sorted(words.items()) if count > 1}
 
 
 def foreign_terms(pool: Mapping[str, Shape], translations: Sequence[str]) -> dict[Shape, list[str]]:
-    """Terms without any form in the translations of a passage, by shape."""
+    """The terms of `pool`, by shape, that occur in no form in the translations of a passage."""
     stems = {word[0].lower()[:_STEM] for text in translations for word in _WORD.finditer(text)}
     foreign: dict[Shape, list[str]] = {}
     for term, shape in pool.items():
@@ -190,9 +185,9 @@ def _term(case: _Case) -> list[_Edit]:
     if rules is None:
         return []
     places: dict[str, list[re.Match[str]]] = {}
-    taken = rules.no_terms
+    excluded = rules.no_terms
     for match in _TERM.finditer(case.text):
-        if (word := match[0].lower()) not in taken:
+        if (word := match[0].lower()) not in excluded:
             places.setdefault(word, []).append(match)
     shaped = case.material.terms
     replaceable = _ordered([word for word in places if _shape(word, rules) in shaped], case.key)
@@ -207,12 +202,12 @@ def _term(case: _Case) -> list[_Edit]:
 
 def _negation(case: _Case) -> list[_Edit]:
     rules = case.material.rules
-    taken: list[_Edit] = []
+    edits: list[_Edit] = []
     for pattern, template in rules.negations if rules else ():
         for match in pattern.finditer(case.text):
-            if all(match.end() <= edit.start or edit.end <= match.start() for edit in taken):
-                taken.append(_Edit(*match.span(), _like(match[0], match.expand(template))))
-    return _some(case, sorted(taken))
+            if all(match.end() <= edit.start or edit.end <= match.start() for edit in edits):
+                edits.append(_Edit(*match.span(), _like(match[0], match.expand(template))))
+    return _some(case, sorted(edits))
 
 
 def _agent(case: _Case) -> list[_Edit]:
@@ -256,26 +251,28 @@ KINDS: Mapping[str, Callable[[_Case], list[_Edit]]] = {
     "omission": _omission, "truncation": _truncation, "ellipsis": _ellipsis, "untranslated": _untranslated,
     "addition": _addition, "term": _term, "negation": _negation, "agent": _agent, "number": _number,
 }  # fmt: skip
-"""The kinds of damage."""
+"""The rule of each kind of damage: it returns the edits that damage a text."""
 
 STRETCHES = ("omission", "truncation", "ellipsis", "untranslated", "addition")
-"""Kinds whose dose is a share of the text, and which need no rules of a language."""
+"""Kinds whose dose is a share of the text. They need no rules of a language."""
 
 
 def _some(case: _Case, edits: list[_Edit]) -> list[_Edit]:
-    """One, half or all of the edits."""
+    """One edit, half of the edits or all edits, by the severity of the case."""
     return _more(_ordered(edits, case.key), case.severity, [1, (len(edits) + 1) // 2, len(edits)])
 
 
 def _more(items: list[T], severity: int, counts: Sequence[int]) -> list[T]:
-    """The items of this severity, by its count; none if a lower severity has as many."""
+    """The first items, as many as `counts` has for this severity; none if a lower severity has the same count."""
     *below, count = counts[:severity]
     return items[:count] if count > max(below, default=0) else []
 
 
 def _stretch(case: _Case, text: str, whole: int) -> list[tuple[int, int]]:
-    """Bounds of consecutive clauses of a text, not all of them, that make up the dose of `whole` characters; one pair,
-    or none if there are no such clauses."""
+    """Start and end of consecutive clauses of a text whose length is the dose of `whole` characters, within TOLERANCE.
+
+    One pair, chosen by a hash, or none if there are no such clauses. All clauses together are never chosen.
+    """
     clauses = _clauses(text)
     stretches = [
         (clauses[first][0], clauses[last][1])
@@ -288,6 +285,7 @@ def _stretch(case: _Case, text: str, whole: int) -> list[tuple[int, int]]:
 
 
 def _within(touched: int, whole: int, severity: int) -> bool:
+    """Whether a number of characters is the dose of a text of `whole` characters, within TOLERANCE."""
     dose = DOSES[severity] * whole
     return abs(touched - dose) < TOLERANCE * dose
 
@@ -297,7 +295,7 @@ def _clauses(text: str) -> list[tuple[int, int]]:
 
 
 def _boundary(text: str, place: int) -> int:
-    """The last place up to this one where a text may be cut: between words, or between characters if it has no
+    """The last position up to `place` where a text may be cut: between words, or between characters if the text has no
     spaces."""
     if place >= len(text):
         return len(text)
@@ -309,7 +307,8 @@ def _boundary(text: str, place: int) -> int:
 
 
 def _actors(text: str, rules: Rules) -> Iterator[list[tuple[str, re.Match[str]]]]:
-    """Occurrences of agents, in groups within which they may change places; names belong to the first group."""
+    """Occurrences of agents, as pairs of name and match, in two groups: singular nouns and names, and plural nouns.
+    Agents of a group may change places."""
     singular, plural = rules.actors
     groups: tuple[list[tuple[str, re.Match[str]]], ...] = [], []
     ordinary = rules.no_terms | set(rules.pronouns)
@@ -327,12 +326,13 @@ def _actors(text: str, rules: Rules) -> Iterator[list[tuple[str, re.Match[str]]]
 
 
 def _begins(text: str, place: int) -> bool:
-    """Whether a sentence or a line begins at a place."""
+    """Whether a sentence or a line begins at `place`."""
     before = text[:place].rstrip(" \"'“‘([")
     return not before or before[-1] in ".!?:\n"
 
 
 def _article_fits(before: str, name: str, other: str, rules: Rules) -> bool:
+    """Whether `other` can replace `name` without a change to an article at the end of `before`."""
     letters, articles = rules.vowels
     last = before.split()[-1:]
     return not (last and last[0].lower() in articles) or (name[0].lower() in letters) == (other[0].lower() in letters)
@@ -344,11 +344,12 @@ def _shape(word: str, rules: Rules) -> Shape:
 
 
 def _space(text: str, end: int) -> str:
-    """White space at the end of a stretch that ends at `end`."""
+    """The white space before position `end`."""
     return text[len(text[:end].rstrip()) : end]
 
 
 def _like(model: str, word: str) -> str:
+    """`word` with a capital if `model` begins with one."""
     return _capital(word) if model[:1].isupper() else word
 
 
@@ -357,14 +358,15 @@ def _capital(word: str) -> str:
 
 
 def _ordered(items: Sequence[T], key: str) -> list[T]:
-    return sorted(items, key=lambda item: _hash(f"{key}{item}"))
+    return sorted(items, key=lambda item: hashed(f"{key}{item}"))
 
 
 def _choice(key: str, count: int) -> int:
-    return _hash(key) % count
+    return hashed(key) % count
 
 
-def _hash(text: str) -> int:
+def hashed(text: str) -> int:
+    """Hash of a text as an integer of 64 bits, the same in every process."""
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
 
 

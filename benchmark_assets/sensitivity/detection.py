@@ -1,4 +1,4 @@
-"""How well a metric tells damaged translations from sound ones: ROC AUC, paired wins, false alarms of thresholds.
+"""Detection of damaged translations by metrics: ROC AUC, paired win rates, false alarms of thresholds.
 
 Here: the statistics, with intervals over passages. Not here: damage, scores, the choice of corpora.
 """
@@ -18,7 +18,7 @@ from benchmark_assets.sensitivity.sample import SOUND
 from resources.catalogue import schema
 
 ALL = "all"
-"""Kind of the rows over all kinds; severity 0 is over all severities."""
+"""The kind of rows that cover all kinds of damage. Rows with severity 0 cover all severities."""
 
 WORSE: Mapping[str, pl.Expr] = {
     "drift": pl.col("drift"),
@@ -29,7 +29,8 @@ WORSE: Mapping[str, pl.Expr] = {
     "chrf": -pl.col("chrf"),
     "length_ratio": pl.col("length_ratio").log().abs(),
 }
-"""Metrics as scores that rise with damage; for a ratio of lengths the distance from 1, equal in both directions."""
+"""Each metric as a score that rises with damage. For the length ratio it is the distance of its logarithm from 0, so
+that too long and too short count alike."""
 
 RECALLS = (0.5, 0.8, 0.9, 0.95)
 THRESHOLDS = (1.5, OUTLIER)
@@ -38,7 +39,8 @@ THRESHOLDS = (1.5, OUTLIER)
 DETECTION = schema("sensitivity", "corpus", "signature")
 THRESHOLD = schema("sensitivity_threshold", "corpus", "signature")
 
-_AT_ONCE = 8_000_000  # numbers of a resampling in memory
+_AT_ONCE = 8_000_000
+"""Maximum number of elements of an array over resamples and texts."""
 
 Counts = NDArray[np.int64]
 
@@ -46,12 +48,8 @@ Counts = NDArray[np.int64]
 class Pairs(NamedTuple):
     """Scores of damaged texts and of the sound texts that they were made from.
 
-    Attributes
-    ----------
-    damaged, sound
-        Scores that rise with damage, shape (texts,), finite.
-    passage
-        Row of the text's passage in the weights of a resampling, shape (texts,).
+    `damaged` and `sound` are finite scores that rise with damage; `passage` is the column of the text's passage in the
+    weights of the resamples. All have shape (texts,).
     """
 
     damaged: Floats
@@ -60,25 +58,26 @@ class Pairs(NamedTuple):
 
 
 def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
-    """How well each metric tells damaged from sound, by kind and severity.
+    """ROC AUC and paired win rate of each metric in telling damaged from sound texts, by kind and severity.
 
     Parameters
     ----------
     scores
-        Variants of one corpus: columns `passage`, `translator`, `kind`, `severity`, `extent`, and metrics; sound
-        variants are of kind `SOUND`. Metrics without a column are left out.
+        Variants of one corpus: columns `passage`, `translator`, `kind`, `severity`, `extent`, and metrics; sound texts
+        have the kind `SOUND`. Metrics without a column are left out.
     language
-        Code of the translations' language, for the note on kinds without rules in it.
+        Code of the translations' language, for the note on kinds that have no rules in this language.
 
     Returns
     -------
-    Columns `DETECTION`, a row for each metric, kind and severity, also where no text was damaged.
+    Columns `DETECTION`, one row for each metric, kind and severity, even if no text was damaged.
 
     Notes
     -----
-    The AUC compares all damaged texts of the row with all their sound texts, across passages: the chance that a damaged
-    text scores worse than a sound one, ties counted half. It is 0.5 for damage without effect, because the two sets are
-    then the same texts. The win rate compares a damaged text with its own sound one.
+    The AUC compares all damaged texts of a row with all sound texts that they were made from, across passages: it is
+    the probability that a damaged text scores worse than a sound text, with ties counted half. It is 0.5 for damage
+    without effect, because the two sets are then the same texts. The win rate compares each damaged text only with the
+    sound text that it was made from.
     """
     rows: list[tuple[object, ...]] = []
     for metric in WORSE:
@@ -88,7 +87,7 @@ def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
         for kind, severity, cell in _cells(paired):
             row = (metric, kind, severity, len(cell), cell["passage"].n_unique())
             if cell.is_empty():
-                rows.append((*row, *(None,) * 7, _why_none(scores, metric, kind, language)))
+                rows.append((*row, *(None,) * 7, _note(scores, metric, kind, language)))
                 continue
             pairs = _pairs(cell)
             values = auc(pairs, weights), win_rate(pairs, weights)
@@ -98,17 +97,18 @@ def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
 
 
 def thresholds(scores: pl.DataFrame) -> pl.DataFrame:
-    """Drift thresholds that reach wanted recalls of damaged texts, and the recall of the published thresholds.
+    """Drift thresholds that reach each recall in RECALLS, and the recalls of the published thresholds.
 
     Parameters
     ----------
     scores
-        As for `detection`, with `drift`.
+        As for `detection`, with the column `drift`.
 
     Returns
     -------
-    Columns `THRESHOLD`. `rule` names the wanted recall or the given threshold: `recall 0.9` or `drift > 1.5`.
-    `false_alarms` is the share above the threshold of the sound texts that the row's damaged texts were made from.
+    Columns `THRESHOLD`, one row for each kind, severity and rule. `rule` names the recall to reach (`recall 0.9`) or
+    the published threshold (`drift > 1.5`). `recall` is the share of the damaged texts above the threshold,
+    `false_alarms` the share of the sound texts that these damaged texts were made from.
     """
     paired, weights = _paired(scores, "drift")
     rows = []
@@ -116,17 +116,17 @@ def thresholds(scores: pl.DataFrame) -> pl.DataFrame:
         if cell.is_empty():
             continue
         pairs = _pairs(cell)
-        limits = {f"recall {wanted:g}": threshold_for(pairs, weights, wanted) for wanted in RECALLS}
+        limits = {f"recall {recall:g}": threshold_for(pairs, weights, recall) for recall in RECALLS}
         limits |= {f"drift > {limit:g}": np.full(len(weights), limit) for limit in THRESHOLDS}
         for rule, limit in limits.items():
-            rates = (flagged(scores, pairs.passage, weights, limit) for scores in (pairs.damaged, pairs.sound))
-            numbers = (number for values in (limit, *rates) for number in bounded(values))
+            rates = (flagged(values, pairs.passage, weights, limit) for values in (pairs.damaged, pairs.sound))
+            numbers = (number for resamples in (limit, *rates) for number in bounded(resamples))
             rows.append((kind, severity, rule, len(cell), *numbers))
     return pl.DataFrame(rows, schema=THRESHOLD, orient="row")
 
 
 def auc(pairs: Pairs, weights: Floats) -> Floats:
-    """Area under the ROC curve of each resample.
+    """Area under the ROC curve in each resample.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def auc(pairs: Pairs, weights: Floats) -> Floats:
 
     Returns
     -------
-    Shape (resamples,), in [0, 1]; NaN for a resample without a text.
+    Shape (resamples,), in [0, 1]; NaN for a resample without texts.
 
     Notes
     -----
@@ -145,9 +145,9 @@ def auc(pairs: Pairs, weights: Floats) -> Floats:
     ascending = pairs.sound[order]
     left, right = (np.searchsorted(ascending, pairs.damaged, side) for side in ("left", "right"))
     areas = []
-    for some in _slices(weights, len(order)):
-        counts = some[:, pairs.passage]
-        below = np.zeros((len(some), len(order) + 1))
+    for part in _slices(weights, len(order)):
+        counts = part[:, pairs.passage]
+        below = np.zeros((len(part), len(order) + 1))
         np.cumsum(counts[:, order], axis=1, out=below[:, 1:])
         hits = np.einsum("ij,ij->i", counts, below[:, left] + below[:, right]) / 2
         areas.append(ratio(hits, counts.sum(axis=1) ** 2))
@@ -155,34 +155,39 @@ def auc(pairs: Pairs, weights: Floats) -> Floats:
 
 
 def win_rate(pairs: Pairs, weights: Floats) -> Floats:
-    """Share of damaged texts that score worse than their own sound one, ties counted half; shape (resamples,)."""
+    """Share of the damaged texts in each resample that score worse than the sound text that they were made from, with
+    ties counted half; shape (resamples,)."""
     wins = (pairs.damaged > pairs.sound) + (pairs.damaged == pairs.sound) / 2
-    return _share(wins, pairs.passage, weights)
+    count = weights.shape[1]
+    sums = np.bincount(pairs.passage, weights=wins, minlength=count)
+    return ratio(weights @ sums, weights @ np.bincount(pairs.passage, minlength=count))
 
 
 def threshold_for(pairs: Pairs, weights: Floats, recall: float) -> Floats:
-    """The largest threshold with a wanted share of the damaged texts strictly above it; shape (resamples,)."""
+    """The largest threshold in each resample with the share `recall` of the damaged texts strictly above it; shape
+    (resamples,)."""
     order = np.argsort(-pairs.damaged, kind="stable")
     descending = np.nextafter(pairs.damaged[order], -np.inf)
     limits = []
-    for some in _slices(weights, len(order)):
-        reached = np.cumsum(some[:, pairs.passage[order]], axis=1)
-        enough = reached >= np.ceil(recall * reached[:, -1:] - 1e-9)
-        limits.append(np.where(reached[:, -1] > 0, descending[enough.argmax(axis=1)], np.nan))
+    for part in _slices(weights, len(order)):
+        counts = np.cumsum(part[:, pairs.passage[order]], axis=1)
+        sufficient = counts >= np.ceil(recall * counts[:, -1:] - 1e-9)
+        limits.append(np.where(counts[:, -1] > 0, descending[sufficient.argmax(axis=1)], np.nan))
     return np.concatenate(limits)
 
 
 def flagged(values: Floats, passage: Counts, weights: Floats, limits: Floats) -> Floats:
-    """Share of values strictly above each resample's limit; shape (resamples,)."""
+    """Share of the values, shape (texts,), that lie strictly above the limit of each resample; shape (resamples,)."""
     shares = [
-        ratio(((values > limit[:, None]) * some[:, passage]).sum(axis=1), some[:, passage].sum(axis=1))
-        for some, limit in zip(_slices(weights, len(values)), _slices(limits, len(values)), strict=True)
+        ratio(((values > limit[:, None]) * part[:, passage]).sum(axis=1), part[:, passage].sum(axis=1))
+        for part, limit in zip(_slices(weights, len(values)), _slices(limits, len(values)), strict=True)
     ]
     return np.concatenate(shares)
 
 
 def _paired(scores: pl.DataFrame, metric: str) -> tuple[pl.DataFrame, Floats]:
-    """Damaged texts with their sound score, and weights: first of the sample itself, then of its resamples."""
+    """Damaged texts with the score of their sound text, and the weights of the sample and of its resamples, shape
+    (1 + RESAMPLES, passages)."""
     rows = scores.with_columns(WORSE[metric].alias("score")).filter(pl.col("score").is_finite())
     sound = rows.filter(kind=SOUND).select("passage", "translator", sound="score")
     paired = rows.filter(pl.col("kind") != SOUND).join(sound, on=["passage", "translator"], maintain_order="left")
@@ -192,6 +197,7 @@ def _paired(scores: pl.DataFrame, metric: str) -> tuple[pl.DataFrame, Floats]:
 
 
 def _cells(paired: pl.DataFrame) -> Iterator[tuple[str, int, pl.DataFrame]]:
+    """The damaged texts of each kind and severity, including ALL and severity 0."""
     for kind in (ALL, *KINDS):
         texts = paired if kind == ALL else paired.filter(kind=kind)
         for severity in (0, *SEVERITIES):
@@ -202,7 +208,8 @@ def _pairs(cell: pl.DataFrame) -> Pairs:
     return Pairs(*(cell[name].to_numpy() for name in ("score", "sound", "place")))
 
 
-def _why_none(scores: pl.DataFrame, metric: str, kind: str, language: str) -> str:
+def _note(scores: pl.DataFrame, metric: str, kind: str, language: str) -> str:
+    """The reason why a kind has no damaged text with a score in a metric."""
     if kind not in (ALL, *STRETCHES) and rules(language) is None:
         return f"no rules for {language!r}"
     if scores.filter(WORSE[metric].is_finite()).is_empty():
@@ -210,13 +217,7 @@ def _why_none(scores: pl.DataFrame, metric: str, kind: str, language: str) -> st
     return "applies to no text"
 
 
-def _share(values: Floats, passage: Counts, weights: Floats) -> Floats:
-    passages = weights.shape[1]
-    sums = np.bincount(passage, weights=values, minlength=passages)
-    return ratio(weights @ sums, weights @ np.bincount(passage, minlength=passages))
-
-
 def _slices(rows: Floats, width: int) -> Sequence[Floats]:
-    """Slices of a few rows, so that arrays of rows × `width` fit into memory."""
+    """Split an array along its rows into slices whose number of rows times `width` is at most _AT_ONCE."""
     step = max(1, _AT_ONCE // max(1, width))
     return [rows[start : start + step] for start in range(0, len(rows), step)]

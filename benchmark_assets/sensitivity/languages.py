@@ -1,4 +1,4 @@
-"""Words and patterns of a language that damage needs. English only: another language is one more `Rules`.
+"""Words and patterns of a language that the rules of damage need. English only; another language needs another `Rules`.
 
 Not here: doses and rules of damage (damage).
 """
@@ -14,22 +14,22 @@ class Rules(NamedTuple):
     Attributes
     ----------
     negations
-        Patterns and replacements that reverse the meaning of a sentence, the first that fits: negations to be removed
-        and places where one may be inserted. The replacement is a template of `re.Match.expand`.
+        Pairs of a pattern and a replacement (a template of `re.Match.expand`) that reverse the meaning of a sentence:
+        negations to be removed, and places where a negation may be inserted. Where patterns overlap, the first applies.
     numbers
-        Groups of words that may replace each other.
+        Groups of number words that may replace each other.
     pronouns
-        A replacement for each pronoun that keeps the verb's agreement and changes the agent. Pronouns whose form does
-        not show their part in the sentence ("you", "her") are left alone.
+        A replacement for each pronoun that keeps the agreement with the verb and changes the agent. Pronouns whose form
+        does not show their role in the sentence ("you", "her") are not replaced.
     actors
-        Nouns for agents and patients: one group for each grammatical number, whose words may replace each other. Names
-        belong to the first group.
+        Nouns for agents and patients, singular and plural: the words of a group may replace each other. Proper names
+        count as singular.
     common
-        Words that are no terms of a subject, lower case.
+        Words that are not terms of a subject, in lower case.
     endings
-        Endings of words that may replace each other, longest first.
+        Endings of words. Words with the same ending may replace each other; the longest endings come first.
     vowels
-        Letters that change the form of an article before them ("a", "an"), and these articles.
+        Letters that change the form of an article before them, and the articles that change ("a", "an").
     """
 
     negations: Sequence[tuple[re.Pattern[str], str]]
@@ -42,7 +42,7 @@ class Rules(NamedTuple):
 
     @property
     def no_terms(self) -> frozenset[str]:
-        """Words that are no terms: common words, actors and numbers, which other kinds of damage replace."""
+        """Words that are not terms: common words, and the actors and numbers that other kinds of damage replace."""
         return self.common.union(*self.actors, *self.numbers)
 
 
@@ -139,5 +139,5 @@ RULES: Mapping[str, Rules] = {"en": ENGLISH}
 
 
 def rules(language: str) -> Rules | None:
-    """Rules of a language, by the first part of its code (`en` for `en-GB`); None if there are none."""
+    """Rules of a language, by the first part of its code (`en` for `en-GB`); None if the language has no rules."""
     return RULES.get(language.partition("-")[0].lower())

@@ -1,17 +1,22 @@
-"""The sample of a corpus, and the damaged variants of its texts.
+"""The sample of a corpus, and the damaged variants of its translations.
 
-Here: the choice of passages, and variants of their translations. Not here: the rules (damage), scores (scoring).
+Here: the choice of passages, reading the sample from the warehouse, and the variants. Not here: the rules of damage
+(damage), scores (scoring).
 """
 
-from collections.abc import Sequence
-from hashlib import blake2b
+from collections.abc import Iterable, Sequence
 from itertools import product
+from typing import NamedTuple
 
 import polars as pl
 
-from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, Material, damage, foreign_terms, terms
+from benchmark_assets.corpus.description import Sensitivity
+from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, Material, damage, foreign_terms, hashed, terms
 from benchmark_assets.sensitivity.languages import rules
 from resources.catalogue import schema
+from resources.digest import digest
+from resources.keys import CORPUS
+from resources.warehouse import Warehouse
 
 SOUND = "none"
 """The kind of an unchanged translation; its severity is 0."""
@@ -19,14 +24,66 @@ SOUND = "none"
 VARIANT = schema("damaged_text")
 
 
+class Sample(NamedTuple):
+    """The passages of a corpus to be damaged: the `language` and the complete `references` of these passages (columns
+    `passage`, `translator` and `text`), and the `seed` of all choices."""
+
+    language: str
+    seed: int
+    references: pl.DataFrame
+
+
 def chosen(passages: Sequence[str], count: int | None, seed: int) -> list[str]:
-    """The first `count` passages (None: all) in the order of a hash: adding or removing a passage replaces at most one
-    other."""
-    return sorted(passages, key=lambda passage: _hash(f"{seed}\n{passage}"))[:count]
+    """The first `count` passages in the order of a hash; all passages if `count` is None. Adding or removing a passage
+    replaces at most one other passage."""
+    return sorted(passages, key=lambda passage: hashed(f"{seed}\n{passage}"))[:count]
+
+
+def samples(warehouse: Warehouse, corpora: Iterable[str]) -> list[Sample]:
+    """The samples of corpora. Passages with fewer than two complete references are left out: they cannot be scored."""
+    language_of, descriptions = languages(warehouse), warehouse.read("corpus", columns=["corpus", "sensitivity"])
+    sections = {name: Sensitivity.model_validate_json(text or "{}") for name, text in descriptions.iter_rows()}
+    complete = warehouse.read("reference", columns=["passage", "complete"]).filter("complete")
+    counts = complete.group_by("passage").len().filter(pl.col("len") > 1).with_columns(CORPUS)
+    corpus_samples = []
+    for corpus in sorted(set(corpora) & set(language_of)):
+        count, seed = sections[corpus].passages, sections[corpus].seed
+        passages = chosen(counts.filter(corpus=corpus)["passage"].to_list(), count, seed)
+        key = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
+        references = warehouse.read("reference", key, ["passage", "translator", "text", "complete"])
+        corpus_samples.append(Sample(language_of[corpus], seed, references.filter("complete").drop("complete")))
+    return corpus_samples
+
+
+def settings(warehouse: Warehouse, partitions: pl.DataFrame) -> pl.DataFrame:
+    """The passages of `partitions` that are in a sample, with `settings`, a digest of everything that determines their
+    damage. It covers the whole sample, because additions and wrong terms come from its other passages."""
+    rows = [
+        (passage, digest(sample.language, sample.seed, sample.references.rows()))
+        for sample in samples(warehouse, partitions.select(CORPUS).to_series())
+        for passage in sample.references["passage"].unique()
+    ]
+    sampled_passages = pl.DataFrame(rows, schema=["passage", "settings"], orient="row")
+    return sampled_passages.cast(pl.String).join(partitions, on="passage", how="semi")
+
+
+def damaged(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `damaged_text` for passages (column `passage`); passages outside the samples have no rows."""
+    parts = [warehouse.empty("damaged_text").drop("fingerprint")]
+    for sample in samples(warehouse, passages.select(CORPUS).to_series()):
+        sampled_passages = passages.join(sample.references, on="passage", how="semi")
+        sources = warehouse.read("source_text", sampled_passages, ["passage", "text"])
+        parts.append(variants(sources, sample.references, sample.language, sample.seed))
+    return pl.concat(parts)
+
+
+def languages(warehouse: Warehouse) -> dict[str, str]:
+    """Language code of each corpus's references; corpora without one are left out."""
+    return dict(warehouse.read("corpus", columns=["corpus", "target_language"]).drop_nulls().iter_rows())
 
 
 def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, seed: int) -> pl.DataFrame:
-    """All applicable damage to the translations of passages.
+    """All damaged variants of the translations of passages: every kind and severity that applies.
 
     Parameters
     ----------
@@ -37,7 +94,8 @@ def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, see
         Replacement terms come from the sample. An addition comes from the same translator's text of the next passage
         in the order of `chosen`.
     language
-        Code of the references' language. Without rules for it (languages), only stretches are damaged.
+        Code of the references' language. Without rules for the language (see languages), only the kinds in `STRETCHES`
+        and numbers in digits are damaged.
     seed
         Part of every hash that makes a choice.
 
@@ -54,16 +112,12 @@ def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, see
         others = [text for *_, text in ring[1:] + ring[:1]] if len(ring) > 1 else [""]
         foreign |= {(passage, name): other for (passage, name, _), other in zip(ring, others, strict=True)}
     rows: list[tuple[object, ...]] = []
-    damaged = sources.select("passage", source="text").join(references, on="passage", maintain_order="left")
-    for (passage, source), renderings in damaged.group_by("passage", "source", maintain_order=True):
-        wrong = foreign_terms(pool, renderings["text"].to_list())
+    sound = sources.select("passage", source="text").join(references, on="passage", maintain_order="left")
+    for (passage, source), renderings in sound.group_by("passage", "source", maintain_order=True):
+        wrong_terms = foreign_terms(pool, renderings["text"].to_list())
         for translator, text in renderings.select("translator", "text").iter_rows():
-            material = Material(language_rules, str(source), foreign[str(passage), translator], wrong)
+            material = Material(language_rules, str(source), foreign[str(passage), translator], wrong_terms)
             for kind, severity in product(KINDS, SEVERITIES):
                 if variant := damage(text, kind, severity, f"{seed}\n{passage}\n{translator}", material):
                     rows.append((passage, translator, kind, severity, *variant))
     return pl.DataFrame(rows, schema=VARIANT, orient="row")
-
-
-def _hash(text: str) -> bytes:
-    return blake2b(text.encode(), digest_size=8).digest()

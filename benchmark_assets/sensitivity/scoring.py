@@ -1,4 +1,4 @@
-"""Scores of variants against the other translators, some passages at a time. Not here: scoring (metrics.baseline)."""
+"""Scores of variants against the other translators, batch by batch. Not here: the scoring itself (metrics.baseline)."""
 
 import polars as pl
 
@@ -7,7 +7,7 @@ from benchmark_assets.metrics.baseline import against_the_others
 BY = ["kind", "severity"]
 
 PASSAGES_AT_ONCE = 100
-"""Bounds the memory for the vectors of pairs."""
+"""Number of passages in a batch; it limits the memory for the vectors of pairs."""
 
 
 def variant_scores(variants: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
@@ -28,8 +28,8 @@ def variant_scores(variants: pl.DataFrame, references: pl.DataFrame) -> pl.DataF
     passages = variants.select("passage").unique(maintain_order=True)
     parts = [
         against_the_others(
-            variants.join(some, on="passage", how="semi"), references.join(some, on="passage", how="semi"), BY
+            variants.join(batch, on="passage", how="semi"), references.join(batch, on="passage", how="semi"), BY
         )
-        for some in passages.iter_slices(PASSAGES_AT_ONCE)
+        for batch in passages.iter_slices(PASSAGES_AT_ONCE)
     ]
     return pl.concat(parts) if parts else against_the_others(variants, references.clear(), BY)

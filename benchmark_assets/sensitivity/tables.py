@@ -1,4 +1,4 @@
-"""The suite's tables formatted for display, numbers with their intervals. Not here: the numbers (detection)."""
+"""Tables of the sensitivity suite for display, numbers with their intervals. Not here: the numbers (detection)."""
 
 import polars as pl
 
@@ -8,13 +8,8 @@ BY = ["corpus", "kind", "severity"]
 
 
 def readable_detection(rows: pl.DataFrame) -> pl.DataFrame:
-    """AUC of each metric, one column a metric; null where a kind applies to no text, with the reason.
-
-    Parameters
-    ----------
-    rows
-        Of the table `sensitivity`, of any corpora.
-    """
+    """AUC by corpus, kind and severity, with one column for each metric, from rows of `sensitivity`. The AUC is null
+    where a kind of damage applies to no text; the last column gives the reason."""
     metric, auc = cells("sensitivity", "metric", "auc")
     long = rows.sort("texts", descending=True).select(*cells("sensitivity", *BY), metric=metric, auc=auc)
     keys = long.columns[: len(BY)]
@@ -26,12 +21,7 @@ def readable_detection(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def readable_thresholds(rows: pl.DataFrame) -> pl.DataFrame:
-    """Thresholds, recalls and false alarms.
-
-    Parameters
-    ----------
-    rows
-        Of the table `sensitivity_threshold`, of any corpora.
-    """
+    """Thresholds with their recalls and false alarm rates, by corpus, kind, severity and rule, from rows of
+    `sensitivity_threshold`."""
     names = (*BY, "rule", "texts", "threshold", "recall", "false_alarms")
     return rows.sort(*BY, "rule").select(cells("sensitivity_threshold", *names))

@@ -1,4 +1,4 @@
-"""The Dagster asset of a study. Not here: the protocol of studies (studies.study), single studies (the rooms)."""
+"""The Dagster asset of a study. Not here: the protocol of studies (studies.study), particular studies (the rooms)."""
 
 import inspect
 from collections.abc import Callable, Iterable
@@ -14,11 +14,12 @@ from benchmark_assets.studies.study import CALLS, Study
 from resources.warehouse import Warehouse
 
 PAYER = "variorum/payer"
-"""Tag of runs that share one budget, by default the run's id: one evaluation of several corpora has several runs."""
+"""Tag of a run whose budget is shared with other runs: the id under which they all pay. An evaluation of several
+corpora has several runs."""
 
 
 def payer(context: dg.AssetExecutionContext) -> str:
-    """The run that pays for this run's questions to models."""
+    """Id of the run whose budget pays for this run's questions to models."""
     return context.run.tags.get(PAYER, context.run.run_id)
 
 
@@ -36,7 +37,7 @@ def study_asset(
     deps
         Assets that the study reads.
     describe
-        Metadata for Dagster's UI, see `refresh`.
+        Function from the warehouse to metadata for Dagster's UI (see `refresh`).
     """
 
     @dg.asset(

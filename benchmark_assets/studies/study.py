@@ -1,8 +1,8 @@
-"""Judged studies: questions to models about the partitions of an asset.
+"""Studies: assets that ask models questions about their partitions.
 
 Here: the protocol that every study implements, from the items of stale partitions to rows, calls and failures. Not
 here: the Dagster asset of a study (studies.assets), asking about one item (resources.provider.asking), the items and
-valid replies of single studies (the rooms). docs/decisions/studies.md explains how to add a study.
+valid replies of particular studies (the rooms). docs/decisions/studies.md explains how to add a study.
 """
 
 import logging
@@ -27,30 +27,31 @@ from resources.warehouse import Warehouse
 logger = logging.getLogger("variorum.studies")
 
 CALLS = "study_call"
-"""The table that links each verdict of any study to its question."""
+"""Table that links each verdict of a study to its question."""
 
 How = TypeVar("How")
 Partition = tuple[str, ...]
 
 
 class Roster(Protocol):
-    """The models that can be asked, and those that are systems on trial."""
+    """The models that a study can ask, and the models whose outputs it can judge."""
 
     @property
     def provider(self) -> Provider:
-        """Models and judges of the registry."""
+        """Access to the registered models and judges."""
 
     def known(self, models: Iterable[str]) -> set[str]:
-        """The subset of the models that is registered or imported."""
+        """Those of the given models that are registered, or have imported outputs or answers."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that a model is asked about.
+    """One item that a model is asked about.
 
-    `partition` and `key` identify the row: values of the study's dimensions, then the other columns of the table's key
-    by name. `content` is the JSON that the model sees. `settled` is the verdict on an item that needs no question, and
-    so no template. `replicate` is the number of the first question. `facts` are for the rows; no model sees them.
+    `partition` and `key` identify the item's rows: `partition` has the values of the study's dimensions, `key` has the
+    other columns of the table's key by name. `content` is the JSON that the model sees. `settled` is the verdict on an
+    item that needs no question; such an item needs no `template`. `replicate` is the replicate number of the first
+    question. `facts` are used in the rows, and are not shown to the model.
     """
 
     partition: Partition
@@ -63,11 +64,11 @@ class Item:
 
     @cached_property
     def question(self) -> Question | None:
-        """The first question, None where the item is settled."""
+        """The first question about the item; None if the item is settled."""
         return self.template.question(self.content, self.replicate) if self.template and not self.settled else None
 
     async def verdict(self, ask: Ask) -> Verdict[Any]:
-        """Ask, unless the item is settled."""
+        """The verdict on the item: its settled verdict, else the model's."""
         if self.settled or not self.template:
             return self.settled or Verdict()
         return await insist(ask, self.template, self.content, self.replicate)
@@ -75,15 +76,15 @@ class Item:
 
 Answered = tuple[Item, Verdict[Any]]
 Rounds = Callable[[Sequence[Answered]], Sequence[Item]]
-"""Returns the items of the next round, given all answered items; an empty round ends the asking."""
+"""Function from all items answered so far to the items of the next round. An empty round ends the asking."""
 
 
 class Group(NamedTuple, Generic[How]):
-    """Partitions that are asked about in the same way.
+    """Partitions whose items are made in the same way.
 
-    `partitions` has a column for each dimension. `fingerprint` is a hash of everything besides the asset's inputs that
-    determines the verdicts, or one hash for each partition. `how` is the study's argument for making items, or the
-    error that prevents it.
+    `partitions` has a column for each dimension of the study. `how` is the second argument of `ItemStudy.items`, or the
+    error that prevents making items. `fingerprint` is a hash of everything that determines the verdicts, except the
+    asset's inputs: one for the group, or one for each partition.
     """
 
     partitions: pl.DataFrame
@@ -94,8 +95,8 @@ class Group(NamedTuple, Generic[How]):
 class Plan(NamedTuple):
     """The items of stale partitions.
 
-    `failures` says why partitions have no items. `barred` says, each reason once, why groups were left out of
-    partitions that have items of other groups.
+    `failures` has an error for each partition without items. `barred` lists the distinct errors of groups that could
+    not make items for a partition, although other groups could.
     """
 
     items: list[Item]
@@ -105,10 +106,11 @@ class Plan(NamedTuple):
 
 @dataclass(frozen=True)
 class Study(ABC):
-    """An asset that asks models: its partitions, its cost and its results.
+    """An asset that asks models: its settings, its cost and its results.
 
-    A subclass is one study. Its docstring describes the asset. `name` names the asset and its table; `tables` are
-    further tables that it fills. A study is `sparse` if it usually does not apply to most partitions.
+    Each subclass is one study; its docstring is the asset's description. `name` is the name of the asset and of its
+    table, `tables` are further tables that it fills, `dims` are its dimensions. A study is `sparse` if it normally does
+    not apply to most partitions.
     """
 
     warehouse: Warehouse
@@ -121,42 +123,45 @@ class Study(ABC):
 
     @property
     def provider(self) -> Provider:
-        """Models and judges of the registry."""
+        """Access to the registered models and judges."""
         return self.systems.provider
 
     @abstractmethod
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """What determines the results besides inputs and code: dimensions and `settings`, see lineage.standing."""
+        """Everything that determines the results, except inputs and code: a row with the study's dimensions and
+        `settings` for each partition to which the study applies (see lineage.standing)."""
 
     @abstractmethod
     def cost(self, stale: pl.DataFrame) -> Estimate | None:
-        """Calls and cost of stale partitions; None if no question is asked."""
+        """Estimated calls and cost of stale partitions; None if they need no question."""
 
     @abstractmethod
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
-        """Rows, failures and calls of stale partitions. The run pays."""
+        """Rows, failures and calls of stale partitions. Calls are paid from the budget of `run`."""
 
 
 class ItemStudy(Study, Generic[How]):
-    """A study that asks one question about each item. `lost` is the error of a partition without items; if it is '',
-    such a partition is stored as empty."""
+    """A study that asks one question about each item.
+
+    `lost` is the error of a partition without items. If it is '', such a partition is stored without rows.
+    """
 
     lost: ClassVar[str] = ""
 
     @abstractmethod
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[How]]:
-        """The partitions to which the study applies, in groups; a partition may be in several."""
+        """The partitions to which the study applies, in groups. A partition may be in several groups."""
 
     @abstractmethod
     def items(self, partitions: pl.DataFrame, how: How) -> Iterator[Item]:
-        """The items of a group, partition by partition."""
+        """The items of a group of partitions, partition by partition. `how` is the group's. May raise BadInput."""
 
     def rows_of(self, item: Item, verdict: Verdict[Any]) -> Iterable[Mapping[str, object]]:
-        """Rows of the study's table for one item, without the item's partition and key."""
+        """Rows of the study's table for one item, without the columns of its partition and key."""
         return ()
 
     def rows(self, judged: Sequence[Answered]) -> Mapping[str, pl.DataFrame]:
-        """Rows of the study's tables, from all verdicts of partitions that did not fail."""
+        """Rows of the study's tables by table, from the verdicts of all partitions that did not fail."""
         rows = [
             {**dict(zip(self.dims, item.partition, strict=True)), **item.key, **row}
             for item, verdict in judged for row in self.rows_of(item, verdict)
@@ -164,19 +169,19 @@ class ItemStudy(Study, Generic[How]):
         return {self.name: pl.DataFrame(rows, schema=schema(self.name))}
 
     def fault(self, item: Item, verdict: Verdict[Any]) -> str:
-        """Why the item's partition fails; '' if it does not."""
+        """The error with which a verdict fails its partition; '' if it does not."""
         return f"{' '.join(map(str, item.key.values()))}: {verdict.error}" if verdict.error else ""
 
     def failure(self, faults: Sequence[str], items: int) -> str:
-        """Error of a failed partition, from the faults of its items. `items` is the number of all its items."""
+        """The error of a failed partition, from the `faults` of its items. `items` is the number of its items."""
         return "; ".join(dict.fromkeys(faults))
 
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:
-        """Rounds in which items are asked about: by default all of them in one."""
+        """Rounds in which the model is asked about the items; by default one round with all items."""
         return one_round(items)
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """One row for each partition to which the study applies; null for models that are no longer registered."""
+        """Settings from the fingerprints of a partition's groups; null for models that are no longer registered."""
         rows = [pl.DataFrame(schema=dict.fromkeys([*self.dims, "settings"], pl.String))]
         for group in self.groups(partitions):
             fingerprint = group.fingerprint
@@ -190,18 +195,18 @@ class ItemStudy(Study, Generic[How]):
         return joined.with_columns(settings=pl.when(registered).then("settings"))
 
     def cost(self, stale: pl.DataFrame) -> Estimate | None:
-        """Calls and cost, assuming that each first reply is valid."""
+        """Estimated calls and cost of stale partitions, assuming that each first reply is valid."""
         return expected(self.provider, self.plan(stale).items)
 
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
         """Ask about the items of stale partitions.
 
-        A partition fails if it lacks the items that it should have, or if a call about one of them failed. It then has
-        no rows; the replies stay in the ledger.
+        A partition fails if its items cannot be made, or if a call about one of them failed. A failed partition has no
+        rows; replies to its other items stay in the ledger.
         """
         plan = self.plan(stale)
         for reason in plan.barred:
-            logger.warning("%s: not asked; %s", self.name, reason)
+            logger.warning("%s: some questions are not asked: %s", self.name, reason)
         judged = ask_about(self.provider, self.name, plan.items, run, self.rounds(plan.items, stale))
         of_partition: dict[Partition, list[str]] = {}
         for item, verdict in judged:
@@ -219,7 +224,7 @@ class ItemStudy(Study, Generic[How]):
         )
 
     def plan(self, stale: pl.DataFrame) -> Plan:
-        """The items of stale partitions, and the faults of partitions without items."""
+        """The items of stale partitions, and the errors of partitions without items."""
         items: list[Item] = []
         faults: dict[Partition, list[str]] = {}
         lost: dict[Partition, str] = {}
@@ -228,27 +233,27 @@ class ItemStudy(Study, Generic[How]):
             try:
                 if isinstance(how, BadInput):
                     raise how
-                made = list(self.items(partitions, how))
+                of_group = list(self.items(partitions, how))
             except BadInput as fault:
                 for partition in keys:
                     faults.setdefault(partition, []).append(str(fault))
                 continue
-            items += made
+            items += of_group
             if self.lost:
-                lost |= dict.fromkeys(set(keys) - {item.partition for item in made}, self.lost)
+                lost |= dict.fromkeys(set(keys) - {item.partition for item in of_group}, self.lost)
         reached = {item.partition for item in items}
         failures = {key: "; ".join(reasons) for key, reasons in faults.items() if key not in reached} | lost
         barred = dict.fromkeys(reason for key, reasons in faults.items() if key in reached for reason in reasons)
         return Plan([item for item in items if item.partition not in failures], failures, list(barred))
 
     def calls(self, judged: Sequence[Answered]) -> pl.DataFrame:
-        """Rows of the table of calls; items that were settled without a question have none."""
+        """Rows of `study_call`. Items that were settled without a question have no row."""
         rows = [call_row(self, item.partition, item.key.values(), verdict) for item, verdict in judged if verdict.call]
         return pl.DataFrame(rows, schema=schema(CALLS))
 
 
 def call_row(study: Study, partition: Partition, key: Iterable[object], verdict: Verdict[Any]) -> Mapping[str, object]:
-    """The row of a verdict in the table of calls. `key` identifies the item within the partition."""
+    """The row of a verdict in `study_call`. `key` identifies the item within the partition."""
     return {
         "study": study.name, **dict.fromkeys(KEYS, ""), **dict(zip(study.dims, partition, strict=True)),
         "item": "|".join(map(str, key)), "call": verdict.call, "asked": verdict.asked, "parsing": verdict.parsing,
@@ -256,21 +261,27 @@ def call_row(study: Study, partition: Partition, key: Iterable[object], verdict:
 
 
 def expected(provider: Provider, items: Iterable[Item]) -> Estimate | None:
-    """Calls and cost of items, assuming that each first reply is valid; None if no question is asked."""
+    """Estimated calls and cost of items, assuming that each first reply is valid; None if no item needs a question."""
     return estimate_all(provider, (question for item in items if (question := item.question)))
 
 
 def ask_about(
     provider: Provider, name: str, items: Sequence[Item], run: str, rounds: Rounds | None = None
 ) -> list[Answered]:
-    """Ask about items, after logging the number of calls and their estimated cost. The run pays.
+    """Ask models about items, after logging the number of calls and their estimated cost.
 
     Parameters
     ----------
     name
-        For the log.
+        Name of the study in log messages.
+    run
+        Id of the run whose budget pays for the calls.
     rounds
-        By default all items are in one round. An item that is in no round gets no verdict.
+        Rounds of items; by default one round with all items. An item that is in no round gets no verdict.
+
+    Returns
+    -------
+    Items with their verdicts, in the order of the rounds.
     """
     if cost := expected(provider, items):
         logger.info("%s: %s", name, cost)

@@ -1,8 +1,8 @@
-"""Translation by a model: questions, use of replies, repeated questions.
+"""Translation of passages by a model, with repeated questions until every passage has a translation.
 
-Here: the protocol of PaliBench (appendix A) and of the audit (section 3.2), with independent passages as a JSON object
-whose keys the reply repeats; and the number of tries for a single text. Not here: retries of a call
-(resources.provider.client), the form of a reply (replies), chunks and lines (translation.requests).
+Here: the protocol of PaliBench (appendix A) and of the audit (section 3.2): independent passages are sent as one JSON
+object, and the reply is an object with the same keys. Not here: retries of a failed call (resources.provider.client),
+parsing of replies (resources.provider.replies), chunks and lines (translation.requests).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,16 +20,16 @@ from resources.provider.replies import REFUSED, parse, schema_of
 PURPOSE = "translate"
 
 TRIES = 3
-"""Number of questions about a single text while its replies hold no translation."""
+"""Most questions about a single passage; asking ends earlier if a reply has a translation."""
 
 TEXT: Mapping[str, Any] = {"type": "string"}
 
 
 class Output(NamedTuple):
-    """Result for one passage: its text, a refusal in the model's words, or the error in place of either.
+    """Result for one passage: a translation, a refusal in the model's words, or an error.
 
-    `batch` is the first passage of the request's batch, `call` the question in the ledger, `parsing` the way the reply
-    was parsed: 'strict', 'repaired' or 'prefix'.
+    `batch` is the first passage of the batch in which the passage was requested, `call` the ledger key of the question,
+    and `parsing` the way in which the reply was parsed: 'strict', 'repaired' or 'prefix'.
     """
 
     passage: str
@@ -42,11 +42,11 @@ class Output(NamedTuple):
 
 
 Passages = Callable[[Iterable[str]], Template[str]]
-"""The template of questions about passages with these keys; its reader takes the first key's translation."""
+"""Function from passage keys to the template of a question about them; replies are read for the first key."""
 
 
 def translating(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> Passages:
-    """Templates of questions about passages; the languages are names, as in the prompt."""
+    """Make templates of questions about passages. `languages` has names of languages, by variable of the prompt."""
 
     def template(keys: Iterable[str]) -> Template[str]:
         names = list(keys)
@@ -57,30 +57,30 @@ def translating(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> P
 
 
 def text_under(key: str, values: Mapping[str, Any]) -> str:
-    """The translation under a key, in the form in which it is stored.
+    """The translation under a key of a reply, stripped and storable.
 
     Raises
     ------
     ValueError
-        If there is none.
+        If the value is missing, empty, or not a string.
     """
     if text := _text(values.get(key)):
         return text
-    raise ValueError("the translation is empty or no text")
+    raise ValueError("the translation is missing, empty or not a string")
 
 
 def output_of(passage: str, batch: str, verdict: Verdict[str]) -> Output:
-    """The output of a passage that was requested alone."""
+    """The output of a passage, from the verdict on a question about this passage alone."""
     refusal = (verdict.abstention or "").removeprefix(REFUSED) if verdict.refused else None
     error = verdict.error or (None if verdict.refused else verdict.abstention)
     return Output(passage, verdict.value, refusal, error, batch, verdict.call, verdict.parsing)
 
 
 async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -> list[Output]:
-    """Translate one batch, passage by passage if necessary.
+    """Translate one batch of passages, asking again for passages that a reply lacks.
 
-    Every passage that a reply translates is taken, and only the others are asked for again. A batch whose reply has no
-    usable passage is cut in halves, down to single passages.
+    Every translation in a reply is kept, and only the missing passages are asked for again. If a reply has no usable
+    translation, its batch is cut in halves, down to single passages.
 
     Parameters
     ----------
@@ -89,13 +89,13 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
 
     Returns
     -------
-    One output for each passage.
+    One output for each passage, in any order.
     """
     batch = next(iter(passages))
     outputs: list[Output] = []
-    waiting = [passages]
-    while waiting:
-        part = waiting.pop()
+    queue = [passages]
+    while queue:
+        part = queue.pop()
         part_template = template(part)
         if len(part) == 1:
             (key,) = part
@@ -106,8 +106,8 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
             reply = await ask(question)
         except CallFailed as failure:
             if failure.reading:
-                waiting += halves(part)
-            else:  # asking was stopped
+                queue += halves(part)
+            else:  # not asked, for example because the budget is spent
                 outputs += [Output(key, error=str(failure), batch=batch, call=question.key) for key in part]
             continue
         answer = parse(reply.reading, part)
@@ -115,10 +115,10 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
         outputs += [Output(key, text, batch=batch, call=reply.key, parsing=answer.how) for key, text in texts.items()]
         rest = {key: source for key, source in part.items() if key not in texts}
         if rest:
-            waiting += [rest] if texts else halves(part)
+            queue += [rest] if texts else halves(part)
     return outputs
 
 
 def _text(value: object) -> str:
-    """A translation in the form in which it is stored; '' if a value is no text."""
+    """A translation, stripped and storable; '' if the value is not a string."""
     return storable(value.strip()) if isinstance(value, str) else ""

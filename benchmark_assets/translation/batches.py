@@ -1,6 +1,7 @@
-"""Cutting passages into requests.
+"""Batches of passages for a request.
 
-Here: grouping passages. Not here: counting tokens (resources.provider.tokens), the text of a request (prompts).
+Here: grouping passages by length. Not here: counting tokens (resources.provider.tokens), the text of a request
+(translation.requests).
 """
 
 from collections.abc import Callable, Mapping
@@ -10,21 +11,21 @@ Item = TypeVar("Item")
 
 
 def batches(texts: Mapping[str, str], budget: int, count: Callable[[str], int]) -> list[list[str]]:
-    """Cut passages, in order, into batches of at most `budget` source tokens, one passage at least.
+    """Group passages, in order, into batches of at most `budget` source tokens.
 
     Parameters
     ----------
     texts
         Source texts by passage key, in the order of sending.
     budget
-        Most source tokens of a batch, from 1. Keys and JSON around the texts are not counted.
+        Largest number of source tokens in a batch, at least 1. Keys and JSON around the texts are not counted.
     count
-        Tokens of a text (resources.provider.tokens).
+        Function from a text to its number of tokens (resources.provider.tokens).
 
     Returns
     -------
     list
-        Keys of each batch. Each takes as many passages as fit; a passage longer than the budget is a batch of its own.
+        The keys of each batch. A passage longer than the budget is a batch by itself.
 
     Raises
     ------
@@ -33,24 +34,24 @@ def batches(texts: Mapping[str, str], budget: int, count: Callable[[str], int]) 
 
     Notes
     -----
-    Source: PaliBench, appendix A; the audit, section 3.2 (about 3,000 source tokens a request).
+    Source: PaliBench, appendix A; the audit, section 3.2 (about 3,000 source tokens per request).
     """
     if budget < 1:
-        raise ValueError(f"a batch needs a budget of one token or more, got {budget}")
-    cut: list[list[str]] = []
+        raise ValueError(f"the budget of a batch must be at least one token, got {budget}")
+    groups: list[list[str]] = []
     size = 0
     for passage, text in texts.items():
         tokens = count(text)
-        if not cut or size + tokens > budget:
-            cut.append([])
+        if not groups or size + tokens > budget:
+            groups.append([])
             size = 0
-        cut[-1].append(passage)
+        groups[-1].append(passage)
         size += tokens
-    return cut
+    return groups
 
 
 def halves(batch: Mapping[str, Item]) -> list[dict[str, Item]]:
-    """Both halves of a batch, the second first, so that a stack returns the first half first."""
+    """The two halves of a batch in reverse order, so that a stack returns the first half first."""
     items = list(batch.items())
     middle = len(items) // 2
     return [dict(items[middle:]), dict(items[:middle])]

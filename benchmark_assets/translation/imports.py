@@ -1,7 +1,6 @@
-"""Outputs that were made elsewhere: readers of their files, and their import into the warehouse.
+"""Import of outputs that were made elsewhere: readers of their files, and the import into the warehouse.
 
-A reader is one function from a path to outputs, chosen by the file's ending. Nothing is imported from a file with a
-fault.
+A reader is a function from a path to outputs; the file's ending selects it. Nothing is imported from a faulty file.
 """
 
 import json
@@ -21,7 +20,7 @@ from resources.warehouse import Replacement, Warehouse
 
 
 class Outputs(NamedTuple):
-    """Content of a file: texts by passage id, the model's name if the file has one, its settings and usage."""
+    """Content of a file: texts by passage id, the name of the model or None, and its settings and usage."""
 
     texts: Mapping[str, str]
     model: str | None
@@ -30,21 +29,21 @@ class Outputs(NamedTuple):
 
 
 def read_results(path: Path) -> Outputs:
-    """A PaliBench result file: an object of `metadata`, `translations` by passage id, and `usage`."""
+    """Read a result file of PaliBench: an object of `metadata`, `translations` by passage id, and `usage`."""
     content = parse(decode(path), path)
     translations, settings = content.get("translations"), content.get("metadata", {})
     if not isinstance(translations, dict):
-        raise BadInput(path, "translations", "is no object of texts by passage id", "give a result file of PaliBench")
+        raise BadInput(path, "translations", "not an object of texts by passage id", "give a result file of PaliBench")
     if not isinstance(settings, dict):
-        raise BadInput(path, "metadata", "is no object of settings", "give a result file of PaliBench")
+        raise BadInput(path, "metadata", "not an object of settings", "give a result file of PaliBench")
     model = settings.get("model")
     return Outputs(translations, model if isinstance(model, str) else None, settings, content.get("usage", {}))
 
 
 def read_lines(path: Path) -> Outputs:
-    """JSON lines of `passage_id` and `translation`."""
+    """Read JSON lines with the fields `passage_id` and `translation`."""
     texts: dict[str, Any] = {}
-    for number, line in enumerate(decode(path).split("\n"), start=1):  # U+2028 may stand in a text
+    for number, line in enumerate(decode(path).split("\n"), start=1):  # splitlines() would split texts at U+2028
         if not line.strip():
             continue
         record = parse(line, path, number)
@@ -52,7 +51,7 @@ def read_lines(path: Path) -> Outputs:
         if not isinstance(identity, str) or "translation" not in record:
             raise BadInput(path, f"line {number}", "lacks `passage_id` or `translation`", "give both on each line")
         if identity in texts:
-            raise BadInput(path, f"line {number} {identity}", "the passage occurs twice", "keep one of them")
+            raise BadInput(path, f"line {number} {identity}", "the passage occurs twice", "keep one of the lines")
         texts[identity] = record["translation"]
     return Outputs(texts, None, {}, {})
 
@@ -63,29 +62,29 @@ READERS = {".json": read_results, ".jsonl": read_lines}
 def import_outputs(
     warehouse: Warehouse, path: Path, corpus: str, model: str | None, registered: Collection[str] = ()
 ) -> tuple[str, int]:
-    """Import the outputs of one model for one corpus, replacing earlier imports; return its name and their number.
+    """Import a model's outputs for a corpus, replacing earlier ones; return the model and the number of outputs.
 
     Parameters
     ----------
     model
-        Name of the partition; by default the name in the file, for JSON lines the file's stem.
+        Name of the model. By default the name in the file, or the file's stem if the file has no name.
     registered
-        Names of the registry's models, under which nothing can be imported.
+        Names of the registry's models. Outputs cannot be imported under these names.
 
     Raises
     ------
     BadInput
-        For a fault of the file, an unknown corpus or passage, an empty output, or a name that is no slug, or
-        registered.
+        For a fault in the file, an unknown corpus or passage, an empty output, or a model name that is not a slug or is
+        in the registry.
     """
     if path.suffix not in READERS:
-        raise BadInput(path, "", "has an unknown ending", f"give one of {sorted(READERS)}")
+        raise BadInput(path, "", "unknown file ending", f"give one of {sorted(READERS)}")
     if not path.is_file():
-        raise BadInput(path, "", "is no file", "check the path")
+        raise BadInput(path, "", "no such file", "check the path")
     outputs = READERS[path.suffix](path)
     name = check_key(model or outputs.model or path.stem, "model", path)
     if name in registered:
-        raise BadInput(path, name, "is a model of the registry", "import the outputs under another name: `--model`")
+        raise BadInput(path, name, "is the name of a model in the registry", "give another name with `--model`")
     rows = _rows(warehouse, path, corpus, name, outputs.texts)
     summary = pl.DataFrame(
         {
@@ -110,19 +109,20 @@ def import_outputs(
 
 
 def _rows(warehouse: Warehouse, path: Path, corpus: str, model: str, texts: Mapping[str, Any]) -> pl.DataFrame:
+    """Rows of `imported_output`; raises BadInput for texts that cannot be imported."""
     ids = set(warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage_id"])["passage_id"])
     if not ids:
         raise BadInput(
             corpus, "", "has no passages in this warehouse", "import it first: `variorum import corpus FILE`"
         )
     if not texts:
-        raise BadInput(path, "", "holds no outputs", "check the file")
+        raise BadInput(path, "", "contains no outputs", "check the file")
     for identity, text in texts.items():
         if identity not in ids:
-            raise BadInput(path, identity, f"is no passage of {corpus}", "check the corpus, or drop the output")
+            raise BadInput(path, identity, f"not a passage of {corpus}", "check the corpus, or remove the output")
         if not isinstance(text, str) or not text.strip():
-            problem = "the output is empty" if isinstance(text, str) else "the output is no text"
-            raise BadInput(path, identity, problem, "drop it, so that the passage counts as not translated")
+            problem = "the output is empty" if isinstance(text, str) else "the output is not a string"
+            raise BadInput(path, identity, problem, "remove the output: the passage then counts as not translated")
     columns = {
         "model": model, "passage": [f"{corpus}/{identity}" for identity in texts], "text": list(texts.values()),
         "file": str(path.resolve()),

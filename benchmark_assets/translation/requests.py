@@ -1,7 +1,7 @@
 """Requests for translations: a batch of passages, a chunk with its contexts, or a chunk line by line.
 
-Here: the three forms behind one interface, and the item of a chunk (LiTERatE, System Input Format). Not here: repeated
-questions about a text (translation.asking), the choice of the form for a passage (translation.systems).
+Here: one interface for these three forms, and the item of a chunk (LiTERatE, System Input Format). Not here: repeated
+questions about a passage (translation.asking), the choice of the form (translation.systems).
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,36 +26,36 @@ from resources.provider.registry import Model
 from resources.provider.replies import schema_of
 
 ANSWER = "translation"
-"""The key of a chunk's translation in a reply."""
+"""Key of a chunk's translation in a reply."""
 
 PARSINGS = ("strict", "repaired", "prefix")
 """Ways of parsing a reply, the most reliable first."""
 
 
 class Request(Protocol):
-    """Passages that are requested together, and the form of the request."""
+    """Passages that a model is asked to translate together."""
 
     def questions(self) -> Sequence[Question]:
-        """The first questions, for estimates."""
+        """The questions to ask first, for estimates of the cost."""
 
     async def outputs(self, ask: Ask) -> list[Output]:
-        """Ask as often as necessary; return one output for each passage, by its key."""
+        """Ask until each passage has an output; return the outputs, which name passages by their keys."""
 
 
 @dataclass(frozen=True)
 class BatchRequest:
-    """Independent passages: source texts by the ids in the prompt, and keys of all passages by their id."""
+    """Independent passages: `texts` has their sources by passage id, `passages` the partition keys by passage id."""
 
     template: Passages
     texts: Mapping[str, str]
     passages: Mapping[str, str]
 
     def questions(self) -> list[Question]:
-        """One, for all passages."""
+        """A single question about all passages."""
         return [self.template(self.texts).question(self.texts)]
 
     async def outputs(self, ask: Ask) -> list[Output]:
-        """Ask for the batch."""
+        """Translate the batch."""
         return [
             output._replace(passage=self.passages[output.passage], batch=self.passages[str(output.batch)])
             for output in await translate(ask, self.template, self.texts)
@@ -64,26 +64,27 @@ class BatchRequest:
 
 @dataclass(frozen=True)
 class ChunkRequest:
-    """A chunk with its contexts and its glossary, as `chunk_item` gives them."""
+    """A chunk with its contexts and its glossary; `item` is the result of `chunk_item`."""
 
     template: Template[str]
     passage: str
     item: Mapping[str, Any]
 
     def questions(self) -> list[Question]:
-        """One."""
+        """A single question about the chunk."""
         return [self.template.question(self.item)]
 
     async def outputs(self, ask: Ask) -> list[Output]:
-        """Ask for the chunk."""
+        """Translate the chunk."""
         return [output_of(self.passage, self.passage, await insist(ask, self.template, self.item))]
 
 
 @dataclass(frozen=True)
 class LinesRequest:
-    """A chunk that is translated line by line; a line's id in the prompt is the chunk's id and the line's number.
+    """A chunk that is translated line by line.
 
-    `text` has at least one line that is not empty.
+    In the prompt, a line has the id `ID.NUMBER`, where ID is `id` and lines are numbered from 1. At least one line of
+    `text` is not empty.
     """
 
     template: Passages
@@ -92,38 +93,39 @@ class LinesRequest:
     text: str
 
     def questions(self) -> list[Question]:
-        """One for each line that is not empty."""
+        """One question for each line that is not empty."""
         return [self.template(line).question(line) for line in self._lines().values()]
 
     async def outputs(self, ask: Ask) -> list[Output]:
-        """Ask line by line. The output joins the translated lines; at a line without a translation it is that line's.
+        """Translate line by line, and return a single output with the translated lines and the empty ones.
 
-        Empty lines stay. `call` is the last line's, `parsing` the least reliable of all lines.
+        If a line gets no translation, the output of that line is returned instead. `call` is that of the last line,
+        `parsing` the least reliable of all lines.
         """
         lines = [""] * len(self.text.split("\n"))
-        asked: list[Output] = []
+        outputs: list[Output] = []
         for number, line in self._lines().items():
             (output,) = await translate(ask, self.template, line)
             if output.text is None:
                 return [output._replace(passage=self.passage, batch=self.passage)]
-            # A translated line stays one line, so that the lines of the chunk can be told apart.
+            # A translated line must stay a single line, so that lines of chunk and output correspond.
             lines[number] = " ".join(output.text.split())
-            asked.append(output)
-        parsing = max((str(output.parsing) for output in asked), key=PARSINGS.index)
-        return [Output(self.passage, "\n".join(lines), batch=self.passage, call=asked[-1].call, parsing=parsing)]
+            outputs.append(output)
+        parsing = max((str(output.parsing) for output in outputs), key=PARSINGS.index)
+        return [Output(self.passage, "\n".join(lines), batch=self.passage, call=outputs[-1].call, parsing=parsing)]
 
     def _lines(self) -> dict[int, dict[str, str]]:
-        """The passages to send for each line that is not empty, by its number from 0."""
+        """The objects to send, {line id: text}, by number of the line from 0, without empty lines."""
         lines = enumerate(self.text.split("\n"))
         return {number: {f"{self.id}.{number + 1}": line.strip()} for number, line in lines if line.strip()}
 
 
 def chunk_template(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> Template[str]:
-    """The template of questions about chunks; the languages are names, as in the prompt."""
+    """The template of questions about chunks. `languages` has names of languages, by variable of the prompt."""
     read = fields([ANSWER], partial(text_under, ANSWER))
     return Template(model, prompt, languages, PURPOSE, schema_of([ANSWER], TEXT), read, tries=TRIES)
 
 
 def chunk_item(text: str, previous: str | None, following: str | None, glossary: Sequence[Mapping[str, str]]) -> Any:
-    """The item of a chunk in a prompt. A context is '' at the document's beginning or end, or if it is unknown."""
+    """The item of a chunk in a prompt. A context that is None, as at the ends of a document, becomes ''."""
     return {"previous": previous or "", "text": text, "next": following or "", "glossary": list(glossary)}

@@ -1,7 +1,6 @@
-"""Translation as a study: the required outputs, and outputs as rows of the translation tables.
+"""Translation as a study: reads sources from the warehouse, has systems translate them, and returns outputs as rows.
 
-Here: the way between the warehouse and the systems. Not here: producing outputs (translation.systems), questions to
-models (translation.asking).
+Not here: producing outputs (translation.systems), questions to models (translation.asking).
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,9 +20,8 @@ _COLUMNS = dict.fromkeys(["model", *Output._fields], pl.String)
 class Translation(Study):
     """Translation of a selected passage by a system.
 
-    An output is requested again only when its source or the system changed, or, in a literary corpus, its glossary.
-
-    Outputs of a model that was removed from the registry stay as they are.
+    An output becomes stale only if its source or the system changes, or, in a literary corpus, its glossary. Outputs of
+    a model that was removed from the registry are kept.
     """
 
     name = "model_output"
@@ -31,28 +29,29 @@ class Translation(Study):
     sparse = False
     systems: Systems
 
-    def settings(self, asked: pl.DataFrame) -> pl.DataFrame:
+    def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
         """One row for each selected passage that a system covers; null for models that are no longer registered."""
-        chosen = selected(self.warehouse, asked)["passage"].to_list()
-        return self.systems.settings(asked).filter(pl.col("passage").is_in(chosen) | pl.col("settings").is_null())
+        passages = selected(self.warehouse, partitions)["passage"].to_list()
+        rows = self.systems.settings(partitions)
+        return rows.filter(pl.col("passage").is_in(passages) | pl.col("settings").is_null())
 
     def cost(self, stale: pl.DataFrame) -> Estimate | None:
-        """Calls and cost of the first requests; None if all systems were imported."""
+        """Calls and cost, assuming one call per request; None if no system has to ask a model."""
         estimates = [self.systems.estimate(model, sources) for model, sources in self._sources(stale)]
         return total(each for each in estimates if each) if any(estimates) else None
 
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
-        """Texts, refusals, and the request of each; a passage with neither text nor refusal failed."""
+        """Rows of outputs, refusals and calls. A passage without an output or a refusal has failed."""
         rows = [
             (model, *output)
             for model, sources in self._sources(stale) for output in self.systems.translate(model, sources, run)
         ]  # fmt: skip
         outputs = pl.DataFrame(rows, schema=_COLUMNS, orient="row")
-        texts, refusals, asked = (outputs.filter(pl.col(name).is_not_null()) for name in ("text", "refusal", "call"))
+        texts, refusals, answered = (outputs.filter(pl.col(name).is_not_null()) for name in ("text", "refusal", "call"))
         failed = outputs.filter(pl.col("text").is_null() & pl.col("refusal").is_null())
         silent = stale.join(outputs, on=self.dims, how="anti")
         nothing = silent.select(*self.dims, error=pl.lit("the system returned nothing"))
-        calls = asked.filter(pl.col("error").is_null()).select(
+        calls = answered.filter(pl.col("error").is_null()).select(
             *self.dims, "call", "parsing", study=pl.lit(self.name), task=pl.lit(""), item="batch",
             asked=pl.lit(None, pl.Int32),
         )  # fmt: skip
@@ -66,7 +65,7 @@ class Translation(Study):
         )
 
     def _sources(self, stale: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, str]]]:
-        """Source texts by passage, for each model."""
+        """For each model: its name, and the source texts of its stale passages by passage key."""
         rows = self.warehouse.read("source_text", stale.select("passage"), ["passage", "text"])
         texts = dict(rows.iter_rows())
         for (model,), outputs in stale.group_by(["model"], maintain_order=True):

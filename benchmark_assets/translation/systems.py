@@ -1,7 +1,7 @@
-"""The systems on trial, which turn source passages into outputs.
+"""The systems on trial: models of the registry, and models whose outputs were imported.
 
-Here: the interface of every system, outputs that were made elsewhere, models of the registry. Not here: readers of
-imported files (translation.imports), requests (translation.requests), calls (resources.provider).
+Here: the interface of a system and its two implementations. Not here: readers of imported files (translation.imports),
+requests (translation.requests), calls (resources.provider).
 """
 
 import logging
@@ -37,13 +37,13 @@ logger = logging.getLogger("variorum.translation")
 
 
 class System(Protocol):
-    """One model with its settings."""
+    """A model with its settings, which translates source texts."""
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
-        """Hash of everything besides the source that determines the output, for each passage that the system covers."""
+        """For each passage that the system covers: a hash of what determines the output, except for the source."""
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
-        """Translate source texts by passage key; yield one Output each, in order of arrival. The run pays."""
+        """Translate source texts by passage key; yield one Output per passage, in any order. The run pays."""
 
     def estimate(self, sources: Mapping[str, str]) -> Estimate | None:
         """Calls and cost of translating the sources; None if no model is asked."""
@@ -56,7 +56,7 @@ class ImportedSystem:
         self._warehouse, self._model = warehouse, model
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
-        """Hash of the imported text; passages that were not imported are not covered."""
+        """Hash of the imported text of each passage; passages without an imported text are not covered."""
         rows = self._rows(passages, "fingerprint")
         return dict(zip(rows["passage"], rows["fingerprint"], strict=True))
 
@@ -66,7 +66,7 @@ class ImportedSystem:
         yield from (Output(passage, text) for passage, text in rows.iter_rows())
 
     def estimate(self, sources: Mapping[str, str]) -> None:
-        """Nothing is asked."""
+        """Return None, because no model is asked."""
 
     def _rows(self, passages: Sequence[str], column: str) -> pl.DataFrame:
         keys = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
@@ -78,8 +78,9 @@ class ImportedSystem:
 class CalledSystem:
     """A model of the registry.
 
-    It is asked with the prompt `translate`, as in the audit (section 3.2, appendix A); in corpora that are compared
-    with a human translation (`literary`), chunk by chunk with `chunk`, or line by line with `translate`.
+    It is asked with the prompt `translate`, as in the audit (section 3.2, appendix A). Literary corpora, whose outputs
+    are compared with a human translation, are translated chunk by chunk with the prompt `chunk`, or line by line with
+    `translate` if the model's settings have `lines`.
     """
 
     def __init__(self, warehouse: Warehouse, provider: Provider, model: Model) -> None:
@@ -87,10 +88,10 @@ class CalledSystem:
         self._prompt, self._chunk_prompt = prompts.load("translate"), prompts.load("chunk")
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
-        """Hash of endpoint, served version, settings, prompt; passages of corpora that it leaves out are not covered.
+        """Hash of endpoint, served version, settings and prompt, for passages of the corpora that the model covers.
 
-        Batches are no part of it: passages are independent items, and the manifest records the request of each. Nor are
-        contexts and glossary of a chunk: the assets that hold them are inputs of an output.
+        The hash excludes batches, because passages are independent items, and the contexts and glossaries of chunks,
+        because the assets that hold them are upstream.
         """
         hashes: dict[tuple[object, ...], str] = {}
         covered = self._passages(passages).select("passage", "language", "target_language", "literary")
@@ -103,19 +104,19 @@ class CalledSystem:
         return dict(zip(covered["passage"], map(hashes.__getitem__, kinds.iter_rows()), strict=True))
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
-        """Log the number of calls and the estimated cost, then ask for the passages."""
+        """Log the number of calls and the estimated cost, then translate the source texts."""
         requests = self._requests(sources)
         logger.info("%s: %s", self._model.name, self._estimate(requests))
 
         name = f"{self._model.name}, requests"
-        asked = ask_all(
+        results = ask_all(
             self._provider, name, lambda ask, request: request.outputs(ask), [self._model], run, one_round(requests)
         )
-        for _, outputs in asked:
+        for _, outputs in results:
             yield from outputs
 
     def estimate(self, sources: Mapping[str, str]) -> Estimate:
-        """Calls and cost of the requests, assuming one reply for each."""
+        """Calls and cost of the requests, assuming one call per question."""
         return self._estimate(self._requests(sources))
 
     def _estimate(self, requests: Sequence[Request]) -> Estimate:
@@ -123,7 +124,7 @@ class CalledSystem:
         return estimate(questions, self._provider.ledger)
 
     def _requests(self, sources: Mapping[str, str]) -> list[Request]:
-        """The requests for the passages, by corpus and language, in order."""
+        """Requests for the passages, grouped by corpus and languages, in order."""
         rows = self._passages(list(sources))
         requests: list[Request] = []
         by = ["corpus", "language", "target_language", "literary"]
@@ -161,8 +162,11 @@ class CalledSystem:
         return self._model.settings.lines
 
     def _passages(self, passages: Sequence[str]) -> pl.DataFrame:
-        """The covered passages, in the given order, with ids, languages, contexts; `literary` is true if they are
-        compared with a human translation."""
+        """Passages that the model covers, in the given order.
+
+        Columns: `passage`, `passage_id`, `corpus`, `language`, `previous`, `following`, `target_language` and
+        `literary`, which is true if outputs are compared with a human translation.
+        """
         keys = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
         columns = ["passage", "passage_id", "corpus", "language", "previous", "following"]
         rows = self._warehouse.read("source_text", keys, columns)
@@ -174,8 +178,7 @@ class CalledSystem:
 
 
 class Systems(BaseModel):
-    """All systems by the name of their partition: models of the registry, and models with imported outputs or answers
-    to tasks."""
+    """All systems: models of the registry, and models with imported outputs or imported answers to tasks."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -187,42 +190,44 @@ class Systems(BaseModel):
         return sorted(self._imported() | set(self.provider.registry().models))
 
     def known(self, models: Iterable[str]) -> set[str]:
-        """The models that are still systems: in the registry, or imported."""
+        """The subset of the models that is in the registry or was imported."""
         return set(models).intersection(self.models())
 
-    def settings(self, asked: pl.DataFrame) -> pl.DataFrame:
-        """Everything besides its source that determines an output: columns `model`, `passage` and `settings`.
-
-        Passages that a system does not cover are left out; `settings` is null for systems that are no longer
-        registered.
+    def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
+        """Hashes of everything besides the source that determines an output.
 
         Parameters
         ----------
-        asked
+        partitions
             Columns `model` and `passage`.
+
+        Returns
+        -------
+        Columns `model`, `passage` and `settings`, without passages that the system does not cover. `settings` is null
+        for systems that are no longer registered.
         """
         rows: list[tuple[str, str, str | None]] = []
-        systems = self.known(asked["model"].unique())
-        for (model,), outputs in asked.group_by(["model"], maintain_order=True):
+        systems = self.known(partitions["model"].unique())
+        for (model,), outputs in partitions.group_by(["model"], maintain_order=True):
             name, passages = str(model), outputs["passage"].to_list()
             fingerprints: Mapping[str, str | None] = dict.fromkeys(passages)
             if name in systems:
                 try:
                     fingerprints = self.system(name).fingerprints(passages)
-                except BadInput as fault:  # becomes the error of each of its passages when they are translated
+                except BadInput as fault:  # makes the passages stale, and fails them when they are translated
                     fingerprints = dict.fromkeys(passages, str(fault))
             rows += [(name, passage, fingerprint) for passage, fingerprint in fingerprints.items()]
         return pl.DataFrame(rows, schema=dict.fromkeys(["model", "passage", "settings"], pl.String), orient="row")
 
     def estimate(self, model: str, sources: Mapping[str, str]) -> Estimate | None:
-        """Calls and cost of translating; None if no model is asked."""
+        """Calls and cost of translating source texts by passage key; None if no model is asked."""
         try:
             return self.system(model).estimate(sources)
         except BadInput:
             return None
 
     def translate(self, model: str, sources: Mapping[str, str], run: str) -> Iterator[Output]:
-        """Translate source texts; a fault of a system is an error of its own passages only."""
+        """Translate source texts by passage key. A fault of the system becomes the error of each output."""
         try:
             yield from self.system(model).translate(sources, run)
         except BadInput as fault:
@@ -234,22 +239,18 @@ class Systems(BaseModel):
         Raises
         ------
         BadInput
-            For a model that is neither in the registry nor imported, is both, or has a name that is no slug.
+            For a fault in the registry, or a model that is neither in the registry nor imported, or is both.
         """
         registry = self.provider.registry()
         imported = model in self._imported()
         if model in registry.models and imported:
-            raise BadInput(
-                model,
-                "",
-                "is in the registry, and outputs or answers were imported under its name",
-                "rename it in the registry",
-            )
+            problem = "is in the registry, and outputs or answers were imported under its name"
+            raise BadInput(model, "", problem, "rename it in the registry")
         if model in registry.models:
             return CalledSystem(self.warehouse, self.provider, self.provider.model(model))
         if imported:
             return ImportedSystem(self.warehouse, model)
-        raise BadInput(model, "", "is no model of this warehouse", "`variorum models` lists those that are")
+        raise BadInput(model, "", "no such model", "`variorum models` lists the models")
 
     def _imported(self) -> set[str]:
         tables = ("imported_file", "imported_answer")
@@ -257,10 +258,10 @@ class Systems(BaseModel):
 
 
 def language_name(tag: str) -> str:
-    """English name (CLDR's) of a language by its BCP 47 or ISO 639 tag; the tag itself if it has no name."""
+    """English name of a language in CLDR, by its BCP 47 or ISO 639 tag; the tag itself if CLDR has no name for it."""
     return str(Locale.parse("en").languages.get(tag, tag))
 
 
 def language_names(source: str, target: str) -> dict[str, str]:
-    """Names of a source's and a translation's language by their tags, as prompts use them."""
+    """The variables of prompts that name the source and the target language, from the tags of the languages."""
     return {"source_language": language_name(source), "target_language": language_name(target)}

@@ -1,7 +1,7 @@
-"""Import of answers that were made elsewhere, from a file of JSON lines.
+"""Import answers of external models from a file of JSON lines.
 
-An answer is stored as it stands in the file, and parsed like a reply (parsing). A file with a fault is refused as a
-whole. Not here: how samples without an answer count (answers).
+Answers are stored verbatim, and parsed later like replies (parsing). A file with a fault is refused as a whole. Not
+here: samples that the file does not answer (answers).
 """
 
 import json
@@ -23,7 +23,7 @@ from resources.warehouse import Replacement, Warehouse
 
 
 class ImportedAnswers(NamedTuple):
-    """Number of imported answers, and number of samples of the test split."""
+    """Number of imported answers, and number of samples in the test split."""
 
     answers: int
     samples: int
@@ -32,68 +32,66 @@ class ImportedAnswers(NamedTuple):
 def import_answers(
     warehouse: Warehouse, path: Path, task: str, model: str, registered: Collection[str] = ()
 ) -> ImportedAnswers:
-    """Import the answers of a model to a task, replacing earlier imports.
+    """Import a model's answers to a task. They replace answers that were imported earlier.
 
     Parameters
     ----------
     path
-        JSON lines with `sample`, the sample's name, and `label` or `prediction`, in the form that prompts ask for.
+        JSON lines with `sample`, the sample's name, and `label` or `prediction`, in the form that the prompts request.
     registered
-        Names of the models of the registry; nothing can be imported under them.
+        Names of the registered models, which imported answers must not use.
 
     Raises
     ------
     BadInput
-        For a fault of the file, a task that is not in the warehouse or has no samples yet, a sample that is not in the
-        test split, or a model's name that is not a slug, or is registered.
+        If the file has a fault, the task is not in the warehouse or has no samples yet, a sample is not in the test
+        split, or the model's name is not a valid key or belongs to a registered model.
     """
     check_key(model, "model", path)
     if model in registered:
-        raise BadInput(path, model, "is a model of the registry", "import the answers under another name")
+        raise BadInput(path, model, "is the name of a registered model", "import the answers under another name")
     description = tasks(warehouse, [task])[task]
     key = pl.DataFrame({"task": [task], "split": ["test"]})
     samples = set(warehouse.read("task_sample", key, ["sample"])["sample"])
     if not samples:
         raise BadInput(
-            task, "", "has no samples in this warehouse", "run `variorum update`, which reads them or names the fault"
+            task, "", "has no samples in this warehouse", "run `variorum update`, which reads them or reports why not"
         )
     answers = read_answers(path, description)
     for name in answers:
         if name not in samples:
             raise BadInput(
-                path, name, f"is no sample of the test split of {task}", "check the task, or delete the line"
+                path, name, f"is not a sample of the test split of {task}", "check the task, or delete the line"
             )
     rows = pl.DataFrame({
         "model": model, "task": task, "sample": list(answers), "answer": list(answers.values()),
         "file": str(path.resolve()),
         "fingerprint": [blake2b(answer.encode(), digest_size=16).hexdigest() for answer in answers.values()],
     })  # fmt: skip
-    own = pl.DataFrame({"model": [model], "task": [task]})
-    warehouse.write([Replacement("imported_answer", rows, own)], run_id="import")
+    partition = pl.DataFrame({"model": [model], "task": [task]})
+    warehouse.write([Replacement("imported_answer", rows, partition)], run_id="import")
     return ImportedAnswers(len(answers), len(samples))
 
 
 def read_answers(path: Path, description: TaskDescription) -> dict[str, str]:
-    """Answers by name of the sample, each as the JSON object that a model would reply.
+    """Read the answers in a file, by sample name, each as the JSON object that a model would reply.
 
-    Raises
-    ------
-    BadInput
-        For a file that cannot be read, is empty or is not JSON lines, or a line that lacks a key or repeats a sample.
+    Raises BadInput if the file cannot be read, is empty or is not JSON lines, or a line lacks a key or repeats a
+    sample.
     """
     if not path.is_file():
-        raise BadInput(path, "", "is no file", "check the path")
+        raise BadInput(path, "", "is not a file", "check the path")
     key = LABEL if description.kind == "classes" else PREDICTION
     answers: dict[str, str] = {}
-    for number, line in enumerate(decode(path).split("\n"), start=1):  # U+2028 may stand in a text
+    for number, line in enumerate(decode(path).split("\n"), start=1):  # a text may contain U+2028
         if not line.strip():
             continue
         record = parse(line, path, number)
         name = record.get("sample")
         if isinstance(name, bool) or not isinstance(name, str | int) or key not in record:
-            raise BadInput(path, f"line {number}", f"lacks `sample` or `{key}`", "give both on each line")
+            raise BadInput(path, f"line {number}", f"lacks `sample` or `{key}`", "give both keys on each line")
         if str(name) in answers:
-            raise BadInput(path, f"line {number} {name}", "the sample occurs twice", "keep one of them")
+            raise BadInput(path, f"line {number} {name}", "the sample occurs twice", "keep one of the lines")
         answers[str(name)] = json.dumps({key: record[key]}, ensure_ascii=False)
     if not answers:
         raise BadInput(path, "", "holds no answers", "check the file")

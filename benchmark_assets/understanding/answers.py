@@ -1,7 +1,7 @@
-"""Answers of models to the samples of tasks: which model answers which task, the questions of a run, the majority.
+"""Answers of models to the samples of tasks: which model answers which task, its questions, the majority of its draws.
 
-Here: rows of answers, from models of the registry and from imported files. Not here: requests (asking), reading of
-replies (parsing), files of answers (answer_imports), scores.
+Here: rows of `answer` and `answer_span`, from registered models and from imported files. Not here: requests (asking),
+parsing of replies (parsing), import of files (answer_imports), scores.
 """
 
 import json
@@ -34,13 +34,16 @@ from resources.provider.registry import Model
 from resources.warehouse import Warehouse
 
 IMPORTED_SEED = 1
-"""The seed stored with imported answers, whose files name none."""
+"""Seed stored with imported answers, whose files have no seeds."""
 
 NOT_IMPORTED = Parsed(problem="no answer was imported")
 
 
 class Located(NamedTuple):
-    """A span of an answer and its place in the text: characters, half-open; None if `located` is 'absent'."""
+    """A span of an answer and its place in the text.
+
+    `first` and `last` are character offsets, half-open; None if `located` is 'absent'.
+    """
 
     type: str
     text: str
@@ -50,8 +53,11 @@ class Located(NamedTuple):
 
 
 class SampleAnswer(NamedTuple):
-    """The answer to a sample, from all draws. `problem` is the reason why it is unusable, None if it is usable;
-    `agreement` is the share of draws that gave exactly this answer, None for a single draw."""
+    """The answer to a sample, from all draws.
+
+    `problem` says why the answer is unusable; None if it is usable. `steps` are the parsing steps in stored form.
+    `agreement` is the share of draws that gave exactly this answer, 0 to 1; None for a single draw.
+    """
 
     label: str | None
     spans: tuple[Located, ...]
@@ -77,7 +83,7 @@ class TaskSamples:
 
     @cached_property
     def test(self) -> list[tuple[str, str]]:
-        """Sample and texts (JSON) of the test split, in order."""
+        """Name and texts (JSON) of each sample of the test split, in the order of the file."""
         return self._all.filter(split="test").sort("position").select("sample", "texts").rows()
 
     @cached_property
@@ -85,14 +91,13 @@ class TaskSamples:
         return showable(self._all)
 
     def examples(self, shots: int, seed: int) -> tuple[Example, ...]:
-        """Examples of the train split to show to a model; raises BadInput if there are too few."""
+        """Examples from the train split to show to a model. Raises BadInput if the split has too few."""
         train = self._showable if shots else self._all.clear()
         return tuple(examples(self.description, train, self._spans, shots, seed))
 
 
 class Facts(NamedTuple):
-    """What the rows of an answer need besides the reply: the task, the sample's texts (JSON), and how the answer was
-    obtained."""
+    """Facts that the rows of an answer need: the task, the sample's texts (JSON), and `how` the answer was obtained."""
 
     description: TaskDescription
     texts: str
@@ -100,32 +105,37 @@ class Facts(NamedTuple):
 
 
 Answering = tuple[TaskSamples, Model | None]
-"""The samples of a task, and the model that is asked; None where its answers were imported."""
+"""The samples of a task, and the model to ask; None instead of a model if the answers were imported."""
 
 
 class TaskAnswers(ItemStudy[Answering]):
     """Answers of a model to the samples of a task's test split.
 
-    A sample is asked again only if the sample, the task or the model changed. Answers of a model that was removed from
-    the registry stay as they are.
+    A model is asked about a sample again only if the sample, the task or the model changed. Answers of models that were
+    removed from the registry are kept.
     """
 
     name = "answer"
     tables = ("answer_span",)
     dims = ("model", "task")
 
-    def settings(self, asked: pl.DataFrame) -> pl.DataFrame:
-        """One row for each model and each task that it answers. `settings` is null for models that are no longer
-        registered, and for tasks whose description cannot be read."""
-        kept = ~pl.col("model").is_in(list(self.systems.known(asked["model"].unique())))
-        kept |= ~pl.col("task").is_in(list(self._described(asked)))
-        current = super().settings(asked.filter(~kept))
-        return pl.concat([asked.filter(kept).select(*self.dims, settings=pl.lit(None, pl.String)), current])
+    def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
+        """One row for each model and each task that it answers: `model`, `task`, `settings`.
+
+        `settings` is null for models that are no longer registered, and for tasks whose description cannot be read.
+        """
+        registered = pl.col("model").is_in(list(self.systems.known(partitions["model"].unique())))
+        current = registered & pl.col("task").is_in(list(self._described(partitions)))
+        retained = partitions.filter(~current).select(*self.dims, settings=pl.lit(None, pl.String))
+        return pl.concat([retained, super().settings(partitions.filter(current))])
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Answering]]:
-        """Each model with each task that it answers. A model of the registry answers the tasks that its `corpora`
-        allow; any other model, the tasks with imported answers. Ordered by task: if the budget runs out, the tasks
-        answered so far are complete."""
+        """One group for each model and each task that it answers.
+
+        A registered model answers the tasks that its `corpora` allow; any other model answers the tasks for which
+        answers were imported. Groups are in the order of tasks, so that tasks are complete one by one if the budget
+        runs out.
+        """
         models, imported = self.provider.registry().models, _imported(self.warehouse)
         with_answers = {model for model, _ in imported}
         described = self._described(partitions)
@@ -137,7 +147,7 @@ class TaskAnswers(ItemStudy[Answering]):
             description, entry = described[task], models.get(model)
             if entry and model in with_answers:
                 problem = "is in the registry, and answers were imported under its name"
-                fault = BadInput(model, "", problem, "rename it in the registry")
+                fault = BadInput(model, "", problem, "rename the model in the registry")
                 yield Group(partition, fault, str(fault))
             elif entry and (entry.corpora is None or task in entry.corpora):
                 called = self.provider.model(model)
@@ -148,13 +158,14 @@ class TaskAnswers(ItemStudy[Answering]):
                 yield Group(partition, (samples[task], None), fingerprint)
 
     def items(self, partitions: pl.DataFrame, how: Answering) -> Iterator[Item]:
-        """One item for each sample of the test split, seed and draw; items of imported answers are settled."""
-        (partition,) = partitions.select(self.dims).rows()
+        """One item for each test sample, seed and draw. Items of imported answers are settled."""
         samples, model = how
-        return self._imported_items(partition, samples) if model is None else self._asked(partition, samples, model)
+        return (
+            self._imported_items(partitions, samples) if model is None else self._questions(partitions, samples, model)
+        )
 
     def rows(self, judged: Sequence[Answered]) -> Mapping[str, pl.DataFrame]:
-        """Answers and their spans, one answer from all draws on a sample."""
+        """Rows of `answer` and `answer_span`, one answer for each sample and seed from all its draws."""
         rows: list[Mapping[str, object]] = []
         spans: list[Mapping[str, object]] = []
         for key, draws in groupby(
@@ -164,12 +175,11 @@ class TaskAnswers(ItemStudy[Answering]):
             description, texts, how = pairs[0][0].facts
             answer = settled(description, texts, [verdict.value for _, verdict in pairs if verdict.value])
             of_sample = dict(zip(("model", "task", "seed", "sample"), key, strict=True))
-            label, located, problem, steps, agreement = answer
             rows.append({
-                **of_sample, "label": label, "usable": problem is None, "problem": problem, "steps": steps,
-                "agreement": agreement, "how": how,
+                **of_sample, "label": answer.label, "usable": answer.problem is None, "problem": answer.problem,
+                "steps": answer.steps, "agreement": answer.agreement, "how": how,
             })  # fmt: skip
-            spans += [{**of_sample, "number": number, **span._asdict()} for number, span in enumerate(located)]
+            spans += [{**of_sample, "number": number, **span._asdict()} for number, span in enumerate(answer.spans)]
         tables = {"answer": rows, "answer_span": spans}
         return {table: pl.DataFrame(content, schema=schema(table)) for table, content in tables.items()}
 
@@ -185,7 +195,8 @@ class TaskAnswers(ItemStudy[Answering]):
         descriptions = tasks.readable(self.warehouse, partitions["task"].unique().to_list())
         return {task: description for task, description in descriptions.items() if description}
 
-    def _asked(self, partition: tuple[str, ...], samples: TaskSamples, model: Model) -> Iterator[Item]:
+    def _questions(self, partitions: pl.DataFrame, samples: TaskSamples, model: Model) -> Iterator[Item]:
+        (partition,) = partitions.select(self.dims).rows()
         answering, description = model.settings.answering, samples.description
         how = summary_line(model, description)
         items: list[Item] = []
@@ -197,29 +208,29 @@ class TaskAnswers(ItemStudy[Answering]):
                 for draw, template in enumerate(templates):
                     key: dict[str, str | int] = {"seed": seed, "sample": sample, "draw": draw}
                     items.append(Item(partition, key, template, content, None, form.number(draw), facts))
-        # A call whose replies were empty RETRIES + 1 times, in any runs, is not asked and paid for again.
+        # If RETRIES + 1 replies to a call were empty, over all runs, it is not repeated and paid for again.
         calls = [item.question.key for item in items if item.question]
-        silent = ended(self.provider.ledger, calls, Outcome.EMPTY, RETRIES + 1)
+        empty_calls = ended(self.provider.ledger, calls, Outcome.EMPTY, RETRIES + 1)
         empty = parsed(description, Reading(Outcome.EMPTY))
         for call, item in zip(calls, items, strict=True):
-            yield replace(item, settled=Verdict(call, 1, empty)) if call in silent else item
+            yield replace(item, settled=Verdict(call, 1, empty)) if call in empty_calls else item
 
-    def _imported_items(self, partition: tuple[str, ...], samples: TaskSamples) -> Iterator[Item]:
-        key = pl.DataFrame([partition], schema=dict.fromkeys(self.dims, pl.String), orient="row")
-        imported = self.warehouse.read("imported_answer", key)
+    def _imported_items(self, partitions: pl.DataFrame, samples: TaskSamples) -> Iterator[Item]:
+        (partition,) = partitions.select(self.dims).rows()
+        imported = self.warehouse.read("imported_answer", partitions.select(self.dims))
         answers = dict(imported.select("sample", "answer").iter_rows())
         how = f"imported from {Path(imported['file'][0]).name}"
         for sample, texts in samples.test:
-            given = answers.get(sample)
-            reading = Reading(Outcome.ANSWERED, given or "", finish="stop")
-            answer = NOT_IMPORTED if given is None else parsed(samples.description, reading)
+            text = answers.get(sample)
+            reading = Reading(Outcome.ANSWERED, text or "", finish="stop")
+            answer = NOT_IMPORTED if text is None else parsed(samples.description, reading)
             of_sample: dict[str, str | int] = {"seed": IMPORTED_SEED, "sample": sample, "draw": 0}
             facts = Facts(samples.description, texts, how)
             yield Item(partition, of_sample, None, None, Verdict(value=answer), facts=facts)
 
 
 def covered(warehouse: Warehouse, systems: Systems, models: Sequence[str], codes: Sequence[str]) -> set[str]:
-    """Tasks that at least one of the models answers."""
+    """Codes of the tasks that at least one of the models answers."""
     grid = pl.DataFrame({"model": models}, schema={"model": pl.String}).join(
         pl.DataFrame({"task": codes}, schema={"task": pl.String}), how="cross"
     )
@@ -227,7 +238,7 @@ def covered(warehouse: Warehouse, systems: Systems, models: Sequence[str], codes
 
 
 def _imported(warehouse: Warehouse) -> dict[tuple[str, str], str]:
-    """Hash of the imported answers, by model and task."""
+    """Hash of the imported answers of each model to each task, by model and task."""
     rows = warehouse.read("imported_answer", columns=["model", "task", "sample", "fingerprint"]).rows()
     grouped = groupby(rows, lambda row: (str(row[0]), str(row[1])))
     return {key: digest(*((sample, fingerprint) for _, _, sample, fingerprint in answers)) for key, answers in grouped}
@@ -239,40 +250,36 @@ def _imported(warehouse: Warehouse) -> dict[tuple[str, str], str]:
 def settled(description: TaskDescription, texts: str, draws: Sequence[Parsed]) -> SampleAnswer:
     """The answer to a sample, by majority of its usable draws.
 
-    For classes: the most frequent class; of several, the one drawn first. For spans: see `agreed`. If no draw is
-    usable, the answer is the negative class, if the task has one, or no span.
-
-    Parameters
-    ----------
-    texts
-        The texts of the sample, as JSON.
+    For a task of classes, the answer is the most frequent class; if several are equally frequent, the class drawn
+    first. For a task of spans, see `agreed`. If no draw is usable, the answer is the task's negative class or, without
+    a negative class, null; for a task of spans, no spans. `texts` are the sample's texts as JSON.
     """
     usable = [draw for draw in draws if not draw.problem]
     if not usable:
         label = description.negative or None
-        shares = 0.0 if len(draws) > 1 else None
-        return SampleAnswer(label, (), draws[0].problem, words(draws[0].steps), shares)
+        agreement = 0.0 if len(draws) > 1 else None
+        return SampleAnswer(label, (), draws[0].problem, words(draws[0].steps), agreement)
     if description.kind == "classes":
         counts = Counter(draw.label for draw in usable)
         label = max(counts, key=counts.__getitem__)  # ties: the class drawn first
-        same = [draw for draw in usable if draw.label == label]
+        agreeing = [draw for draw in usable if draw.label == label]
         spans: tuple[Located, ...] = ()
     else:
         text = json.loads(texts)[description.marked]
         places = [_placed(text, draw.spans) for draw in usable]
         label, spans = None, agreed(places)
-        same = [draw for draw, located in zip(usable, places, strict=True) if set(located) == set(spans)]
-    behind = same if description.kind == "classes" else usable
-    steps = words(step for draw in behind for step in draw.steps)
-    return SampleAnswer(label, spans, None, steps, len(same) / len(draws) if len(draws) > 1 else None)
+        agreeing = [draw for draw, located in zip(usable, places, strict=True) if set(located) == set(spans)]
+    contributing = agreeing if description.kind == "classes" else usable
+    steps = words(step for draw in contributing for step in draw.steps)
+    return SampleAnswer(label, spans, None, steps, len(agreeing) / len(draws) if len(draws) > 1 else None)
 
 
 def agreed(draws: Sequence[Sequence[Located]]) -> tuple[Located, ...]:
-    """Spans that more than half of the draws have.
+    """Spans that occur in more than half of the draws.
 
-    Two spans count as the same if they have the same type and overlap; spans without a place, if they have the same
-    type and words. Of such variants the most frequent is taken; of several, the one drawn first. The spans of a single
-    draw are returned unchanged.
+    Spans of the same type count as variants of one span if they overlap or, without a place, if their texts are equal.
+    The most frequent variant is returned; if several are equally frequent, the variant drawn first. The spans of a
+    single draw are returned unchanged.
     """
     if len(draws) == 1:
         return tuple(draws[0])
@@ -280,20 +287,20 @@ def agreed(draws: Sequence[Sequence[Located]]) -> tuple[Located, ...]:
     spans = list(dict.fromkeys(span for draw in draws for span in draw))
     exactly = {span: sum(span in draw for draw in draws) for span in spans}
     about = {span: sum(any(_meet(span, other) for other in draw) for draw in draws) for span in spans}
-    # A span that most draws have exactly stays, even if it overlaps with another such span.
-    chosen = [span for span in spans if exactly[span] > half]
+    # Spans that occur in most draws with the same ends are all kept, even if they overlap each other.
+    majority = [span for span in spans if exactly[span] > half]
     for span in sorted(spans, key=lambda span: (-exactly[span], -about[span])):
-        if about[span] > half and not any(_meet(span, other) for other in chosen):
-            chosen.append(span)
-    return tuple(span for span in spans if span in chosen)
+        if about[span] > half and not any(_meet(span, other) for other in majority):
+            majority.append(span)
+    return tuple(span for span in spans if span in majority)
 
 
-def _meet(one: Located, other: Located) -> bool:
-    if one.type != other.type:
+def _meet(span: Located, other: Located) -> bool:
+    if span.type != other.type:
         return False
-    if one.first is None or one.last is None or other.first is None or other.last is None:
-        return one.text == other.text
-    return one.first < other.last and other.first < one.last
+    if span.first is None or span.last is None or other.first is None or other.last is None:
+        return span.text == other.text
+    return span.first < other.last and other.first < span.last
 
 
 def _placed(text: str, spans: Sequence[tuple[str, str]]) -> tuple[Located, ...]:

@@ -1,7 +1,7 @@
 """Questions to a model about the samples of a task: one for each sample, draw and seed.
 
-Here: the requests, and how draws and seeds differ. Not here: reading of replies (parsing), which models answer which
-tasks and the majority of draws (answers), retries of a call (resources.provider.client).
+Here: requests, and the numbers that distinguish draws and seeds. Not here: parsing of replies (parsing), which models
+answer which tasks and the majority of draws (answers), retries of a call (resources.provider.client).
 """
 
 import json
@@ -11,15 +11,7 @@ from typing import Any
 
 from benchmark_assets.translation.systems import language_name
 from benchmark_assets.understanding.description import TaskDescription
-from benchmark_assets.understanding.parsing import (
-    LABEL,
-    PREDICTION,
-    SPAN,
-    TYPE,
-    Parsed,
-    parse_label,
-    parse_spans,
-)
+from benchmark_assets.understanding.parsing import LABEL, PREDICTION, SPAN, TYPE, Parsed, parse_label, parse_spans
 from benchmark_assets.understanding.shots import Example
 from resources import prompts
 from resources.digest import digest
@@ -32,12 +24,12 @@ from resources.provider.replies import NOTHING, schema_of
 PURPOSE = "understand"
 
 SEEDED = ("llama.cpp", "openai", "openrouter", "vllm")
-"""Dialects whose requests may have a `seed`."""
+"""Dialects whose requests can have a `seed`."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """The questions to a model about the samples of a task, for one seed and the examples shown."""
+    """The questions to a model about the samples of a task, for one seed and its examples (`shown`)."""
 
     model: Model
     description: TaskDescription
@@ -45,23 +37,22 @@ class Form:
     seed: int
 
     def number(self, draw: int) -> int:
-        """The replicate of a draw. Draws and seeds are different questions, even if their requests are equal."""
+        """Replicate number of a draw, different for each seed, so that equal requests are different questions."""
         return self.seed * MOST_DRAWS + draw
 
     def template(self, draw: int) -> Template[Parsed]:
-        """The common part of all questions of a draw, with the draw's own seed if requests can have a seed.
+        """The common part of all questions of a draw. Its model has the draw's seed, if its requests can have a seed.
 
-        If a model's replies stay empty, or its context is too short for the question, the question counts as answered,
-        with an unusable answer.
+        If all replies of a model are empty, or the question is too long for its context, the answer is unusable.
         """
         prompt, values = prompted(self.description)
-        shown = values | {"examples": _examples(self.description, self.shown)}
+        filled = values | {"examples": _examples(self.description, self.shown)}
 
         def read(reading: Reading) -> tuple[Parsed, None]:
             return parsed(self.description, reading), None
 
         return Template(
-            _seeded(self.model, self.number(draw)), prompt, shown, PURPOSE, answer_schema(self.description), read,
+            _seeded(self.model, self.number(draw)), prompt, filled, PURPOSE, answer_schema(self.description), read,
             tries=1, final=tuple(NOTHING),
         )  # fmt: skip
 
@@ -74,36 +65,38 @@ def parsed(description: TaskDescription, reading: Reading) -> Parsed:
 
 
 def determinants(model: Model, description: TaskDescription) -> str:
-    """Hash of what determines the answers of a model to a task, besides its samples."""
+    """Hash of everything that determines a model's answers to a task, except the samples."""
     prompt, values = prompted(description)
     order = list(description.labels.items()), description.marked, description.negative
     return digest(prompt.digest(**values), *order, *model.determinants, model.settings.answering.model_dump())
 
 
 def summary_line(model: Model, description: TaskDescription) -> str:
-    """How a model is asked about a task, in a line: prompt, examples, draws, sampling, its name at the endpoint."""
+    """Settings of a model's questions about a task, in one line: prompt, shots, draws, sampling, id at the endpoint."""
     prompt, values = prompted(description)
-    own = model.settings
-    sampling = {"temperature": own.temperature, "top_p": own.top_p, "effort": own.effort}
+    settings = model.settings
+    sampling = {"temperature": settings.temperature, "top_p": settings.top_p, "effort": settings.effort}
     parts = [
         f"{prompt.name} v{prompt.version} {prompt.digest(**values)[:8]}",
-        f"{own.answering.shots} shots", f"{own.answering.draws} draws",
-        *(f"{name} {value}" for name, value in sampling.items() if value is not None), f"id {own.id}",
+        f"{settings.answering.shots} shots", f"{settings.answering.draws} draws",
+        *(f"{name} {value}" for name, value in sampling.items() if value is not None), f"id {settings.id}",
     ]  # fmt: skip
     return ", ".join(parts)
 
 
 def prompted(description: TaskDescription) -> tuple[Prompt, dict[str, str]]:
-    """The prompt of a task, and the values of the variables that all samples and seeds share."""
+    """The prompt of a task, and the values of its variables, except the sample and the examples."""
     values = {
         "language": language_name(description.language),
         "instructions": description.instructions.strip(),
         "texts": " and ".join(f"`{name}`" for name in description.texts),
     }
     if description.kind == "classes":
-        named = [f"{number}. {name}: {what}" for number, (name, what) in enumerate(description.classes.items(), 1)]
-        return prompts.load("classify"), values | {"classes": "\n".join(named)}
-    types = "\n".join(f"- {name}: {what}" for name, what in description.types.items())
+        classes = [
+            f"{place}. {name}: {meaning}" for place, (name, meaning) in enumerate(description.classes.items(), 1)
+        ]
+        return prompts.load("classify"), values | {"classes": "\n".join(classes)}
+    types = "\n".join(f"- {name}: {meaning}" for name, meaning in description.types.items())
     return prompts.load("mark"), values | {"types": types, "marked": description.marked}
 
 
@@ -117,19 +110,24 @@ def answer_schema(description: TaskDescription) -> dict[str, Any]:
 
 
 def _seeded(model: Model, number: int) -> Model:
-    """The model with a seed, if its requests have one: by its dialect, or because its registry entry gives one, which
-    is then the first of the numbers."""
-    own = model.settings
-    # A pinned upstream provider that does not know the field would refuse the request.
-    if own.seed is None and (model.endpoint.dialect not in SEEDED or own.pin):
+    """The model with the seed of a replicate: `number` plus the seed of its registry entry.
+
+    Without a seed in its entry, the model is returned unchanged if its dialect has no seeds, or if it is pinned to an
+    upstream provider: a provider that does not support the field would refuse the request.
+    """
+    settings = model.settings
+    if settings.seed is None and (model.endpoint.dialect not in SEEDED or settings.pin):
         return model
-    return replace(model, settings=own.model_copy(update={"seed": (own.seed or 0) + number}))
+    return replace(model, settings=settings.model_copy(update={"seed": (settings.seed or 0) + number}))
 
 
 def _examples(description: TaskDescription, shown: Sequence[Example]) -> str:
     if not shown:
         return "(none)"
-    return "\n\n".join(f"{_indented(example.texts)}\n{_answer(description, example)}" for example in shown)
+    return "\n\n".join(
+        f"{json.dumps(json.loads(example.texts), ensure_ascii=False, indent=1)}\n{_answer(description, example)}"
+        for example in shown
+    )
 
 
 def _answer(description: TaskDescription, example: Example) -> str:
@@ -138,7 +136,3 @@ def _answer(description: TaskDescription, example: Example) -> str:
         return json.dumps({LABEL: example.label}, ensure_ascii=False)
     spans = [{TYPE: kind, SPAN: text} for kind, text in example.spans]
     return json.dumps({PREDICTION: spans}, ensure_ascii=False)
-
-
-def _indented(texts: str) -> str:
-    return json.dumps(json.loads(texts), ensure_ascii=False, indent=1)

@@ -1,4 +1,4 @@
-"""Assets of understanding: samples of tasks, answers of models and baselines, scores, boards."""
+"""Assets of the understanding tasks: samples, answers of models and baselines, scores, boards. Not here: computing."""
 
 import dagster as dg
 import polars as pl
@@ -31,11 +31,11 @@ from resources.warehouse import Warehouse
 def task_sample(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Samples and gold spans of a task, from its files. Stale if the task's description or a file changed."""
 
-    def compute(due: pl.DataFrame) -> Computed:
-        content, failures = tasks.read_samples(warehouse, due["task"])
+    def compute(stale: pl.DataFrame) -> Computed:
+        content, failures = tasks.read_samples(warehouse, stale["task"])
         return Computed({"task_sample": content.samples, "task_span": content.spans}, failures)
 
-    return refresh(context, warehouse, compute, lambda asked: tasks.versions(warehouse, asked))
+    return refresh(context, warehouse, compute, lambda partitions: tasks.versions(warehouse, partitions["task"]))
 
 
 answer = study_asset(
@@ -49,12 +49,12 @@ answer = study_asset(
     kinds={"duckdb", "numpy"}, deps=[task_sample],
 )  # fmt: skip
 def task_leakage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """The nearest train sample of each test sample, the share of its n-grams in the train split, common sources."""
-
-    def compute(due: pl.DataFrame) -> Computed:
-        return Computed({"task_leakage": leakage.leakage(warehouse.read("task_sample", due))})
-
-    return refresh(context, warehouse, compute, leakage.SIGNATURE, lambda: readings.of_leakage(warehouse), sparse=True)
+    """Overlap of each test sample with the train split: its nearest train sample, shared n-grams, shared sources."""
+    return refresh(
+        context, warehouse,
+        lambda stale: Computed({"task_leakage": leakage.leakage(warehouse.read("task_sample", stale))}),
+        leakage.SIGNATURE, lambda: readings.of_leakage(warehouse), sparse=True,
+    )  # fmt: skip
 
 
 @dg.asset(
@@ -62,16 +62,16 @@ def task_leakage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
     metadata={"tables": ["baseline_span"]}, kinds={"duckdb", "scikitlearn"}, deps=[task_sample],
 )  # fmt: skip
 def baseline_answer(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Answers of the baselines that train in seconds: linear classifier or tagger, text overlap, rules."""
+    """Answers of the fast baselines: linear classifier or tagger, text overlap, rules. Training takes seconds."""
 
-    def compute(due: pl.DataFrame) -> Computed:
-        descriptions = tasks.tasks(warehouse, due["task"].to_list())
-        samples, spans = warehouse.read("task_sample", due), warehouse.read("task_span", due)
+    def compute(stale: pl.DataFrame) -> Computed:
+        descriptions = tasks.tasks(warehouse, stale["task"].to_list())
+        samples, spans = warehouse.read("task_sample", stale), warehouse.read("task_span", stale)
         return baselines.answers(list(descriptions.values()), samples, spans)
 
     return refresh(
-        context, warehouse, compute, lambda asked: baselines.settings(warehouse, asked), 
-        sparse=True,
+        context, warehouse, compute,
+        lambda partitions: tasks.settings(warehouse, partitions["task"], baselines.determinants), sparse=True,
     )  # fmt: skip
 
 
@@ -83,17 +83,18 @@ def encoder_answer(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
 ) -> dg.Output[None]:
     """Answers of the registry's encoders to a task of classes. Results of earlier training runs are reused."""
-    named = provider.registry().encoders
-    encoders = {name: Encoder(entry.checkpoint, entry.seeds) for name, entry in named.items()}
+    entries = provider.registry().encoders
+    encoders = {name: Encoder(entry.checkpoint, entry.seeds) for name, entry in entries.items()}
 
-    def compute(due: pl.DataFrame) -> Computed:
-        descriptions = tasks.tasks(warehouse, due["task"].to_list())
-        samples = warehouse.read("task_sample", due)
+    def compute(stale: pl.DataFrame) -> Computed:
+        descriptions = tasks.tasks(warehouse, stale["task"].to_list())
+        samples = warehouse.read("task_sample", stale)
         return encoder_fits.answers(warehouse, list(descriptions.values()), samples, encoders, context.run.run_id)
 
     return refresh(
-        context, warehouse, compute, lambda asked: encoder_fits.settings(warehouse, asked, encoders), sparse=True
-    )
+        context, warehouse, compute,
+        lambda partitions: encoder_fits.settings(warehouse, partitions["task"], encoders), sparse=True,
+    )  # fmt: skip
 
 
 @dg.asset(
@@ -103,14 +104,16 @@ def encoder_answer(
 def task_chance(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Chance baselines of a task: uniform guessing, majority class, no spans."""
 
-    def compute(due: pl.DataFrame) -> Computed:
+    def compute(stale: pl.DataFrame) -> Computed:
         rows = [pl.DataFrame(schema=chance.CHANCE)]
-        for gold in stored.golds(warehouse, due):
+        for gold in stored.golds(warehouse, stale):
             train = stored.keys(gold).with_columns(split=pl.lit("train"))
             rows.append(chance.chances(gold, warehouse.read("task_sample", train)))
         return Computed({"task_chance": pl.concat(rows)})
 
-    return refresh(context, warehouse, compute, lambda asked: stored.settings(warehouse, asked, ["task"]), sparse=True)
+    return refresh(
+        context, warehouse, compute, lambda partitions: stored.settings(warehouse, partitions, ["task"]), sparse=True
+    )
 
 
 @dg.asset(
@@ -121,25 +124,25 @@ def task_chance(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 def task_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Score of a model on a task; macro-F1, or pooled scores of spans; scores by class; confusions."""
+    """Score of a model on a task, with macro-F1 or pooled span scores, scores by class, and confusions."""
 
-    def compute(due: pl.DataFrame) -> Computed:
+    def compute(stale: pl.DataFrame) -> Computed:
         schemas = scores.SCORE, scores.CLASS_SCORE, scores.CONFUSION
         parts = [tuple(pl.DataFrame(schema=schema) for schema in schemas)]
-        for gold in stored.golds(warehouse, due):
-            keys = due.filter(task=gold.task.task)
+        for gold in stored.golds(warehouse, stale):
+            keys = stale.filter(task=gold.task.task)
             spans = warehouse.read("answer_span", keys).rename({"model": "system"})
-            given = warehouse.read("answer", keys)
-            marks = scores.marked(gold, given.select(*stored.AS_ANSWERED), spans)
-            how = dict(given.select("model", "how").unique().iter_rows())
+            rows = warehouse.read("answer", keys)
+            marks = scores.marked(gold, rows.select(*stored.AS_ANSWERED), spans)
+            how = dict(rows.select("model", "how").unique().iter_rows())
             parts.append(scores.task_scores(gold, marks, spans, how))
         names = ("task_score", "class_score", "confusion")
-        return Computed({name: pl.concat(rows) for name, rows in zip(names, zip(*parts, strict=True), strict=True)})
+        tables = [pl.concat(frames) for frames in zip(*parts, strict=True)]
+        return Computed(dict(zip(names, tables, strict=True)))
 
     return refresh(
-        context, warehouse, compute, lambda asked: stored.settings(warehouse, asked, ["model", "task"]),
-        lambda: readings.of_scores(warehouse), sparse=True,
-        draw=plots,
+        context, warehouse, compute, lambda partitions: stored.settings(warehouse, partitions, ["model", "task"]),
+        lambda: readings.of_scores(warehouse), sparse=True, draw=plots,
     )  # fmt: skip
 
 
@@ -150,11 +153,11 @@ def task_score(
 def baseline_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Scores of the baselines that train in seconds, and the share of the test split with a near neighbor in train."""
+    """Scores of the fast baselines, and the share of the test split with a near neighbor in the train split."""
     return refresh(
         context, warehouse,
-        lambda due: Computed({"baseline_score": stored.scored_baselines(warehouse, due, "baseline_answer")}),
-        lambda asked: stored.settings(warehouse, asked, ["task"], scores.NEIGHBOURS),
+        lambda stale: Computed({"baseline_score": stored.scored_baselines(warehouse, stale, "baseline_answer")}),
+        lambda partitions: stored.settings(warehouse, partitions, ["task"], scores.NEIGHBOURS),
         lambda: readings.of_baselines(warehouse), sparse=True, draw=plots,
     )  # fmt: skip
 
@@ -164,11 +167,11 @@ def baseline_score(
     kinds={"duckdb", "numpy"}, deps=[encoder_answer, task_sample, task_leakage],
 )  # fmt: skip
 def encoder_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Scores of encoders. A separate asset, so that an encoder that cannot be loaded hides no other baseline."""
+    """Scores of encoders. A separate asset, so that other baselines have scores even if an encoder cannot be loaded."""
     return refresh(
         context, warehouse,
-        lambda due: Computed({"encoder_score": stored.scored_baselines(warehouse, due, "encoder_answer")}),
-        lambda asked: stored.settings(warehouse, asked, ["task"], scores.NEIGHBOURS),
+        lambda stale: Computed({"encoder_score": stored.scored_baselines(warehouse, stale, "encoder_answer")}),
+        lambda partitions: stored.settings(warehouse, partitions, ["task"], scores.NEIGHBOURS),
         lambda: readings.of_baselines(warehouse), sparse=True,
     )  # fmt: skip
 
@@ -189,7 +192,7 @@ def understanding_board(
         return Computed({"understanding_board": rows})
 
     return refresh(
-        context, warehouse, compute, lambda asked: stored.of_all(warehouse, asked, board.MEAN_SIGNATURE),
+        context, warehouse, compute, lambda partitions: stored.of_all(warehouse, partitions, board.MEAN_SIGNATURE),
         lambda: readings.of_board(warehouse), sparse=True, draw=plots,
     )  # fmt: skip
 
@@ -204,12 +207,10 @@ def understanding_comparison(
     """Pairwise comparison of models, by task and on the mean over the tasks of a benchmark in a language."""
 
     def compute(_: pl.DataFrame) -> Computed:
-        return Computed(
-            {"understanding_comparison": board.compare(stored.all_marks(warehouse), stored.groups(warehouse))}
-        )
+        rows = board.compare(stored.all_marks(warehouse), stored.groups(warehouse))
+        return Computed({"understanding_comparison": rows})
 
     return refresh(
-        context, warehouse, compute, lambda asked: stored.of_all(warehouse, asked, board.SIGNATURE),
-        lambda: readings.of_comparisons(warehouse), sparse=True,
-        draw=plots,
+        context, warehouse, compute, lambda partitions: stored.of_all(warehouse, partitions, board.SIGNATURE),
+        lambda: readings.of_comparisons(warehouse), sparse=True, draw=plots,
     )  # fmt: skip

@@ -1,8 +1,8 @@
 """All systems on all tasks, means over the tasks of a benchmark in a language, and significance of differences.
 
-DharmaBench's score is the mean over its tasks of a language (section 5, tables 4 and 5). A mean over other tasks would
-be another number. So a system that lacks a task that some model has gets no mean, tasks of other benchmarks do not
-count, and tasks that name no benchmark have no mean.
+DharmaBench's score is the mean over its tasks of a language (section 5, tables 4 and 5). Means over different tasks
+cannot be compared. Therefore a system that lacks a task has no mean if any model has that task, and a mean never
+covers tasks of several benchmarks. Tasks without a benchmark have no mean.
 
 Here: rows of `understanding_board` and `understanding_comparison`. Not here: scores on single tasks (scores), tables
 for display (readings).
@@ -46,14 +46,14 @@ COMPARISON = schema("understanding_comparison")
 
 
 class TaskGroup(NamedTuple):
-    """The tasks that a mean is over: those of a benchmark in a language. No mean where `benchmark` is ''."""
+    """Benchmark and language of the tasks that a mean covers. There is no mean if `benchmark` is ''."""
 
     benchmark: str
     language: str
 
 
 Marks = dict[tuple[str, str], dict[str, Floats]]
-"""Points of each sample by kind and system, then by task: 0 to 100, mean over seeds, in the order of the file."""
+"""Points of each test sample, 0 to 100: means over seeds, in the order of the file, by (kind, system) and then task."""
 
 
 def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFrame:
@@ -64,35 +64,35 @@ def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGr
     scores
         Columns of `SCORES`, one row for each system on each task that it answered.
     marks
-        Columns of `ALL_MARKS`, one row for each sample and seed; scores without marks have no interval.
+        Columns of `ALL_MARKS`, one row for each sample and seed. A mean of tasks without marks has no interval.
     groups
-        Group of each task.
+        Group of each task, by code.
 
     Returns
     -------
-    Columns of `BOARD`. The mean is over the tasks of the group that some model has or, if no model has any, that some
-    other system has. It is null if the system lacks one of these tasks; `missing` names them. Tasks without a benchmark
-    have no row of means.
+    Columns of `BOARD`: a row for each score, and a row with task '' for each mean. A mean covers the tasks of the group
+    that at least one model has or, if no model has any, that at least one other system has. The mean of a system that
+    lacks one of these tasks is null, and `missing` lists the tasks that it lacks.
     """
     points = _points(marks)
     rows: list[tuple[object, ...]] = []
     for group, tasks in _by_group(groups):
-        own = scores.filter(pl.col("task").is_in(tasks)).sort("system", "kind", "task")
-        needed = _needed(own)
-        for (system, kind), mine in own.group_by(["system", "kind"], maintain_order=True):
+        of_group = scores.filter(pl.col("task").is_in(tasks)).sort("system", "kind", "task")
+        covered = _covered(of_group)
+        for (system, kind), of_system in of_group.group_by(["system", "kind"], maintain_order=True):
             rows += [
                 (system, kind, *group, task, 1, *values[:5], "", values[5])
-                for task, *values in mine.select(SCORES.names()[2:]).iter_rows()
+                for task, *values in of_system.select(SCORES.names()[2:]).iter_rows()
             ]
             if not group.benchmark:
                 continue
-            held = mine.filter(pl.col("task").is_in(needed))
-            missing = [task for task in needed if task not in set(held["task"])]
+            averaged = of_system.filter(pl.col("task").is_in(covered))
+            missing = [task for task in covered if task not in set(averaged["task"])]
             mean: tuple[float | None, ...] = (None, None, None, None)
-            if held.height and not missing:
-                mean = _mean(held, points.get((str(kind), str(system)), {}))
-            text = f"{MEAN_SIGNATURE}: {' '.join(needed)}"
-            rows.append((system, kind, *group, "", held.height, *mean, None, " ".join(missing), text))
+            if averaged.height and not missing:
+                mean = _mean(averaged, points.get((str(kind), str(system)), {}))
+            text = f"{MEAN_SIGNATURE}: {' '.join(covered)}"
+            rows.append((system, kind, *group, "", averaged.height, *mean, None, " ".join(missing), text))
     return pl.DataFrame(rows, schema=BOARD, orient="row")
 
 
@@ -102,58 +102,61 @@ def compare(marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFram
     Parameters
     ----------
     marks
-        Columns of `ALL_MARKS`; only models are compared.
+        Columns of `ALL_MARKS`. Systems that are not models are left out.
     groups
-        Group of each task.
+        Group of each task, by code.
 
     Returns
     -------
-    Columns of `COMPARISON`. Means are compared between models that have all tasks of the group that any model has, if
-    these are two or more tasks of a benchmark. `difference` is the score of `model` minus that of `other`.
+    Columns of `COMPARISON`. `difference` is the score of `model` minus the score of `other`. A row with task '' is
+    about means. Means cover the tasks of a benchmark that at least one model has; models that lack one of them are left
+    out. There are no such rows if the mean would cover a single task.
 
     Notes
     -----
-    A mean of means over tasks is a sum over samples, each weighted by 1 / (samples of its task × tasks): samples are
-    exchanged between two models in all tasks at once.
+    A mean of means over tasks is a sum over samples, each weighted by 1 / (samples of its task × tasks). Therefore one
+    randomization test exchanges samples between two models in all tasks at once.
     """
-    points = {system: own for (kind, system), own in _points(marks).items() if kind == MODEL}
+    points = {system: by_task for (kind, system), by_task in _points(marks).items() if kind == MODEL}
     parts = [pl.DataFrame(schema=COMPARISON)]
     for group, tasks in _by_group(groups):
-        needed = [task for task in tasks if any(task in own for own in points.values())]
-        scopes = [(task, [task]) for task in needed]
-        if group.benchmark and len(needed) > 1:
-            scopes.append(("", needed))
+        answered = [task for task in tasks if any(task in by_task for by_task in points.values())]
+        scopes = [(task, [task]) for task in answered]
+        if group.benchmark and len(answered) > 1:
+            scopes.append(("", answered))
         for name, scope in scopes:
-            models = sorted(model for model, own in points.items() if all(task in own for task in scope))
-            if len(models) > 1:
-                found = _differences([points[model] for model in models], models, scope)
-                parts.append(
-                    found.with_columns(
-                        benchmark=pl.lit(group.benchmark),
-                        language=pl.lit(group.language),
-                        task=pl.lit(name),
-                        signature=pl.lit(SIGNATURE),
-                    ).select(COMPARISON.names())
-                )
+            of_scope = {
+                model: points[model] for model in sorted(points) if all(task in points[model] for task in scope)
+            }
+            if len(of_scope) > 1:
+                keys = {**group._asdict(), "task": name, "signature": SIGNATURE}
+                rows = _differences(of_scope, scope).with_columns(**{key: pl.lit(text) for key, text in keys.items()})
+                parts.append(rows.select(COMPARISON.names()))
     return pl.concat(parts)
 
 
-def _differences(points: Sequence[Mapping[str, Floats]], models: list[str], scope: list[str]) -> pl.DataFrame:
-    weighted = np.stack([np.concatenate([own[task] / len(own[task]) for task in scope]) / len(scope) for own in points])
-    statistics = np.stack([np.ones_like(weighted), weighted], axis=2)
-    found = significance.differences(statistics, _SUM)
-    resampled = np.stack([_resampled_mean(own, scope) for own in points])
-    spread = [
+def _differences(points: Mapping[str, Mapping[str, Floats]], scope: Sequence[str]) -> pl.DataFrame:
+    """Differences between each pair of models on the mean over the tasks of a scope, with interval and p-values.
+
+    `points` has the points of each model by task.
+    """
+    weighted = np.stack([
+        np.concatenate([by_task[task] / len(by_task[task]) for task in scope]) / len(scope)
+        for by_task in points.values()
+    ])  # fmt: skip
+    pairs = significance.differences(np.stack([np.ones_like(weighted), weighted], axis=2), _SUM)
+    resampled = np.stack([_resampled_mean(by_task, scope) for by_task in points.values()])
+    intervals = [
         percentile_interval(resampled[first] - resampled[second])
-        for first, second in found.select("first", "second").rows()
+        for first, second in pairs.select("first", "second").rows()
     ]
-    names = dict(enumerate(models))
-    return found.with_columns(
+    names = dict(enumerate(points))
+    return pairs.with_columns(
         model=pl.col("first").replace_strict(names, return_dtype=pl.String),
         other=pl.col("second").replace_strict(names, return_dtype=pl.String),
-        difference_low=pl.Series([low for low, _ in spread], dtype=pl.Float64),
-        difference_high=pl.Series([high for _, high in spread], dtype=pl.Float64),
-        p_holm=pl.Series(significance.holm(found["p_randomization"].to_numpy())),
+        difference_low=pl.Series([low for low, _ in intervals], dtype=pl.Float64),
+        difference_high=pl.Series([high for _, high in intervals], dtype=pl.Float64),
+        p_holm=pl.Series(significance.holm(pairs["p_randomization"].to_numpy())),
     )
 
 
@@ -165,7 +168,10 @@ _SUM = Measure("score", 1, _sums, lambda sums: sums[:, 1])
 
 
 def _mean(scores: pl.DataFrame, points: Mapping[str, Floats]) -> tuple[float | None, ...]:
-    """Mean of the scores of one system on several tasks, with interval and sd."""
+    """Mean of one system's scores on several tasks, lower and upper bound of its interval, and sd; 0 to 100.
+
+    The bounds are null if a task has no points, the sd is null if a score has none.
+    """
     tasks = scores["task"].to_list()
     value = float(scores["score"].to_numpy().mean())
     sd = None if scores["score_sd"].has_nulls() else float(np.linalg.norm(scores["score_sd"].to_numpy()) / len(tasks))
@@ -175,10 +181,10 @@ def _mean(scores: pl.DataFrame, points: Mapping[str, Floats]) -> tuple[float | N
 
 
 def _resampled_mean(points: Mapping[str, Floats], tasks: Sequence[str]) -> Floats:
-    """Means over tasks of the resampled means of each task, shape (RESAMPLES,).
+    """Bootstrap distribution of the mean over tasks, from the points of each task's samples; shape (RESAMPLES,).
 
-    Tasks with equally many samples have the same resamples. Each task uses them in an order of its own; otherwise their
-    errors would be correlated, as if the n-th samples of two tasks were related.
+    Tasks with the same number of samples share their resamples, so the resamples are permuted differently for each
+    task. Otherwise the errors of two tasks would be correlated, as if their n-th samples were related.
     """
     total = np.zeros(RESAMPLES)
     for task in tasks:
@@ -191,17 +197,17 @@ def _points(marks: pl.DataFrame) -> Marks:
     keys = ["kind", "system", "task"]
     rows = marks.group_by(*keys, "position").agg(pl.col("score").mean() * 100).sort(*keys, "position")
     points: Marks = {}
-    for (kind, system, task), own in rows.group_by(keys, maintain_order=True):
-        points.setdefault((str(kind), str(system)), {})[str(task)] = own["score"].to_numpy()
+    for (kind, system, task), of_task in rows.group_by(keys, maintain_order=True):
+        points.setdefault((str(kind), str(system)), {})[str(task)] = of_task["score"].to_numpy()
     return points
 
 
-def _needed(scores: pl.DataFrame) -> list[str]:
-    """Tasks that a mean is over."""
+def _covered(scores: pl.DataFrame) -> list[str]:
+    """Tasks that a mean covers, from the scores of all systems on the tasks of a group."""
     of_models = scores.filter(kind=MODEL)
     return (of_models if len(of_models) else scores)["task"].unique().sort().to_list()
 
 
 def _by_group(groups: Mapping[str, TaskGroup]) -> list[tuple[TaskGroup, list[str]]]:
     pairs = sorted((group, task) for task, group in groups.items())
-    return [(group, [task for _, task in own]) for group, own in groupby(pairs, lambda pair: pair[0])]
+    return [(group, [task for _, task in grouped]) for group, grouped in groupby(pairs, lambda pair: pair[0])]

@@ -1,6 +1,6 @@
-"""Chance baselines, computed from a task's truth samples: uniform guessing, majority class, empty prediction.
+"""Chance baselines of a task: uniform guessing, majority class, empty prediction.
 
-Here: rows of `task_chance`. Not here: baselines that are trained or follow a rule (baselines).
+Here: rows of `task_chance`. Not here: baselines that read the texts (baselines).
 """
 
 import polars as pl
@@ -10,52 +10,38 @@ from resources.catalogue import schema
 
 CHANCE = schema("task_chance")
 
+NO_SPANS = pl.DataFrame(schema=schema("baseline_span")).rename({"baseline": "system"})
+
 
 def chances(truth: Gold, train: pl.DataFrame) -> pl.DataFrame:
-    """Scores, on the test split, of answers that ignore the texts.
+    """Scores of a task's chance baselines on its test split, 0 to 100, in the columns of `CHANCE`.
 
-    Parameters
-    ----------
-    train
-        Rows of `task_sample` of the train split; may be empty.
-
-    Returns
-    -------
-    Columns of `CHANCE`. Tasks of classes have 'chance', which is 100 / the number of classes, and 'majority', which
-    always answers the most frequent class of the train split, or of the test split without a train split; of equally
-    frequent classes, the first in the description. Tasks of spans have 'empty', which never finds a span, and the same
-    as 'chance'. Source: DharmaBench, appendix B.
+    A task of classes has the baselines 'chance', 100 / number of classes, and 'majority', which always answers the most
+    frequent class of the train split or, without a train split, of the test split; if several are equally frequent, the
+    first in the description. A task of spans has the baseline 'empty', which predicts no spans, and 'chance' with the
+    same score. `train` has the rows of `task_sample` of the train split. Source: DharmaBench, appendix B.
     """
     if truth.task.kind == "spans":
-        silent = _answers(truth, None)
-        score = 100 * float(marked(truth, silent, _NO_SPANS)["score"].to_numpy().mean())
+        score = _score(truth, None)
         text = "no span at all, scored as any answer: the share of samples without spans of " + ", ".join(
             truth.task.types
         )
         rows = [("chance", score, text), ("empty", score, text)]
     else:
-        split, seen = ("train", train) if len(train) else ("test", truth.samples)
-        count = dict(seen["label"].value_counts().iter_rows())
-        most = max(truth.task.classes, key=lambda name: count.get(name, 0))
-        score = 100 * float(marked(truth, _answers(truth, most), _NO_SPANS)["score"].to_numpy().mean())
+        split, samples = ("train", train) if len(train) else ("test", truth.samples)
+        count = dict(samples["label"].value_counts().iter_rows())
+        majority = max(truth.task.classes, key=lambda name: count.get(name, 0))
         classes = len(truth.task.classes)
         rows = [
             ("chance", 100 / classes, f"uniform guessing among {classes} classes, expected"),
-            ("majority", score, f"always {most}, the most frequent class of the {split} split"),
+            ("majority", _score(truth, majority), f"always {majority}, the most frequent class of the {split} split"),
         ]
     return pl.DataFrame([(truth.task.task, *row) for row in rows], schema=CHANCE, orient="row")
 
 
-_NO_SPANS = pl.DataFrame(
-    schema={
-        "system": pl.String, "seed": pl.Int32, "sample": pl.String, "number": pl.Int32, "type": pl.String,
-        "text": pl.String,
-    }
-)  # fmt: skip
-
-
-def _answers(truth: Gold, label: str | None) -> pl.DataFrame:
-    """The same answer to every sample."""
-    return truth.samples.select(
+def _score(truth: Gold, label: str | None) -> float:
+    """Score of answering every sample with the same class or, in a task of spans, with no spans; 0 to 100."""
+    answers = truth.samples.select(
         "sample", system=pl.lit(""), seed=pl.lit(1, pl.Int32), label=pl.lit(label, pl.String), usable=pl.lit(True)
     )
+    return 100 * float(marked(truth, answers, NO_SPANS)["score"].to_numpy().mean())

@@ -1,23 +1,17 @@
 """Scores of answers that are classes, from the confusion matrix.
 
-Here: counts, F1 of each class, their mean. Not here: micro-F1, which is the share of right answers, since each sample
-has one right class and one answer; how an unusable answer counts (scores); spans (muc).
+Here: counts, precision, recall and F1 of each class, macro-F1. Not here: micro-F1, which is the share of correct
+answers, since each sample has one gold class and one answer (scores); unusable answers (scores); spans (muc).
 """
 
 import polars as pl
 
 
 def confusion(answers: pl.DataFrame) -> pl.DataFrame:
-    """Confusion matrix in long form: how often each class was answered for each gold class.
+    """Confusion matrix in long form: columns `gold`, `predicted` and `samples`, for pairs that occur, sorted.
 
-    Parameters
-    ----------
-    answers
-        Columns `gold` and `predicted`, one row for each answer; `predicted` is null if the answer is no class.
-
-    Returns
-    -------
-    Columns `gold`, `predicted` and `samples`; only pairs that occur, in alphabetical order.
+    `answers` has the columns `gold` and `predicted`, one row for each answer; `predicted` is null if the answer is not
+    a class.
     """
     return answers.group_by("gold", "predicted").agg(samples=pl.len().cast(pl.Int32)).sort("gold", "predicted")
 
@@ -30,22 +24,21 @@ def class_scores(counts: pl.DataFrame, classes: list[str]) -> pl.DataFrame:
     counts
         As `confusion` returns them.
     classes
-        Classes in the order of the rows; must contain all that occur. An answer that is no class counts as a miss of
-        the gold class, and as a prediction of none.
+        Classes in the order of the rows, with every class that occurs. An answer that is not a class lowers the recall
+        of the gold class, but the precision of no class.
 
     Returns
     -------
-    Columns `class`, `gold`, `predicted`, `correct` (counts), `precision`, `recall`, `f1`: 0 to 1, and 0 where the
-    denominator is 0.
+    Columns `class`, the counts `gold`, `predicted` and `correct`, and `precision`, `recall` and `f1`: 0 to 1, and 0
+    where the denominator is 0.
     """
     gold = counts.group_by(pl.col("gold").alias("class")).agg(pl.col("samples").sum().alias("gold"))
     predicted = counts.group_by(pl.col("predicted").alias("class")).agg(pl.col("samples").sum().alias("predicted"))
-    right = counts.filter(pl.col("gold") == pl.col("predicted")).select(
-        pl.col("gold").alias("class"), correct="samples"
-    )
+    diagonal = counts.filter(pl.col("gold") == pl.col("predicted"))
+    correct = diagonal.select(pl.col("gold").alias("class"), correct="samples")
     table = pl.DataFrame({"class": classes}, schema={"class": pl.String})
-    for each in (gold, predicted, right):
-        table = table.join(each, on="class", how="left", maintain_order="left")
+    for column in (gold, predicted, correct):
+        table = table.join(column, on="class", how="left", maintain_order="left")
     return rates(table.with_columns(pl.col("gold", "predicted", "correct").fill_null(0).cast(pl.Int32)))
 
 
@@ -62,7 +55,9 @@ def rates(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def macro_f1(counts: pl.DataFrame) -> float:
-    """Mean of the F1 of all classes that occur, in gold or in answers: 0 to 1, as scikit-learn's 'macro'. Answers that
-    are no class do not count as a class."""
+    """Mean F1 over the classes that occur as gold or as predicted class, 0 to 1; equals scikit-learn's 'macro'.
+
+    `counts` are as `confusion` returns them. Answers that are not a class are not counted as a further class.
+    """
     occurring = pl.concat([counts["gold"], counts["predicted"]]).drop_nulls().unique().sort().to_list()
     return float(class_scores(counts, occurring)["f1"].to_numpy().mean())

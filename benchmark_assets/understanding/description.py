@@ -1,6 +1,6 @@
-"""The description of a task of understanding: a YAML file with the question, the texts and the files that hold them.
+"""The description of an understanding task: a YAML file with the question, the texts, and the files that hold them.
 
-Here: the form of the file and its consistency. Not here: which tasks a warehouse holds (tasks), the samples (samples).
+Here: keys of the YAML file and their consistency. Not here: the tasks of a warehouse (tasks), samples (samples).
 """
 
 import re
@@ -14,19 +14,19 @@ from resources.errors import BadInput
 from resources.keys import check_key
 
 NEEDED = {"classes": ("label", "labels", "classes"), "spans": ("marked", "spans", "types")}
-"""Keys that a task of one kind must have, and a task of the other kind must not."""
+"""Keys that a task of each kind must have; a task of the other kind must not have them."""
 
 OF_CLASSES_ONLY = ("negative", "scansion")
 
 COLUMNS = ("kind", "system", "mean")
-"""Columns of the table of systems besides its columns of tasks (readings.boards); no task may have such a code."""
+"""Columns of the displayed board besides its task columns (readings.boards). They cannot be codes of tasks."""
 
 
 class SpanFields(BaseModel):
-    """Fields of the gold spans in a task's files.
+    """Names of the fields with the gold spans in a task's files.
 
-    `field` holds `[type, text]` for each span, `offsets` its `[first, last]` in the marked text, half-open, in the same
-    order; without `offsets` the spans are searched for.
+    `field` holds a pair `[type, text]` for each span. `offsets` holds a pair `[first, last]` for each span in the same
+    order: characters of the marked text, half-open. Without `offsets`, spans are located by search.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -36,23 +36,24 @@ class SpanFields(BaseModel):
 
 
 class TaskDescription(BaseModel):
-    """A task of understanding: to name the class of a sample, or to find spans in one of its texts.
+    """An understanding task: to name the class of a sample, or to find spans in one of its texts.
 
-    `task` is the code of the task, the key of its partition. `benchmark` is the name of its benchmark, '' for none;
-    means are over the tasks of one benchmark. `partner` is the code of the same task in another language, imported or
-    not. `restricted` keeps the texts out of exports and messages. `origin` says where to obtain them. `files` names the
-    file of each split, relative to the folder given at import; one JSON object per line. `sample` is the field with the
-    sample's name; if names repeat in a file, `numbered` makes the second one `name#2`. `texts` are the texts to show,
-    in order: the name under which models see each text, and its field. `source` is the field with the work that a
-    sample is from; a dot leads into an object. If the field holds more than the work, such as the number of a chunk,
-    `work` is a regular expression that matches the whole value and has one group, the work.
+    Keys of every task: `task` is the code of the task, the key of its partition. `benchmark` is the name of its
+    benchmark, '' for none; means cover the tasks of one benchmark. `partner` is the code of the same task in another
+    language, whether imported or not. `restricted` keeps the texts out of exports and messages. `origin` says where to
+    obtain the files. `files` names the file of each split, relative to the folder given at import, with one JSON object
+    per line. `sample` is the field with the sample's name. With `numbered`, the second sample with the same name in a
+    file is named `name#2`. `texts` maps the names under which models see the texts to their fields, in order. `source`
+    is the field with the work that a sample is from; a dot leads into an object. If that field holds more than the
+    work, such as a chunk number, `work` is a regular expression that matches the whole value; its one group is the
+    work. `instructions` are the instructions in the prompt. `pair` names two texts for the baseline by text overlap.
 
-    Tasks of classes: `label` is the field of the gold class, `labels` maps its values to classes, `classes` maps each
-    class to its meaning. `negative` is the class that an unusable answer counts as; without it the answer counts as
-    wrong. `scansion` names a rule (baselines). Tasks of spans: `marked` names the text with the spans, `types` maps the
-    types to find and evaluate to their meanings. Files may have further types.
+    Keys of tasks of classes: `label` is the field with the gold class, `labels` maps its values to classes, `classes`
+    maps each class to its meaning. An unusable answer counts as the class `negative`, or as wrong if the key is
+    missing. `scansion` names the rule of a baseline.
 
-    `instructions` are the instructions in the prompt. `pair` names two texts whose overlap is a baseline (baselines).
+    Keys of tasks of spans: `marked` names the text with the spans, `spans` the fields with the gold spans. `types` maps
+    each type to find and evaluate to its meaning. Files may have spans of further types.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -91,23 +92,23 @@ class TaskDescription(BaseModel):
                 raise ValueError(f"`{key}` is missing: a task of {self.kind} needs it")
         for key in foreign:
             if getattr(self, key):
-                raise ValueError(f"`{key}` has no meaning for a task of {self.kind}")
+                raise ValueError(f"`{key}` does not apply to a task of {self.kind}")
         if "test" not in self.files:
             raise ValueError("`files` has no `test`: answers are scored on the test split")
-        if strange := set(self.labels.values()) ^ set(self.classes):
-            raise ValueError(f"`labels` and `classes` differ in {', '.join(sorted(strange))}")
+        if unmatched := set(self.labels.values()) ^ set(self.classes):
+            raise ValueError(f"`labels` and `classes` differ in {', '.join(sorted(unmatched))}")
         if self.kind == "classes" and len(self.classes) < 2:
-            raise ValueError("`classes` must have two classes or more")
+            raise ValueError("`classes` must have at least two classes")
         if self.negative and self.negative not in self.classes:
             raise ValueError(f"`negative` is {self.negative}, which is not one of `classes`")
         if unknown := sorted({self.marked, *self.pair} - {"", *self.texts}):
-            raise ValueError(f"`texts` has no {', '.join(unknown)}, which `marked` or `pair` names")
+            raise ValueError(f"`marked` or `pair` names {', '.join(unknown)}, which is missing from `texts`")
         if len(set(self.pair)) < len(self.pair):
             raise ValueError("`pair` names the same text twice")
         if self.work and not self.source:
             raise ValueError("`work` needs a `source`")
         if self.work and _groups(self.work) != 1:
-            raise ValueError("`work` is not a regular expression with one group")
+            raise ValueError("`work` must be a regular expression with exactly one group")
         return self
 
 
@@ -122,17 +123,13 @@ def _groups(pattern: str) -> int | None:
 def load(path: Path) -> TaskDescription:
     """Read a description.
 
-    Raises
-    ------
-    BadInput
-        If the file is missing or not YAML, has a wrong or unknown key, lacks a key of its kind, has a key of the other
-        kind, names a class or text that it does not have, or has a code that cannot be a partition's key or is one of
-        `COLUMNS`.
+    Raises BadInput if the file is missing or not YAML, lacks a required key, has an unknown key or a wrong value, names
+    a class or text that it does not define, or has a code that cannot be a partition key or is one of `COLUMNS`.
     """
-    description = yaml_files.read(path, TaskDescription, "compare it with those in warehouse/tasks/dharmabench")
+    description = yaml_files.read(path, TaskDescription, "compare it with the files in warehouse/tasks/dharmabench")
     if "/" in description.task:
-        raise BadInput(path, "task", f"{description.task!r} has a slash", "rename it")
+        raise BadInput(path, "task", f"{description.task!r} contains a slash", "rename the task")
     if description.task in COLUMNS:
-        raise BadInput(path, "task", f"{description.task!r} is the name of another column in the tables", "rename it")
+        raise BadInput(path, "task", f"{description.task!r} is the name of a column in tables", "rename the task")
     check_key(description.task, "task", path)
     return description

@@ -1,6 +1,7 @@
 """Fine-tuned encoders: any checkpoint with a classification head, trained as DharmaBench trains its encoders.
 
-Here: training and labelling with transformers' Trainer. Not here: which tasks and seeds (encoder_fits, the registry).
+Here: training and prediction with transformers' Trainer. Not here: the choice of tasks (encoder_fits) and seeds (the
+registry).
 """
 
 import tempfile
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
+
+from benchmark_assets.understanding.linear import two_or_more
 
 TOKENS, EPOCHS, BATCH, RATE = 512, 6, 16, 5e-5
 """DharmaBench's hyperparameters (section 4, table 9); all others are the Trainer's defaults."""
@@ -21,15 +24,15 @@ SIGNATURE = (
 
 
 class Encoder(NamedTuple):
-    """A checkpoint, by path or name on the hub, and the seeds to train it with."""
+    """A checkpoint, by path or by name on the Hugging Face Hub, and the seeds to train it with."""
 
     checkpoint: str
     seeds: tuple[int, ...]
 
     @property
     def determinants(self) -> tuple[object, ...]:
-        """What determines its answers besides the seed and the samples; for a folder also size and time of each
-        file."""
+        """Everything that determines the encoder's answers, except seed and samples: software, checkpoint and, if the
+        checkpoint is a folder, name, size and modification time of each file."""
         folder = Path(self.checkpoint)
         files = sorted(folder.iterdir()) if folder.is_dir() else []
         stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
@@ -37,44 +40,34 @@ class Encoder(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """The training, and the checkpoint: its name on the hub, or the name of its folder."""
+        """Signature of the answers: the checkpoint, by its name on the hub or its folder's name, and the training."""
         local = Path(self.checkpoint).is_dir()
         return f"checkpoint {Path(self.checkpoint).name if local else self.checkpoint}, {SIGNATURE}"
 
 
-class LabelledTexts(NamedTuple):
-    """The class of each text, and the mean training loss of each epoch."""
-
-    labels: list[str]
-    losses: list[float]
-
-
 def fine_tune(
-    checkpoint: str,
-    train: Sequence[Sequence[str]],
-    labels: Sequence[str],
-    test: Sequence[Sequence[str]],
-    seed: int,
-) -> LabelledTexts:
-    """Train an encoder on labelled texts and have it label others.
+    checkpoint: str, train: Sequence[Sequence[str]], labels: Sequence[str], test: Sequence[Sequence[str]], seed: int
+) -> list[str]:
+    """Train an encoder on the train samples, and predict the class of each test sample.
 
     Parameters
     ----------
     checkpoint
         Folder, or name on the hub, of a model and its tokenizer.
     train, test
-        One or more texts of each sample. Two are encoded as a pair; text beyond `TOKENS` is cut off.
+        One or more texts of each sample. Two texts are encoded as a pair; three or more are joined. Tokens beyond
+        `TOKENS` are cut off.
+    labels
+        Class of each train sample.
     seed
-        Seed of the head's weights, the order of samples and dropout. On one machine, equal seeds give equal labels.
+        Seed of the head's weights, the order of samples and dropout. Equal seeds give equal results on one machine.
 
     Raises
     ------
     OSError, ValueError
-        If the checkpoint cannot be loaded or is no encoder, or there are fewer than two classes.
+        If the checkpoint cannot be loaded or is not an encoder, or there are fewer than two classes.
     """
-    classes = sorted(set(labels))
-    if len(classes) < 2:
-        raise ValueError(f"its train split has {len(classes)} classes, a classifier needs two")
+    classes = two_or_more(labels)
     import torch  # slow to import, and most runs train nothing
     from transformers import (
         AutoModelForSequenceClassification,
@@ -88,12 +81,12 @@ def fine_tune(
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # a new head is wanted, and reported as a fault
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # it warns that the head is new
     tokenizer = AutoTokenizer.from_pretrained(checkpoint)
     rows = _encoded(tokenizer, train)
     for row, label in zip(rows, labels, strict=True):
         row["labels"] = classes.index(label)
-    set_seed(seed)  # before the head is made
+    set_seed(seed)  # before the head's weights are drawn
     model = AutoModelForSequenceClassification.from_pretrained(checkpoint, num_labels=len(classes))
     with tempfile.TemporaryDirectory(prefix="variorum-") as folder:
         trainer = Trainer(
@@ -101,7 +94,7 @@ def fine_tune(
             args=TrainingArguments(
                 output_dir=folder, num_train_epochs=EPOCHS, learning_rate=RATE, seed=seed,
                 per_device_train_batch_size=BATCH, per_device_eval_batch_size=BATCH,
-                save_strategy="no", logging_strategy="epoch", report_to=[], disable_tqdm=True, log_level="error",
+                save_strategy="no", logging_strategy="no", report_to=[], disable_tqdm=True, log_level="error",
                 dataloader_pin_memory=torch.cuda.is_available(),
             ),
             train_dataset=cast(Any, rows),
@@ -109,15 +102,14 @@ def fine_tune(
         )  # fmt: skip
         trainer.remove_callback(PrinterCallback)
         trainer.train()
-        losses = [float(entry["loss"]) for entry in trainer.state.log_history if "loss" in entry]
         if not test:
-            return LabelledTexts([], losses)
+            return []
         scores = np.asarray(trainer.predict(cast(Any, _encoded(tokenizer, test))).predictions)
-    return LabelledTexts([classes[best] for best in scores.argmax(axis=1)], losses)
+    return [classes[best] for best in scores.argmax(axis=1)]
 
 
 def _encoded(tokenizer: Any, texts: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
-    """Tokens of each sample. Two texts become a pair, whose longer one is cut; three or more are joined into one."""
-    most = min(TOKENS, tokenizer.model_max_length)
-    given = [tuple(each) if len(each) < 3 else ("\n".join(each),) for each in texts]
-    return [dict(tokenizer(*each, truncation=True, max_length=most)) for each in given]
+    """Tokens of each sample. Of a pair of texts, the longer text is cut; three or more texts are joined into one."""
+    limit = min(TOKENS, tokenizer.model_max_length)
+    joined = [tuple(parts) if len(parts) < 3 else ("\n".join(parts),) for parts in texts]
+    return [dict(tokenizer(*parts, truncation=True, max_length=limit)) for parts in joined]

@@ -1,4 +1,4 @@
-"""Similarity of the test split of a task to its train split: by character n-grams, and by common source works.
+"""Similarity of a task's test split to its train split, by shared character n-grams and shared source works.
 
 Here: the nearest train sample of each test sample, and the share of its n-grams in the train split. Not here: scores of
 baselines with and without near neighbors (scores).
@@ -9,18 +9,17 @@ import json
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
-from benchmark_assets.understanding.linear import Grams, ngrams
+from benchmark_assets.understanding.linear import Grams, counted, ngrams
 from resources.catalogue import schema
 
 LENGTH = 8
 """Code points of an n-gram: about two syllables of Tibetan or three of Sanskrit, so that unrelated texts share few.
-Samples of different works have a Jaccard similarity of 0.01; 99 pairs in 100 have less than 0.07."""
+Samples from different works have a median Jaccard similarity of 0.01; 99 pairs in 100 have less than 0.07."""
 
 NEAR = 0.2
-"""Least Jaccard similarity of a near neighbor: three times what unrelated samples reach. At this similarity, two
-samples of equal length share a third of their text word for word (docs/decisions/leakage.md)."""
+"""Least Jaccard similarity of a near neighbor: about three times the similarity that unrelated samples reach. At this
+similarity, two samples of equal length have a third of their text in common (docs/decisions/leakage.md)."""
 
 COPY = 0.99
 """Jaccard similarity above which a sample counts as a copy of a train sample."""
@@ -31,32 +30,29 @@ LEAKAGE = schema("task_leakage")
 
 
 def leakage(samples: pl.DataFrame) -> pl.DataFrame:
-    """Leakage from the train splits of tasks into their test splits.
-
-    Parameters
-    ----------
-    samples
-        Rows of `task_sample`.
+    """Similarity of each test sample to the train split of its task, from rows of `task_sample`.
 
     Returns
     -------
-    Columns of `LEAKAGE`, one row for each test sample, by task and in the order of the file. The texts of a sample are
-    joined and compared as one. `nearest` is the train sample of the highest similarity; of several, the first.
-    `nearest` and the columns after it are null without a train split. `contained` is the share of the sample's n-grams
-    that occur anywhere in the train split, 1 for a sample shorter than an n-gram. `same_source` is null if the source
-    of the sample, or of all train samples, is unknown.
+    Columns of `LEAKAGE`, one row for each test sample, by task and in the order of the file. All texts of a sample are
+    compared as one text. `nearest` is the train sample with the highest `similarity`, the first if there are several.
+    `contained` is the share of the sample's n-grams that occur anywhere in the train split, 1 for a sample shorter than
+    an n-gram. `same_source` is null if the source of the sample is unknown, or those of all train samples are. Without
+    a train split, `nearest` and the columns after it are null.
     """
-    each = (own for _, own in samples.sort("task", "position").group_by("task", maintain_order=True))
-    return pl.concat([pl.DataFrame(schema=LEAKAGE), *map(_of_task, each)])
+    tasks = (of_task for _, of_task in samples.sort("task", "position").group_by("task", maintain_order=True))
+    return pl.concat([pl.DataFrame(schema=LEAKAGE), *map(_of_task, tasks)])
 
 
 def _of_task(samples: pl.DataFrame) -> pl.DataFrame:
     test, train = (samples.filter(split=split) for split in ("test", "train"))
     if train.is_empty():
-        unknown = [pl.lit(None, dtype).alias(name) for name, dtype in LEAKAGE.items() if name not in test.columns]
-        return test.with_columns(unknown).select(LEAKAGE.names())
-    of_train, of_test = (ngrams([_compared(texts) for texts in own["texts"]], LENGTH, LENGTH) for own in (train, test))
-    nearest, similarity, contained = _nearest(of_train, of_test)
+        nulls = [pl.lit(None, dtype).alias(name) for name, dtype in LEAKAGE.items() if name not in test.columns]
+        return test.with_columns(nulls).select(LEAKAGE.names())
+    train_grams, test_grams = (
+        ngrams([_compared(texts) for texts in part["texts"]], LENGTH, LENGTH) for part in (train, test)
+    )
+    nearest, similarity, contained = _nearest(train_grams, test_grams)
     sources = train["source"].drop_nulls().unique().to_list()
     return test.select(
         "task", "sample",
@@ -67,23 +63,17 @@ def _of_task(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def _compared(texts: str) -> str:
-    """All texts of a sample, white space as one blank."""
+    """The texts of a sample (JSON) as one text, with runs of white space reduced to one space."""
     return " ".join(" ".join(json.loads(texts).values()).split())
 
 
 def _nearest(train: Grams, test: Grams) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """For each test text: its nearest train text, their similarity, and the share of its n-grams in any train text."""
-    vocabulary, ours = np.unique(train.keys, return_inverse=True)
-    places = np.minimum(np.searchsorted(vocabulary, test.keys), len(vocabulary) - 1)
-    known = vocabulary[places] == test.keys if len(vocabulary) else np.zeros(len(test.keys), dtype=bool)
-    starts = np.concatenate([[0], np.cumsum(known)])[test.starts]
-    width = max(1, len(vocabulary))
-    of_train = csr_array((np.ones(len(ours)), ours, train.starts), shape=(len(train.starts) - 1, width))
-    of_test = csr_array((np.ones(known.sum()), places[known], starts), shape=(len(test.starts) - 1, width))
-    shared = (of_test @ of_train.T).toarray()
-    sizes, own = np.diff(train.starts), np.diff(test.starts)
-    union = np.maximum(1, own[:, None] + sizes[None, :] - shared)
-    similarity = shared / union
+    """Index of the nearest train text, its similarity, and `contained`, for each test text; shapes (test texts,)."""
+    vocabulary = np.unique(train.keys)
+    train_sets, test_sets = (counted(grams, vocabulary).sign() for grams in (train, test))
+    shared = (test_sets @ train_sets.T).toarray()
+    train_sizes, test_sizes = np.diff(train.starts), np.diff(test.starts)
+    similarity = shared / np.maximum(1, test_sizes[:, None] + train_sizes[None, :] - shared)
     nearest = similarity.argmax(axis=1)
-    contained = np.where(own == 0, 1.0, np.diff(starts) / np.maximum(1, own))
-    return nearest, similarity[np.arange(len(own)), nearest], contained
+    contained = np.where(test_sizes == 0, 1.0, np.diff(test_sets.indptr) / np.maximum(1, test_sizes))
+    return nearest, similarity[np.arange(len(test_sizes)), nearest], contained

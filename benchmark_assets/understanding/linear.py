@@ -1,4 +1,4 @@
-"""The linear baseline: character n-grams weighted by TF-IDF, and a support vector machine. Trains in seconds.
+"""The linear baseline: a support vector machine over character n-grams with TF-IDF weights. Trains in seconds.
 
 Here: hashed n-grams, their weights, training, labeling. Not here: which tasks it applies to (baselines), spans
 (tagger), similarity of texts (leakage).
@@ -16,15 +16,17 @@ SHORTEST, LONGEST = 1, 5
 """Lengths of the n-grams in code points."""
 
 LEAST_TEXTS = 2
-"""Train texts that an n-gram must occur in. Most n-grams occur in a single text, and say nothing about others."""
+"""Least number of train texts with an n-gram of the vocabulary. Most n-grams occur in a single text, and cannot help to
+classify another."""
 
 PENALTY = 10.0
-"""C of the support vector machine. `PENALTY`, `LONGEST` and `LEAST_TEXTS` did best on average in five-fold
-cross-validation on the train splits of VPCT, AACT, SCCT and THCT (docs/decisions/leakage.md); all tasks share them."""
+"""C of the support vector machine. `PENALTY`, `LONGEST` and `LEAST_TEXTS` are the same for all tasks. They had the best
+mean score in five-fold cross-validation on the train splits of VPCT, AACT, SCCT and THCT (docs/decisions/leakage.md).
+"""
 
 TOLERANCE = 1e-2
-"""Tolerance at which training stops. In cross-validation on the train splits the labels equal those of the default,
-1e-4, in a third of the time."""
+"""Tolerance at which training stops. In cross-validation on the train splits, the default of 1e-4 gave the same labels
+in three times the time."""
 
 SEED = 1
 """Seed of the order in which the classifier visits the texts."""
@@ -39,7 +41,11 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Grams(NamedTuple):
-    """N-grams of texts: text i has `keys[starts[i] : starts[i + 1]]`, ascending, each as often as `counts` has it."""
+    """N-grams of texts, identified by hashes.
+
+    `keys[starts[i] : starts[i + 1]]` are the distinct n-grams of text i, ascending; the same slice of `counts` has
+    their frequencies in the text. `starts` has one entry more than there are texts.
+    """
 
     keys: NDArray[np.uint64]
     counts: NDArray[np.int64]
@@ -47,9 +53,10 @@ class Grams(NamedTuple):
 
 
 def ngrams(texts: Sequence[str], shortest: int = SHORTEST, longest: int = LONGEST) -> Grams:
-    """All n-grams of each text from the shortest to the longest length, blanks and punctuation included.
+    """Count the n-grams of each text, from the shortest to the longest length in code points.
 
-    N-grams are identified by 64-bit hashes. Among millions, the chance of a collision is about 1 in 10^6.
+    White space and punctuation count as characters. N-grams are identified by 64-bit hashes; among millions of n-grams,
+    the probability of a collision is about 1 in 10^6.
     """
     keys, counts = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
     starts = np.zeros(len(texts) + 1, dtype=np.int64)
@@ -62,7 +69,7 @@ def ngrams(texts: Sequence[str], shortest: int = SHORTEST, longest: int = LONGES
 
 
 def _hashes(text: str, shortest: int, longest: int) -> NDArray[np.uint64]:
-    """Hashes of all n-grams of a text, ordered by length."""
+    """Hashes of all n-grams of a text with repetitions, ordered by length and position."""
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64) + np.uint64(1)
     current = np.zeros(len(points) + 1, dtype=np.uint64)
     hashes = []
@@ -76,18 +83,24 @@ def _hashes(text: str, shortest: int, longest: int) -> NDArray[np.uint64]:
     return np.concatenate(hashes) if hashes else np.zeros(0, np.uint64)
 
 
+def counted(grams: Grams, vocabulary: NDArray[np.uint64]) -> csr_array:
+    """Counts of a vocabulary's n-grams in texts, a sparse matrix of shape (texts, vocabulary).
+
+    `vocabulary` has the hashes of distinct n-grams, ascending. N-grams of the texts outside of it are left out.
+    """
+    columns = np.searchsorted(vocabulary, grams.keys)
+    present = columns < len(vocabulary)
+    present[present] = vocabulary[columns[present]] == grams.keys[present]
+    starts = np.concatenate([[0], np.cumsum(present)])[grams.starts].astype(np.int32)
+    shape = (len(grams.starts) - 1, max(1, len(vocabulary)))
+    return csr_array((grams.counts[present].astype(float), columns[present].astype(np.int32), starts), shape=shape)
+
+
 class Terms:
-    """Vocabulary of the n-grams that several train texts share, and TF-IDF weights with logarithmic counts.
+    """Vocabulary of the n-grams in at least `LEAST_TEXTS` train texts, and their TF-IDF weights.
 
-    Attributes
-    ----------
-    train
-        Weights of the train texts, a sparse matrix of shape (texts, n-grams).
-
-    Raises
-    ------
-    ValueError
-        If no two train texts share a character.
+    `train` has the weights of the train texts, a sparse matrix of shape (texts, vocabulary). Raises ValueError if no
+    two train texts share a character.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -95,37 +108,33 @@ class Terms:
         keys, texts_with = np.unique(grams.keys, return_counts=True)
         self.vocabulary = keys[texts_with >= LEAST_TEXTS]
         if not len(self.vocabulary):
-            raise ValueError("no two texts of its train split share a character")
+            raise ValueError("no two texts of the train split share a character")
         from sklearn.feature_extraction.text import TfidfTransformer  # type: ignore[import-untyped]  # takes a second
 
         self.weights = TfidfTransformer(sublinear_tf=True)
-        self.train: csr_array = self.weights.fit_transform(self._matrix(grams))
+        self.train: csr_array = self.weights.fit_transform(counted(grams, self.vocabulary))
 
     def weigh(self, texts: Sequence[str]) -> csr_array:
-        """Weights of one text or more."""
-        return self.weights.transform(self._matrix(ngrams(texts)))
+        """Weights of one or more texts, a sparse matrix of shape (texts, vocabulary)."""
+        return self.weights.transform(counted(ngrams(texts), self.vocabulary))
 
-    def _matrix(self, grams: Grams) -> csr_array:
-        """Counts of the n-grams of the vocabulary, shape (texts, vocabulary)."""
-        columns = np.minimum(np.searchsorted(self.vocabulary, grams.keys), len(self.vocabulary) - 1)
-        known = self.vocabulary[columns] == grams.keys
-        starts = np.concatenate([[0], np.cumsum(known)])[grams.starts].astype(np.int32)
-        shape = (len(grams.starts) - 1, len(self.vocabulary))
-        return csr_array((grams.counts[known].astype(float), columns[known].astype(np.int32), starts), shape=shape)
+
+def two_or_more(labels: Sequence[str]) -> list[str]:
+    """The classes among labels, in alphabetical order. Raises ValueError if there are fewer than two classes."""
+    classes = sorted(set(labels))
+    if len(classes) < 2:
+        raise ValueError(f"a classifier needs two classes, the train split has {len(classes)}")
+    return classes
 
 
 class Linear:
     """A linear classifier over the character n-grams of texts.
 
-    Raises
-    ------
-    ValueError
-        With fewer than two classes, or if no two train texts share a character.
+    Training raises ValueError if there are fewer than two classes, or no two train texts share a character.
     """
 
     def __init__(self, texts: Sequence[str], labels: Sequence[str]) -> None:
-        if len(set(labels)) < 2:
-            raise ValueError(f"its train split has {len(set(labels))} classes, a classifier needs two")
+        two_or_more(labels)
         self.terms = Terms(texts)
         from sklearn.svm import LinearSVC  # type: ignore[import-untyped]  # takes a second
 

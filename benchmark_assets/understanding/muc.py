@@ -1,17 +1,17 @@
-"""Scores of answers that are spans, in two ways that disagree: the paper's, and MUC-5 pooled over all samples.
+"""Two scores of answers that are spans: the score of DharmaBench's paper, and MUC-5 pooled over all samples.
 
-The paper's score (`type_f1`) is the mean over samples of eval4ner's F1 in mode 'type'. eval4ner sees strings, no
-offsets: a span lies where its string first occurs in the text. So all spans with the same string share one place, even
-if they were marked in different places. A string that does not occur overlaps nothing, but is right if it equals a gold
-span. Missed gold spans are counted separately from matches: if the only prediction that overlaps a gold span was
-matched with another one, the order of spans decides whether the gold span counts as missed. The denominator of recall
-may therefore differ from the number of gold spans. All this is reproduced here, to stay comparable with published
-scores.
+The paper's score (`type_f1`) is the mean over samples of eval4ner's F1 in mode 'type'. eval4ner has strings without
+offsets, and places each span at the first occurrence of its string in the text. Spans with equal strings therefore
+share one place, even if they were marked in different places. A string that does not occur in the text overlaps no
+other span, but is correct if it equals a gold span. Missed gold spans are counted separately from matches: if the only
+prediction that overlaps a gold span was matched with another gold span, the order of the spans decides whether the gold
+span counts as missed. The denominator of recall may therefore differ from the number of gold spans. This module
+reproduces all of this, so that its scores are comparable with the published ones.
 
-The other score (`pooled`) is nervaluate's, over spans by their place, all samples together. Samples without spans count
-only if a system predicts spans in them; samples with many spans weigh more.
+The pooled score (`pooled`) is nervaluate's, from the places of the spans of all samples together. Samples without gold
+spans count only if a system predicts spans in them; samples with many spans weigh more.
 
-Here: scores of spans. Not here: where a span lies (spans), means and intervals (scores).
+Here: scores of spans. Not here: locating spans (spans), means and intervals (scores).
 """
 
 from collections.abc import Sequence
@@ -34,12 +34,13 @@ MODES = {"pooled_type": "ent_type", "pooled_partial": "partial", "pooled_strict"
 
 
 def type_f1(predicted: Sequence[tuple[str, str]], gold: Sequence[tuple[str, str]], text: str) -> float:
-    """F1 of a sample's predicted spans in mode 'type': right if they overlap a gold span of the same type.
+    """F1 of a sample's predicted spans in mode 'type': a span is correct if it overlaps a gold span of the same type.
 
     Parameters
     ----------
     predicted, gold
-        Type and string of each span. The order matters: of equally good gold spans, a prediction takes the first.
+        Type and string of each span. The order matters: a prediction is matched with the first of equally good gold
+        spans.
     text
         Text of the sample.
 
@@ -49,52 +50,53 @@ def type_f1(predicted: Sequence[tuple[str, str]], gold: Sequence[tuple[str, str]
 
     Notes
     -----
-    Each prediction is matched with the best gold span not matched yet, in this order: an equal span (right), an
-    overlapping span of the same type (right), a span of another type with the same string (wrong), an overlapping span
-    of another type (wrong). A prediction without a match is spurious. A gold span is missed if no prediction overlaps
-    it; each prediction covers one gold span only. Precision is right / predictions, recall is right / (right + wrong +
-    missed). Source: DharmaBench, section 4.2, by way of eval4ner (SemEval-2013 task 9).
+    Each prediction is matched with the best gold span that has no match yet: an equal span (correct), else an
+    overlapping span of the same type (correct), else a span of another type with the same string (wrong), else an
+    overlapping span of another type (wrong). A prediction without a match is spurious. A gold span is missed if no
+    prediction overlaps it; each prediction can cover only one gold span. Precision is correct / predictions, recall is
+    correct / (correct + wrong + missed). Source: DharmaBench, section 4.2, as computed by eval4ner (SemEval-2013
+    task 9).
     """
     if not predicted and not gold:
         return 1.0
     if not predicted or not gold:
         return 0.0
-    place = {words: _first(words, text) for _, words in (*predicted, *gold)}
-    left = list(gold)
-    right = wrong = 0
+    place = {string: _first(string, text) for _, string in (*predicted, *gold)}
+    unmatched = list(gold)
+    correct = wrong = 0
     for span in predicted:
         match, rank = None, 4
-        for other in left:
-            overlapping = _overlap(place[other[1]], place[span[1]])
-            if other == span:
-                match, rank = other, 0
+        for candidate in unmatched:
+            overlapping = _overlap(place[candidate[1]], place[span[1]])
+            if candidate == span:
+                match, rank = candidate, 0
                 break
-            if overlapping and other[0] == span[0]:
-                other_rank = 1
-            elif other[0] != span[0] and other[1] == span[1]:
-                other_rank = 2
+            if overlapping and candidate[0] == span[0]:
+                candidate_rank = 1
+            elif candidate[0] != span[0] and candidate[1] == span[1]:
+                candidate_rank = 2
             else:
-                other_rank = 3 if overlapping else 4
-            if other_rank < rank:
-                match, rank = other, other_rank
+                candidate_rank = 3 if overlapping else 4
+            if candidate_rank < rank:
+                match, rank = candidate, candidate_rank
         if match is not None:
-            left.remove(match)
-            right, wrong = right + (rank < 2), wrong + (rank >= 2)
+            unmatched.remove(match)
+            correct, wrong = correct + (rank < 2), wrong + (rank >= 2)
     missed, unused = 0, list(predicted)
-    for _, words in gold:
-        cover = next((span for span in unused if _overlap(place[words], place[span[1]])), None)
+    for _, string in gold:
+        cover = next((span for span in unused if _overlap(place[string], place[span[1]])), None)
         if cover is None:
             missed += 1
         else:
             unused.remove(cover)
-    if not right:
+    if not correct:
         return 0.0
-    precision, recall = right / len(predicted), right / (right + wrong + missed)
+    precision, recall = correct / len(predicted), correct / (correct + wrong + missed)
     return 2 * precision * recall / (precision + recall)
 
 
 class ScoredSpan(NamedTuple):
-    """A span by its place: `first` and `last` are characters, half-open; None if the text does not contain it."""
+    """Type and place of a span: character offsets, half-open; None if the text does not contain the span."""
 
     type: str
     first: int | None
@@ -102,9 +104,10 @@ class ScoredSpan(NamedTuple):
 
 
 class Pooled(NamedTuple):
-    """F1 in each mode of `MODES`, 0 to 1, and counts in mode 'type' for each type.
+    """Pooled scores of one system.
 
-    `types` has the numbers of gold spans, predicted spans and right predictions of each type.
+    `f1` has the F1 in each mode of `MODES`, 0 to 1. `types` has the numbers of gold spans, predicted spans and correct
+    predictions of each type, in mode 'type'.
     """
 
     f1: dict[str, float]
@@ -112,18 +115,19 @@ class Pooled(NamedTuple):
 
 
 def pooled(predicted: Sequence[Sequence[ScoredSpan]], gold: Sequence[Sequence[ScoredSpan]]) -> Pooled:
-    """MUC-5 pooled over all samples, in four modes.
+    """MUC-5 scores pooled over all samples, in four modes.
 
     Parameters
     ----------
     predicted, gold
-        Spans of each sample, samples in the same order. A span that its text does not contain gets a place of its own
-        beyond all texts: such a prediction is spurious, such a gold span is missed.
+        Spans of each sample, with the samples in the same order. A span that its text does not contain never matches: a
+        prediction is spurious, a gold span is missed.
 
     Notes
     -----
-    Type: overlapping and of the same type. Partial: overlapping, of any type, half a point unless exact. Exact: the
-    same place, of any type. Strict: the same place and type. Source: Chinchor and Sundheim 1993.
+    A prediction is correct in mode 'type' if it overlaps a gold span of the same type; in mode 'partial' if it overlaps
+    a gold span of any type, for half a point unless the places are equal; in mode 'exact' if its place equals that of a
+    gold span of any type; in mode 'strict' if place and type are equal. Source: Chinchor and Sundheim 1993.
     """
     types = sorted({span.type for spans in (*predicted, *gold) for span in spans})
     beyond = 1 + max((span.last or 0 for spans in (*predicted, *gold) for span in spans), default=0)
@@ -142,17 +146,21 @@ def pooled(predicted: Sequence[Sequence[ScoredSpan]], gold: Sequence[Sequence[Sc
     )
 
 
-def _first(words: str, text: str) -> tuple[int, int]:
-    at = text.find(words)
-    return (at, at + len(words)) if at >= 0 else (0, 0)
+def _first(string: str, text: str) -> tuple[int, int]:
+    """Place of the first occurrence of a string in a text; empty if there is none."""
+    start = text.find(string)
+    return (start, start + len(string)) if start >= 0 else (0, 0)
 
 
-def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return max(one[0], other[0]) < min(one[1], other[1])
+def _overlap(place: tuple[int, int], other: tuple[int, int]) -> bool:
+    return max(place[0], other[0]) < min(place[1], other[1])
 
 
 def _placed(spans: Sequence[ScoredSpan], beyond: int) -> list[dict[str, str | int]]:
-    """Spans in nervaluate's form, the last character included. Spans without a place do not overlap each other."""
+    """Spans as nervaluate takes them, with the last character included.
+
+    Spans without a place get distinct places from `beyond` on, so that they do not overlap each other.
+    """
     rows: list[dict[str, str | int]] = []
     for number, (kind, first, last) in enumerate(spans):
         if first is None or last is None or first >= last:

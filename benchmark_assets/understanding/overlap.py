@@ -1,7 +1,8 @@
-"""Text overlap as a baseline: whether two texts, such as a root text and a commentary, belong together.
+"""The overlap baseline: decides from shared n-grams whether two texts, such as a root text and a commentary, belong
+together.
 
-Here: features of a pair of texts, a logistic regression over them, features of the parts of a text against another one.
-Not here: which texts make a pair (descriptions), spans (tagger).
+Here: features of a pair of texts, a logistic regression over them, features of the parts of a text compared with
+another text. Not here: the choice of the pair (descriptions), spans (tagger).
 """
 
 import unicodedata
@@ -13,8 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark_assets.understanding.linear import two_or_more
+
 LENGTHS = (2, 3, 4, 5, 6)
-"""Lengths of the compared character n-grams in code points, without blanks and punctuation."""
+"""Lengths of the compared character n-grams in code points. White space and punctuation are left out."""
 
 ITERATIONS = 1000
 SIGNATURE = (
@@ -25,92 +28,87 @@ SIGNATURE = (
 
 
 class Pair(NamedTuple):
-    """Two texts, usually the shorter one first: a root text and its possible commentary."""
+    """Two texts, usually the shorter text first: a root text and its possible commentary."""
 
-    one: str
-    other: str
+    first: str
+    second: str
 
 
 def features(pairs: Sequence[Pair], rarity: "Rarity") -> NDArray[np.float64]:
     """Features of the overlap of pairs, shape (pairs, 3 * len(LENGTHS) + 4).
 
-    For each length: the share of either text's n-grams that the other text has, and the share of the first text's
-    rarity in shared n-grams. Then the longest common substring, as a length and as a share of the first text; lengths
-    of both texts. Lengths are logarithms of code points.
+    Three features for each n-gram length: shared n-grams as a share of the first text's n-grams, as a share of the
+    second text's n-grams, and their rarity as a share of the rarity of the first text's n-grams. Then four features of
+    length: log1p of the longest common substring, its share of the first text, log1p of each text. Lengths are in code
+    points.
     """
     rows = []
-    for one, other in ((_letters(pair.one), _letters(pair.other)) for pair in pairs):
+    for first, second in ((_letters(pair.first), _letters(pair.second)) for pair in pairs):
         row = []
         for length in LENGTHS:
-            ours, theirs = _grams(one, length), _grams(other, length)
-            shared = ours & theirs
-            row += [len(shared) / max(1, len(ours)), len(shared) / max(1, len(theirs))]
-            row.append(rarity.of(shared) / max(1e-9, rarity.of(ours)))
-        longest = SequenceMatcher(None, one, other, autojunk=False).find_longest_match().size
-        row += [np.log1p(longest), longest / max(1, len(one)), np.log1p(len(one)), np.log1p(len(other))]
+            first_grams, second_grams = _grams(first, length), _grams(second, length)
+            shared = first_grams & second_grams
+            row += [len(shared) / max(1, len(first_grams)), len(shared) / max(1, len(second_grams))]
+            row.append(rarity.of(shared) / max(1e-9, rarity.of(first_grams)))
+        longest = SequenceMatcher(None, first, second, autojunk=False).find_longest_match().size
+        row += [np.log1p(longest), longest / max(1, len(first)), np.log1p(len(first)), np.log1p(len(second))]
         rows.append(row)
     return np.array(rows).reshape(len(pairs), 3 * len(LENGTHS) + 4)
 
 
-def along(one: str, parts: Sequence[str], rarity: "Rarity") -> NDArray[np.float64]:
-    """Overlap of each part of a text with another text, and its place, shape (parts, 9 * 3 * len(LENGTHS) + 3).
+def along(other: str, parts: Sequence[str], rarity: "Rarity") -> NDArray[np.float64]:
+    """Features of the parts of a text compared with another text, shape (parts, 9 * 3 * len(LENGTHS) + 3).
 
-    For each length: the shares of the part's and of the other text's n-grams that both have, and the rarity of the
-    shared n-grams. These are given for the part itself, the two parts before and the two after it (0 beyond the ends),
-    as the maximum and the sum over all parts, and as sums up to and from the part, inclusive. Then the numbers of parts
-    before and from the part, and the share of parts before it.
+    A part has three measures for each n-gram length: its n-grams shared with the other text, as a share of the part's
+    n-grams and of the other text's n-grams, and their rarity. The features of a part are nine sets of these measures:
+    of the five parts from two before to two after it (0 beyond the ends of the text), the maximum and the sum over all
+    parts, the sum up to the part and the sum from the part on, both inclusive. Three features of place follow: the
+    number of parts before it, the number of parts from it on, and the share of parts before it.
     """
-    ours = {length: _grams(_letters(one), length) for length in LENGTHS}
+    other_grams = {length: _grams(_letters(other), length) for length in LENGTHS}
     shares = np.zeros((len(parts), 3 * len(LENGTHS)))
     for place, letters in enumerate(map(_letters, parts)):
         row = []
         for length in LENGTHS:
-            theirs = _grams(letters, length)
-            shared = ours[length] & theirs
-            row += [len(shared) / max(1, len(theirs)), len(shared) / max(1, len(ours[length])), rarity.of(shared)]
+            grams = _grams(letters, length)
+            shared = other_grams[length] & grams
+            row += [len(shared) / max(1, len(grams)), len(shared) / max(1, len(other_grams[length])), rarity.of(shared)]
         shares[place] = row
     count = len(parts)
     padded = np.pad(shares, ((2, 2), (0, 0)))
-    before = shares.cumsum(axis=0)
-    whole = shares.sum(axis=0)
+    running = shares.cumsum(axis=0)
+    total = shares.sum(axis=0)
     places = np.arange(count)
     return np.hstack([
         *(padded[shift : shift + count] for shift in range(5)),
-        np.tile(shares.max(axis=0, initial=0), (count, 1)), np.tile(whole, (count, 1)), before,
-        whole - before + shares,
+        np.tile(shares.max(axis=0, initial=0), (count, 1)), np.tile(total, (count, 1)), running,
+        total - running + shares,
         np.stack([places, count - places, places / max(1, count)], axis=1),
     ])  # fmt: skip
 
 
 class Rarity:
-    """Inverse document frequency of n-grams: log(texts / texts that contain the n-gram), at least 0."""
+    """Inverse document frequency of character n-grams, over the distinct texts among `texts`."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self.number = len(set(texts))
-        self.having: dict[str, int] = {}
+        self.texts = len(set(texts))
+        self.frequencies: dict[str, int] = {}
         for text in sorted(set(texts)):
             for gram in set[str]().union(*(_grams(_letters(text), length) for length in LENGTHS)):
-                self.having[gram] = self.having.get(gram, 0) + 1
+                self.frequencies[gram] = self.frequencies.get(gram, 0) + 1
 
     def of(self, grams: set[str]) -> float:
-        """Sum over n-grams of log((texts + 1) / (texts that contain the n-gram + 1))."""
-        counts = np.array([self.having.get(gram, 0) for gram in grams], dtype=float)
-        return float(np.log((self.number + 1) / (counts + 1)).sum())
+        """Sum of log((texts + 1) / (texts that contain the n-gram + 1)) over n-grams."""
+        counts = np.array([self.frequencies.get(gram, 0) for gram in grams], dtype=float)
+        return float(np.log((self.texts + 1) / (counts + 1)).sum())
 
 
 class Overlap:
-    """A logistic regression over the overlap of pairs.
-
-    Raises
-    ------
-    ValueError
-        With fewer than two classes.
-    """
+    """A logistic regression over the features of pairs of texts. Raises ValueError for fewer than two classes."""
 
     def __init__(self, pairs: Sequence[Pair], labels: Sequence[str]) -> None:
-        if len(set(labels)) < 2:
-            raise ValueError(f"its train split has {len(set(labels))} classes, a classifier needs two")
-        self.rarity = Rarity([pair.other for pair in pairs])
+        two_or_more(labels)
+        self.rarity = Rarity([pair.second for pair in pairs])
         from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]  # takes a second
         from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
         from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
@@ -124,7 +122,7 @@ class Overlap:
 
 
 def _letters(text: str) -> str:
-    """The letters of a text with their marks, in lower case; no blanks, punctuation and digits."""
+    """Letters and combining marks of a text, in lower case. White space, punctuation and digits are left out."""
     return "".join(sign for sign in text.lower() if unicodedata.category(sign)[0] in "LM")
 
 

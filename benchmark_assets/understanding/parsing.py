@@ -1,7 +1,8 @@
 """Parse replies about samples: a class, or spans with their types. Tolerant, but never chooses between two classes.
 
-Each step that a reply needed is recorded. A reply that needs more than these steps is unusable, with the reason in
-words. Pure; never raises. Not here: how an unusable answer counts (scores), where spans lie (spans).
+Each parsing step that a reply needed is recorded. A reply that needs any other step is unusable; its problem says why.
+The parsers have no side effects and never raise. Not here: how an unusable answer counts (scores), places of spans
+(spans).
 """
 
 import json
@@ -15,7 +16,7 @@ from resources.provider.reading import Reading, storable
 from resources.provider.replies import Found, Tolerance, Unusable, entry, find
 
 LABEL, PREDICTION, TYPE, SPAN = "label", "prediction", "LABEL", "SPAN"
-"""Keys of an answer, and of a span in it (DharmaBench, section 4.1)."""
+"""Keys of an answer, and of a span in an answer (DharmaBench, section 4.1)."""
 
 STEPS = {
     "cut": "took the complete part of a reply that was cut off",
@@ -36,14 +37,15 @@ STEPS = {
     "blank": "dropped spans without a text",
     "dropped": "dropped items that are not spans of a type of the task",
 }
-"""The steps that a reply may need, one word each."""
+"""Names and meanings of the steps that a reply may need."""
 
-DENIES = re.compile(r"\b(?:not|no|nor|neither|never|cannot|rather|instead|unlike|\w+n t)\b")
-"""Negations, in the form of `normal`: a sentence with one may name a class that it denies."""
+NEGATION = re.compile(r"\b(?:not|no|nor|neither|never|cannot|rather|instead|unlike|\w+n t)\b")
+"""Negations in a text that `normal` has normalized. A sentence with a negation may name a class in order to deny it."""
 
 
 class Parsed(NamedTuple):
-    """A parsed reply: `label` or `spans` (type, text), the steps it needed, and why it is unusable ('' if usable)."""
+    """A parsed reply: its class or its spans (type, text), the steps that it needed, and the `problem` that makes it
+    unusable, '' if it is usable."""
 
     label: str | None = None
     spans: tuple[tuple[str, str], ...] = ()
@@ -52,49 +54,44 @@ class Parsed(NamedTuple):
 
 
 def parse_label(reading: Reading, classes: Sequence[str], values: Mapping[str, str]) -> Parsed:
-    """The class that a reply names.
+    """Parse the class that a reply names.
 
-    Parameters
-    ----------
-    classes
-        All classes of the task, in the order of the prompt, which numbers them from 1.
-    values
-        Class of each value of the label in the task's files.
+    `classes` are the classes of the task in the order of the prompt, which numbers them from 1. `values` maps the
+    labels in the task's files to classes.
     """
     names = _Names(classes, values)
 
-    def read(steps: list[str]) -> Parsed:
-        opened = find(reading, Tolerance([LABEL], spoken=True), steps)
+    def read(opened: Found, steps: list[str]) -> Parsed:
         return Parsed(_label(opened, names, steps) if opened.found else _in_words(opened.text, names, steps))
 
-    return _read(read)
+    return _read(reading, LABEL, read)
 
 
 def parse_spans(reading: Reading, types: Sequence[str]) -> Parsed:
-    """Parse a list of spans.
+    """Parse the list of spans in a reply.
 
-    List items that are not spans, or whose type is not in `types`, are dropped. A reply is unusable if its list has
-    only such items.
+    List items that are not spans, or whose type is not in `types`, are dropped. A reply is unusable if all items of its
+    list are dropped for these reasons.
     """
     names = _Names(types, {})
 
-    def read(steps: list[str]) -> Parsed:
-        opened = find(reading, Tolerance([PREDICTION], spoken=True), steps)
+    def read(opened: Found, steps: list[str]) -> Parsed:
         if not opened.found:
             raise Unusable(f"no JSON with `{PREDICTION}`")
         return Parsed(spans=_spans(opened, names, steps))
 
-    return _read(read)
+    return _read(reading, PREDICTION, read)
 
 
-def _read(read: Callable[[list[str]], Parsed]) -> Parsed:
+def _read(reading: Reading, key: str, read: Callable[[Found, list[str]], Parsed]) -> Parsed:
+    """Find the JSON with a key in a reply, and parse it. Errors become problems; `read` appends its steps to a list."""
     steps: list[str] = []
     try:
-        parsed = read(steps)
+        parsed = read(find(reading, Tolerance([key], spoken=True), steps), steps)
     except Unusable as reason:
         parsed = Parsed(problem=str(reason))
     except RecursionError:
-        parsed = Parsed(problem="lists or objects without end in each other")
+        parsed = Parsed(problem="lists or objects are nested too deeply")
     return parsed._replace(steps=tuple(step for step in STEPS if step in steps))
 
 
@@ -102,14 +99,16 @@ def _read(read: Callable[[list[str]], Parsed]) -> Parsed:
 
 
 class _Names:
-    """Classes or types, and the ways to write them."""
+    """Classes or types, and their accepted spellings. `values` maps further words to classes."""
 
     def __init__(self, names: Sequence[str], values: Mapping[str, str]) -> None:
         self.names, self._values = names, values
 
     def match(self, word: str, numbers: bool = False) -> tuple[str, str] | None:
-        """The name that a word stands for, and the step needed ('' for none); None if there is no such name. Raises
-        Unusable if there are several."""
+        """The name that a word means, and the step needed to match them ('' for none); None if no name matches.
+
+        With `numbers`, a word can be the number of a name, from 1. Raises Unusable if several names match.
+        """
         if word in self.names:
             return word, ""
         plain, bare = word.strip().casefold(), normal(word)
@@ -130,20 +129,20 @@ class _Names:
 
     def named(self, text: str) -> set[str]:
         """Names that occur in a text as words, and '' if the rest of the text has a negation."""
-        spelt: dict[str, set[str]] = {}
+        spellings: dict[str, set[str]] = {}
         for name in self.names:
-            spelt.setdefault(normal(name, " "), set()).add(name)
-        longest_first = sorted(filter(None, spelt), key=len, reverse=True)
+            spellings.setdefault(normal(name, " "), set()).add(name)
+        longest_first = sorted(filter(None, spellings), key=len, reverse=True)
         pattern = re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, longest_first))})(?!\S)")
         sentence = normal(text, " ")
-        names = set().union(*(spelt[name] for name in pattern.findall(sentence)))
-        return names | {""} if DENIES.search(pattern.sub(" ", sentence)) else names
+        names = set().union(*(spellings[name] for name in pattern.findall(sentence)))
+        return names | {""} if NEGATION.search(pattern.sub(" ", sentence)) else names
 
 
 def normal(text: str, between: str = "") -> str:
-    """Strip case, Latin diacritics and separators: 'Anuṣṭubh_pathyā' and 'anustubh pathya' become equal.
+    """Remove case, Latin diacritics and separators: 'Anuṣṭubh_pathyā' and 'anustubh pathya' become equal.
 
-    Marks of other scripts stay, since they are letters there. `between` replaces separators.
+    Combining marks of other scripts are kept, since they distinguish words there. `between` replaces separators.
     """
     letters = (
         between if unicodedata.category(letter)[0] in "ZPSC" else letter
@@ -158,12 +157,12 @@ def _label(opened: Found, names: _Names, steps: list[str]) -> str:
         steps.append("bare")
     value = entry(opened.value, LABEL, steps)
     if opened.begun and not isinstance(value, str):
-        raise Unusable("cut off before the answer")  # a number may have further digits, a list further classes
+        raise Unusable("cut off before the answer")  # the rest might add digits or classes
     if isinstance(value, list | tuple):
         steps.append("list")
         if not value:
             raise Unusable("an empty list in place of a class")
-        labels = {_label_of(entry(each, LABEL, steps), names, steps) for each in value}
+        labels = {_label_of(entry(part, LABEL, steps), names, steps) for part in value}
         if len(labels) > 1:
             raise Unusable(f"several classes: {', '.join(sorted(labels))}")
         return labels.pop()
@@ -172,7 +171,7 @@ def _label(opened: Found, names: _Names, steps: list[str]) -> str:
 
 def _label_of(value: Any, names: _Names, steps: list[str]) -> str:
     if not isinstance(value, str | int):
-        raise Unusable(f"{_short(value)} is no class")
+        raise Unusable(f"{_short(value)} is not a class")
     word = value if isinstance(value, str) else json.dumps(value)
     if match := names.match(word, numbers=not isinstance(value, bool)):
         if match[1]:
@@ -182,7 +181,7 @@ def _label_of(value: Any, names: _Names, steps: list[str]) -> str:
 
 
 def _in_words(text: str, names: _Names, steps: list[str]) -> str:
-    """The class of a reply without JSON. The reply must be complete: the rest might have named another class."""
+    """The class of a complete reply without JSON."""
     if match := names.match(text, numbers=True):
         steps += ["bare", match[1]] if match[1] else ["bare"]
         return match[0]
@@ -190,12 +189,13 @@ def _in_words(text: str, names: _Names, steps: list[str]) -> str:
 
 
 def _sentence(text: str, names: _Names, steps: list[str]) -> str:
+    """The only class that a text without a negation names."""
     classes = names.named(text)
     if len(classes) != 1 or "" in classes:
-        given = ", ".join(sorted(classes - {""}))
-        if not given:
+        listed = ", ".join(sorted(classes - {""}))
+        if not listed:
             raise Unusable(f"{_short(text)} names no class")
-        raise Unusable(f"it denies something, and names {given}" if "" in classes else f"several classes: {given}")
+        raise Unusable(f"has a negation, and names {listed}" if "" in classes else f"several classes: {listed}")
     steps.append("sentence")
     return classes.pop()
 
@@ -204,29 +204,30 @@ def _sentence(text: str, names: _Names, steps: list[str]) -> str:
 
 
 def _spans(opened: Found, names: _Names, steps: list[str]) -> tuple[tuple[str, str], ...]:
+    """Type and text of each span in the JSON of a reply."""
     if isinstance(opened.value, list | tuple):
         steps.append("list")
     items = entry(opened.value, PREDICTION, steps)
     if not isinstance(items, list | tuple):
-        raise Unusable(f"{_short(items)} is no list of spans")
+        raise Unusable(f"{_short(items)} is not a list of spans")
     spans: list[tuple[str, str]] = []
     for number, item in enumerate(items, start=1):
-        own: list[str] = []
-        span = _span(item, names, own)
+        item_steps: list[str] = []
+        span = _span(item, names, item_steps)
         if span:
             spans.append(span)
         elif opened.begun and number == len(items):
-            break  # the one in which the reply was cut off
-        steps += own
+            break  # the reply was cut off within this item
+        steps += item_steps
     if not spans and opened.begun:
-        raise Unusable("cut off before a first span was complete")
+        raise Unusable("cut off before the end of the first span")
     if not spans and "dropped" in steps:
-        raise Unusable(f"nothing in the list is a span of a type asked for: {_short(items)}")
+        raise Unusable(f"the list has no span of a requested type: {_short(items)}")
     return tuple(spans)
 
 
 def _span(item: Any, names: _Names, steps: list[str]) -> tuple[str, str] | None:
-    """Type and text of an item, None if the item is to be dropped."""
+    """Type and text of a list item; None if the item must be dropped."""
     kind, text = None, None
     with suppress(Unusable):
         if isinstance(item, dict):
@@ -250,20 +251,22 @@ def _span(item: Any, names: _Names, steps: list[str]) -> tuple[str, str] | None:
 
 
 def _exactly(item: Mapping[Any, Any], key: str, steps: list[str]) -> Any:
-    alike = [name for name in item if isinstance(name, str) and name.strip().lower() == key.lower()]
-    if len(alike) != 1:
-        raise Unusable(f"no `{key}`, or two")
-    if alike[0] != key:
+    """The value of a key, in upper or lower case. Raises Unusable if the key is missing or occurs in both cases."""
+    matches = [name for name in item if isinstance(name, str) and name.strip().lower() == key.lower()]
+    if len(matches) != 1:
+        raise Unusable(f"`{key}` is missing, or occurs twice")
+    if matches[0] != key:
         steps.append("key")
-    return item[alike[0]]
+    return item[matches[0]]
 
 
 def _short(value: Any) -> str:
+    """A value as problems quote it: on one line, at most 60 characters."""
     words = storable(" ".join((value if isinstance(value, str) else repr(value)).split()))
     return repr(words if len(words) <= 60 else f"{words[:60]}…")
 
 
 def words(steps: Iterable[str]) -> str:
-    """Steps in stored form: separated by blanks, in the order of `STEPS`."""
-    taken = set(steps)
-    return " ".join(step for step in STEPS if step in taken)
+    """Steps in stored form: separated by spaces, in the order of `STEPS`."""
+    distinct = set(steps)
+    return " ".join(step for step in STEPS if step in distinct)

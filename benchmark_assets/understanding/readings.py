@@ -1,4 +1,7 @@
-"""Tables of understanding scores for display, in the form of DharmaBench's tables 4 and 5. Not here: the numbers."""
+"""Tables of understanding answers and scores for display. Boards look like tables 4 and 5 of DharmaBench's paper.
+
+Not here: the numbers (scores, board).
+"""
 
 from collections.abc import Mapping
 
@@ -15,24 +18,24 @@ KINDS = [BASELINE, MODEL, TRAINED, RULE]
 
 
 def groups(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Rows of `understanding_board` by what a table shows: the tasks of a benchmark in a language, 'DharmaBench, sa',
-    or those of a language that name no benchmark, 'sa'."""
-    parts = rows.sort(pl.col("benchmark") == "", "benchmark", "language", maintain_order=True)
+    """Rows of `understanding_board` by the title of their table: benchmark and language, 'DharmaBench, sa', or the
+    language alone for tasks without a benchmark, 'sa'."""
+    ordered = rows.sort(pl.col("benchmark") == "", "benchmark", "language", maintain_order=True)
     return {
-        ", ".join(each for each in (str(benchmark), str(language)) if each): own
-        for (benchmark, language), own in parts.group_by(["benchmark", "language"], maintain_order=True)
+        ", ".join(filter(None, map(str, key))): group
+        for key, group in ordered.group_by(["benchmark", "language"], maintain_order=True)
     }
 
 
 def boards(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """A table for each of the `groups` of `understanding_board`: systems down, tasks across, their mean last, which
-    tasks without a benchmark do not have.
+    """A table for each group of rows of `understanding_board`, by its title.
 
-    Chance comes first, then models, what was trained, and rules, best mean first. A cell has the sd over seeds behind
-    ±, the mean has its interval. Of what was trained a cell says, too, how much of the test split has a near neighbour
-    in the train split. What is missing is null.
+    Systems are rows: chance, models, trained baselines, rules, each with the best mean first. Tasks are columns; the
+    last column is the mean, if the tasks have a benchmark. A cell has the score, the sd over seeds after ±, and for a
+    trained baseline the share of the test split with a near neighbor in the train split. A mean has its interval.
+    Missing scores are null.
     """
-    return {title: _board(own) for title, own in groups(rows).items()}
+    return {title: _board(group) for title, group in groups(rows).items()}
 
 
 def _board(rows: pl.DataFrame) -> pl.DataFrame:
@@ -41,17 +44,17 @@ def _board(rows: pl.DataFrame) -> pl.DataFrame:
         cell(columns[name]._replace(interval=False))
         for name in ("score", "score_sd", "near", "score_low", "score_high")
     )
-    of_mean = pl.col("task") == ""
+    is_mean = pl.col("task") == ""
     parts = [score, pl.format("±{}", sd), pl.format(" ({} % near)", near),
-             pl.when(of_mean).then(pl.format(" [{}, {}]", low, high))]  # fmt: skip
-    written = pl.when(pl.col("score").is_not_null()).then(pl.concat_str(parts, ignore_nulls=True))
+             pl.when(is_mean).then(pl.format(" [{}, {}]", low, high))]  # fmt: skip
+    text = pl.when(pl.col("score").is_not_null()).then(pl.concat_str(parts, ignore_nulls=True))
     keys = ["kind", "system"]
     order = rows.group_by(keys).agg(
-        score=pl.col("score").filter(of_mean).first(), tasks=(~of_mean).sum(),
+        score=pl.col("score").filter(is_mean).first(), tasks=(~is_mean).sum(),
     ).with_columns(
-        place=pl.col("kind").replace_strict({kind: at for at, kind in enumerate(KINDS)})
+        place=pl.col("kind").replace_strict({kind: place for place, kind in enumerate(KINDS)})
     ).sort("place", "score", "tasks", "system", descending=[False, True, True, False], nulls_last=True)  # fmt: skip
-    table = rows.with_columns(cell=written).pivot("task", index=keys, values="cell", sort_columns=True)
+    table = rows.with_columns(cell=text).pivot("task", index=keys, values="cell", sort_columns=True)
     table = order.select(keys).join(table, on=keys, how="left", maintain_order="left")
     tasks = [name for name in table.columns if name not in (*keys, "")]
     means = [pl.col("").alias(columns["task"].empty)] if "" in table.columns else []
@@ -59,20 +62,21 @@ def _board(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
-    """Similarity of test splits to train splits, and its effect on scores: one row for each task and baseline.
+    """Similarity of test splits to train splits, and its effect on scores: one row for each task and trained baseline.
 
     Parameters
     ----------
     rows
-        Of `task_leakage`; tasks without a train split are left out.
+        Rows of `task_leakage`. Tasks without a train split are left out.
     scored
-        Of `baseline_score` and `encoder_score`; rules are left out. A task without any has a row with nulls.
+        Rows of `baseline_score` and `encoder_score`. Rules are left out. A task without scores has a row with nulls.
 
     Returns
     -------
-    Test samples; in percent of them, copies of train samples, those with a near neighbour, those whose work train has
-    (null where nobody says), those whose nearest neighbour has the same label (null for spans); how much of a sample's
-    n-grams train has on average; score on all samples, and on those without a near neighbour.
+    The number of test samples; the percentages that are copies of a train sample, have a near neighbor, are from a work
+    in the train split (null if works are unknown), and have the label of their nearest neighbor (null for spans); the
+    mean percentage of a sample's n-grams that occur in the train split; and the baseline's scores on all test samples
+    and on those without a near neighbor.
     """
     columns = declared()["task_leakage"].columns
     shares = {
@@ -80,8 +84,8 @@ def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
     }  # fmt: skip
     for name in ("same_source", "nearest_label", "contained"):
         shares[columns[name].label] = pl.col(name).cast(pl.Float64)
-    known = rows.filter(pl.col("nearest").is_not_null()).group_by("task")
-    table = known.agg(samples=pl.len(), **{name: share.mean() for name, share in shares.items()})
+    by_task = rows.filter(pl.col("nearest").is_not_null()).group_by("task")
+    table = by_task.agg(samples=pl.len(), **{name: share.mean() for name, share in shares.items()})
     table = table.select("task", "samples", *(computed(pl.col(name), "fraction", name) for name in shares))
     trained = scored.filter(pl.col("near").is_not_null())
     trained = trained.select("task", "baseline", *cells("baseline_score", "score", "far_score"))
@@ -89,34 +93,34 @@ def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_leakage(warehouse: Warehouse) -> Mapping[str, str]:
-    """Similarity of each task's test split to its train split, without scores of baselines."""
+    """Metadata of `task_leakage`: similarity of each task's test split to its train split, without scores."""
     table = neighbours(warehouse.read("task_leakage"), pl.DataFrame(schema=BASELINE_SCORE))
     table = table.select(table.columns[:-3])
-    words = f"near: {NEIGHBOURS}; copies: more than {leakage.COPY:g}"
-    return {"neighbours": f"{markdown(table)}\n\n{words}"}
+    legend = f"near: {NEIGHBOURS}; copies: more than {leakage.COPY:g}"
+    return {"neighbours": f"{markdown(table)}\n\n{legend}"}
 
 
 def troubles(rows: pl.DataFrame) -> pl.DataFrame:
-    """Parsing steps that answers needed, and problems of unusable answers, from rows of `answer`.
+    """Counts of the parsing steps that answers needed, and of the problems of unusable answers, from rows of `answer`.
 
-    Returns
-    -------
-    A row for each model, step and problem: `answers` that have it, over all tasks and seeds, and their share, most
-    frequent first.
+    The table has a row for each model and step, and for each model and problem: the number of `answers` over all tasks
+    and seeds, and their percentage of the model's answers, most frequent first.
     """
-    whole = rows.group_by("model").agg(whole=pl.len())
+    totals = rows.group_by("model").agg(total=pl.len())
     steps = rows.select("model", what=pl.lit("step"), name=pl.col("steps").str.split(" ")).explode("name")
     problems = rows.select("model", what=pl.lit("problem"), name=pl.col("problem"))
-    found = pl.concat([steps, problems]).filter(pl.col("name").is_not_null() & (pl.col("name") != ""))
-    counts = found.group_by("model", "what", "name").agg(answers=pl.len()).join(whole, on="model")
+    named = pl.concat([steps, problems]).filter(pl.col("name").is_not_null() & (pl.col("name") != ""))
+    counts = named.group_by("model", "what", "name").agg(answers=pl.len()).join(totals, on="model")
     table = counts.sort("model", "what", "answers", "name", descending=[False, False, True, False])
-    share = computed(pl.col("answers") / pl.col("whole"), "fraction", "of its answers")
+    share = computed(pl.col("answers") / pl.col("total"), "fraction", "of its answers")
     return table.select("model", "what", "name", "answers", share)
 
 
 def agreement(rows: pl.DataFrame) -> pl.DataFrame:
-    """Numbers of answers and unusable answers of each model to each task, and agreement of several draws, from rows of
-    `answer`."""
+    """Numbers of answers and of unusable answers by task and model, and the mean agreement of draws.
+
+    `rows` are rows of `answer`.
+    """
     table = rows.group_by("task", "model").agg(
         seeds=pl.col("seed").n_unique(), answers=pl.len(), unusable=(~pl.col("usable")).sum(),
         agreement=pl.col("agreement").mean(),
@@ -126,38 +130,33 @@ def agreement(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_answers(warehouse: Warehouse) -> Mapping[str, str]:
-    """Usable answers by model and task, and their steps and problems by model."""
+    """Metadata of `answer`: counts and agreement by task and model, steps and problems by model."""
     rows = warehouse.read("answer", columns=["model", "task", "seed", "usable", "problem", "steps", "agreement"])
-    return {
-        "answers": markdown(agreement(rows)),
-        "steps and problems": markdown(troubles(rows)),
-    }
+    return {"answers": markdown(agreement(rows)), "steps and problems": markdown(troubles(rows))}
 
 
 def classes(rows: pl.DataFrame) -> pl.DataFrame:
-    """Precision, recall and F1 of each class or type of spans: rows of `class_score`."""
+    """Precision, recall and F1 of each class or type of spans, from rows of `class_score`."""
     names = ("task", "model", "class", "gold", "predicted", "correct", "precision", "recall", "f1")
     return rows.sort("task", "class", "model").select(cells("class_score", *names))
 
 
 def confusions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Confusions, most frequent first: rows of `confusion`, wrong answers only.
+    """Wrong answers by gold class and predicted class, most frequent first, from rows of `confusion`.
 
-    Returns
-    -------
-    With `samples` over all seeds, and their share of the samples of the class that is right.
+    The table has the number of `samples` over all seeds, and their percentage of the samples of the gold class.
     """
     keys = ["task", "model", "gold", "predicted"]
-    whole = rows.with_columns(share=pl.col("samples") / pl.col("samples").sum().over("model", "task", "gold"))
-    wrong = whole.filter(pl.col("gold") != pl.col("predicted"))
-    wrong = wrong.sort("samples", *keys, descending=[True, *[False] * len(keys)])
-    return wrong.select(*cells("confusion", *keys, "samples"), computed(pl.col("share"), "fraction", "of the class"))
+    shares = rows.with_columns(share=pl.col("samples") / pl.col("samples").sum().over("model", "task", "gold"))
+    errors = shares.filter(pl.col("gold") != pl.col("predicted"))
+    errors = errors.sort("samples", *keys, descending=[True, *[False] * len(keys)])
+    return errors.select(*cells("confusion", *keys, "samples"), computed(pl.col("share"), "fraction", "of the class"))
 
 
 def two_ways(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `task_score` for tasks of spans: the paper's score next to the pooled score of its mode."""
-    own = rows.filter(pl.col("spans").is_not_null()).sort("task", "score", "model", descending=[False, True, False])
-    return own.select(
+    """Scores on tasks of spans, from rows of `task_score`: the paper's score, and the pooled scores in all modes."""
+    spans = rows.filter(pl.col("spans").is_not_null()).sort("task", "score", "model", descending=[False, True, False])
+    return spans.select(
         *cells("task_score", "task", "model", "score", "pooled_type"),
         computed(pl.col("pooled_type") - pl.col("score"), "percentage", "pooled less score"),
         *cells("task_score", "pooled_partial", "pooled_exact", "pooled_strict", "spans", "hallucinated", "unusable"),
@@ -165,7 +164,7 @@ def two_ways(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
-    """Scores of all models on all tasks, span scores in two ways, scores by class, confusions."""
+    """Metadata of `task_score`: scores of all models on all tasks, both span scores, scores by class, confusions."""
     rows = warehouse.read("task_score").sort("task", "score", "model", descending=[False, True, False])
     names = ("task", "model", "seeds", "samples", "unusable", "score", "score_sd", "macro")
     return {
@@ -177,18 +176,18 @@ def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_baselines(warehouse: Warehouse) -> Mapping[str, str]:
-    """Scores of trained baselines and rules, with the share of the test split that is near the train split."""
+    """Metadata of `baseline_score` and `encoder_score`: scores, with the share of test samples near the train split."""
     rows = stored.baseline_scores(warehouse).sort("task", "score", descending=[False, True])
     return {"scores": shown(rows, "baseline_score")}
 
 
 def of_board(warehouse: Warehouse) -> Mapping[str, str]:
-    """A table for each benchmark in a language."""
-    found = groups(warehouse.read("understanding_board"))
-    return {title: with_signatures(_board(rows), rows) for title, rows in found.items()}
+    """Metadata of `understanding_board`: a table for each benchmark in a language."""
+    by_title = groups(warehouse.read("understanding_board"))
+    return {title: with_signatures(_board(rows), rows) for title, rows in by_title.items()}
 
 
 def of_comparisons(warehouse: Warehouse) -> Mapping[str, str]:
-    """Pairwise differences of models, means first."""
+    """Metadata of `understanding_comparison`: pairwise differences of models, means before single tasks."""
     rows = warehouse.read("understanding_comparison").sort("benchmark", "language", "task", "model", "other")
     return {"differences": shown(rows, "understanding_comparison")}

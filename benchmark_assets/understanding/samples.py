@@ -1,7 +1,7 @@
 """Read the samples of a task from its files: texts, the gold class or spans, the source work.
 
-Here: JSON lines, checked against the task's description, as frames. Not here: where in a text a span lies (spans), the
-list of tasks (tasks).
+Here: JSON lines, checked against the task's description and converted to rows. Not here: locating spans (spans), the
+tasks of a warehouse (tasks).
 """
 
 import json
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.strict_json import parse
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.spans import locate
@@ -21,101 +22,102 @@ from resources.errors import BadInput
 SAMPLE = schema("task_sample")
 SPAN = schema("task_span")
 
-
 MOST_SHOWN = 40
-"""Most characters of a value in a message."""
+"""Most characters of a value that a message quotes."""
 
 
 class Samples(NamedTuple):
-    """The content of a task's files: rows of `task_sample` and of `task_span`, without their fingerprints."""
+    """The content of a task's files: rows of `task_sample` and of `task_span`."""
 
     samples: pl.DataFrame
     spans: pl.DataFrame
 
 
 class Line(NamedTuple):
-    """One line of a file; `where` names it in messages. Messages must not quote a line that is `restricted`."""
+    """One line of a file. `where` names the line in messages; messages must not quote a `restricted` line."""
 
     path: Path
     where: str
     content: dict[str, Any]
     restricted: bool
 
-    def fault(self, field: str, problem: str, remedy: str = "mend the file, or the description") -> BadInput:
-        """The error for one of its fields."""
+    def fault(self, field: str, problem: str, remedy: str = "correct the file or the description") -> BadInput:
+        """The error about a field of the line; `field` is '' if the whole line is at fault."""
         return BadInput(self.path, f"{self.where} {field}".strip(), problem, remedy)
 
     def shown(self, value: object) -> str:
-        """A value as messages may quote it: its beginning; if restricted, its type and length."""
-        words = repr(value)
+        """A value as messages may quote it: its first characters or, from a restricted line, its type and length."""
+        text = repr(value)
         if self.restricted:
-            return f"a {type(value).__name__} of {len(value) if isinstance(value, str) else len(words)} characters"
-        return words if len(words) <= MOST_SHOWN else f"{words[:MOST_SHOWN]}…"
+            return f"a {type(value).__name__} of {len(value) if isinstance(value, str) else len(text)} characters"
+        return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
 def read(description: TaskDescription, root: Path) -> Samples:
-    """Read all files of a task, in the order of their lines.
+    """Read all files of a task, by split and in the order of their lines.
+
+    Parameters
+    ----------
+    root
+        Folder to which the `files` of the description are relative.
 
     Raises
     ------
     BadInput
-        If a file is missing, empty or not JSON lines in UTF-8; a field is missing or of another type; a text is empty;
-        a label is unknown; offsets and spans differ in number; or a sample's name occurs twice in a file.
+        If a file is missing, empty or not JSON lines in UTF-8; a field is missing or of the wrong type; a text is
+        empty; a label is unknown; offsets and spans differ in number; or a sample's name occurs twice in a file.
     """
     samples: list[dict[str, Any]] = []
     spans: list[dict[str, Any]] = []
     for split in sorted(description.files):
         names: dict[str, int] = {}
         for position, line in enumerate(_lines(description, root / description.files[split])):
-            own = {"task": description.task, "split": split, "sample": _name(description, line, names)}
+            key = {"task": description.task, "split": split, "sample": _name(description, line, names)}
             texts = {name: _text(line, field) for name, field in description.texts.items()}
-            shown = json.dumps(texts, ensure_ascii=False)
-            label = _label(description, line) if description.kind == "classes" else None
-            source = _source(line, description)
-            samples.append({**own, "position": position, "texts": shown, "label": label, "source": source})
+            samples.append({
+                **key, "position": position, "texts": json.dumps(texts, ensure_ascii=False),
+                "label": _label(description, line) if description.kind == "classes" else None,
+                "source": _source(line, description),
+            })  # fmt: skip
             if description.spans:
-                spans += [own | span for span in _spans(description, line, texts[description.marked])]
+                spans += [key | span for span in _spans(description, line, texts[description.marked])]
     return Samples(pl.DataFrame(samples, schema=SAMPLE), pl.DataFrame(spans, schema=SPAN))
 
 
 def version(description: TaskDescription, root: Path) -> str:
-    """Hash of a description and its files; defined also for a file that cannot be read."""
+    """Hash of a description and its files. Files that cannot be read are allowed."""
     return digest(description, *(_bytes_or_none(root / path) for _, path in sorted(description.files.items())))
 
 
 def _lines(description: TaskDescription, path: Path) -> list[Line]:
-    try:
-        content = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
+    if not path.is_file():
         remedy = f"obtain it from {description.origin}" if description.origin else "check `files` and the folder"
-        raise BadInput(path, description.task, f"cannot be read ({error.strerror})", remedy) from error
-    except UnicodeDecodeError as error:
-        raise BadInput(path, "", f"is not in UTF-8 (byte {error.start})", "store it as UTF-8") from error
+        raise BadInput(path, description.task, "is not a file", remedy)
     lines = [
         Line(path, f"line {number}", parse(text, path, number), description.restricted)
-        for number, text in enumerate(content.split("\n"), start=1)
+        for number, text in enumerate(decode(path).split("\n"), start=1)
         if text.strip()
     ]
     if not lines:
-        raise BadInput(path, "", "has no samples", "give a file of JSON lines")
+        raise BadInput(path, "", "has no samples", "give a file of JSON lines with a sample in each")
     return lines
 
 
 def _name(description: TaskDescription, line: Line, names: dict[str, int]) -> str:
-    """Name of a sample; `names` counts the names of its file."""
+    """Name of a sample. `names` has the number of earlier samples of the file by name, and is updated."""
     name = _word(line, description.sample)
     names[name] = names.get(name, 0) + 1
     if names[name] == 1:
         return name
-    again = f"{name}#{names[name]}"
-    if not description.numbered or again in names:
+    numbered = f"{name}#{names[name]}"
+    if not description.numbered or numbered in names:
         raise line.fault(
             description.sample,
             f"{line.shown(name)} is also the name of an earlier sample",
-            "rename one, or set `numbered: true`",
+            "rename one of them, or set `numbered: true`",
         )
-    names[again] = 1
-    return again
+    names[numbered] = 1
+    return numbered
 
 
 def _field(line: Line, field: str) -> Any:
@@ -125,16 +127,17 @@ def _field(line: Line, field: str) -> Any:
 
 
 def _word(line: Line, field: str) -> str:
+    """The value of a field that holds a string or an integer, as a string."""
     value = _field(line, field)
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-        raise line.fault(field, f"is {line.shown(value)}, neither a word nor an integer")
+        raise line.fault(field, f"is {line.shown(value)}, neither a string nor an integer")
     return str(value)
 
 
 def _text(line: Line, field: str) -> str:
     value = _field(line, field)
     if not isinstance(value, str) or not value.strip():
-        raise line.fault(field, "is no text, or an empty one")
+        raise line.fault(field, "is not a string, or is empty")
     return value
 
 
@@ -142,12 +145,12 @@ def _label(description: TaskDescription, line: Line) -> str:
     value = _word(line, description.label)
     if value not in description.labels:
         labels = ", ".join(description.labels)
-        raise line.fault(description.label, f"{line.shown(value)} is none of `labels`: {labels}")
+        raise line.fault(description.label, f"{line.shown(value)} is not one of `labels`: {labels}")
     return description.labels[value]
 
 
 def _source(line: Line, description: TaskDescription) -> str | None:
-    """The work that a sample is from; None if its line has null."""
+    """The work that a sample is from; None if the line has null, or the description has no `source`."""
     path = description.source
     if not path:
         return None
@@ -157,7 +160,7 @@ def _source(line: Line, description: TaskDescription) -> str | None:
             raise line.fault(path, "is missing")
         value = value[step]
     if value is not None and not isinstance(value, str):
-        raise line.fault(path, f"is {line.shown(value)}, no name of a source")
+        raise line.fault(path, f"is {line.shown(value)}, not the name of a source")
     if value and description.work:
         if not (match := re.fullmatch(description.work, value)):
             raise line.fault(path, f"{line.shown(value)} does not match `work`, {description.work}")
@@ -166,26 +169,28 @@ def _source(line: Line, description: TaskDescription) -> str | None:
 
 
 def _spans(description: TaskDescription, line: Line, text: str) -> list[dict[str, Any]]:
-    """Rows of the gold spans of a sample, without its keys."""
+    """Rows of the gold spans of a sample, without the columns that identify the sample."""
     fields = description.spans
     assert fields is not None
-    marked = _pairs(line, fields.field, str)
-    given: list[tuple[int, int]] = _pairs(line, fields.offsets, int) if fields.offsets else []
-    if fields.offsets and len(given) != len(marked):
-        raise line.fault(fields.offsets, f"has {len(given)} places for {len(marked)} spans")
-    places = locate(text, [words for _, words in marked], given)
+    spans = _pairs(line, fields.field, str)
+    offsets: list[tuple[int, int]] = _pairs(line, fields.offsets, int) if fields.offsets else []
+    if fields.offsets and len(offsets) != len(spans):
+        raise line.fault(fields.offsets, f"has {len(offsets)} places for {len(spans)} spans")
+    places = locate(text, [span for _, span in spans], offsets)
     return [
-        {"number": number, "type": kind, "text": words, "first": at.first, "last": at.last, "located": at.located}
-        for number, ((kind, words), at) in enumerate(zip(marked, places, strict=True))
-    ]
+        {"number": number, "type": kind, "text": span, "first": place.first, "last": place.last,
+         "located": place.located}
+        for number, ((kind, span), place) in enumerate(zip(spans, places, strict=True))
+    ]  # fmt: skip
 
 
 def _pairs(line: Line, field: str, kind: type) -> list[tuple[Any, Any]]:
+    """The value of a field that holds a list of pairs of strings or of integers."""
     value = _field(line, field)
     if not isinstance(value, list) or not all(
-        isinstance(pair, list) and len(pair) == 2 and all(type(each) is kind for each in pair) for pair in value
+        isinstance(pair, list) and len(pair) == 2 and all(type(part) is kind for part in pair) for pair in value
     ):
-        raise line.fault(field, f"is no list of pairs of {'texts' if kind is str else 'whole numbers'}")
+        raise line.fault(field, f"is not a list of pairs of {'strings' if kind is str else 'integers'}")
     return [(first, second) for first, second in value]
 
 

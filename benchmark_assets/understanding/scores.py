@@ -1,4 +1,4 @@
-"""Scores of systems on a task: points of each answer, and the score of all answers of a system.
+"""Scores of systems on a task: points of each answer, and the system's score from all its answers.
 
 Here: rows of `task_score`, `class_score`, `confusion`, `baseline_score` and `encoder_score`. Not here: the metrics
 (classes, muc), chance baselines (chance), means over tasks and comparisons (board).
@@ -33,13 +33,13 @@ CLASS_SCORE = schema("class_score")
 CONFUSION = schema("confusion")
 BASELINE_SCORE = schema("baseline_score")
 
-
 NO_CLASS = "(none)"
-"""The prediction of an unusable answer in `confusion`, for a task without a negative class."""
+"""Predicted class in `confusion` of an unusable answer to a task without a negative class."""
 
 
 class Gold(NamedTuple):
-    """Gold answers: a task, its test split in the order of the file, and the gold spans of the evaluated types."""
+    """Gold answers to a task: its test split as rows of `task_sample` in the order of the file, and the gold spans of
+    the evaluated types as rows of `task_span`."""
 
     task: TaskDescription
     samples: pl.DataFrame
@@ -47,7 +47,7 @@ class Gold(NamedTuple):
 
 
 def gold(task: TaskDescription, samples: pl.DataFrame, spans: pl.DataFrame) -> Gold:
-    """Gold answers to the test split of a task, from rows of `task_sample` and `task_span`, also of other tasks."""
+    """Gold answers to a task, from rows of `task_sample` and `task_span`, which may include other tasks and splits."""
     test = samples.filter(task=task.task, split="test").sort("position")
     evaluated = pl.col("type").is_in(list(task.types))
     return Gold(task, test, spans.filter(evaluated, task=task.task, split="test").sort("sample", "number"))
@@ -65,10 +65,10 @@ def marked(truth: Gold, answers: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFr
 
     Returns
     -------
-    Columns of `MARKS`: every sample for every seed of a system, in the order of the file. `score` is from 0 to 1. A
-    sample without an answer counts like an unusable answer. For classes that is the negative class; without one the
-    answer is wrong and `predicted` null. For spans it is no span; `gold` and `predicted` are always null. Answers to
-    samples outside the test split are left out.
+    Columns of `MARKS`: a row for each system, seed and test sample, in the order of the file. `score` is from 0 to 1. A
+    sample without an answer counts as having an unusable answer. In a task of classes, an unusable answer counts as the
+    negative class or, without a negative class, as wrong with `predicted` null. In a task of spans, it counts as an
+    answer without spans; `gold` and `predicted` are always null. Answers to other samples are left out.
     """
     keys = ["system", "seed", "sample"]
     grid = answers.select("system", "seed").unique().join(
@@ -77,15 +77,16 @@ def marked(truth: Gold, answers: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFr
     rows = grid.join(answers.select(*keys, "label", "usable"), on=keys, how="left").sort("system", "seed", "position")
     rows = rows.with_columns(pl.col("usable").fill_null(False), pl.col("seed").cast(pl.Int32))
     if truth.task.kind == "classes":
-        silent = pl.lit(truth.task.negative or None, pl.String)
-        scored = rows.with_columns(predicted=pl.col("label").fill_null(silent)).with_columns(
+        negative = pl.lit(truth.task.negative or None, pl.String)
+        scored = rows.with_columns(predicted=pl.col("label").fill_null(negative)).with_columns(
             score=(pl.col("gold") == pl.col("predicted")).fill_null(value=False).cast(pl.Float64)
         )
         return scored.select(MARKS.names())
-    texts = _texts(truth)
-    right, predicted = _strings(truth.spans, ["sample"]), _strings(spans, keys)
+    pairs = truth.samples.select("sample", "texts").iter_rows()
+    texts = {sample: json.loads(content)[truth.task.marked] for sample, content in pairs}
+    expected, predicted = _strings(truth.spans, ["sample"]), _strings(spans, keys)
     points = [
-        muc.type_f1(predicted.get(key, ()), right.get(key[2:], ()), texts[key[2]])
+        muc.type_f1(predicted.get(key, ()), expected.get(key[2:], ()), texts[key[2]])
         for key in rows.select(keys).iter_rows()
     ]
     scored = rows.with_columns(score=pl.Series(points, dtype=pl.Float64), predicted=pl.lit(None, pl.String))
@@ -102,63 +103,62 @@ def task_scores(
     marks
         As `marked` returns them.
     spans
-        As for `marked`, with `first`, `last` and `located`.
+        Columns as for `marked`, and `first`, `last` and `located`.
     how
-        How the answers of each system were obtained, in a line.
+        Settings or origin of each system's answers, in one line.
 
     Returns
     -------
-    Columns of `SCORE`, `CLASS_SCORE` and `CONFUSION`; the last has no rows for a task of spans.
+    Columns of `SCORE`, `CLASS_SCORE` and `CONFUSION`. A task of spans has no rows of `CONFUSION`.
     """
-    summaries, classes, tables = [], [], []
-    known = spans.join(truth.samples, on="sample", how="semi")
-    for (system,), mine in marks.group_by(["system"], maintain_order=True):
-        of_mine = known.filter(system=system)
-        words = f"{how[str(system)]}; {signature(truth.task)}"
-        row = summary(mine) | {"unusable": mine.filter(~pl.col("usable")).height, "signature": words}
-        if truth.task.kind == "classes":
-            counts = confusion(mine)
-            rates_by_class = class_scores(counts, list(truth.task.classes))
-            keys = pl.lit(system).alias("model"), pl.lit(truth.task.task).alias("task")
-            tables.append(counts.select(*keys, "gold", pl.col("predicted").fill_null(NO_CLASS), "samples"))
-            row |= {"macro": _macro(mine)}
-        else:
-            modes, rates_by_class = _pooled(truth, mine["seed"].unique().sort().to_list(), of_mine)
-            row |= modes | {"spans": of_mine.height, "hallucinated": of_mine.filter(located="absent").height}
-        summaries.append({"model": system, "task": truth.task.task} | row)
+    summaries, classes, confusions = [], [], []
+    test_spans = spans.join(truth.samples, on="sample", how="semi")
+    for (system,), of_system in marks.group_by(["system"], maintain_order=True):
         keys = pl.lit(system).alias("model"), pl.lit(truth.task.task).alias("task")
-        classes.append(rates_by_class.select(*keys, pl.all()))
+        text = f"{how[str(system)]}; {signature(truth.task)}"
+        row = summary(of_system) | {"unusable": of_system.filter(~pl.col("usable")).height, "signature": text}
+        if truth.task.kind == "classes":
+            counts = confusion(of_system)
+            by_class = class_scores(counts, list(truth.task.classes))
+            confusions.append(counts.select(*keys, "gold", pl.col("predicted").fill_null(NO_CLASS), "samples"))
+            row |= {"macro": _macro(of_system)}
+        else:
+            predicted = test_spans.filter(system=system)
+            modes, by_class = _pooled(truth, of_system["seed"].unique().sort().to_list(), predicted)
+            row |= modes | {"spans": predicted.height, "hallucinated": predicted.filter(located="absent").height}
+        summaries.append({"model": system, "task": truth.task.task} | row)
+        classes.append(by_class.select(*keys, pl.all()))
     return (
         pl.DataFrame(summaries, schema=SCORE, orient="row"),
         pl.concat([pl.DataFrame(schema=CLASS_SCORE), *(rows.select(CLASS_SCORE.names()) for rows in classes)]),
-        pl.concat([pl.DataFrame(schema=CONFUSION), *tables]),
+        pl.concat([pl.DataFrame(schema=CONFUSION), *confusions]),
     )
 
 
 def baseline_scores(
     truth: Gold, marks: pl.DataFrame, neighbours: pl.DataFrame, signatures: Mapping[str, str]
 ) -> pl.DataFrame:
-    """Rows of `baseline_score`, and of `encoder_score`, with columns of `BASELINE_SCORE`.
+    """Rows of `baseline_score` or `encoder_score`, in the columns of `BASELINE_SCORE`.
 
     Parameters
     ----------
     marks
-        Points of baselines, as `marked` returns them.
+        Points of the baselines' answers, as `marked` returns them.
     neighbours
         Rows of `task_leakage`.
     signatures
-        Signature of each baseline.
+        Signature of each baseline, by name.
     """
-    trainable = neighbours.filter(pl.col("nearest").is_not_null(), task=truth.task.task)
-    close = trainable.filter(pl.col("similarity") >= leakage.NEAR).select("sample")
+    comparable = neighbours.filter(pl.col("nearest").is_not_null(), task=truth.task.task)
+    near = comparable.filter(pl.col("similarity") >= leakage.NEAR).select("sample")
     rows = []
-    for (baseline,), mine in marks.group_by(["system"], maintain_order=True):
-        macro = _macro(mine) if truth.task.kind == "classes" else None
-        row = {"task": truth.task.task, "baseline": baseline, "macro": macro} | summary(mine)
+    for (baseline,), of_baseline in marks.group_by(["system"], maintain_order=True):
+        macro = _macro(of_baseline) if truth.task.kind == "classes" else None
+        row = {"task": truth.task.task, "baseline": baseline, "macro": macro} | summary(of_baseline)
         text = f"{signature(truth.task, pooled=False)}; {signatures[str(baseline)]}"
-        if baseline not in UNTRAINED and len(trainable):
-            far = mine.join(close, on="sample", how="anti")
-            row |= {"near": len(close) / len(truth.samples)}
+        if baseline not in UNTRAINED and len(comparable):
+            far = of_baseline.join(near, on="sample", how="anti")
+            row |= {"near": len(near) / len(truth.samples)}
             row |= {"far_score": 100 * float(far["score"].to_numpy().mean()) if len(far) else None}
             text += f"; near: {NEIGHBOURS}"
         rows.append(row | {"signature": text})
@@ -166,7 +166,13 @@ def baseline_scores(
 
 
 def summary(marks: pl.DataFrame) -> dict[str, float | int | None]:
-    """Score of one system from its points: `seeds`, `samples`, `score` with its interval, and `score_sd`."""
+    """Score of one system on one task, from its points as `marked` returns them.
+
+    Returns
+    -------
+    Numbers of `seeds` and `samples`; `score`, its interval `score_low` to `score_high`, and its standard deviation over
+    seeds `score_sd`, from 0 to 100. `score_sd` is None for a single seed.
+    """
     table = by_seed(marks)
     values = 100 * table.mean(axis=0)
     low, high = mean_interval(values, resampling_weights(len(values)))
@@ -179,14 +185,14 @@ def summary(marks: pl.DataFrame) -> dict[str, float | int | None]:
 
 
 def by_seed(marks: pl.DataFrame) -> Floats:
-    """Points of one system on one task, shape (seeds, samples), 0 to 1, samples in the order of the file."""
+    """Points of one system on one task, 0 to 1, shape (seeds, samples), with the samples in the order of the file."""
     rows = marks.sort("seed", "position")
     table: Floats = rows["score"].to_numpy().reshape(marks["seed"].n_unique(), -1)
     return table
 
 
 def signature(task: TaskDescription, pooled: bool = True) -> str:
-    """Signature of a score on a task; for spans with the signature of the pooled scores, unless `pooled` is False."""
+    """Signature of scores on a task. In a task of spans it covers the pooled scores, unless `pooled` is False."""
     if task.kind == "classes":
         metric = f"micro-F1 over {len(task.classes)} classes; no usable answer counts as {task.negative or 'wrong'}"
     else:
@@ -197,10 +203,16 @@ def signature(task: TaskDescription, pooled: bool = True) -> str:
 
 
 def _pooled(truth: Gold, seeds: list[int], spans: pl.DataFrame) -> tuple[dict[str, float], pl.DataFrame]:
-    """Means over seeds of the pooled scores, 0 to 100, and counts by type, summed over seeds, with their rates."""
-    right = _places(truth.spans)
+    """Pooled span scores of one system.
+
+    Returns
+    -------
+    The mean over seeds of F1 in each mode of `muc.MODES`, 0 to 100; and a frame with a row for each type: `class`, and
+    the columns of `classes.rates`, from counts summed over seeds.
+    """
+    expected = _places(truth.spans)
     order = truth.samples["sample"].to_list()
-    gold_spans = [right.get(sample, []) for sample in order]
+    gold_spans = [expected.get(sample, []) for sample in order]
     runs = []
     for seed in seeds:
         places = _places(spans.filter(seed=seed))
@@ -214,25 +226,18 @@ def _pooled(truth: Gold, seeds: list[int], spans: pl.DataFrame) -> tuple[dict[st
 
 
 def _macro(marks: pl.DataFrame) -> float:
-    """Macro-F1, mean over seeds, 0 to 100."""
+    """Mean macro-F1 over the seeds of one system, 0 to 100."""
     return 100 * float(np.mean([macro_f1(confusion(run)) for _, run in marks.group_by("seed", maintain_order=True)]))
 
 
-def _texts(truth: Gold) -> dict[str, str]:
-    """The text with the spans, by sample."""
-    return {
-        sample: json.loads(texts)[truth.task.marked] for sample, texts in truth.samples.select("sample", "texts").rows()
-    }
-
-
 def _strings(spans: pl.DataFrame, keys: list[str]) -> dict[tuple[object, ...], list[tuple[str, str]]]:
-    """Type and string of the spans of each sample, in their order."""
+    """Type and string of each span, in order, by the values of `keys`."""
     rows = spans.sort(*keys, "number").select(*keys, "type", "text").iter_rows()
     width = len(keys)
     return {key: [(row[-2], row[-1]) for row in group] for key, group in groupby(rows, lambda row: row[:width])}
 
 
 def _places(spans: pl.DataFrame) -> dict[str, list[muc.ScoredSpan]]:
-    """Spans of each sample by place, in their order."""
+    """Type and place of each span, in order, by sample."""
     rows = spans.sort("sample", "number").select("sample", "type", "first", "last").iter_rows()
     return {sample: [muc.ScoredSpan(*row[1:]) for row in group] for sample, group in groupby(rows, lambda row: row[0])}

@@ -1,6 +1,6 @@
 """Choose few-shot examples from the train split.
 
-Here: which samples may be shown, and the choice among them by a seed. Not here: their form in the prompt (asking).
+Here: which samples may be shown, the choice among them by seed. Not here: the format of examples in a prompt (asking).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ WITH, WITHOUT = "with", "without"
 
 
 class Example(NamedTuple):
-    """A sample with its answer: texts as JSON, and the class or the spans (type, text) of the evaluated types."""
+    """A sample with its gold answer: texts as JSON, and the class, or the spans (type, text) of the evaluated types."""
 
     texts: str
     label: str | None
@@ -25,17 +25,12 @@ class Example(NamedTuple):
 
 
 def showable(samples: pl.DataFrame) -> pl.DataFrame:
-    """Samples of the train split that leak nothing of the test split.
+    """Train samples that can be examples, without copies and near neighbors (leakage.NEAR) of test samples.
 
-    Leaves out samples that are also in the test split, and near neighbors of test samples (leakage.NEAR): such an
-    example would show the model the answer.
-
-    Parameters
-    ----------
-    samples
-        Rows of `task_sample` of one task.
+    A near neighbor could show the model the answer to a test sample. `samples` are the rows of `task_sample` of one
+    task, from all its splits; the result has some of these rows, in the order of the file.
     """
-    # `leakage` measures test against train; swap the splits to measure train against test.
+    # `leakage` compares each test sample with the train split; with the splits swapped, each train sample with test.
     mirrored = samples.with_columns(split=pl.col("split").replace({"train": "test", "test": "train"}))
     near = leakage(mirrored).filter(pl.col("similarity") >= NEAR)
     train, test = (samples.filter(split=split) for split in ("train", "test"))
@@ -45,27 +40,15 @@ def showable(samples: pl.DataFrame) -> pl.DataFrame:
 def examples(
     description: TaskDescription, train: pl.DataFrame, spans: pl.DataFrame, number: int, seed: int
 ) -> list[Example]:
-    """Choose examples of a task by a seed.
+    """Choose examples of a task by seed.
 
-    The choice is by hashes, not by a stream of random numbers: adding or removing a sample changes the choice only if
-    the sample itself is among the examples.
+    The choice depends on hashes of names, not on a stream of random numbers: it changes only if a sample that is added
+    or removed is itself among the examples.
 
-    Parameters
-    ----------
-    train
-        Rows as `showable` returns them.
-    spans
-        Rows of `task_span` for the task; spans of other splits are ignored.
-
-    Returns
-    -------
-    `number` examples, balanced as far as the samples allow: by class, or between samples with spans and samples without
-    spans. These groups alternate, in an order that depends on the seed.
-
-    Raises
-    ------
-    BadInput
-        If `train` has fewer than `number` samples.
+    `train` has rows as `showable` returns them, `spans` the task's rows of `task_span`. The `number` examples alternate
+    between the classes or, in a task of spans, between samples with and without spans. The order of these groups
+    depends on the seed. If a group has too few samples, the other groups supply the rest. Raises BadInput if `train`
+    has fewer than `number` samples.
     """
     if len(train) < number:
         problem = (
@@ -73,23 +56,23 @@ def examples(
         )
         remedy = "remove the task from the model's `corpora`, or lower `answering.shots`"
         raise BadInput(f"task {description.task}", "train", problem, remedy)
-    marked: dict[str, list[tuple[str, str]]] = {}
+    gold: dict[str, list[tuple[str, str]]] = {}
     evaluated = spans.filter(pl.col("type").is_in(list(description.types)), split="train").sort("sample", "number")
     for sample, kind, text in evaluated.select("sample", "type", "text").iter_rows():
-        marked.setdefault(sample, []).append((kind, text))
+        gold.setdefault(sample, []).append((kind, text))
     groups: dict[str, list[str]] = {}
     rows = {name: (texts, label) for name, texts, label in train.select("sample", "texts", "label").iter_rows()}
     for name, (_, label) in rows.items():
-        groups.setdefault(label or (WITH if name in marked else WITHOUT), []).append(name)
-    chosen = _in_turn(groups, number, f"{description.task} {seed}")
-    return [Example(*rows[name], tuple(marked.get(name, ()))) for name in chosen]
+        groups.setdefault(label or (WITH if name in gold else WITHOUT), []).append(name)
+    names = _in_turn(groups, number, f"{description.task} {seed}")
+    return [Example(*rows[name], tuple(gold.get(name, ()))) for name in names]
 
 
 def _in_turn(groups: Mapping[str, Sequence[str]], number: int, seed: str) -> list[str]:
-    """Take names from the groups in turn, until there are enough."""
+    """Take names from the groups in turn, until there are `number` names."""
     waiting = {group: sorted(groups[group], key=lambda name: digest(seed, name)) for group in groups}
     order = sorted(groups, key=lambda group: digest(seed, "group", group))
-    chosen: list[str] = []
-    while len(chosen) < number:
-        chosen += [waiting[group].pop(0) for group in order if waiting[group]]
-    return chosen[:number]
+    names: list[str] = []
+    while len(names) < number:
+        names += [waiting[group].pop(0) for group in order if waiting[group]]
+    return names[:number]

@@ -1,8 +1,7 @@
-"""Annotation of spans in Label Studio: write its tasks, and turn its exports into samples.
+"""Annotation of spans in Label Studio: export samples to Label Studio, convert its exports to files of samples.
 
-Here: Label Studio's tasks and interface for a task of spans; conversion of exports (JSON or JSON-MIN) to JSON lines in
-the task's form, which `import tasks` reads. Not here: labels of translations (adjudication), where a phrase lies
-(spans).
+Here: Label Studio's tasks and interface for a task of spans; conversion of its exports (JSON or JSON-MIN) to JSON lines
+in the format of the task's files. Not here: labels of translations (adjudication), search of spans (spans).
 """
 
 import json
@@ -25,19 +24,18 @@ from resources.warehouse import Warehouse
 CONTROL = "span"
 """Name of the control for spans, in Label Studio's interface and in its exports."""
 
-AGAIN = "export it from Label Studio as JSON or JSON-MIN"
-
+AGAIN = "export the annotations from Label Studio as JSON or JSON-MIN"
 
 RETURN = """\
 Create a project in Label Studio, paste `labeling-config.xml` as the code of its labeling interface, and import
-`tasks.json`. Choose a label and select the words. Submit every sample, also a sample without any span. Spans that are
-marked beforehand are proposals; they count once you submit them. Then export as JSON. `variorum task labels` turns the
-export into a file that the description of a task can name.
+`tasks.json`. Choose a label and select the words. Submit every sample, even a sample without spans. Spans that are
+already marked are proposals; they count only after you submit the sample. Then export as JSON. `variorum task labels`
+converts the export to a file of samples.
 """
 
 
 class WrittenLabels(NamedTuple):
-    """Numbers of samples and spans written, and of tasks without a finished annotation."""
+    """Numbers of samples and spans written, and of Label Studio's tasks without a finished annotation."""
 
     samples: int
     spans: int
@@ -45,14 +43,14 @@ class WrittenLabels(NamedTuple):
 
 
 def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test", gold: bool = False) -> int:
-    """Write the samples of a split for Label Studio: tasks, and the interface that marks the task's types.
+    """Write the samples of a split for annotation in Label Studio: its tasks, its interface, and a README.
 
     Parameters
     ----------
     folder
-        Written as a whole or not at all. Texts of a restricted task go to a subfolder.
+        Folder to write, as a whole or not at all. Texts of a restricted task go to a subfolder.
     gold
-        Whether the gold spans of the evaluated types are marked beforehand.
+        Whether to mark the gold spans of the evaluated types as proposals.
 
     Returns
     -------
@@ -61,19 +59,19 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
     Raises
     ------
     BadInput
-        For a task that is unknown, of classes, or without samples in the split; a folder that has files or cannot be
-        written.
+        If the task is unknown, is a task of classes, or has no samples in the split; or if the folder is not empty or
+        cannot be written.
     """
     folder = folder.resolve()
     check_vacant(folder, "labels")
-    with warehouse.exclusively():  # consistent tables
+    with warehouse.exclusively():  # so that samples and spans are consistent
         description, samples = _samples(warehouse, code)
         spans = warehouse.read("task_span", pl.DataFrame({"task": [code], "split": [split]}))
     samples = samples.filter(split=split)
     if samples.is_empty():
         raise BadInput(code, split, "has no samples", "name another split, or run `variorum update` first")
-    wanted = spans.filter(gold, pl.col("type").is_in(list(description.types)), pl.col("first").is_not_null())
-    marks = {sample: rows for (sample,), rows in wanted.group_by("sample", maintain_order=True)}
+    proposals = spans.filter(gold, pl.col("type").is_in(list(description.types)), pl.col("first").is_not_null())
+    marks = {sample: rows for (sample,), rows in proposals.group_by("sample", maintain_order=True)}
     content = [_task(description, row, marks.get(row["sample"])) for row in samples.iter_rows(named=True)]
     room = f"{PRIVATE}/" if description.restricted else ""
     files = {
@@ -86,9 +84,9 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
 
 
 def labeling_config(description: TaskDescription) -> bytes:
-    """Label Studio's interface: the texts in their order, and a label for each type of span."""
+    """XML of Label Studio's interface: the texts in order, and a label for each type of spans."""
     view = Element("View")
-    # Without this style it shows and returns runs of white space as one blank, but counts them in offsets.
+    # Without this style, Label Studio reduces runs of white space to one space in texts, but not in its offsets.
     SubElement(view, "Style").text = ".htx-text{ white-space: pre-wrap; }"
     for number, name in enumerate(description.texts, start=1):
         SubElement(view, "Header", value=name)
@@ -103,40 +101,42 @@ def labeling_config(description: TaskDescription) -> bytes:
 
 
 def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> WrittenLabels:
-    """Turn an export of Label Studio into a file in the task's form: JSON lines in the order of the samples.
+    """Convert an export of Label Studio to a file of samples: JSON lines as in the task's files, in their order.
 
-    Writes the samples with a finished annotation, also those without spans. Skipped annotations, drafts and predictions
-    are ignored. The export is checked against the task's current samples.
+    The file has the samples with a finished annotation, with or without spans. Skipped annotations, drafts and
+    predictions are ignored. The export is checked against the task's current samples.
 
     Raises
     ------
     BadInput
-        For a file that is no export of this task's samples; a sample that is unknown, has changed, is repeated or was
-        marked by several people; a span of another type, or whose words differ from the text at its place; an export
-        without a finished sample; or an `out` that exists. Nothing is written then.
+        If the file is not an export of this task's samples; a sample is unknown, has changed, is repeated or has
+        several annotations; a span has a type that the task lacks, or its words differ from the text at its place; no
+        sample has a finished annotation; or `out` exists. Nothing is written then.
     """
     if out.exists():
-        raise BadInput(out, "", "exists already", "give another file")
+        raise BadInput(out, "", "already exists", "give the path of a new file")
     description, rows = _samples(warehouse, code)
     samples = {(row["split"], row["sample"]): row for row in rows.iter_rows(named=True)}
     labeled: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
     waiting = 0
-    for shown, finished in _export(file):
-        key = str(shown.get("split")), str(shown.get("sample"))
+    for fields, finished in _export(file):
+        key = str(fields.get("split")), str(fields.get("sample"))
         where = " ".join(key)
-        if shown.get("task") != code or key not in samples:
-            raise BadInput(file, where, f"is no sample of {code}", "give an export of `variorum task annotate`")
+        if fields.get("task") != code or key not in samples:
+            raise BadInput(
+                file, where, f"is not a sample of {code}", "annotate the samples that `variorum task annotate` writes"
+            )
         texts = json.loads(samples[key]["texts"])
-        if [shown.get(f"text_{number}") for number in range(1, len(texts) + 1)] != list(texts.values()):
-            raise BadInput(file, where, "has other texts than the task has now", "annotate the samples again")
+        if [fields.get(f"text_{number}") for number in range(1, len(texts) + 1)] != list(texts.values()):
+            raise BadInput(file, where, "its texts have changed since the export", "annotate the current samples")
         if key in labeled or len(finished) > 1:
-            raise BadInput(file, where, "was marked more than once", "export the annotations of one annotator")
+            raise BadInput(file, where, "has several annotations", "export the annotations of one annotator")
         if not finished:
             waiting += 1
             continue
         labeled[key] = _spans(finished[0], description, texts[description.marked], file, where)
     if not labeled:
-        raise BadInput(file, "", "has no finished sample", "submit annotations, then export them")
+        raise BadInput(file, "", "has no finished annotation", "submit annotations, then export them")
     order = sorted(labeled, key=lambda key: (key[0], samples[key]["position"]))
     lines = [json.dumps(_line(description, samples[key], labeled[key]), ensure_ascii=False) for key in order]
     whole_files.hand_over(out, "".join(f"{line}\n" for line in lines))
@@ -144,18 +144,21 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> Writ
 
 
 def _samples(warehouse: Warehouse, code: str) -> tuple[TaskDescription, pl.DataFrame]:
+    """Description and rows of `task_sample` of a task of spans."""
     description = tasks(warehouse, [code])[code]
     if description.kind != "spans":
-        raise BadInput(code, "kind", f"is {description.kind}: no spans to mark", "name a task of spans")
+        raise BadInput(
+            code, "kind", f"is {description.kind}, so that there are no spans to mark", "name a task of spans"
+        )
     return description, warehouse.read("task_sample", pl.DataFrame({"task": [code]})).sort("split", "position")
 
 
 def _task(description: TaskDescription, row: Mapping[str, Any], marks: pl.DataFrame | None) -> dict[str, Any]:
-    """A sample in the form that Label Studio imports. `marks` become a prediction."""
+    """A sample as Label Studio imports it. `marks` are rows of `task_span`, which become a prediction."""
     texts = json.loads(row["texts"])
     names = {name: f"text_{number}" for number, name in enumerate(texts, start=1)}
-    shown = {names[name]: text for name, text in texts.items()}
-    task: dict[str, Any] = {"data": {"task": row["task"], "split": row["split"], "sample": row["sample"], **shown}}
+    fields = {key: row[key] for key in ("task", "split", "sample")}
+    task: dict[str, Any] = {"data": fields | {names[name]: text for name, text in texts.items()}}
     if marks is None:
         return task
     marked = texts[description.marked]
@@ -173,41 +176,42 @@ def _task(description: TaskDescription, row: Mapping[str, Any], marks: pl.DataFr
 
 
 def _export(file: Path) -> Iterable[tuple[dict[str, Any], list[list[Any]]]]:
-    """The data of each task of an export, and the marks of each finished annotation."""
+    """The data of each task in an export, and the list of marked spans in each of its finished annotations."""
     try:
         content = json.loads(decode(file))
     except (ValueError, RecursionError) as error:
-        raise BadInput(file, "", f"is no JSON ({error})", AGAIN) from error
+        raise BadInput(file, "", f"is not JSON ({error})", AGAIN) from error
     if not isinstance(content, list):
-        raise BadInput(file, "", "is no list of tasks", AGAIN)
+        raise BadInput(file, "", "is not a list of tasks", AGAIN)
     for place, task in enumerate(content, start=1):
         try:
-            if "data" not in task:  # JSON-MIN: one annotation per task, an empty control is omitted
+            if "data" not in task:  # JSON-MIN has one annotation per task, and omits an empty control
                 yield task, [task.get(CONTROL, [])] if "annotator" in task else []
                 continue
             annotations = task.get("annotations") or []
-            done = [one for one in annotations if not (one.get("was_cancelled") or one.get("skipped"))]
-            marks = [[part["value"] for part in one["result"] if part["from_name"] == CONTROL] for one in done]
+            finished = [entry for entry in annotations if not (entry.get("was_cancelled") or entry.get("skipped"))]
+            marks = [[part["value"] for part in entry["result"] if part["from_name"] == CONTROL] for entry in finished]
             yield dict(task["data"]), marks
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise BadInput(file, f"task {place}", "is of another form", AGAIN) from error
+            raise BadInput(file, f"task {place}", "is not in Label Studio's format", AGAIN) from error
 
 
 def _spans(
     marks: list[Any], description: TaskDescription, text: str, file: Path, where: str
 ) -> list[tuple[str, int, int]]:
-    """Type, first and last character of each mark, in the order of the text."""
+    """Type, start and end of each marked span, in the order of the text; character offsets, half-open."""
     spans = set()
     for mark in marks:
         try:
             kinds = list(mark["labels"])
             first, last = marked_span(Marked(mark["start"], mark["end"], str(mark.get("text", ""))), text)
         except (AttributeError, KeyError, TypeError) as error:
-            raise BadInput(file, where, "has a mark of another form", AGAIN) from error
+            raise BadInput(file, where, "has a span that is not in Label Studio's format", AGAIN) from error
         except ValueError as error:
-            raise BadInput(file, where, "a span's words differ from the text at its place", "mark it again") from error
+            problem = "a span's words differ from the text at its place"
+            raise BadInput(file, where, problem, "mark the span again") from error
         if not text[first:last].strip():
-            raise BadInput(file, where, "has a span without words", "mark it again")
+            raise BadInput(file, where, "has a span without words", "mark the span again")
         for kind in kinds:
             if kind not in description.types:
                 raise BadInput(
@@ -220,7 +224,7 @@ def _spans(
 def _line(
     description: TaskDescription, row: Mapping[str, Any], spans: Iterable[tuple[str, int, int]]
 ) -> dict[str, Any]:
-    """A sample as a line of the task's files."""
+    """A sample as an object for a line of the task's files. `spans` has type, start and end of each span."""
     texts, spans, fields = json.loads(row["texts"]), list(spans), description.spans
     assert fields is not None
     line: dict[str, Any] = {description.sample: row["sample"]}
@@ -239,10 +243,11 @@ def _line(
 
 
 def _readme(description: TaskDescription, count: int) -> str:
-    warning = f"`{PRIVATE}` holds texts that may not be passed on.\n\n" if description.restricted else ""
+    """Text of the README for annotators. `count` is the number of samples."""
+    warning = f"`{PRIVATE}` holds texts that must not be passed on.\n\n" if description.restricted else ""
     kinds = "\n".join(f"- `{kind}`: {meaning}" for kind, meaning in description.types.items())
     return (
         f"# Spans to mark: {description.title} ({description.task})\n\n{warning}"
         f"{count} samples, {description.licence}.\n\n"
-        f"## What to mark\n\n{description.instructions}\n\n{kinds}\n\n## How to send it back\n\n{RETURN}"
+        f"## What to mark\n\n{description.instructions}\n\n{kinds}\n\n## How to return the annotations\n\n{RETURN}"
     )

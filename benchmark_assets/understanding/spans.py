@@ -1,10 +1,11 @@
 """Locate spans in a text.
 
-Here: check of given places; exact search; search in normalized texts. Not here: the source of spans, scores (muc).
+Here: checks of given places, exact search, search in normalized texts. Not here: the origin of spans, scores (muc).
 
-Normalization makes these equal: canonically equivalent characters (Unicode's NFC and NFD); runs of white space and one
-blank; a tsheg with and without white space after it (Tibetan has none there; files have line breaks of the printed
-page); the tshegs U+0F0C and U+0F0B, since U+0F0C only forbids a line break after it. Shads, case and punctuation count.
+Normalization removes four differences: between canonically equivalent characters (Unicode's NFC and NFD); between a
+run of white space and a single space; between a tsheg with and without white space after it (Tibetan has no spaces
+there, but files keep line breaks of the printed page); between the tshegs U+0F0B and U+0F0C, which differ only in
+whether a line may break after them. Differences of case and punctuation, such as shads, remain.
 """
 
 import re
@@ -17,13 +18,14 @@ from typing import Literal, NamedTuple
 TSHEG, BOUND_TSHEG = "\u0f0b", "\u0f0c"
 
 Way = Literal["given", "exact", "normalized", "absent"]
+"""How a span was located: at the given place, by exact search, by search in the normalized text, or not at all."""
 
 
 class SpanPlace(NamedTuple):
-    """Characters `first` up to `last` of a text, half-open; None if the span is absent.
+    """Place of a span in a text: character offsets, half-open; None if the text does not contain the span.
 
-    `located` is how it was found. `occurrences` is the number of occurrences found in that way; above 1, the place is a
-    choice among them. It is 1 for a given place.
+    `occurrences` is the number of occurrences that the search found; if there are several, the place is one of them. It
+    is 1 for a given place.
     """
 
     first: int | None
@@ -35,39 +37,34 @@ class SpanPlace(NamedTuple):
 ABSENT = SpanPlace(None, None, "absent", 0)
 
 
-def locate(text: str, spans: Sequence[str], given: Sequence[tuple[int, int]] = ()) -> list[SpanPlace]:
-    """Find each span in a text.
+def locate(text: str, spans: Sequence[str], given_places: Sequence[tuple[int, int]] = ()) -> list[SpanPlace]:
+    """Locate each span in a text.
 
-    Equal spans get successive occurrences, in their order. A span takes the first free occurrence; if a place was given
-    but holds other words, the free occurrence that begins nearest to it. If no occurrence is free, it shares one.
+    A span gets its given place, if the text there equals the span. Otherwise it gets the unoccupied occurrence that
+    begins nearest to its given place; without given places, the first unoccupied occurrence. Equal spans thus get
+    successive occurrences. If all occurrences are occupied, spans share them. A place found by search never separates a
+    letter from its combining marks.
 
-    Parameters
-    ----------
-    given
-        Place of each span; empty if there are none.
-
-    Returns
-    -------
-    A place for each span. No place that was searched separates a letter from its marks.
+    `given_places` has a place for each span in character offsets, half-open, or is empty.
     """
     searched = _Text(text)
-    taken: set[tuple[int, int]] = set()
+    occupied: set[tuple[int, int]] = set()
     places: list[SpanPlace | None] = [None] * len(spans)
-    for number, (span, (first, last)) in enumerate(zip(spans, given, strict=False)):
+    for number, (span, (first, last)) in enumerate(zip(spans, given_places, strict=False)):
         if 0 <= first < last and text[first:last] == span:
             places[number] = SpanPlace(first, last, "given", 1)
-            taken.add((first, last))
+            occupied.add((first, last))
     located: list[SpanPlace] = []
     for number, span in enumerate(spans):
-        place = places[number] or _search(searched, span, taken, given[number][0] if given else 0)
+        place = places[number] or _search(searched, span, occupied, given_places[number][0] if given_places else 0)
         if place.first is not None and place.last is not None:
-            taken.add((place.first, place.last))
+            occupied.add((place.first, place.last))
         located.append(place)
     return located
 
 
 class _Text:
-    """A text, and its normalized form, computed on first use."""
+    """A text to search, and its normalized form, which is computed on first use."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -77,74 +74,78 @@ class _Text:
         return _normalize(self.text)
 
     def exact(self, span: str) -> list[tuple[int, int]]:
-        """Exact occurrences of a span."""
-        return self._whole((at, at + len(span)) for at in _occurrences(self.text, span))
+        """Places of the exact occurrences of a span."""
+        return self._whole((start, start + len(span)) for start in _occurrences(self.text, span))
 
     def alike(self, span: str) -> list[tuple[int, int]]:
-        """Occurrences of a span in the normalized text, as places of the text."""
+        """Places in the text of the occurrences of a span in the normalized text."""
         words = _normalize(span.strip()).text
         starts, ends = self.normalized.starts, self.normalized.ends
-        matches = ((at, at + len(words)) for at in _occurrences(self.normalized.text, words))
-        return self._whole((starts[at], ends[end]) for at, end in matches if at in starts and end in ends)
+        matches = ((start, start + len(words)) for start in _occurrences(self.normalized.text, words))
+        return self._whole((starts[start], ends[end]) for start, end in matches if start in starts and end in ends)
 
     def _whole(self, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Drop places that separate a letter from its marks at either end, and places that overlap an earlier one."""
-        kept: list[tuple[int, int]] = []
+        """The places without those that separate a letter from its marks, or that overlap an earlier place."""
+        valid: list[tuple[int, int]] = []
         for place in places:
-            parted = any(at < len(self.text) and unicodedata.category(self.text[at])[0] == "M" for at in place)
-            if not parted and (not kept or place[0] >= kept[-1][1]):
-                kept.append(place)
-        return kept
+            splits_letter = any(
+                end < len(self.text) and unicodedata.category(self.text[end])[0] == "M" for end in place
+            )
+            if not splits_letter and (not valid or place[0] >= valid[-1][1]):
+                valid.append(place)
+        return valid
 
 
 class _Normalized(NamedTuple):
-    """A normalized text. `starts` maps offsets where a character begins to offsets in the text, `ends` offsets where
-    one ends."""
+    """A normalized text, with maps from its offsets to offsets of the original text.
+
+    `starts` has the offsets at which a character begins, `ends` those at which a character ends.
+    """
 
     text: str
     starts: dict[int, int]
     ends: dict[int, int]
 
 
-def _search(searched: _Text, span: str, taken: set[tuple[int, int]], near: int) -> SpanPlace:
+def _search(searched: _Text, span: str, occupied: set[tuple[int, int]], near: int) -> SpanPlace:
+    """The occurrence of a span that begins nearest to offset `near`, preferably an unoccupied occurrence."""
     if not span.strip():
         return ABSENT
-    places, way = searched.exact(span), "exact"
-    if not places:
-        places, way = searched.alike(span), "normalized"
+    exact = searched.exact(span)
+    places = exact or searched.alike(span)
     if not places:
         return ABSENT
-    free = [place for place in places if place not in taken] or places
-    first, last = min(free, key=lambda place: (abs(place[0] - near), place[0]))
-    return SpanPlace(first, last, "exact" if way == "exact" else "normalized", len(places))
+    candidates = [place for place in places if place not in occupied] or places
+    first, last = min(candidates, key=lambda place: (abs(place[0] - near), place[0]))
+    return SpanPlace(first, last, "exact" if exact else "normalized", len(places))
 
 
 def _occurrences(text: str, words: str) -> list[int]:
-    """Where words begin, overlapping occurrences included."""
+    """Offsets at which words begin in a text, including overlapping occurrences."""
     return [match.start() for match in re.finditer(f"(?={re.escape(words)})", text)]
 
 
 def _normalize(text: str) -> _Normalized:
-    # NFD works letter by letter; two texts have the same NFD if and only if they have the same NFC.
+    # Two texts have equal NFD forms if and only if their NFC forms are equal; NFD can be computed letter by letter.
     parts: list[str] = []
     starts: dict[int, int] = {}
     ends: dict[int, int] = {}
-    at = 0
+    length = 0
     for first, last in pairwise([*_cuts(text), len(text)]):
         part = unicodedata.normalize("NFD", text[first:last]).replace(BOUND_TSHEG, TSHEG)
         if part.isspace():
             part = "" if parts and parts[-1].endswith(TSHEG) else " "
         if part:
             parts.append(part)
-            starts[at] = first
-            at += len(part)
-            ends[at] = last
+            starts[length] = first
+            length += len(part)
+            ends[length] = last
     return _Normalized("".join(parts), starts, ends)
 
 
 def _cuts(text: str) -> list[int]:
-    """Where letters with their marks and runs of white space begin."""
+    """Offsets at which a letter with its marks, or a run of white space, begins."""
     return [
-        at for at, letter in enumerate(text)
-        if not at or not (unicodedata.combining(letter) or (letter.isspace() and text[at - 1].isspace()))
+        place for place, letter in enumerate(text)
+        if not place or not (unicodedata.combining(letter) or (letter.isspace() and text[place - 1].isspace()))
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Read the inputs of understanding scores from the warehouse: gold answers, answers of all systems, scoring settings.
+"""Inputs of the understanding scores from the warehouse: gold answers, answers of all systems, settings of scores.
 
 Not here: the scores themselves (scores, board), Dagster assets (assets).
 """
@@ -7,19 +7,19 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from benchmark_assets.understanding import board, scores
+from benchmark_assets.understanding import board, scores, tasks
 from benchmark_assets.understanding.baselines import UNTRAINED
 from benchmark_assets.understanding.description import TaskDescription
-from benchmark_assets.understanding.tasks import readable, tasks
 from resources.digest import digest
 from resources.warehouse import Warehouse
 
 AS_ANSWERED = pl.col("model").alias("system"), pl.col("seed", "sample", "label", "usable")
-"""Columns of `answer` in the form that `scores.marked` takes."""
+"""Columns of `answer` as `scores.marked` takes them."""
 
 _OF_BASELINES = pl.col("baseline").alias("system"), pl.col("seed", "sample", "label"), pl.lit(True).alias("usable")
 
 ANSWERED = ("baseline_answer", "encoder_answer")
+"""Tables with the answers of baselines."""
 
 
 def keys(truth: scores.Gold) -> pl.DataFrame:
@@ -27,91 +27,98 @@ def keys(truth: scores.Gold) -> pl.DataFrame:
     return pl.DataFrame({"task": [truth.task.task]})
 
 
-def golds(warehouse: Warehouse, due: pl.DataFrame) -> Iterator[scores.Gold]:
-    """Gold answers to each task of these partitions."""
-    for code, task in sorted(tasks(warehouse, due["task"].unique().to_list()).items()):
+def golds(warehouse: Warehouse, partitions: pl.DataFrame) -> Iterator[scores.Gold]:
+    """Gold answers to each task in the column `task` of the partitions, in the order of their codes."""
+    for code, task in sorted(tasks.tasks(warehouse, partitions["task"].unique().to_list()).items()):
         test = pl.DataFrame({"task": [code], "split": ["test"]})
         yield scores.gold(task, warehouse.read("task_sample", test), warehouse.read("task_span", test))
 
 
 def _contract(task: TaskDescription) -> str:
-    """Hash of the parts of a description that determine how answers are scored."""
+    """Hash of the parts of a description that determine the scores of given answers."""
     return digest(scores.signature(task), sorted(task.classes), task.marked)
 
 
-def settings(warehouse: Warehouse, asked: pl.DataFrame, dims: list[str], *more: object) -> pl.DataFrame:
-    """Settings of scores by task. Scores stay as they are while a description is unusable; `task_sample` names the
-    fault."""
-    descriptions = readable(warehouse, set(asked["task"]))
-    contracts = {code: digest(_contract(task), *more) if task else None for code, task in descriptions.items()}
-    by_task = pl.DataFrame(list(contracts.items()), schema={"task": pl.String, "settings": pl.String}, orient="row")
-    return asked.select(dims).join(by_task, on="task")
+def settings(warehouse: Warehouse, partitions: pl.DataFrame, dims: list[str], *more: object) -> pl.DataFrame:
+    """Settings of a score asset: its dimensions `dims`, and `settings` by task, as `tasks.settings` returns them.
+
+    `more` are further values that determine the scores.
+    """
+    by_task = tasks.settings(warehouse, partitions["task"], lambda task: digest(_contract(task), *more))
+    return partitions.select(dims).join(by_task, on="task")
 
 
-def of_all(warehouse: Warehouse, asked: pl.DataFrame, words: str) -> pl.DataFrame:
-    """Settings of an asset without partitions. It applies if there is a task, and stays as it is while a description is
-    unusable."""
+def of_all(warehouse: Warehouse, partitions: pl.DataFrame, signature: str) -> pl.DataFrame:
+    """Settings of an asset without partitions that covers all tasks.
+
+    The asset applies if there is a task. Its settings are null, so that its rows are kept, while the description of a
+    task cannot be read.
+    """
     contracts = {}
-    for code, task in readable(warehouse).items():
+    for code, task in tasks.readable(warehouse).items():
         if task is None:
-            return asked.with_columns(settings=pl.lit(None, pl.String))
+            return partitions.with_columns(settings=pl.lit(None, pl.String))
         contracts[code] = task.benchmark, task.language, _contract(task)
-    applicable = asked if contracts else asked.clear()
-    return applicable.with_columns(settings=pl.lit(digest(words, sorted(contracts.items()))))
+    applicable = partitions if contracts else partitions.clear()
+    return applicable.with_columns(settings=pl.lit(digest(signature, sorted(contracts.items()))))
 
 
 def groups(warehouse: Warehouse) -> dict[str, board.TaskGroup]:
-    """The group of each task, whose mean it counts in."""
-    return {code: board.TaskGroup(task.benchmark, task.language) for code, task in tasks(warehouse).items()}
+    """Group of each task, by code. The tasks of a group share a mean."""
+    return {code: board.TaskGroup(task.benchmark, task.language) for code, task in tasks.tasks(warehouse).items()}
 
 
 def baseline_scores(warehouse: Warehouse) -> pl.DataFrame:
-    """Scores of all baselines that are trained or follow a rule, in the columns of `scores.BASELINE_SCORE`."""
-    rows = [
-        warehouse.read(table, columns=scores.BASELINE_SCORE.names()) for table in ("baseline_score", "encoder_score")
-    ]
+    """Scores of all baselines except chance, in the columns of `scores.BASELINE_SCORE`."""
+    tables = "baseline_score", "encoder_score"
+    rows = [warehouse.read(table, columns=scores.BASELINE_SCORE.names()) for table in tables]
     return pl.concat(rows).sort("task", "baseline")
 
 
 def baseline_marks(warehouse: Warehouse, truth: scores.Gold, table: str) -> pl.DataFrame:
-    """Points of the baselines' answers to a task in a table of `ANSWERED`, as `scores.marked` returns them."""
+    """Points of the answers to a task in a table of `ANSWERED`, as `scores.marked` returns them."""
     spans = warehouse.read("baseline_span", keys(truth)).rename({"baseline": "system"})
     return scores.marked(truth, warehouse.read(table, keys(truth)).select(*_OF_BASELINES), spans)
 
 
-def scored_baselines(warehouse: Warehouse, due: pl.DataFrame, table: str) -> pl.DataFrame:
-    """Scores of the answers to these tasks in a table of `ANSWERED`, in the columns of `scores.BASELINE_SCORE`."""
+def scored_baselines(warehouse: Warehouse, partitions: pl.DataFrame, table: str) -> pl.DataFrame:
+    """Scores of the baselines with answers in a table of `ANSWERED`, in the columns of `scores.BASELINE_SCORE`.
+
+    `partitions` has the column `task`.
+    """
     rows = [pl.DataFrame(schema=scores.BASELINE_SCORE)]
-    for truth in golds(warehouse, due):
-        made = dict(warehouse.read(table, keys(truth), ["baseline", "signature"]).iter_rows())
+    for truth in golds(warehouse, partitions):
+        signatures = dict(warehouse.read(table, keys(truth), ["baseline", "signature"]).iter_rows())
         neighbours = warehouse.read("task_leakage", keys(truth))
-        rows.append(scores.baseline_scores(truth, baseline_marks(warehouse, truth, table), neighbours, made))
+        rows.append(scores.baseline_scores(truth, baseline_marks(warehouse, truth, table), neighbours, signatures))
     return pl.concat(rows)
 
 
 def all_scores(warehouse: Warehouse) -> pl.DataFrame:
     """Scores of models, trained baselines, rules and chance, in the columns of `board.SCORES`."""
-    nothing = pl.lit(None, pl.Float64)
-    of_models = warehouse.read("task_score").with_columns(kind=pl.lit(board.MODEL), system="model", near=nothing)
-    kind = pl.when(pl.col("baseline").is_in(UNTRAINED)).then(pl.lit(board.RULE)).otherwise(pl.lit(board.TRAINED))
-    trained = baseline_scores(warehouse).with_columns(kind=kind, system="baseline")
-    guessed = warehouse.read("task_chance").with_columns(
-        kind=pl.lit(board.BASELINE), system="baseline", score_low=nothing, score_high=nothing, score_sd=nothing,
-        near=nothing,
-    )  # fmt: skip
-    return pl.concat([rows.select(board.SCORES.names()) for rows in (of_models, trained, guessed)])
+    null = pl.lit(None, pl.Float64)
+    of_models = warehouse.read("task_score").with_columns(kind=pl.lit(board.MODEL), system="model", near=null)
+    of_baselines = baseline_scores(warehouse).with_columns(kind=_kind("baseline"), system="baseline")
+    of_chance = warehouse.read("task_chance").with_columns(
+        kind=pl.lit(board.BASELINE), system="baseline", score_low=null, score_high=null, score_sd=null, near=null
+    )
+    return pl.concat([rows.select(board.SCORES.names()) for rows in (of_models, of_baselines, of_chance)])
 
 
 def all_marks(warehouse: Warehouse) -> pl.DataFrame:
-    """Points of each answer, in the columns of `board.ALL_MARKS`."""
+    """Points of each answer of models and baselines, in the columns of `board.ALL_MARKS`."""
     parts = [pl.DataFrame(schema=board.ALL_MARKS)]
-    kind = pl.when(pl.col("system").is_in(UNTRAINED)).then(pl.lit(board.RULE)).otherwise(pl.lit(board.TRAINED))
     for truth in golds(warehouse, warehouse.read("task", columns=["task"])):
         spans = warehouse.read("answer_span", keys(truth)).rename({"model": "system"})
         of_models = scores.marked(truth, warehouse.read("answer", keys(truth)).select(*AS_ANSWERED), spans)
         parts.append(_marks_of(of_models, truth, pl.lit(board.MODEL)))
-        parts += [_marks_of(baseline_marks(warehouse, truth, table), truth, kind) for table in ANSWERED]
+        parts += [_marks_of(baseline_marks(warehouse, truth, table), truth, _kind("system")) for table in ANSWERED]
     return pl.concat(parts)
+
+
+def _kind(column: str) -> pl.Expr:
+    """Kind of the baseline that a column names: rule or trained."""
+    return pl.when(pl.col(column).is_in(UNTRAINED)).then(pl.lit(board.RULE)).otherwise(pl.lit(board.TRAINED))
 
 
 def _marks_of(marks: pl.DataFrame, truth: scores.Gold, kind: pl.Expr) -> pl.DataFrame:

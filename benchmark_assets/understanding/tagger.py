@@ -1,11 +1,11 @@
-"""Mark spans by a linear classifier that labels stretches of text between signs of punctuation.
+"""Find spans by a linear classifier of stretches, the parts of a text between punctuation marks.
 
 Here: stretches, training, the choice of spans. Not here: n-grams (linear), overlap of two texts (overlap), which tasks
 it applies to (baselines).
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,19 +16,20 @@ from benchmark_assets.understanding import linear, muc
 from benchmark_assets.understanding.overlap import LENGTHS, Rarity, along
 
 SIGNS = r"|.?!\u0964\u0965\u0f0d-\u0f12\u0f14"
-"""Signs that end a stretch: dots, daṇḍas and shads. A line break ends one too; the tsheg and the comma do not."""
+"""Punctuation that ends a stretch: periods, question and exclamation marks, bars, daṇḍas and shads. A line break also
+ends a stretch; a tsheg or a comma does not."""
 
 AROUND = (-2, -1, 0, 1, 2)
-"""Distances of the stretches whose n-grams are features: the words that introduce a quotation lie before it."""
+"""Offsets of the stretches whose n-grams are features of a stretch. The words before a quotation introduce it."""
 
 PENALTY = 0.1
-"""C of the support vector machine: the better of 0.1 and 1 in cross-validation on the train split of QUDT."""
+"""C of the support vector machine; of 0.1 and 1, the better in cross-validation on the train split of QUDT."""
 
 FOLDS = 4
 LEVELS = (-0.9, -0.6, -0.3, 0.0, 0.3, 0.6)
 CHANGES = (0.0, 0.25, 0.5, 1.0, 2.0)
-"""Candidates for the constant added to the classifier's value of each stretch, and for the cost of beginning or ending
-a span. The pair with the best cross-validated score on the train split is taken."""
+"""Candidates for the level, a constant added to the classifier's value of each stretch, and for the change, the cost of
+beginning or ending a span. Training takes the pair with the best cross-validated score on the train split."""
 
 _HOW = (
     f"linear support vector machine, C {PENALTY:g}, over stretches between signs of punctuation; level and cost of a "
@@ -45,7 +46,7 @@ _STRETCH = re.compile(rf"[^{SIGNS}\n]+[{SIGNS}\s]*")
 
 
 class TaggedSpan(NamedTuple):
-    """A span and its place: characters, half-open; None if the text does not contain it."""
+    """A span and its place: character offsets, half-open; None if the text does not contain the span."""
 
     type: str
     text: str
@@ -53,8 +54,8 @@ class TaggedSpan(NamedTuple):
     last: int | None
 
 
-class Chosen(NamedTuple):
-    """The model of one type of spans: weights of the features, bias including the level, cost of a change."""
+class TypeModel(NamedTuple):
+    """The trained model of one type of spans: `weights`, shape (features,), `bias` with the level added, `change`."""
 
     weights: NDArray[np.float64]
     bias: float
@@ -62,7 +63,8 @@ class Chosen(NamedTuple):
 
 
 def stretches(text: str) -> list[tuple[int, int]]:
-    """Places of the stretches of a text, half-open, with their signs and without surrounding white space."""
+    """Places of a text's stretches: character offsets, half-open. The final punctuation is part of a stretch,
+    surrounding white space is not."""
     places = []
     for match in _STRETCH.finditer(text):
         words = match.group()
@@ -73,7 +75,7 @@ def stretches(text: str) -> list[tuple[int, int]]:
 
 
 class Tagger:
-    """A linear classifier over the n-grams of each stretch and the stretches around it, for each type of spans.
+    """For each type of spans, a linear classifier over the n-grams of a stretch and of the stretches around it.
 
     Parameters
     ----------
@@ -82,7 +84,8 @@ class Tagger:
     spans
         Gold spans of each text.
     types
-        Types to mark. A type that is missing in some fold cannot be learned, and is never marked.
+        Types to find. A type is never found if it cannot be learned: if the train texts outside of some fold have no
+        stretch inside a span of the type, or only such stretches.
 
     Raises
     ------
@@ -91,21 +94,19 @@ class Tagger:
     """
 
     def __init__(self, texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]], types: Sequence[str]) -> None:
-        self.terms = linear.Terms([words for text in texts for words in _words(text)])
-        self.chosen = _train(texts, spans, types, _surrounded(self.terms.train, texts))
+        self.terms = linear.Terms([stretch for text in texts for stretch in _words(text)])
+        self.models = _train(texts, spans, types, _surrounded(self.terms.train, texts))
 
     def mark(self, texts: Sequence[str]) -> list[list[TaggedSpan]]:
-        """The spans of each text."""
-        if not any(map(stretches, texts)):
-            return [[] for _ in texts]
-        weights = self.terms.weigh([words for text in texts for words in _words(text)])
-        return _marked(texts, self.chosen, _surrounded(weights, texts))
+        """Predicted spans of each text, in the order of the text."""
+        words = [stretch for text in texts for stretch in _words(text)]
+        return _marked(texts, self.models, lambda: _surrounded(self.terms.weigh(words), texts))
 
 
 class PairTagger:
-    """A linear classifier over the overlap of each stretch with another text, for each type of spans.
+    """For each type of spans, a linear classifier over the overlap of a stretch with another text.
 
-    Parameters and errors as for `Tagger`; `others` are the other texts.
+    Parameters and errors are those of `Tagger`. `others` has the text with which each text's stretches are compared.
     """
 
     def __init__(
@@ -115,13 +116,11 @@ class PairTagger:
         features = self._features(texts, others)
         self.mean, self.spread = features.mean(axis=0), features.std(axis=0)
         self.spread[self.spread == 0] = 1
-        self.chosen = _train(texts, spans, types, csr_array((features - self.mean) / self.spread))
+        self.models = _train(texts, spans, types, csr_array((features - self.mean) / self.spread))
 
     def mark(self, texts: Sequence[str], others: Sequence[str]) -> list[list[TaggedSpan]]:
-        """The spans of each text."""
-        if not any(map(stretches, texts)):
-            return [[] for _ in texts]
-        return _marked(texts, self.chosen, csr_array((self._features(texts, others) - self.mean) / self.spread))
+        """Predicted spans of each text, in the order of the text."""
+        return _marked(texts, self.models, lambda: csr_array((self._features(texts, others) - self.mean) / self.spread))
 
     def _features(self, texts: Sequence[str], others: Sequence[str]) -> NDArray[np.float64]:
         pairs = zip(texts, others, strict=True)
@@ -133,27 +132,33 @@ def _words(text: str) -> list[str]:
 
 
 def _surrounded(weights: csr_array, texts: Sequence[str]) -> csr_array:
-    """Weights of each stretch, joined with those of the stretches around it; zeros beyond the ends of its text."""
+    """Weights of each stretch and of the stretches around it, shape (stretches, len(AROUND) * vocabulary).
+
+    `weights` has shape (stretches, vocabulary). Weights beyond the ends of the stretch's text are 0.
+    """
     of_text = np.repeat(np.arange(len(texts)), [len(stretches(text)) for text in texts])
     padded = vstack([weights, csr_array((1, weights.shape[1]))]).tocsr()
     places = np.arange(len(of_text))
     parts = []
     for distance in AROUND:
-        others = np.clip(places + distance, 0, len(places) - 1)
-        within = (others == places + distance) & (of_text[others] == of_text)
-        parts.append(padded[np.where(within, others, len(places))])
+        neighbors = np.clip(places + distance, 0, len(places) - 1)
+        within = (neighbors == places + distance) & (of_text[neighbors] == of_text)
+        parts.append(padded[np.where(within, neighbors, len(places))])
     return hstack(parts).tocsr()
 
 
 def _train(
     texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]], types: Sequence[str], features: csr_array
-) -> dict[str, Chosen]:
-    """The model of each type that can be learned, with the level and cost that do best on held-out texts."""
+) -> dict[str, TypeModel]:
+    """The model of each type that can be learned, with the level and change that score best on held-out texts.
+
+    `features` has shape (stretches, features), with the stretches of all texts in order.
+    """
     from sklearn.svm import LinearSVC  # type: ignore[import-untyped]  # takes a second
 
     cuts = [stretches(text) for text in texts]
     folds = np.repeat(np.arange(len(texts)) % FOLDS, [len(cut) for cut in cuts])
-    chosen: dict[str, Chosen] = {}
+    models: dict[str, TypeModel] = {}
     for kind in types:
         gold = [[span for span in of_text if span.type == kind] for of_text in spans]
         inside = np.array([within for marks, cut in zip(gold, cuts, strict=True) for within in _inside(marks, cut)])
@@ -174,69 +179,73 @@ def _train(
             key=lambda pair: _score(texts, gold, _spans(texts, cuts, kind, values + pair[0], pair[1])),
         )
         machine = fit(np.ones(len(inside), dtype=bool))
-        chosen[kind] = Chosen(machine.coef_[0], float(machine.intercept_[0]) + level, change)
-    if not chosen:
-        raise ValueError(f"its train split has too few spans of {', '.join(types)}")
-    return chosen
+        models[kind] = TypeModel(machine.coef_[0], float(machine.intercept_[0]) + level, change)
+    if not models:
+        raise ValueError(f"the train split has too few spans of {', '.join(types)}")
+    return models
 
 
 def _inside(spans: Sequence[TaggedSpan], cut: Sequence[tuple[int, int]]) -> Iterator[bool]:
-    """For each stretch, whether more than half of it lies in one span."""
+    """For each stretch, whether more than half of it lies inside a single span."""
     placed = [(span.first, span.last) for span in spans if span.first is not None and span.last is not None]
     for first, last in cut:
         yield any(min(last, end) - max(first, begin) > (last - first) / 2 for begin, end in placed)
 
 
-def _marked(texts: Sequence[str], chosen: dict[str, Chosen], features: csr_array) -> list[list[TaggedSpan]]:
-    marked: list[list[TaggedSpan]] = [[] for _ in texts]
+def _marked(
+    texts: Sequence[str], models: dict[str, TypeModel], compute: Callable[[], csr_array]
+) -> list[list[TaggedSpan]]:
+    """Spans of all types in each text, in the order of the text. `compute` returns the features, as for `_train`."""
+    spans: list[list[TaggedSpan]] = [[] for _ in texts]
     cuts = [stretches(text) for text in texts]
-    for kind, model in chosen.items():
-        spans = _spans(texts, cuts, kind, features @ model.weights + model.bias, model.change)
-        for place, of_text in enumerate(spans):
-            marked[place] += of_text
-    return [sorted(of_text, key=lambda span: (span.first, span.type)) for of_text in marked]
+    if not any(cuts):
+        return spans
+    features = compute()
+    for kind, model in models.items():
+        of_type = _spans(texts, cuts, kind, features @ model.weights + model.bias, model.change)
+        for place, of_text in enumerate(of_type):
+            spans[place] += of_text
+    return [sorted(of_text, key=lambda span: (span.first, span.type)) for of_text in spans]
 
 
 def _spans(
     texts: Sequence[str], cuts: Sequence[Sequence[tuple[int, int]]], kind: str, values: NDArray[np.float64],
     change: float,
 ) -> list[list[TaggedSpan]]:  # fmt: skip
-    """For each text, the spans with the greatest sum of values minus the cost of their ends."""
-    marked, start = [], 0
+    """Spans of one type in each text: the runs of stretches that maximize the sum of their values minus `change` for
+    each end of a run. `values` has the values of the stretches of all texts, `cuts` the stretches of each text."""
+    spans, start = [], 0
     for text, cut in zip(texts, cuts, strict=True):
         runs = _runs(values[start : start + len(cut)].tolist(), change)
         start += len(cut)
-        of_text = []
-        for begin, end in runs:
-            first, last = cut[begin][0], cut[end - 1][1]
-            of_text.append(TaggedSpan(kind, text[first:last], first, last))
-        marked.append(of_text)
-    return marked
+        places = [(cut[begin][0], cut[end - 1][1]) for begin, end in runs]
+        spans.append([TaggedSpan(kind, text[first:last], first, last) for first, last in places])
+    return spans
 
 
 def _runs(values: Sequence[float], change: float) -> list[tuple[int, int]]:
-    """Runs of stretches, half-open, with the greatest sum of values minus `change` for each end (Viterbi)."""
+    """Runs of stretches, half-open, that maximize the sum of their values minus `change` for each end (Viterbi)."""
     outside, inside = 0.0, float("-inf")
-    came: list[tuple[bool, bool]] = []  # whether the best path to outside, and to inside, was inside before
+    steps: list[tuple[bool, bool]] = []  # whether the best path to outside, and to inside, was inside before
     for value in values:
         leaves, stays = inside - change > outside, inside >= outside - change
-        came.append((leaves, stays))
+        steps.append((leaves, stays))
         outside, inside = (
             inside - change if leaves else outside,
             value + (inside if stays else outside - change),
         )
     state, states = inside - change > outside, []
-    for leaves, stays in reversed(came):
+    for leaves, stays in reversed(steps):
         states.append(state)
         state = stays if state else leaves
     edges = np.flatnonzero(np.diff([0, *reversed(states), 0]))
     return [(int(begin), int(end)) for begin, end in edges.reshape(-1, 2)]
 
 
-def _score(texts: Sequence[str], gold: Sequence[Sequence[TaggedSpan]], found: Sequence[Sequence[TaggedSpan]]) -> float:
-    """DharmaBench's score of spans, mean over texts: 0 to 1."""
+def _score(texts: Sequence[str], gold: Sequence[Sequence[TaggedSpan]], spans: Sequence[Sequence[TaggedSpan]]) -> float:
+    """DharmaBench's score of predicted spans, mean over texts: 0 to 1."""
     scores = [
-        muc.type_f1([span[:2] for span in ours], [span[:2] for span in right], text)
-        for text, right, ours in zip(texts, gold, found, strict=True)
+        muc.type_f1([span[:2] for span in predicted], [span[:2] for span in expected], text)
+        for text, expected, predicted in zip(texts, gold, spans, strict=True)
     ]
     return float(np.mean(scores))

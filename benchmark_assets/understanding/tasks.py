@@ -1,10 +1,10 @@
-"""Tasks of understanding in this warehouse. Their imported descriptions are read again at each access.
+"""The understanding tasks of this warehouse. Their descriptions are read from the imported files at each access.
 
-Here: the table `task`. Not here: partitions (the command line adds them), what the files hold (samples).
+Here: the table `task`, settings by task. Not here: partitions (the commands add them), content of the files (samples).
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,30 +16,25 @@ from resources.digest import digest
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 
+SETTINGS = pl.Schema({"task": pl.String(), "settings": pl.String()})
+FAILURES = pl.Schema({"task": pl.String(), "error": pl.String()})
+
 
 class ImportedTasks(NamedTuple):
-    """Codes of the imported tasks, and the fault of each description that was refused."""
+    """Codes of the imported tasks, and a fault for each description that was refused."""
 
     tasks: list[str]
     faults: list[BadInput]
 
 
 def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path) -> ImportedTasks:
-    """Store the tasks whose descriptions and files are sound. The asset `task_sample` reads their samples.
+    """Store the tasks whose descriptions and files have no fault. The asset `task_sample` reads their samples.
 
-    A task that was imported before is replaced, even from another path or root.
+    A task replaces an earlier import with the same code, even if that had another path or root.
 
-    Parameters
-    ----------
-    descriptions
-        One file or more.
-    root
-        Folder that the `files` of the descriptions are relative to.
-
-    Returns
-    -------
-    A description is faulty if it is unusable, if one of its files is missing or has a fault, or if its code is also the
-    code of another description, or of a corpus of this warehouse (commands select both by code).
+    `root` is the folder to which the `files` of the descriptions are relative. A description is refused if it cannot be
+    used, if one of its files is missing or has a fault, or if its code is also the code of another description or of a
+    corpus (commands select tasks and corpora by code).
     """
     root, faults = root.resolve(), list[BadInput]()
     loaded: dict[Path, TaskDescription] = {}
@@ -54,7 +49,7 @@ def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path)
     for path, description in loaded.items():
         try:
             if codes[description.task] > 1:
-                raise BadInput(path, "task", f"{description.task!r} is given twice", "import one of them")
+                raise BadInput(path, "task", f"{description.task!r} is given twice", "import one of the descriptions")
             if description.task in corpora:
                 raise BadInput(path, "task", f"{description.task!r} is a corpus of this warehouse", "rename the task")
             samples.read(description, root)
@@ -68,24 +63,21 @@ def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path)
 
 
 def tasks(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[str, TaskDescription]:
-    """Descriptions of the named tasks by code; by default of all tasks.
+    """Descriptions of tasks by code, by default of all tasks.
 
-    Raises
-    ------
-    BadInput
-        For a task that was never imported, or whose description has become unusable.
+    Raises BadInput if a task was never imported, or its description can no longer be used.
     """
     rows = warehouse.read("task", columns=["task", "description"])
     paths = {code: Path(path) for code, path in rows.iter_rows()}
     if unknown := sorted(set(codes or ()) - set(paths)):
         remedy = f"run `variorum import tasks FILE`, or use one of {sorted(paths)}"
-        raise BadInput(unknown[0], "", "is no task of this warehouse", remedy)
+        raise BadInput(unknown[0], "", "is not a task of this warehouse", remedy)
     return {code: _look(code, path) for code, path in paths.items() if codes is None or code in codes}
 
 
 def readable(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[str, TaskDescription | None]:
-    """Descriptions by code, like `tasks`, without tasks that were not imported. None for a description that has become
-    unusable; `task_sample` names its fault."""
+    """Descriptions by code, like `tasks`, but without errors: tasks that were never imported are left out, and a
+    description that can no longer be used is None. The asset `task_sample` reports its fault."""
     descriptions: dict[str, TaskDescription | None] = {}
     for code, path in warehouse.read("task", columns=["task", "description"]).iter_rows():
         if codes is None or code in codes:
@@ -96,35 +88,47 @@ def readable(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict
     return descriptions
 
 
-def versions(warehouse: Warehouse, asked: pl.DataFrame) -> pl.DataFrame:
-    """Columns `task` and `settings`: versions of each task's description and files.
+def settings(
+    warehouse: Warehouse, codes: Iterable[str], determinants: Callable[[TaskDescription], str]
+) -> pl.DataFrame:
+    """Columns `task` and `settings`, one row for each imported task to which an asset applies.
 
-    A task that cannot be read has settings too, so that a run tries it and reports its fault.
+    `determinants` returns a hash of everything that determines the task's rows, except inputs and code, or '' if the
+    asset does not apply to the task. `settings` is null if the description can no longer be used: stored rows are kept,
+    and the asset `task_sample` reports the fault.
     """
-    roots = dict(_known(warehouse, asked["task"]).select("task", "root").iter_rows())
+    descriptions = readable(warehouse, set(codes))
+    hashes = {code: determinants(task) if task else None for code, task in descriptions.items()}
+    return pl.DataFrame([row for row in hashes.items() if row[1] != ""], schema=SETTINGS, orient="row")
+
+
+def versions(warehouse: Warehouse, codes: Iterable[str]) -> pl.DataFrame:
+    """Columns `task` and `settings`: a hash of each imported task's description and files.
+
+    A task whose description cannot be read has settings, too, so that a run tries to read it and reports the fault.
+    """
+    roots = dict(_imported(warehouse, codes).select("task", "root").iter_rows())
     rows = [
         (code, samples.version(description, Path(roots[code])) if description else "unreadable")
         for code, description in readable(warehouse, roots).items()
     ]
-    schema = pl.Schema({"task": pl.String(), "settings": pl.String()})
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=SETTINGS, orient="row")
 
 
 def read_samples(warehouse: Warehouse, codes: Iterable[str]) -> tuple[samples.Samples, pl.DataFrame]:
-    """Samples of tasks from their files; and columns `task` and `error`, one row for each task with a fault."""
+    """Read tasks from their files: samples of the tasks without a fault, and faults as columns `task` and `error`."""
     frames = [samples.Samples(pl.DataFrame(schema=samples.SAMPLE), pl.DataFrame(schema=samples.SPAN))]
     faults = []
-    for code, path, root in _known(warehouse, codes).iter_rows():
+    for code, path, root in _imported(warehouse, codes).iter_rows():
         try:
             frames.append(samples.read(_look(code, Path(path)), Path(root)))
         except BadInput as fault:
             faults.append((code, str(fault)))
     content = samples.Samples(*(pl.concat(parts) for parts in zip(*frames, strict=True)))
-    schema = pl.Schema({"task": pl.String(), "error": pl.String()})
-    return content, pl.DataFrame(faults, schema=schema, orient="row")
+    return content, pl.DataFrame(faults, schema=FAILURES, orient="row")
 
 
-def _known(warehouse: Warehouse, codes: Iterable[str]) -> pl.DataFrame:
+def _imported(warehouse: Warehouse, codes: Iterable[str]) -> pl.DataFrame:
     keys = pl.DataFrame({"task": list(codes)}, schema={"task": pl.String})
     return warehouse.read("task", keys, ["task", "description", "root"])
 
@@ -137,17 +141,8 @@ def _look(code: str, path: Path) -> TaskDescription:
 
 
 def _row(description: TaskDescription, path: Path, root: Path) -> pl.DataFrame:
+    columns = description.model_dump(include={"task", "language", "kind", "licence", "restricted"})
+    columns |= {"description": str(path), "root": str(root), "partner": description.partner or None}
     return pl.DataFrame(
-        {
-            "task": description.task,
-            "description": str(path),
-            "root": str(root),
-            "language": description.language,
-            "kind": description.kind,
-            "partner": description.partner or None,
-            "licence": description.licence,
-            "restricted": description.restricted,
-            "fingerprint": digest(description, str(root)),
-        },
-        schema_overrides={"partner": pl.String},
+        columns | {"fingerprint": digest(description, str(root))}, schema_overrides={"partner": pl.String}
     )

@@ -4,7 +4,6 @@ Here: the resource, the signature of a checkpoint, the worker's lifecycle and er
 (metrics.comet), scoring (worker).
 """
 
-import hashlib
 import json
 import logging
 import re
@@ -16,39 +15,39 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict
 
+from resources import whole_files
+from resources.comet.worker import TRIPLE
 from resources.errors import BadInput
+from resources.frozen import Frozen
 from resources.home import PROJECT
 
 logger = logging.getLogger("variorum.comet")
 
 WORKER = Path(__file__).with_name("worker.py")
-TRIPLE = ["source", "candidate", "reference"]
 
 ADVICE = (
     "no checkpoint is configured: name one under `comet` in the registry, for instance Unbabel/wmt22-comet-da, and run "
     "`make comet`"
 )
-"""Message if no checkpoint is configured."""
+"""Log message if no checkpoint is configured."""
 
 
-class Comet(BaseModel):
-    """A COMET checkpoint that scores a candidate by its source and a reference.
+class Comet(Frozen):
+    """A COMET checkpoint, which scores a candidate given its source and a reference.
 
     Parameters
     ----------
     checkpoint
-        Path that ends in `.ckpt`, or name on the Hugging Face hub; '' for none.
+        Path that ends in `.ckpt`, or a name on the Hugging Face hub; '' for none.
     device
         `cpu` or `cuda`.
     token_budget
-        Tokens in a batch, including padding. Few fit a CPU's cache; use 8192 or more on a GPU.
+        Maximum number of tokens in a batch, including padding. The default suits a CPU's cache; use 8192 or more on a
+        GPU.
     python
         Path of the Python interpreter in COMET's environment.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     checkpoint: str = ""
     device: str = "cpu"
@@ -57,7 +56,7 @@ class Comet(BaseModel):
 
     @property
     def signature(self) -> str:
-        """What determines the scores: checkpoint (name, or hash of the file) and library; '' without a checkpoint."""
+        """Checkpoint (name, or hashes of its files) and library version; '' without a checkpoint."""
         if not self.checkpoint:
             return ""
         name = self.checkpoint
@@ -73,18 +72,19 @@ class Comet(BaseModel):
         Parameters
         ----------
         triples
-            Columns `source`, `candidate`, `reference`, and any others.
+            Texts in the columns `source`, `candidate` and `reference`, one row per triple; other columns are kept.
 
         Returns
         -------
-        The triples with `score` and `cut` (whether a text was truncated); no rows if no checkpoint is configured.
+        The triples, in order, with `score` and `cut` (whether a text was truncated); no rows if no checkpoint is
+        configured.
 
         Raises
         ------
         BadInput
             If the environment or the checkpoint is missing or unusable, or the worker is killed.
         ValueError
-            For a text that is null or empty: COMET would score it.
+            For a text that is null or empty, which COMET would not refuse.
         """
         if not self.checkpoint:
             logger.warning("COMET: %s", ADVICE)
@@ -96,22 +96,22 @@ class Comet(BaseModel):
         if not Path(self.python).exists():
             raise BadInput(self.python, "", "COMET's environment is missing", "run `make comet`")
         # Unnamed files, so that no text remains on disk, however the run ends.
-        with TemporaryFile() as given, TemporaryFile() as scored, TemporaryFile() as chatter:
-            distinct.write_parquet(given)
-            given.seek(0)
-            self._work(given, scored, chatter)
-            scored.seek(0)
-            scores = pl.concat([distinct, pl.read_parquet(scored)], how="horizontal")
+        with TemporaryFile() as texts, TemporaryFile() as results, TemporaryFile() as errors:
+            distinct.write_parquet(texts)
+            texts.seek(0)
+            self._work(texts, results, errors)
+            results.seek(0)
+            scores = pl.concat([distinct, pl.read_parquet(results)], how="horizontal")
         return triples.join(scores, on=TRIPLE, maintain_order="left")
 
-    def _work(self, given: IO[bytes], scored: IO[bytes], chatter: IO[bytes]) -> None:
-        """Run the worker. It ends when this process ends or fails."""
-        numbers = given.fileno(), scored.fileno()
-        settings = self.checkpoint, self.device, self.token_budget, _library(), *numbers
+    def _work(self, texts: IO[bytes], results: IO[bytes], errors: IO[bytes]) -> None:
+        """Run the worker on these files. It is killed if this process fails, and exits if this process ends."""
+        descriptors = texts.fileno(), results.fileno()
+        settings = self.checkpoint, self.device, self.token_budget, _library(), *descriptors
         fault: list[str] = []
         with subprocess.Popen(
             [self.python, "-I", str(WORKER), *map(str, settings)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=chatter, text=True, pass_fds=numbers,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, pass_fds=descriptors,
         ) as worker:  # fmt: skip
             try:
                 for line in worker.stdout or ():
@@ -119,7 +119,7 @@ class Comet(BaseModel):
                     fault = message.get("fault", fault)
                     if "progress" in message:
                         logger.info("COMET: %s", message["progress"])
-                worker.wait()  # before closing its input, which would end it
+                worker.wait()  # before its input is closed, which would end it
             except BaseException:
                 worker.kill()
                 raise
@@ -131,8 +131,8 @@ class Comet(BaseModel):
                 self.checkpoint, "", f"its worker was killed ({name})", "lower `token_budget` if memory was short"
             )
         if worker.returncode:
-            chatter.seek(0)
-            last = chatter.read().decode(errors="replace").strip().rpartition("\n")[2]
+            errors.seek(0)
+            last = errors.read().decode(errors="replace").strip().rpartition("\n")[2]
             raise BadInput(self.checkpoint, "", f"its worker failed ({last})", "run `make comet`")
 
 
@@ -143,6 +143,6 @@ def _library() -> str:
 
 
 @cache
-def _hash(path: Path, changed: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+def _hash(path: Path, modified: int) -> str:
+    """First 16 digits of a file's SHA-256, computed once for each modification time."""
+    return whole_files.sha256(path)[:16]

@@ -1,13 +1,13 @@
-"""COMET worker: scores triples of texts with a checkpoint, in COMET's own environment. The resource starts it.
+"""COMET worker: scores triples of texts with a checkpoint, in COMET's environment. The resource `Comet` starts it.
 
 Here: loading a checkpoint, encoding, scoring. Not here: choosing triples, using scores. It imports nothing from the
 project, which is not installed in this environment.
 
-    python -I worker.py CHECKPOINT DEVICE TOKEN_BUDGET VERSION GIVEN SCORED
+    python -I worker.py CHECKPOINT DEVICE TOKEN_BUDGET VERSION TEXTS RESULTS
 
-GIVEN and SCORED are file descriptors of the Parquet input and output. The worker exits as soon as its standard input
-closes. The resource keeps that open, so the worker ends with its run, however the run ends. Standard output has a JSON
-object per line: {"progress": words} or, before exit code 1, {"fault": [key, problem, remedy]}.
+TEXTS and RESULTS are file descriptors of the Parquet input and output. The worker exits as soon as its standard input
+closes. The resource keeps the input open, so the worker ends with its run, however the run ends. Standard output has a
+JSON object per line: {"progress": words} or, before exit code 1, {"fault": [key, problem, remedy]}.
 """
 
 import json
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 TRIPLE = ["source", "candidate", "reference"]
 KIND = "regression_metric"
 REFERENCE_FREE = "referenceless_regression_metric"
-SUGGESTION = "name another, for instance Unbabel/wmt22-comet-da"
-EVERY = 10.0  # seconds between progress messages, since each becomes an event in the run's log
-SCORED_AT_ONCE = 4096  # triples; the estimator reads six vectors for each
+SUGGESTION = "name another checkpoint, for instance Unbabel/wmt22-comet-da"
+EVERY = 10.0  # seconds between progress messages, each of them an event in the run's log
+SCORED_AT_ONCE = 4096  # triples; the estimator reads six vectors per triple
 
 Tell = Callable[[str], None]
 
 
 class Fault(Exception):  # noqa: N818 - becomes a resources.errors.BadInput
-    """An error that a user can correct: entry (or ''), problem and remedy."""
+    """An error that a user can correct: entry with the fault (or ''), problem and remedy."""
 
     def __init__(self, key: str, problem: str, remedy: str) -> None:
         super().__init__(key, problem, remedy)
@@ -55,8 +55,8 @@ def load(checkpoint: str, device: str) -> Any:
     Raises
     ------
     Fault
-        If there is no such device or checkpoint, or the checkpoint is of another kind, lacks weights or cannot be
-        loaded.
+        If there is no such device or checkpoint, or the checkpoint is not a regression metric, lacks weights or cannot
+        be loaded.
     """
     path = Path(checkpoint) if checkpoint.endswith(".ckpt") else _fetched(checkpoint)
     _check_kind(path)  # before importing torch and COMET, which takes seconds
@@ -84,9 +84,11 @@ def score(model: Any, triples: pl.DataFrame, token_budget: int, tell: Tell) -> p
     Parameters
     ----------
     triples
-        Columns `source`, `candidate`, `reference`, no text empty.
+        Columns `source`, `candidate` and `reference`, without empty texts.
     token_budget
-        Tokens in a batch, including padding.
+        Maximum number of tokens in a batch, including padding.
+    tell
+        Function that reports progress, given as a sentence.
 
     Returns
     -------
@@ -99,47 +101,47 @@ def score(model: Any, triples: pl.DataFrame, token_budget: int, tell: Tell) -> p
 
     Notes
     -----
-    A regression metric estimates from three sentence embeddings. Each depends on its own text alone (Rei et al. 2020,
-    section 2.3).
+    A regression metric computes a score from three sentence embeddings. Each embedding depends on its text only (Rei et
+    al. 2020, section 2.3).
     """
     import torch
 
     texts = pl.concat([triples[name].alias("text") for name in TRIPLE]).unique(maintain_order=True)
-    places = {text: place for place, text in enumerate(texts)}
-    at = torch.tensor([[places[text] for text in triples[name]] for name in TRIPLE])  # shape (3, triples)
-    tell(f"{len(triples):,} triples of {len(places):,} distinct texts")
+    rows = {text: row for row, text in enumerate(texts)}
+    indices = torch.tensor([[rows[text] for text in triples[name]] for name in TRIPLE])  # shape (3, triples)
+    tell(f"{len(triples):,} triples of {len(rows):,} distinct texts")
     with torch.inference_mode():
-        vectors, cut = embed(model, list(places), token_budget, tell)
+        vectors, cut = embed(model, list(rows), token_budget, tell)
         parts = [
-            model.estimate(*vectors[at[:, first : first + SCORED_AT_ONCE]])["score"].cpu()
+            model.estimate(*vectors[indices[:, first : first + SCORED_AT_ONCE]])["score"].cpu()
             for first in range(0, len(triples), SCORED_AT_ONCE)
         ]
     scores = torch.cat(parts).double()
     if not bool(scores.isfinite().all()):
-        raise Fault("", "gives scores that are not finite", SUGGESTION)
-    return pl.DataFrame({"score": scores.tolist(), "cut": torch.tensor(cut)[at].any(dim=0).tolist()})
+        raise Fault("", "returns scores that are not finite", SUGGESTION)
+    return pl.DataFrame({"score": scores.tolist(), "cut": torch.tensor(cut)[indices].any(dim=0).tolist()})
 
 
 def embed(model: Any, texts: Sequence[str], token_budget: int, tell: Tell) -> "tuple[torch.Tensor, list[bool]]":
     """Sentence embeddings, shape (texts, dimensions), and whether each text was truncated.
 
-    The longest texts are encoded first, so that a lack of memory shows at once.
+    The longest texts are encoded first, so that a shortage of memory shows at once.
     """
     import torch
 
     encoder, device = model.encoder, model.device
-    limit = encoder.max_positions - 2  # where the library truncates
-    whole = [len(ids) for ids in encoder.tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]]
+    limit = encoder.max_positions - 2  # the length to which the library truncates
+    lengths = [len(ids) for ids in encoder.tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]]
     vectors = torch.empty(len(texts), encoder.output_units, device=device)
     reported, done = time.monotonic(), 0
-    for batch in _batches([min(length, limit) for length in whole], token_budget):
-        read = encoder.prepare_sample([texts[place] for place in batch]).to(device)
-        vectors[batch] = model.get_sentence_embedding(read["input_ids"], read["attention_mask"]).float()
+    for batch in _batches([min(length, limit) for length in lengths], token_budget):
+        tokens = encoder.prepare_sample([texts[place] for place in batch]).to(device)
+        vectors[batch] = model.get_sentence_embedding(tokens["input_ids"], tokens["attention_mask"]).float()
         done += len(batch)
         if time.monotonic() - reported > EVERY or done == len(texts):
             tell(f"encoded {done:,} of {len(texts):,} texts")
             reported = time.monotonic()
-    return vectors, [length > limit for length in whole]
+    return vectors, [length > limit for length in lengths]
 
 
 def reason(error: BaseException) -> str:
@@ -162,22 +164,22 @@ def _fetched(name: str) -> Path:
 def _check_kind(path: Path) -> None:
     import yaml
 
-    described = path.absolute().parents[1] / "hparams.yaml"
-    for each in (path, described):
-        if not each.is_file():
+    settings = path.absolute().parents[1] / "hparams.yaml"
+    for file in (path, settings):
+        if not file.is_file():
             remedy = "give a .ckpt file in its published folder structure, or a name on the hub"
-            raise Fault("", f"there is no file {each}", remedy)
+            raise Fault("", f"there is no file {file}", remedy)
     try:
-        kind = yaml.safe_load(described.read_text(encoding="utf-8"))["class_identifier"]
+        kind = yaml.safe_load(settings.read_text(encoding="utf-8"))["class_identifier"]
     except (yaml.YAMLError, ValueError, TypeError, KeyError) as error:
-        raise Fault("", f"{described} names no class_identifier ({reason(error)})", SUGGESTION) from error
+        raise Fault("", f"{settings} names no class_identifier ({reason(error)})", SUGGESTION) from error
     if kind != KIND:
-        what = "is reference-free" if kind == REFERENCE_FREE else "does not embed each text by itself"
-        raise Fault("", f"{what} ({kind}); only a {KIND} is supported", SUGGESTION)
+        problem = "is reference-free" if kind == REFERENCE_FREE else "does not embed each text separately"
+        raise Fault("", f"{problem} ({kind}); only a {KIND} is supported", SUGGESTION)
 
 
 def _batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Positions by length, longest first, in batches of at most `budget` tokens with padding, but at least one text."""
+    """Yield batches of positions, longest text first: at most `budget` tokens with padding, but at least one text."""
     order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     while order:
         size = max(1, budget // lengths[order[0]])
@@ -190,26 +192,26 @@ def _die_with_the_run() -> None:
     os._exit(1)
 
 
-def main(checkpoint: str, device: str, token_budget: str, pinned: str, given: str, scored: str) -> None:
-    """Read triples, write scores."""
+def main(checkpoint: str, device: str, token_budget: str, pinned: str, texts: str, results: str) -> None:
+    """Read triples, score them and write the scores; see the module's docstring for the arguments."""
     Thread(target=_die_with_the_run, daemon=True).start()
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # libraries print to standard error, not to the resource
 
-    def say(**what: object) -> None:
-        print(json.dumps(what), file=output, flush=True)
+    def say(**message: object) -> None:
+        print(json.dumps(message), file=output, flush=True)
 
     try:
         if version("unbabel-comet") != pinned:
-            problem = f"its environment has unbabel-comet {version('unbabel-comet')}, the project pins {pinned}"
+            problem = f"its environment has unbabel-comet {version('unbabel-comet')}, but the project pins {pinned}"
             raise Fault("", problem, "run `make comet`")
-        with os.fdopen(int(given), "rb") as file:
+        with os.fdopen(int(texts), "rb") as file:
             triples = pl.read_parquet(file)
         model = load(checkpoint, device)
         say(progress="loaded")
         scores = score(model, triples, int(token_budget), lambda words: say(progress=words))
-        with os.fdopen(int(scored), "wb") as place:
-            scores.write_parquet(place)
+        with os.fdopen(int(results), "wb") as target:
+            scores.write_parquet(target)
     except Fault as fault:
         say(fault=fault.args)
         sys.exit(1)

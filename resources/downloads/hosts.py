@@ -1,4 +1,4 @@
-"""Politeness to hosts: one request at a time, a pause between requests, none while a host asks for silence.
+"""Politeness to hosts: one request at a time, a pause between requests, and waits that a host asks for.
 
 Here: when a host may receive a request. Not here: requests and responses (transfer).
 """
@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 LONGEST_WAIT = 300.0
-"""Longest `Retry-After` obeyed, in seconds. A host that asks for more gets no further request in this download."""
+"""Longest `Retry-After` obeyed, in seconds. A host that asks for more gets no further requests in this download."""
 
 
 class Unreachable(Exception):  # noqa: N818 - a state of the server
-    """The server gave no usable answer, so the state of the file is unknown. The message gives the reason."""
+    """The server gave no usable response, so the state of the file is unknown. The message gives the reason."""
 
 
 class Hosts:
-    """Tracks when each host may receive the next request. For use in one thread.
+    """Tracks when each host may receive its next request. Not thread-safe.
 
     Parameters
     ----------
@@ -31,12 +31,12 @@ class Hosts:
 
     @contextmanager
     def turn(self, host: str) -> Iterator[None]:
-        """Wait until a request to the host is allowed. The request goes in the block.
+        """Wait until a request to the host is allowed; make the request in the block.
 
         Raises
         ------
         Unreachable
-            If the host was closed.
+            If the host has been closed.
         """
         if host in self._closed:
             raise Unreachable(self._closed[host])
@@ -47,22 +47,22 @@ class Hosts:
             self.hold(host, self.pause)
 
     def hold(self, host: str, seconds: float) -> None:
-        """Send no request to the host for this many seconds; an earlier, longer hold stays."""
+        """Allow no request to the host for this many seconds. A longer hold already in effect stays."""
         self._open_at[host] = max(self._open_at.get(host, 0.0), time.monotonic() + seconds)
 
     def obey(self, host: str, seconds: float) -> None:
-        """Send no request to the host for as long as it asks.
+        """Allow no request to the host for the number of seconds that it asks for.
 
         Raises
         ------
         Unreachable
-            If that is longer than `LONGEST_WAIT`; the host is closed.
+            If the number exceeds `LONGEST_WAIT`. The host is then closed.
         """
         if seconds > LONGEST_WAIT:
-            raise self.close(host, f"{host} asks to be left alone for {seconds:.0f} s")
+            raise self.close(host, f"{host} asks for a pause of {seconds:.0f} s")
         self.hold(host, seconds)
 
     def close(self, host: str, reason: str) -> Unreachable:
-        """Send no more requests to the host; return the exception to raise."""
+        """Allow no further requests to the host; return the exception to raise."""
         self._closed[host] = reason
         return Unreachable(reason)

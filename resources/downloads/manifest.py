@@ -1,28 +1,27 @@
 """The manifest of a download folder: origin, digest and licence of each file.
 
-One JSON array, sorted by path and rewritten as a whole. Not here: locking (downloads).
+The manifest is one JSON array, sorted by path and rewritten as a whole. Not here: locking (downloads).
 """
 
 from datetime import datetime
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from resources import whole_files
 from resources.errors import BadInput
+from resources.frozen import Frozen
 
 NAME = "downloads.json"
-"""Not `.jsonl`, which a corpus in JSON lines would read as passages."""
+"""File name, not in `.jsonl`: a reader of corpora in JSON lines would take the records for passages."""
 
 
-class Record(BaseModel):
+class Record(Frozen):
     """A downloaded file.
 
-    `path` is relative to the folder, `url` the URL before redirects, `fetched_at` the time at which this content first
-    arrived. `etag` and `last_modified` are the server's headers, unchanged.
+    `path` is relative to the folder, `url` precedes redirects, and `fetched_at` is the time of the first download of
+    this content. `etag` and `last_modified` are the server's headers, unchanged.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: str
     text: str
@@ -40,12 +39,12 @@ _RECORDS = TypeAdapter(list[Record])
 
 
 def read(folder: Path) -> dict[str, Record]:
-    """Records by path; none where the folder has no manifest.
+    """Read the records, by path; empty if the folder has no manifest.
 
     Raises
     ------
     BadInput
-        If it is not valid, for instance after an edit by hand.
+        If the manifest is not valid, for instance after manual editing.
     """
     place = folder / NAME
     try:

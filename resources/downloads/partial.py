@@ -1,7 +1,7 @@
-"""A partial download: the bytes so far, and the headers needed to continue after a break.
+"""A partial download: the bytes received so far, and the headers needed to continue it.
 
-Stored in the folder's `.downloads`, which readers and sensors ignore: `<path>.part` holds the bytes, `<path>.part.json`
-a note of the server's headers. Not here: requests (transfer), placing the finished file (downloads).
+It is stored in the folder's `.downloads`, which readers and sensors ignore: `<path>.part` holds the bytes,
+`<path>.part.json` the note of the server's headers. Not here: requests (transfer), checks of the file (downloads).
 """
 
 import os
@@ -10,13 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import httpx
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from resources import whole_files
 from resources.downloads.manifest import Record
+from resources.frozen import Frozen
 
 MOST_BYTES = 50 * 2**20
-"""Largest file accepted. The largest text of any source is a hundredth of it, so a larger file is not a text."""
+"""Size limit of a file. The largest text of any source has a hundredth of this size."""
 
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 
@@ -29,10 +30,8 @@ class BrokenError(Exception):
     """The response is unusable, but another request may succeed. The message gives the reason."""
 
 
-class Note(BaseModel):
-    """Headers that came with the bytes; `finished` is the record of the complete file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Note(Frozen):
+    """Headers that the server sent with the bytes; `finished` is the record of the file once it is complete."""
 
     url: str
     etag: str | None
@@ -41,13 +40,13 @@ class Note(BaseModel):
 
     @property
     def validator(self) -> str | None:
-        """Validator for `If-Range`: a strong entity tag, else a date, else None (RFC 9110, 13.1.5)."""
+        """Value for the header `If-Range`: a strong entity tag, else a date, else None (RFC 9110, section 13.1.5)."""
         strong = self.etag if self.etag and not self.etag.startswith("W/") else None
         return strong or self.last_modified
 
 
 class Partial:
-    """The partial download of one file. `path` is the file's path below the download folder `folder`."""
+    """The partial download of one file, whose path below the download folder is `path`."""
 
     def __init__(self, folder: Path, path: str) -> None:
         self.bytes = folder / ".downloads" / f"{path}.part"
@@ -55,32 +54,32 @@ class Partial:
 
     @property
     def size(self) -> int:
-        """Number of bytes so far."""
+        """Number of bytes received so far."""
         return self.bytes.stat().st_size if self.bytes.exists() else 0
 
     def note(self) -> Note | None:
-        """The note of the server's headers; None if there is none or it is unreadable."""
+        """The stored note; None if it is missing or unreadable."""
         try:
             return Note.model_validate_json(self._note_path.read_bytes())
         except (FileNotFoundError, ValidationError):
             return None
 
     def range(self, url: str) -> dict[str, str]:
-        """Request headers for the remaining bytes; empty if the whole file must be requested."""
+        """Request headers that ask for the remaining bytes; empty if the whole file must be requested."""
         note = self.note()
         if not self.size or note is None or note.url != url or note.validator is None:
             return {}
         return {"range": f"bytes={self.size}-", "if-range": note.validator}
 
     def receive(self, url: str, response: httpx.Response) -> Note:
-        """Store the body of a response, from the start for a 200, appended for a 206; return the note of its headers.
+        """Store the body of a response, and return the note of its headers. A 206 is appended to the stored bytes.
 
         Raises
         ------
         BrokenError
-            If a 206 does not continue the stored bytes, which are then discarded, or the body ends early.
+            If the body ends early, or a 206 does not continue the stored bytes, which are then discarded.
         TooLargeError
-            As soon as the size is known.
+            As soon as the size is known to exceed `MOST_BYTES`.
         httpx.TransportError
             If the connection breaks. The bytes received so far are kept.
         """
@@ -99,13 +98,13 @@ class Partial:
         return note
 
     def finish(self, record: Record, place: Path) -> None:
-        """Move the bytes to the file's destination. The record is written to disk first, so that no kill loses it."""
+        """Move the bytes to the file's destination. The record is written first, so that a kill cannot lose it."""
         note = Note(url=record.url, etag=record.etag, last_modified=record.last_modified, finished=record)
         whole_files.write(self._note_path, note.model_dump_json())
         whole_files.move(self.bytes, place)
 
     def discard(self) -> None:
-        """Delete the bytes and the note, and folders left empty."""
+        """Delete the bytes, the note, and folders that are then empty."""
         self.bytes.unlink(missing_ok=True)
         self._note_path.unlink(missing_ok=True)
         for folder in self.bytes.parents:
@@ -117,22 +116,24 @@ class Partial:
     def _begun(self, url: str, response: httpx.Response) -> tuple[Note, int | None]:
         note = Note(url=url, etag=_word(response, "etag"), last_modified=_word(response, "last-modified"))
         self.bytes.parent.mkdir(parents=True, exist_ok=True)
-        self.bytes.write_bytes(b"")  # before the note, so that a note never describes bytes of another version
-        self._note_path.write_text(note.model_dump_json(), encoding="utf-8")  # a torn note only costs one request
+        self.bytes.write_bytes(b"")  # before the note, so that the note never describes bytes of another version
+        self._note_path.write_text(
+            note.model_dump_json(), encoding="utf-8"
+        )  # not atomic: an incomplete note costs one more request
         length = response.headers.get("content-length", "")
         return note, int(length) if length.isdecimal() else None
 
     def _continued(self, response: httpx.Response) -> tuple[Note, int | None]:
         note, matched = self.note(), _CONTENT_RANGE.fullmatch(response.headers.get("content-range", ""))
         etag = _word(response, "etag")
-        other = note is None or (etag is not None and etag != note.etag)
-        if note is None or other or matched is None or int(matched[1]) != self.size:
+        other_version = note is None or (etag is not None and etag != note.etag)
+        if note is None or other_version or matched is None or int(matched[1]) != self.size:
             self.discard()
             raise BrokenError("sent a different range than requested")
         return note, int(matched[2]) if matched[2] != "*" else None
 
 
 def _word(response: httpx.Response, name: str) -> str | None:
-    """A header's value; None if it is missing or not ASCII, so that it cannot be sent back."""
+    """A header's value; None if it is missing, or not ASCII and so cannot be sent back."""
     value: str | None = response.headers.get(name)
     return value if value and value.isascii() else None

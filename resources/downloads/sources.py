@@ -1,7 +1,7 @@
 """Public sources of texts: the URLs of each text, and the licence of each source.
 
-Here: rules from a text's uid to its files, one per source. Not here: HTTP (transfer), the download folder (downloads).
-To add a source, write a function from a uid to paths, and add it to `SOURCES`.
+Here: the rules from a text's uid to its files, one per source. Not here: HTTP (transfer), the folder (downloads).
+To add a source, write a function from a uid to paths and register it in `SOURCES`.
 """
 
 import re
@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from resources.errors import BadInput
+from resources.frozen import Frozen
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _NUMBER = "([1-9][0-9]*)"
@@ -24,10 +25,10 @@ _CHAPTERS = (
     1, 21, 33, 44, 60, 76, 90, 100, 116, 129, 146, 157, 167, 179, 197, 209, 221, 235, 256, 273, 290, 306, 320, 334, 360,
     383, 424,
 )  # fmt: skip
-"""First verse of each of the 26 chapters of the Dhammapada, then the last verse plus one."""
+"""Number of the first verse of each of the Dhammapada's 26 chapters, then the number of the last verse plus one."""
 
 
-class Download(BaseModel):
+class Download(Frozen):
     """Texts to download from a source, as listed in a corpus description.
 
     Parameters
@@ -35,17 +36,15 @@ class Download(BaseModel):
     source
         A name in `SOURCES`.
     texts
-        Uids, the ids of the corpus's documents: `mn1`, `sn12.2`, `dhp1-20`. A uid with a dash names one file with
-        several texts, which is neither split nor assembled.
+        Uids, which are the ids of the corpus's documents: `mn1`, `sn12.2`, `dhp1-20`. A uid with a dash names one file
+        with several texts, which is not split.
     base
-        URL of a mirror with the same paths; by default the source's own.
+        URL of a mirror with the same paths; by default the source itself.
     path
-        Path of a text below the base, where the source's rule is wrong, for instance because the source numbers texts
-        differently: `{uid}` stands for the uid and `{folder}` for its collection and book (`mn`, `sn/sn12`, `kn/dhp`).
-        Do not use it for another translator's file: the licence stays that of the source.
+        Path of a text below the base, if the source's rule is wrong, for instance because the source numbers texts
+        differently. `{uid}` is replaced by the uid, `{folder}` by its collection and book (`mn`, `sn/sn12`, `kn/dhp`).
+        Do not use it for files by another translator, because they would be recorded with the source's licence.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     source: str
     texts: tuple[str, ...] = Field(min_length=1)
@@ -55,9 +54,9 @@ class Download(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A file to download: the text it belongs to, its URL, its path below the download folder, and its licence.
+    """A file to download: uid of its text, URL, path below the download folder, and licence.
 
-    `sha256` is the required digest; '' accepts any.
+    `sha256` is the expected digest; '' accepts any.
     """
 
     text: str
@@ -67,10 +66,14 @@ class Wanted:
     restricted: bool
     sha256: str = ""
 
+    def fault(self, problem: str, remedy: str) -> BadInput:
+        """Make the exception for a fault of this file."""
+        return BadInput(self.url, self.text, problem, remedy)
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A publisher of texts. `paths` maps a uid to the paths of its files below `base`, empty if no rule applies."""
+    """A publisher of texts. `paths` returns the paths below `base` of a uid's files, empty if no rule applies."""
 
     base: str
     paths: Callable[[str], tuple[str, ...]]
@@ -79,15 +82,15 @@ class Source:
 
 
 def wanted(downloads: Sequence[Download], where: object) -> list[Wanted]:
-    """The files to download for a description, in its order, without duplicates.
+    """List the files to download for a corpus description, in its order, without duplicates.
 
-    A file keeps its folder below the base. It keeps its name if that begins with the uid (`mn1_root-pli-ms.json`), and
-    is named by the uid otherwise (`suttas/MN/mn1.html`), because readers look for the uid.
+    A file keeps its folder below the base, and its name if the name begins with the uid (`mn1_root-pli-ms.json`).
+    Otherwise it is named after the uid (`suttas/MN/mn1.html`), because readers look for the uid.
 
     Parameters
     ----------
     where
-        The description's file, for error messages.
+        The description, for error messages.
 
     Raises
     ------
@@ -95,8 +98,8 @@ def wanted(downloads: Sequence[Download], where: object) -> list[Wanted]:
         For an unknown source, an invalid base URL, a uid without a rule, or a path with two URLs.
     """
     files: dict[str, Wanted] = {}
-    for at, download in enumerate(downloads):
-        key = f"downloads.{at}"
+    for number, download in enumerate(downloads):
+        key = f"downloads.{number}"
         source = SOURCES.get(download.source)
         if source is None:
             raise BadInput(where, f"{key}.source", f"no such source: {download.source!r}", f"use one of {[*SOURCES]}")
@@ -136,9 +139,9 @@ def _bilara(uid: str) -> tuple[str, ...]:
 def _legacy(uid: str) -> tuple[str, ...]:
     """SuttaCentral's unsegmented HTML in English: Bodhi's translations of parts of MN, SN and AN.
 
-    They are in the collection's own folder; later translators have subfolders (`mn/horner/mn1.html`). DN and Dhp have
-    no rule, because their files in that folder are mostly by other translators under other terms. So are some texts of
-    SN and AN: each page names its translator and terms at its end.
+    His files are directly in the folder of the collection; later translators have subfolders (`mn/horner/mn1.html`).
+    DN and Dhp have no rule, because the files there are mostly by other translators under other terms. Some texts of SN
+    and AN are, too: each page names its translator and terms at the end.
     """
     folder = _folder(uid)
     return (f"html_text/en/pli/sutta/{folder}/{uid}.html",) if folder and uid[:2] in ("mn", "sn", "an") else ()
@@ -147,10 +150,10 @@ def _legacy(uid: str) -> tuple[str, ...]:
 def _dhammatalks(uid: str) -> tuple[str, ...]:
     """Thanissaro's translations on dhammatalks.org: `MN/MN1.html`, `SN/SN12_2.html`, `KN/Dhp/Ch01.html`.
 
-    Numbers of DN texts and Dhp chapters have two digits (`DN/DN01.html`). The site follows the Thai edition, and its
-    numbers in parts of AN and SN 35 differ from SuttaCentral's: its AN 3:66 is an3.65. There the rule gives a
-    neighboring text, and `path` must give the right one. A page with a range is named by its first number alone, so
-    ranges of SN and AN have no rule.
+    Numbers of DN texts and Dhp chapters have two digits (`DN/DN01.html`). The site follows the Thai edition, whose
+    numbers in parts of AN and in SN 35 differ from SuttaCentral's: AN 3:66 is an3.65. There the rule leads to a
+    neighboring text, so `path` must be given. A page with a range is named after its first number only, so ranges of SN
+    and AN have no rule.
     """
     if (whole := _WHOLE.fullmatch(uid)) is not None:
         collection, number = whole[1].upper(), whole[2]
@@ -173,10 +176,10 @@ SOURCES = {
 
 
 def _place(path: str, uid: str) -> str:
-    """Path of a text's file below the download folder, from its path at the source."""
-    there = PurePosixPath(path)
-    named = there.name.startswith((f"{uid}.", f"{uid}_"))
-    return str(there if named else there.with_name(f"{uid}{there.suffix}"))
+    """Path of a text's file below the download folder, given its path at the source."""
+    source_path = PurePosixPath(path)
+    named = source_path.name.startswith((f"{uid}.", f"{uid}_"))
+    return str(source_path if named else source_path.with_name(f"{uid}{source_path.suffix}"))
 
 
 def _templated(template: str, uid: str) -> tuple[str, ...]:
@@ -187,7 +190,7 @@ def _templated(template: str, uid: str) -> tuple[str, ...]:
 
 
 def _folder(uid: str) -> str:
-    """SuttaCentral's folder of a text below `sutta/`; '' if no rule applies to the uid."""
+    """SuttaCentral's folder of a text, relative to `sutta/`; '' if no rule applies to the uid."""
     if (whole := _WHOLE.fullmatch(uid)) is not None:
         return whole[1]
     if (book := _BOOK.fullmatch(uid)) is not None:
@@ -196,7 +199,7 @@ def _folder(uid: str) -> str:
 
 
 def _chapter(uid: str) -> int:
-    """Number of the Dhammapada chapter whose verses a uid names, from 1; 0 if they are not exactly one chapter."""
+    """Number of the Dhammapada chapter that a uid names, from 1; 0 if its verses are not exactly one chapter."""
     verses = _VERSES.fullmatch(uid)
     if verses is None:
         return 0

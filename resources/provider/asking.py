@@ -1,4 +1,4 @@
-"""Asking models about items: one item until there is a verdict, and many items concurrently.
+"""Asking models about items: repeatedly about one item until there is a verdict, and concurrently about many.
 
 Here: the question about an item, and the loop that all studies share. Not here: retries of a call (client), the JSON
 in a reply (replies), the choice of items (benchmark_assets.studies), the meaning of a reply (the rooms).
@@ -24,13 +24,13 @@ from resources.provider.replies import Unusable, parse
 logger = logging.getLogger("variorum.provider")
 
 TRIES = 6
-"""Most questions to a judge about one item: one, and up to five retries (audit, section 3.4)."""
+"""Maximum number of questions about one item: the first, and five retries (audit, section 3.4)."""
 
 TRIES_OF_LENGTH = 2
-"""Most tries that may reach the token limit: such replies cost the most, and further tries rarely end differently."""
+"""Maximum number of tries that reach the token limit. Such replies are expensive, and retries rarely help."""
 
 SECONDS_BETWEEN_WORDS = 5.0
-"""Interval between progress messages."""
+"""Interval between progress messages, in seconds."""
 
 Ask = Callable[[Question], Awaitable[Reply]]
 Thing = TypeVar("Thing")
@@ -38,16 +38,16 @@ Value = TypeVar("Value")
 
 
 Read = Callable[[Reading], tuple[Value, str | None]]
-"""Reads a reply: its value, and how the value was parsed; raises Unusable if there is none."""
+"""Function from a reply to its value and the way of parsing (`Fields.how`); raises Unusable if there is no value."""
 
 
 def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -> Read[Value]:
-    """A reader of replies that should be JSON objects with these fields (see resources.provider.replies).
+    """Make a reader of replies that should be JSON objects with these fields (see resources.provider.replies).
 
     Parameters
     ----------
     read
-        Function from the fields present in a reply to its value; raises ValueError with the reason if there is none.
+        Function from the fields that a reply contains to its value; raises ValueError with the reason if there is none.
     """
 
     def from_reply(reading: Reading) -> tuple[Value, str | None]:
@@ -64,10 +64,10 @@ def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -
 class Template(Generic[Value]):
     """The common part of all questions of one kind to one model.
 
-    `values` fill the variables of `prompt` that are the same for all items; `variable` holds the item, as JSON.
-    `answer` is the JSON schema of a reply, `read` reads the value of a reply, `purpose` is for the accounts. An item
-    gets at most `tries` questions. A call with an outcome in `final` is read like a reply although it brought none,
-    because asking again would change nothing.
+    `values` fills the variables of `prompt` that are the same for all items; `variable` is the one that holds the item,
+    as JSON. `answer` is the JSON schema of a reply, and `read` reads its value. `purpose` is for the accounts. At most
+    `tries` questions are asked about an item. A failed call with an outcome in `final` is read like a reply, because
+    asking again would not change the outcome.
     """
 
     model: Model
@@ -82,11 +82,11 @@ class Template(Generic[Value]):
 
     @property
     def determinants(self) -> tuple[object, ...]:
-        """Everything that determines a verdict, except the item."""
+        """Everything that determines a verdict, except the item: for fingerprints."""
         return self.prompt.digest(**self.values), *self.model.determinants
 
     def question(self, item: Any, replicate: int = 0) -> Question:
-        """The question about one item."""
+        """Make the question about one item, which is any JSON value."""
         shown = json.dumps(item, ensure_ascii=False, indent=1)
         messages = self.prompt.render(**self.values, **{self.variable: shown})
         return Question(self.model, tuple(messages), self.purpose, self.answer, replicate)
@@ -95,8 +95,8 @@ class Template(Generic[Value]):
 class Verdict(NamedTuple, Generic[Value]):
     """The result of asking about an item: a value, the reason for an abstention, or an error.
 
-    `call` is the ledger key of the last question, '' if no model was asked; `asked` is the number of questions.
-    `parsing` is how the value was parsed. `refused` is true if the abstention is a refusal, by the model or a filter.
+    `call` is the ledger key of the last question, '' if none was asked; `asked` is the number of questions. `parsing`
+    is the way in which the value was parsed. `refused` is true if the model or a filter refused to answer.
     """
 
     call: str = ""
@@ -111,10 +111,9 @@ class Verdict(NamedTuple, Generic[Value]):
 async def insist(ask: Ask, template: Template[Value], item: Any, replicate: int = 0) -> Verdict[Value]:
     """Ask about one item until a reply can be read.
 
-    After an unusable reply the question is asked again, up to `template.tries` times in all; then the model abstains. A
-    truncated reply counts if its value was complete before the cut. After two unusable replies that reached the token
-    limit, the model abstains. A refusal is an abstention at once, because asking again would cost the same and bring
-    the same.
+    The question is asked at most `template.tries` times, and again only after an unusable reply. The model abstains if
+    no reply is usable, if two unusable replies reached the token limit, or if it refuses: asking again would cost as
+    much and get the same refusal. A truncated reply is usable if its value was complete before the cut.
 
     A failed call is an error, not an abstention: the model may answer later.
 
@@ -147,7 +146,7 @@ async def insist(ask: Ask, template: Template[Value], item: Any, replicate: int 
 
 
 def estimate_all(provider: Provider, questions: Iterable[Question]) -> Estimate | None:
-    """Calls and cost of questions to any models, assuming one call per question; None if there are no questions."""
+    """Estimate calls and cost of questions to any models, at one call per question; None if there are no questions."""
     by_model: dict[str, list[Question]] = {}
     for question in questions:
         by_model.setdefault(question.model.name, []).append(question)
@@ -162,38 +161,42 @@ def ask_all(
     run: str,
     following: Callable[[Sequence[tuple[Thing, Value]]], Sequence[Thing]],
 ) -> list[tuple[Thing, Value]]:
-    """Results of `one` for each thing, in order, as many concurrently as the models' lanes allow. The run pays.
+    """Ask models about many things concurrently, as far as their lanes allow, and pair each thing with its result.
 
-    Things are started in order, so that if the budget runs out, the last ones are left. Progress is logged under `name`
-    every few seconds and at the end of a round.
+    Results are in the order of the things. Things are also started in order, so that if the budget runs out, the last
+    ones remain. Progress is logged under `name` every few seconds and at the end of a round.
 
     Parameters
     ----------
+    one
+        Asks about one thing.
     models
         The models that `one` asks.
+    run
+        The run to which calls are charged.
     following
-        Function from all results so far to the things of the next round; an empty round ends the asking.
+        Function from all results so far to the things of the next round; an empty round is the end.
     """
-    given: list[tuple[Thing, Value]] = []
-    first = following(given)
+    results: list[tuple[Thing, Value]] = []
+    first = following(results)
     if not first:
-        return given
+        return results
 
     async def rounds() -> None:
         async with provider.opened(run) as client:
             width = sum(client.width(model) for model in {model.name: model for model in models}.values())
             things = first
             while things:
-                given.extend(zip(things, await _at_once(client, name, one, things, width), strict=True))
-                things = following(given)
+                results.extend(zip(things, await _at_once(client, name, one, things, width), strict=True))
+                things = following(results)
 
     complete(rounds())
-    return given
+    return results
 
 
 def one_round(things: Sequence[Thing]) -> Callable[[Sequence[tuple[Thing, Value]]], Sequence[Thing]]:
-    """A `following` for `ask_all` that asks about all things in one round."""
-    return lambda given: () if given else things
+    """Make a `following` for `ask_all` that has all things in one round."""
+    return lambda results: () if results else things
 
 
 async def _at_once(

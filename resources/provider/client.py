@@ -1,4 +1,4 @@
-"""The client: asks questions, many concurrently, and pays for each once.
+"""The client: asks questions, many concurrently, and pays for each question only once.
 
 Here: handling each outcome by waiting, retrying or stopping. Not here: the wire (transport), the meaning of a reply
 (reading), storage and money (ledger), concurrency limits (lane), the form of an answer (replies).
@@ -24,25 +24,25 @@ from resources.provider.transport import Transport, transport
 logger = logging.getLogger("variorum.provider")
 
 RETRIES = 5
-"""Most retries of a question after outcomes that may have cost money."""
+"""Maximum number of retries of a question after outcomes that may have cost money."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
-"""Seconds of the first pause before a retry, doubled each time up to the longest; the actual pause is drawn between
-half and all of it, so that many callers do not return at once."""
+"""Seconds of the first pause before a retry, doubled each time up to the longest. The actual pause is drawn at random
+between half and all of it, so that callers do not all return at once."""
 
 QUIET = 20.0
-"""Seconds that a question waits before the wait is logged."""
+"""Seconds that a question waits before this is logged."""
 
 PATIENCE = 3600.0
-"""Seconds that one question waits in total for a server that is down or announces no delay, before the client gives up
-on the model. A delay announced by the server is obeyed, however long."""
+"""Total seconds that a question waits for a server that is down, or throttles without announcing a delay, before the
+client stops asking the model. A delay announced by the server is obeyed, however long."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class CallFailed(Exception):  # noqa: N818 - the call failed; the program did not
-    """A question got no reply. `reading` is the failed outcome, None if nothing was sent."""
+    """A question got no reply. `reading` holds the failed outcome; None if nothing was sent."""
 
     def __init__(self, reason: str, reading: Reading | None = None) -> None:
         super().__init__(reason)
@@ -51,7 +51,7 @@ class CallFailed(Exception):  # noqa: N818 - the call failed; the program did no
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply, complete or not (see `reading.outcome`). `recorded`: it was in the ledger, so it cost nothing now."""
+    """A reply, complete or not (see `reading.outcome`). `recorded` is true if it came from the ledger, at no cost."""
 
     key: str
     reading: Reading
@@ -68,14 +68,14 @@ class Client:
         self._stopped: dict[str, str] = {}  # by model; '' stops all
 
     async def ask(self, question: Question) -> Reply:
-        """The reply to a question, from the ledger or from its model.
+        """Return the reply to a question, from the ledger or from its model.
 
         Raises
         ------
         CallFailed
-            If there is no reply, or a budget, a rejected key, missing credit or a full disk stopped the client.
+            If there is no reply, or the client was stopped by a budget, a rejected key, missing credit or a full disk.
         BadInput
-            If the model cannot be called: its key is not in the environment, or the recording lacks the question.
+            If the model cannot be called: its API key is not set, or its recording lacks the question.
         """
         retries, pause, waited = 0, FIRST_PAUSE, 0.0
         while True:
@@ -114,13 +114,13 @@ class Client:
             await asyncio.sleep(delay)
 
     def lane(self, model: Model) -> Lane:
-        """The lane of a model's calls."""
+        """The lane that limits the concurrent calls of a model."""
         if model.name not in self._lanes:
             self._lanes[model.name] = Lane(min(model.settings.in_flight, model.endpoint.in_flight))
         return self._lanes[model.name]
 
     def width(self, model: Model) -> int:
-        """Useful number of concurrent questions to a model: twice its lane, since some wait for the ledger."""
+        """Useful number of concurrent questions to a model: twice its lane's limit, since some wait for the ledger."""
         return 2 * self.lane(model).most
 
     async def close(self) -> None:
@@ -128,7 +128,7 @@ class Client:
         await asyncio.gather(*(each.close() for each, _ in self._transports.values()), self._ledger.drained())
 
     async def _call(self, question: Question) -> tuple[Raw, Reading]:
-        """One attempt."""
+        """Make one attempt at a question: claim, send, store, settle."""
         wire, places = self._wire(question.model)
         lane = self.lane(question.model)
         async with AsyncExitStack() as held:
@@ -151,7 +151,7 @@ class Client:
         return raw, reading
 
     def _heed(self, model: Model, raw: Raw, reading: Reading) -> None:
-        """Adjust the lane, or stop, according to a reply."""
+        """Adjust the lane to the outcome of a call, or stop asking the model or all models."""
         if reading.policy is Policy.USE:
             self.lane(model).succeeded()
         elif reading.outcome is Outcome.RATE_LIMITED or raw.status == 503:
@@ -184,7 +184,7 @@ def _words(reading: Reading) -> str:
 
 @asynccontextmanager
 async def opened(ledger: Ledger) -> AsyncIterator[Client]:
-    """A client on a ledger. No call is running when the block ends, even by an error or a cancellation."""
+    """Open a client on a ledger. No call is running when the block ends, not even after an error or a cancellation."""
     with ledger:
         client = Client(ledger)
         try:
@@ -194,10 +194,10 @@ async def opened(ledger: Ledger) -> AsyncIterator[Client]:
 
 
 def complete(main: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine to its end in an event loop of its own.
+    """Run a coroutine to its end in a new event loop.
 
     SIGINT and SIGTERM cancel it: running calls are closed properly, then the signal is raised again for the previous
-    handler. Dagster's own handler would raise an exception at any point, even within a transaction.
+    handler. Dagster's handler would raise an exception at any point, even within a transaction.
     """
     with asyncio.Runner() as runner:
         if threading.current_thread() is not threading.main_thread():
@@ -226,7 +226,7 @@ def complete(main: Coroutine[Any, Any, Result]) -> Result:
 
 
 async def each(work: Callable[[Item], Awaitable[Result]], items: Iterable[Item], width: int) -> AsyncIterator[Result]:
-    """Yield results of `work` for all items in the order of completion, with at most `width` running.
+    """Yield the result of `work` for each item, in the order of completion, with at most `width` running at a time.
 
     Items are taken from the iterable as capacity allows. An exception in `work` cancels the rest.
     """

@@ -3,8 +3,8 @@
 Here: names and shapes of fields. Not here: the dialect of each endpoint (resources.provider.registry), sending
 (resources.provider.client).
 
-As of late 2026. Models differ in the efforts that they support: a model without an effort rejects the request, or, on
-a local server, its chat template ignores it.
+As of late 2026. Models support different reasoning efforts: one that lacks an effort rejects the request, or, on a
+local server, its chat template ignores the effort.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,12 +19,12 @@ class Dialect:
     Parameters
     ----------
     efforts
-        Body fields for each of the registry's reasoning efforts, without efforts that the endpoint does not support.
+        Body fields by reasoning effort of the registry; the endpoint does not support other efforts.
     most_tokens
         Name of the field that limits the tokens of a reply.
     pin
-        Function from upstream providers, best first, to the body fields that allow no others; None if the endpoint has
-        no upstream providers.
+        Function from upstream providers, best first, to the body fields that allow only these; None if the endpoint
+        has no upstream providers.
     """
 
     efforts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -43,8 +43,8 @@ def _only(providers: Sequence[str]) -> Mapping[str, Any]:
 
 def _templated(effort: str) -> Mapping[str, Any]:
     # Templates switch thinking by `enable_thinking` (Qwen, Gemma) or `thinking` (DeepSeek, Granite, Holo) and ignore
-    # the other; templates with grades (gpt-oss) read `reasoning_effort`. Servers read it at the top level, older builds
-    # of llama.cpp only inside `chat_template_kwargs`.
+    # the other switch. Templates with grades (gpt-oss) read `reasoning_effort`: at the top level, in older builds of
+    # llama.cpp only inside `chat_template_kwargs`.
     thinks = effort != "none"
     grade = {"reasoning_effort": effort}
     switches = {"enable_thinking": thinks, "thinking": thinks}

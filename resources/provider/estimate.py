@@ -1,4 +1,4 @@
-"""Estimates of the cost of questions before any is asked."""
+"""Cost estimates for questions that have not been asked yet."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,9 +11,9 @@ from resources.provider.tokens import estimate as tokens
 
 
 class Estimate(NamedTuple):
-    """Number of calls, number already in the ledger, and estimated and worst-case US dollars for the rest.
+    """Number of calls, number of them already in the ledger, and cost of the others in US dollars.
 
-    `about` and `most` are None without a price.
+    `about` is the likely cost and `most` the worst-case cost, both None without a price.
     """
 
     calls: int
@@ -22,7 +22,7 @@ class Estimate(NamedTuple):
     most: float | None
 
     def __str__(self) -> str:
-        """One line for a person."""
+        """The estimate as one line of text."""
         calls = f"{self.calls} calls, {self.recorded} of them already in the ledger"
         if self.about is None or self.most is None:
             return f"{calls}; cost unknown, because the registry has no price"
@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
 
 
 def total(estimates: Iterable[Estimate]) -> Estimate:
-    """The sum of estimates; without a price if any of them has none."""
+    """Sum estimates. Costs are None if an estimate has no price."""
     parts = list(estimates)
     prices = [(part.about, part.most) for part in parts if part.about is not None and part.most is not None]
     complete = len(prices) == len(parts)
@@ -41,20 +41,22 @@ def total(estimates: Iterable[Estimate]) -> Estimate:
 
 
 def estimate(questions: Sequence[Question], ledger: Path) -> Estimate:
-    """Estimate the cost of one attempt at each question. All questions are to one model, for one purpose.
+    """Estimate the cost of one attempt at each question. All questions must have the same model and purpose.
 
-    The estimate assumes the model's ratio of completion to prompt tokens so far, and 1 before its first call. The worst
-    case is the sum that the budget reserves.
+    The likely cost assumes the model's previous ratio of completion to prompt tokens, and 1 before its first call. The
+    worst-case cost is the sum that the budget reserves.
     """
     done = answered(ledger, [question.key for question in questions])
     open_questions = [question for question in questions if question.key not in done]
     about, most = 0, 0
-    asked, replied = usage(ledger, questions[0].model.name, questions[0].purpose) or (1, 1) if questions else (1, 1)
+    prompts, completions = (
+        usage(ledger, questions[0].model.name, questions[0].purpose) or (1, 1) if questions else (1, 1)
+    )
     for question in open_questions:
         price, worst = question.model.price, question.worst_case
         if price is None or worst is None:
             return Estimate(len(questions), len(done), None, None)
         prompt = tokens(question.canonical.decode())
-        about += price.cost(prompt, round(prompt * replied / asked))
+        about += price.cost(prompt, round(prompt * completions / prompts))
         most += worst
     return Estimate(len(questions), len(done), about / NANO, most / NANO)

@@ -8,15 +8,15 @@ import time
 from collections import deque
 
 START = 8
-"""Initial limit: small compared with any provider's, and doubled within a few round trips."""
+"""Initial limit: lower than any provider's limit, and doubled within a few round trips."""
 
 
 class Lane:
-    """Admission of calls, by additive increase and proportional decrease as in Data Center TCP (RFC 8257).
+    """Admission of calls, with additive increase and proportional decrease as in Data Center TCP (RFC 8257).
 
-    The limit is updated after as many calls as it allows. It doubles until the server first throttles. From then on,
-    with s the throttled share, limit = limit * (1 - s / 2) + (1 - s). So it halves if all calls are throttled, and
-    settles near 5 if three in ten are, whatever the reason.
+    The limit is updated each time that `limit` calls have finished. It doubles until the server first throttles. From
+    then on, with s the throttled share of the calls, limit = limit * (1 - s / 2) + (1 - s). So the limit halves if all
+    calls are throttled, and settles near 5 if 30% of the calls are throttled at any limit.
 
     Parameters
     ----------
@@ -35,11 +35,11 @@ class Lane:
 
     @property
     def limit(self) -> int:
-        """Calls that may be in flight now."""
+        """Number of calls that may be in flight now."""
         return int(self._limit)
 
     async def enter(self) -> None:
-        """Wait for admission. Every `enter` is followed by one `leave`."""
+        """Wait for admission. Every `enter` must be followed by one `leave`."""
         try:
             while True:
                 if (pause := self._open_at - time.monotonic()) > 0:
@@ -52,11 +52,11 @@ class Lane:
                     self._waiting.append(turn)
                     await turn
         except asyncio.CancelledError:
-            self._wake()  # pass on the place that this caller may have been given
+            self._wake()  # pass on the place, if this caller had just received it
             raise
 
     def leave(self) -> None:
-        """Release the place to the next caller."""
+        """Release the place of a finished call to the next caller."""
         self.in_flight -= 1
         self._wake()
 

@@ -1,8 +1,10 @@
 """The ledger: stores every attempt before it is sent and every reply before it is read, and keeps the accounts.
 
-Guarantee: no complete reply is lost or paid for twice. A call in flight at a crash is listed as uncertain and asked
-again. Here: the SQLite file, its transactions, sessions and accounts. Not here: the meaning of a reply (reading), when
-to ask (client).
+Guarantee: no complete reply is lost or paid for twice. A call that is in flight at a crash is recorded as uncertain,
+and its question is asked again.
+
+Here: the SQLite file, its transactions, sessions and accounts. Not here: the meaning of a reply (reading), when to ask
+(client).
 """
 
 import asyncio
@@ -26,7 +28,7 @@ import polars as pl
 
 from resources.errors import BadInput
 from resources.provider.question import Question
-from resources.provider.reading import POLICY, REPLIES, Outcome, Policy, Raw, Reading, read
+from resources.provider.reading import REPLIES, Outcome, Policy, Raw, Reading, read
 from resources.provider.registry import NANO, Budget, Price
 
 logger = logging.getLogger("variorum.ledger")
@@ -34,19 +36,19 @@ logger = logging.getLogger("variorum.ledger")
 SCHEMA = Path(__file__).with_name("ledger.sql")
 
 BUSY = 60
-"""Seconds to wait while another process has the file locked."""
+"""Seconds to wait for another process that has locked the file."""
 
 BALLAST = 8 << 20
-"""Bytes reserved on disk, and released when the disk is full, so that replies in flight can still be stored."""
+"""Bytes reserved on disk. They are released when the disk is full, so that replies in flight can still be stored."""
 
 PATIENCE = 600
-"""Seconds for which replies that cannot be stored are kept in memory."""
+"""Seconds for which replies are kept in memory while they cannot be stored."""
 
 UNCERTAIN = "uncertain"
 """Outcome of an attempt whose process ended before a reply was stored."""
 
 PROBE = "probe"
-"""Purpose of questions that only find the served version of a model."""
+"""Purpose of questions that only find out which version of a model is served."""
 
 _REPLIES = ", ".join(f"'{outcome}'" for outcome in REPLIES)
 
@@ -57,16 +59,16 @@ _REPLY_TO = (
 _TAKEN = f"SELECT 1 FROM attempt WHERE question = ? AND (outcome IS NULL OR outcome IN ({_REPLIES}))"
 
 
-class Refusal(Exception):  # noqa: N818 - not an error: the question may be asked later, or was answered meanwhile
-    """The ledger does not allow a question now."""
+class Refusal(Exception):  # noqa: N818 - not an error: the question can be asked later, or was answered meanwhile
+    """The ledger does not allow a question to be asked now."""
 
 
 class InFlightError(Refusal):
-    """Another caller is asking the question, or calls in flight have reserved the rest of the budget."""
+    """Another caller is asking the question, or calls in flight have reserved the remaining budget."""
 
 
 class OverBudgetError(Refusal):
-    """The question would exceed a cap: that of `model`, or of all models if `model` is ''."""
+    """The question would exceed a cap: that of `model`, or that of the run or day if `model` is ''."""
 
     def __init__(self, reason: str, model: str) -> None:
         super().__init__(reason)
@@ -79,15 +81,15 @@ class UnwritableError(BadInput):
 
 @dataclass
 class _Write:
-    """A change for the next transaction. A `paid` change is retried until it is stored."""
+    """A change for the next transaction. A change that concerns a `paid` call is retried until it is stored."""
 
     change: Callable[[sqlite3.Connection], Any]
     done: "asyncio.Future[Any] | None"  # None if no caller waits
     paid: bool
-    undo: Callable[[Any], None] | None = None  # called if the waiting caller was cancelled before the change was made
+    undo: Callable[[Any], None] | None = None  # called with the result if the caller was cancelled meanwhile
 
     def end(self, result: Any) -> None:
-        """Pass the result to the waiting caller. If the caller was cancelled, undo the change, or log its error."""
+        """Pass the result or error to the waiting caller. If the caller was cancelled, undo the change or log it."""
         if self.done is None or self.done.cancelled():
             if isinstance(result, Exception):
                 if not isinstance(result, Refusal):
@@ -101,14 +103,14 @@ class _Write:
 
 
 class Ledger:
-    """A session with the ledger, for one process and one event loop. Several sessions can share the file.
+    """A session with the ledger, for one process and one event loop. Several sessions can use the file at once.
 
     Parameters
     ----------
     path
-        The SQLite file; created if there is none.
+        The SQLite file; created if it does not exist.
     run
-        The run that pays.
+        The run to which calls are charged.
     budget
         Caps in US dollars for the run and for the day.
     """
@@ -122,7 +124,7 @@ class Ledger:
         self._give_up = 0.0
 
     def __enter__(self) -> "Ledger":
-        """Open the file, lock this session's file as a sign of life, and settle attempts of dead sessions."""
+        """Open the ledger, lock a file that shows that this session is alive, and settle attempts of dead sessions."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         had_ballast = self._ballast().exists()
         self._set_ballast()
@@ -136,16 +138,18 @@ class Ledger:
         self._locks.mkdir(exist_ok=True)
         self._lock = os.open(self._locks / self._session, os.O_CREAT | os.O_RDWR)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        # Commits wait for the disk, so they run outside the event loop.
+        # Commits wait for the disk, so they run in a thread outside the event loop.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         with _transaction(self._connection) as connection:
             connection.execute("INSERT INTO session VALUES (?, ?, ?)", (self._session, self._run, time.time()))
             self._settle_the_dead(connection)
-        self._connection.execute("PRAGMA busy_timeout = 1000")  # short, since from now on the event loop would wait
+        self._connection.execute(
+            "PRAGMA busy_timeout = 1000"
+        )  # short, because the event loop would be blocked from now on
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the session; attempts still in flight become uncertain."""
+        """Close the session. Attempts still in flight become uncertain."""
         self._thread.shutdown()
         with suppress(sqlite3.Error), _transaction(self._connection) as connection:
             _close(connection, "session = ?", self._session)
@@ -155,21 +159,21 @@ class Ledger:
         os.close(self._lock)
 
     def find(self, key: str) -> Raw | None:
-        """The stored reply to a question, or None."""
-        # Called before every question, and most questions are new: look up the question first, which is quick.
+        """Return the stored reply to a question, given its key; None if there is none."""
+        # This is called before every question, and most questions are new, so the quick look-up comes first.
         question = self._reader.execute("SELECT id FROM question WHERE key = ?", (key,)).fetchone()
         row = question and self._reader.execute(_REPLY_TO, question).fetchone()
         return _raw(row) if row else None
 
     async def claim(self, question: Question) -> int:
-        """Record an attempt, reserve its worst case, and return its id. The question may then be sent.
+        """Record an attempt, reserve its worst-case cost, and return its id. The question may then be sent.
 
         Raises
         ------
         InFlightError
-            If the question or its budget is taken by a call in flight; call `find` and `claim` again later.
+            If a call in flight asks the question or has reserved its budget; call `find` and `claim` again later.
         OverBudgetError
-            If the worst case exceeds a cap.
+            If the worst-case cost exceeds a cap.
         UnwritableError
             If the ledger cannot be written.
         """
@@ -182,7 +186,7 @@ class Ledger:
         return attempt
 
     async def receive(self, attempt: int, raw: Raw) -> None:
-        """Store a raw reply. It is on disk when this returns."""
+        """Store a raw reply. It is on disk when this method returns."""
         row = (
             attempt, time.time(), raw.status, json.dumps(dict(raw.headers)), zlib.compress(raw.body, 1), raw.broken,
         )  # fmt: skip
@@ -190,9 +194,9 @@ class Ledger:
         await self._write(lambda connection: connection.execute(insert, row), paid=True)
 
     def settle(self, attempt: int, reading: Reading) -> None:
-        """Record the reading of a stored reply and move its cost from reserved to paid, in the next transaction.
+        """Record the reading of a stored reply, and move its cost from reserved to paid, in the next transaction.
 
-        If the process ends before that, the next session reads the stored reply again.
+        If the process ends before the transaction, the next session reads the stored reply again.
         """
         self._queue(_Write(lambda connection: _settle(connection, attempt, reading), None, paid=True))
 
@@ -202,18 +206,18 @@ class Ledger:
             await asyncio.shield(self._flush)
 
     def abandon(self, attempt: int) -> None:
-        """Close an attempt whose caller no longer waits. It becomes uncertain unless its reply is stored."""
+        """Close an attempt whose caller no longer waits. It becomes uncertain, unless its reply is stored."""
         self._queue(_Write(lambda connection: _close(connection, "id = ?", attempt), None, paid=True))
 
     async def settle_the_dead(self) -> None:
-        """Close the attempts of dead sessions: stored replies are read, the rest becomes uncertain."""
+        """Close the attempts of dead sessions: settle those with a stored reply; the rest become uncertain."""
         await self._write(self._settle_the_dead, paid=False)
 
     def _settle_the_dead(self, connection: sqlite3.Connection) -> None:
         for (session,) in connection.execute("SELECT DISTINCT session FROM attempt WHERE outcome IS NULL").fetchall():
             if session != self._session and self._is_dead(session):
                 lost = _close(connection, "session = ?", session)
-                logger.warning("%d calls were in flight when a run ended; they will be asked again", lost)
+                logger.warning("%d calls were in flight when a run ended; their questions will be asked again", lost)
 
     def _is_dead(self, session: str) -> bool:
         try:
@@ -256,18 +260,10 @@ class Ledger:
             "(question, session, run, model, requested_model, purpose, effort, price, asked, reserved) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                question_id,
-                self._session,
-                self._run,
-                model.name,
-                model.settings.id,
-                question.purpose,
-                model.settings.effort,
-                price,
-                now,
-                worst,
+                question_id, self._session, self._run, model.name, model.settings.id, question.purpose,
+                model.settings.effort, price, now, worst,
             ),
-        ).lastrowid
+        ).lastrowid  # fmt: skip
         assert attempt is not None
         return attempt
 
@@ -289,10 +285,10 @@ class Ledger:
             self._flush = asyncio.create_task(self._flush_all())
 
     async def _flush_all(self) -> None:
-        """Carry out queued changes, as many as possible in each transaction, until the queue is empty."""
+        """Carry out queued changes until the queue is empty, all waiting changes in one transaction."""
         try:
             while self._writes:
-                await asyncio.sleep(0)  # lets other tasks of this turn add their changes
+                await asyncio.sleep(0)  # lets other tasks queue their changes first
                 writes, self._writes = self._writes, []
                 await self._commit(writes)
         finally:
@@ -327,7 +323,7 @@ class Ledger:
                     results.append(write.change(self._connection))
                 except sqlite3.Error:
                     raise
-                except Exception as error:  # raised before any change, so it concerns this write only
+                except Exception as error:  # raised before anything was changed, so the other writes are unaffected
                     results.append(error)
             await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.execute, "COMMIT")
         except BaseException:
@@ -337,14 +333,14 @@ class Ledger:
         return results
 
     def _only_paid(self, writes: list[_Write]) -> list[_Write]:
-        """Refuse changes that are not paid, and return the others."""
+        """Fail the changes that do not concern paid calls, and return the rest."""
         for write in writes:
             if not write.paid:
                 write.end(self._full)
         return [write for write in writes if write.paid]
 
     async def _make_room(self, paid: list[_Write]) -> list[_Write]:
-        """Release the ballast, then wait for free space. Return the changes to retry, none after PATIENCE."""
+        """Release the ballast, then wait for free space. Return the changes to retry: none after PATIENCE seconds."""
         ballast = self._ballast()
         if ballast.exists():
             ballast.unlink(missing_ok=True)
@@ -352,7 +348,7 @@ class Ledger:
             await asyncio.sleep(1)
         if not self._give_up:
             self._give_up = time.monotonic() + PATIENCE
-            logger.error("%s; replies in flight use the reserved space, or wait in memory for more", self._full)
+            logger.error("%s; replies in flight use the reserved space, or wait in memory", self._full)
         if time.monotonic() < self._give_up:
             return paid
         for write in paid:
@@ -371,24 +367,27 @@ class Ledger:
         except OSError as error:
             ballast.unlink(missing_ok=True)
             raise UnwritableError(
-                self._path, "", f"no space left next to it ({error.strerror})", f"free at least {2 * BALLAST >> 20} MB"
+                self._path,
+                "",
+                f"no space is left beside it ({error.strerror})",
+                f"free at least {2 * BALLAST >> 20} MB",
             ) from error
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a ledger. Its commits are on disk when they return.
+    """Open a ledger, and create or migrate its tables. Data is on disk when a commit returns.
 
     Raises
     ------
     BadInput
-        If the file is not a ledger.
+        If the file cannot be opened as a ledger.
     """
     try:
         connection = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
         _write_ahead(connection)
         connection.execute("PRAGMA synchronous = FULL")
         columns = [row[1] for row in connection.execute("PRAGMA table_info(attempt)")]
-        if columns and "requested_model" not in columns:  # a ledger older than this column
+        if columns and "requested_model" not in columns:  # a ledger from before this column
             connection.execute("ALTER TABLE attempt ADD COLUMN requested_model TEXT")
         connection.executescript(SCHEMA.read_text(encoding="utf-8"))
     except sqlite3.Error as error:
@@ -399,8 +398,10 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to the write-ahead log. SQLite does not wait for locks here: if two processes create the file at once, one
-    of them gets SQLITE_BUSY, so this retries."""
+    """Switch to the write-ahead log.
+
+    SQLite does not wait for locks here: if two processes create the file at once, one gets SQLITE_BUSY and must retry.
+    """
     deadline = time.monotonic() + BUSY
     while True:
         try:
@@ -413,7 +414,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def attempts(path: Path) -> pl.DataFrame:
-    """All attempts with status and times, one row each, oldest first; money in US dollars, times in UTC."""
+    """Read all attempts, one row each, oldest first, with costs in US dollars and times in UTC."""
     with _closing(path) as connection:
         cursor = connection.execute(
             "SELECT a.*, q.key, q.place, q.replicate, r.status, r.received "
@@ -439,9 +440,9 @@ _KINDS: Mapping[str, Any] = {
 def replies(path: Path, model: str) -> Iterator[tuple[int, bytes, Raw]]:
     """Yield replicate, request body (JSON) and raw reply of each finished question to a model, in order.
 
-    A question is finished by a reply, or by an error that asking again would not change.
+    A question is finished by a reply, or by an error that would occur again.
     """
-    ends = ", ".join(f"'{outcome}'" for outcome, policy in POLICY.items() if policy in (Policy.USE, Policy.FAIL))
+    ends = ", ".join(f"'{outcome}'" for outcome in Outcome if outcome.policy in (Policy.USE, Policy.FAIL))
     with _closing(path) as connection:
         for replicate, body, *raw in connection.execute(
             "SELECT q.replicate, q.body, r.status, r.headers, r.body, r.broken FROM attempt a "
@@ -453,7 +454,7 @@ def replies(path: Path, model: str) -> Iterator[tuple[int, bytes, Raw]]:
 
 
 def answered(path: Path, keys: Iterable[str]) -> set[str]:
-    """Keys of the questions that have a reply."""
+    """The subset of `keys` whose questions have a reply."""
     query = (
         f"SELECT 1 FROM question q JOIN attempt a ON a.question = q.id WHERE q.key = ? AND a.outcome IN ({_REPLIES})"
     )
@@ -462,14 +463,14 @@ def answered(path: Path, keys: Iterable[str]) -> set[str]:
 
 
 def ended(path: Path, keys: Iterable[str], outcome: Outcome, times: int) -> set[str]:
-    """Keys of the questions that ended at least `times` times with this outcome, which is not one of a reply."""
+    """The subset of `keys` whose questions have at least `times` attempts with this outcome."""
     query = "SELECT count(*) FROM question q JOIN attempt a ON a.question = q.id WHERE q.key = ? AND a.outcome = ?"
     with _closing(path) as connection:
         return {key for key in keys if connection.execute(query, (key, outcome)).fetchone()[0] >= times}
 
 
 def usage(path: Path, model: str, purpose: str) -> tuple[int, int] | None:
-    """Total prompt and completion tokens of a model's replies for a purpose, None before the first."""
+    """Total prompt tokens and completion tokens of a model's replies for a purpose; None before the first reply."""
     with _closing(path) as connection:
         prompt, completion = connection.execute(
             "SELECT sum(prompt_tokens), sum(completion_tokens) FROM attempt WHERE model = ? AND purpose = ?",
@@ -479,9 +480,9 @@ def usage(path: Path, model: str, purpose: str) -> tuple[int, int] | None:
 
 
 def served(path: Path, place: str, requested: str) -> tuple[str, str]:
-    """Versions that an endpoint served for its model `requested`: in the first reply, and in the latest to a PROBE.
+    """Versions of the model `requested` that an endpoint served in its first reply, and in its latest to a PROBE.
 
-    Either is '' if no reply named a version.
+    A version is '' if no such reply named it.
     """
     query = (
         "SELECT served_model FROM attempt a JOIN question q ON q.id = a.question "
@@ -496,7 +497,7 @@ def served(path: Path, place: str, requested: str) -> tuple[str, str]:
 
 
 def state(path: Path) -> str:
-    """A string that changes whenever an attempt is added or settled."""
+    """Return a string that changes whenever an attempt is added or settled."""
     with _closing(path) as connection:
         return str(connection.execute("SELECT count(*), count(outcome) FROM attempt").fetchone())
 
@@ -522,7 +523,7 @@ def _reserve(connection: sqlite3.Connection, name: str, worst: int, cap: float |
 
 
 def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> None:
-    """Record the reading of a reply, and move its worst case from reserved to paid, or to uncertain if unknown."""
+    """Record the reading of a reply, and move the reserved cost to paid, or to uncertain if the cost is unknown."""
     (price,) = connection.execute("SELECT price FROM attempt WHERE id = ?", (attempt,)).fetchone()
     priced = reported = None
     if price and reading.prompt_tokens is not None and reading.completion_tokens is not None:
@@ -533,7 +534,7 @@ def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> N
         reported = round(reading.cost * NANO)
     cost = reported if reported is not None else priced
     if cost is None and reading.policy not in (Policy.USE, Policy.RETRY):
-        cost = 0  # the server did no work; the cost of other calls without usage is unknown
+        cost = 0  # the server did no work; other calls without usage have an unknown cost
     row = connection.execute(
         "UPDATE attempt SET outcome = ?, detail = ?, finish = ?, served_model = ?, served_provider = ?, "
         "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?, reported_cost = ?, "
@@ -548,9 +549,9 @@ def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> N
 
 
 def _close(connection: sqlite3.Connection, which: str, value: int | str) -> int:
-    """Close attempts without a caller: read stored replies, make the rest uncertain; return the number of the rest.
+    """Close open attempts that have no caller: settle those with a stored reply, and mark the rest as uncertain.
 
-    `which` is a condition on the columns of `attempt`.
+    `which` is an SQL condition on `attempt` with one placeholder, for `value`. Return the number of uncertain attempts.
     """
     received = connection.execute(
         "SELECT id, status, headers, body, broken FROM attempt JOIN reply ON attempt = id "
@@ -576,7 +577,7 @@ _MONEY = "reserved, cost, 'run ' || run, 'day ' || date(asked, 'unixepoch'), 'mo
 
 
 def _move_money(connection: sqlite3.Connection, row: tuple[Any, ...]) -> None:
-    """Update the accounts for a settled attempt. `row` has the columns _MONEY."""
+    """Update the accounts for a closed attempt. `row` has the columns _MONEY."""
     reserved, cost, *accounts = row
     paid, uncertain = (0, reserved) if cost is None else (cost, 0)
     connection.execute(

@@ -1,12 +1,11 @@
-"""The resource through which all assets ask models."""
+"""The resource through which assets ask models."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
+from resources.frozen import Frozen
 from resources.provider import client
 from resources.provider.client import Client, complete
 from resources.provider.estimate import Estimate, estimate, total
@@ -15,25 +14,23 @@ from resources.provider.registry import Model, Registry, load
 from resources.provider.served import probe, question, versioned, worth_probing
 
 
-class Provider(BaseModel):
-    """Models and judges of a registry, asked through a ledger.
+class Provider(Frozen):
+    """Models, judges and aligners of a registry, asked through a ledger.
 
     Parameters
     ----------
     registry_path
-        The registry's YAML file, read at every use, so that a change needs no restart.
+        The registry's YAML file. It is read at every use, so that changes need no restart.
     ledger_path
         The SQLite file that stores every reply and its cost.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     registry_path: str
     ledger_path: str
 
     @property
     def ledger(self) -> Path:
-        """The ledger's path."""
+        """Path of the ledger."""
         return Path(self.ledger_path)
 
     def registry(self) -> Registry:
@@ -41,7 +38,7 @@ class Provider(BaseModel):
         return load(Path(self.registry_path))
 
     def model(self, name: str) -> Model:
-        """A model, judge or aligner, in the version that its endpoint last served.
+        """Return a model, judge or aligner, in the version that its endpoint last served.
 
         Raises
         ------
@@ -51,7 +48,7 @@ class Provider(BaseModel):
         return versioned(self.registry().model(name), self.ledger)
 
     def worth_probing(self, names: Sequence[str]) -> list[str]:
-        """Models and judges among `names` that have reported a version, but not today."""
+        """Models and judges among `names` that have reported a version, but were not probed today."""
         registry = self.registry()
         models = [registry.model(name) for name in names if name in registry.models or name in registry.judges]
         return [model.name for model in models if worth_probing(model, self.ledger)]
@@ -62,7 +59,7 @@ class Provider(BaseModel):
         return total(estimate([question(registry.model(name))], self.ledger) for name in names)
 
     def probe(self, names: Sequence[str], run: str) -> None:
-        """Ask models for the version that they serve. The run pays."""
+        """Find the served versions of models by a short question to each. Calls are charged to the run."""
         registry = self.registry()
         models = [registry.model(name) for name in names]
 
@@ -74,7 +71,7 @@ class Provider(BaseModel):
 
     @asynccontextmanager
     async def opened(self, run: str) -> AsyncIterator[Client]:
-        """A client whose calls the run pays for; no call is running when the block ends."""
+        """Open a client whose calls are charged to the run. No call is running when the block ends."""
         ledger = Ledger(self.ledger, run, self.registry().budget)
         async with client.opened(ledger) as session:
             yield session

@@ -1,4 +1,4 @@
-"""A question to a model: its request body, and the key under which its reply is stored.
+"""A question to a model: its request body, and the key under which the reply is stored.
 
 Not here: sending (client), reading a reply (reading), parsing its text (replies).
 """
@@ -16,11 +16,11 @@ from resources.provider.tokens import upper_bound
 Messages = tuple[Mapping[str, str], ...]
 
 TOKENS_OF_A_MESSAGE = 16
-"""Upper bound on the tokens that a chat template adds to a message."""
+"""Upper bound for the tokens that a chat template adds to a message."""
 
 
 def hashed(place: str, replicate: int, body: bytes) -> str:
-    """Key of a question: 32 hexadecimal digits."""
+    """Hash place, replicate and request body to the key of a question: 32 hexadecimal digits."""
     return blake2b(f"{place}\0{replicate}\0".encode() + body, digest_size=16).hexdigest()
 
 
@@ -40,17 +40,17 @@ class Question:
 
     @cached_property
     def body(self) -> dict[str, Any]:
-        """The request body. Every field of it determines the reply."""
+        """The request body. All of its fields determine the reply."""
         return {**self.model.fields, "messages": list(self.messages), **self._form()}
 
     @cached_property
     def canonical(self) -> bytes:
-        """The body as canonical JSON."""
+        """The body as canonical JSON in UTF-8."""
         return json.dumps(self.body, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
     @cached_property
     def key(self) -> str:
-        """Hash of exactly what determines the reply: endpoint, version served, body, replicate."""
+        """Hash of everything that determines the reply: endpoint, served version, body, replicate."""
         return hashed(
             f"{self.model.place}\0{self.model.served}" if self.model.served else self.model.place,
             self.replicate,
@@ -59,7 +59,7 @@ class Question:
 
     @property
     def worst_case(self) -> int | None:
-        """Upper bound of the call's cost in nanodollars, by the registry's price; None without a price."""
+        """Upper bound of the call's cost at the registry's price, in nanodollars; None without a price."""
         # Byte-level tokenizers make at most one token per byte; a schema is part of the prompt.
         prompt = upper_bound(self.canonical.decode()) + TOKENS_OF_A_MESSAGE * len(self.messages)
         price = self.model.price
@@ -67,7 +67,7 @@ class Question:
 
     @property
     def recording_key(self) -> str:
-        """The key without the endpoint, so that a recording can stand in for the recorded endpoint."""
+        """Key of the question in a recording: without the endpoint, which a recording replaces."""
         return hashed("", self.replicate, self.canonical)
 
     def _form(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reading a raw reply: its outcome, text and usage. Pure; never raises.
+"""Reading raw replies: outcome, text and usage. Pure functions that never raise.
 
 Here: all outcomes of a call, and the policy for each. Not here: carrying out the policy (client), parsing the text of
 an answer (replies).
@@ -18,61 +18,49 @@ import jiter
 
 
 class Policy(Enum):
-    """How the client handles an outcome."""
+    """The client's ways of handling an outcome."""
 
-    USE = "a reply: kept for good, never asked for again"
-    WAIT = "asked again for as long as patience lasts; costs nothing"
-    RETRY = "asked again a few times; may have cost something"
-    FAIL = "this question fails"
-    STOP_MODEL = "every question to this model fails"
-    STOP = "every question fails"
+    USE = "keep the reply, and never ask the question again"
+    WAIT = "ask again until PATIENCE runs out; the call cost nothing"
+    RETRY = "ask again up to RETRIES times; the call may have cost something"
+    FAIL = "fail this question"
+    STOP_MODEL = "fail every question to this model"
+    STOP = "fail every question"
 
 
 class Outcome(StrEnum):
-    """How a call ended."""
+    """The outcomes of a call, each with the policy for it."""
 
-    ANSWERED = "answered"
-    LENGTH = "length"  # the model reached its limit of tokens
-    REFUSED = "refused"  # by the model, or by a filter of the provider
-    CUT = "cut"  # the connection broke within the text
-    RATE_LIMITED = "rate limited"
-    SERVER_ERROR = "server error"
-    UNREACHABLE = "unreachable"  # no connection, so nothing was asked
-    DROPPED = "dropped"  # the connection broke before any text
-    TIMEOUT = "timeout"
-    BROKEN_OFF = "broken off"  # a server error while generating
-    EMPTY = "empty"  # a reply without a choice or without a text
-    WEB_PAGE = "web page"
-    UNREADABLE = "unreadable"
-    TOO_LONG = "too long"  # for the model's context
-    REJECTED = "rejected"
-    UNAUTHORIZED = "unauthorized"
-    NOT_FOUND = "not found"
-    NO_CREDIT = "no credit"
+    policy: Policy
+
+    def __new__(cls, word: str, policy: Policy) -> "Outcome":
+        """Make a member whose value is `word`."""
+        outcome = str.__new__(cls, word)
+        outcome._value_, outcome.policy = word, policy
+        return outcome
+
+    ANSWERED = "answered", Policy.USE
+    LENGTH = "length", Policy.USE  # the model reached its token limit
+    REFUSED = "refused", Policy.USE  # by the model, or by a filter of the provider
+    CUT = "cut", Policy.USE  # the connection broke in the middle of the text
+    RATE_LIMITED = "rate limited", Policy.WAIT
+    SERVER_ERROR = "server error", Policy.WAIT
+    UNREACHABLE = "unreachable", Policy.WAIT  # no connection, so nothing was sent
+    DROPPED = "dropped", Policy.RETRY  # the connection broke before any text
+    TIMEOUT = "timeout", Policy.RETRY
+    BROKEN_OFF = "broken off", Policy.RETRY  # a server error while generating
+    EMPTY = "empty", Policy.RETRY  # a reply without a choice or without text
+    WEB_PAGE = "web page", Policy.RETRY
+    UNREADABLE = "unreadable", Policy.RETRY
+    TOO_LONG = "too long", Policy.FAIL  # for the model's context
+    REJECTED = "rejected", Policy.FAIL
+    UNAUTHORIZED = "unauthorized", Policy.STOP_MODEL
+    NOT_FOUND = "not found", Policy.STOP_MODEL
+    NO_CREDIT = "no credit", Policy.STOP
 
 
-POLICY: Mapping[Outcome, Policy] = {
-    Outcome.ANSWERED: Policy.USE,
-    Outcome.LENGTH: Policy.USE,
-    Outcome.REFUSED: Policy.USE,
-    Outcome.CUT: Policy.USE,
-    Outcome.RATE_LIMITED: Policy.WAIT,
-    Outcome.SERVER_ERROR: Policy.WAIT,
-    Outcome.UNREACHABLE: Policy.WAIT,
-    Outcome.DROPPED: Policy.RETRY,
-    Outcome.TIMEOUT: Policy.RETRY,
-    Outcome.BROKEN_OFF: Policy.RETRY,
-    Outcome.EMPTY: Policy.RETRY,
-    Outcome.WEB_PAGE: Policy.RETRY,
-    Outcome.UNREADABLE: Policy.RETRY,
-    Outcome.TOO_LONG: Policy.FAIL,
-    Outcome.REJECTED: Policy.FAIL,
-    Outcome.UNAUTHORIZED: Policy.STOP_MODEL,
-    Outcome.NOT_FOUND: Policy.STOP_MODEL,
-    Outcome.NO_CREDIT: Policy.STOP,
-}
-
-REPLIES = tuple(outcome for outcome, policy in POLICY.items() if policy is Policy.USE)
+REPLIES = tuple(outcome for outcome in Outcome if outcome.policy is Policy.USE)
+"""Outcomes of calls that obtained a reply."""
 
 _STATUS = {
     401: Outcome.UNAUTHORIZED, 402: Outcome.NO_CREDIT, 403: Outcome.UNAUTHORIZED, 404: Outcome.NOT_FOUND,
@@ -87,7 +75,7 @@ _REFUSED = re.compile(r"content_filter|content_policy|content management policy|
 _NO_CREDIT = re.compile(r"insufficient_quota|insufficient credit|billing_hard_limit", re.I)
 
 MOST_TOKENS, MOST_DOLLARS = 1 << 40, 1e6
-"""Bounds that no call reaches; larger values in a reply are ignored."""
+"""Bounds that no call reaches. Larger values in a reply are ignored."""
 
 
 TIMEOUT, UNREACHABLE = "no reply in time", "no connection"
@@ -96,7 +84,7 @@ TIMEOUT, UNREACHABLE = "no reply in time", "no connection"
 class Raw(NamedTuple):
     """A reply as received.
 
-    `broken` says how the connection broke: TIMEOUT, UNREACHABLE or other words; '' if it did not.
+    `broken` is the reason why the connection broke: TIMEOUT, UNREACHABLE or another text; '' if it did not break.
     """
 
     status: int | None
@@ -109,12 +97,12 @@ class Raw(NamedTuple):
 class Reading:
     """The content of a raw reply.
 
-    Tokens and `cost` (US dollars, as reported) are None, and strings '', if the endpoint does not report them.
+    If the endpoint does not report a value, numbers are None and strings ''. `cost` is in US dollars.
     """
 
     outcome: Outcome
     text: str = ""
-    detail: str = ""  # the error, or the words of a refusal
+    detail: str = ""  # the error message, or the words of a refusal
     finish: str = ""
     served_model: str = ""
     served_provider: str = ""
@@ -127,11 +115,11 @@ class Reading:
     @property
     def policy(self) -> Policy:
         """The policy for the outcome."""
-        return POLICY[self.outcome]
+        return self.outcome.policy
 
 
 def read(raw: Raw) -> Reading:
-    """Read a raw reply."""
+    """Read a raw reply. One that cannot be read has the outcome UNREADABLE."""
     try:
         return _read(raw)
     except Exception as error:  # every response needs an outcome, because it may have been paid for
@@ -139,11 +127,9 @@ def read(raw: Raw) -> Reading:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait by the header `retry-after-ms`, or `retry-after` in seconds or as a date; None without either."""
-    waits = (
-        _seconds(headers.get("retry-after-ms"), 1000), _seconds(headers.get("retry-after"), 1),
-        _until(headers.get("retry-after")),
-    )  # fmt: skip
+    """Seconds to wait, from the header `retry-after-ms` or `retry-after` (seconds or a date); None without either."""
+    after = headers.get("retry-after")
+    waits = _seconds(headers.get("retry-after-ms"), 1000), _seconds(after, 1), _until(after)
     return next((max(0.0, wait) for wait in waits if wait is not None), None)
 
 
@@ -163,7 +149,7 @@ def _until(value: str | None) -> float | None:
 
 
 def storable(text: str) -> str:
-    """Replace each lone surrogate, which JSON can express but UTF-8 cannot encode, by a question mark."""
+    """Replace lone surrogates, which JSON can express but UTF-8 cannot encode, with question marks."""
     return text.encode(errors="replace").decode()
 
 
@@ -191,14 +177,14 @@ def _completion(content: dict[str, Any]) -> Reading:
     choice = (content.get("choices") or [{}])[0]
     message = choice.get("message") or {}
     text, refusal, finish = (
-        _text(each) for each in (message.get("content"), message.get("refusal"), choice.get("finish_reason"))
+        _text(value) for value in (message.get("content"), message.get("refusal"), choice.get("finish_reason"))
     )
     usage = content.get("usage") or {}
-    asked, replied = usage.get("prompt_tokens_details") or {}, usage.get("completion_tokens_details") or {}
+    prompt, completion = usage.get("prompt_tokens_details") or {}, usage.get("completion_tokens_details") or {}
     cost = usage.get("cost")
     if error := content.get("error") or choice.get("error"):
         outcome, detail = _error(error)
-        if POLICY[outcome] is Policy.WAIT and (text or usage):
+        if outcome.policy is Policy.WAIT and (text or usage):
             outcome = Outcome.BROKEN_OFF
         text = ""
     elif refusal or finish == "content_filter":
@@ -211,14 +197,14 @@ def _completion(content: dict[str, Any]) -> Reading:
         outcome, detail = Outcome.EMPTY, "a reply without a text"
     return Reading(
         outcome, text, detail, finish, _text(content.get("model")), _text(content.get("provider")),
-        _count(usage.get("prompt_tokens")), _count(asked.get("cached_tokens")),
-        _count(usage.get("completion_tokens")), _count(replied.get("reasoning_tokens")),
+        _count(usage.get("prompt_tokens")), _count(prompt.get("cached_tokens")),
+        _count(usage.get("completion_tokens")), _count(completion.get("reasoning_tokens")),
         float(cost) if isinstance(cost, int | float) and cost is not True and 0 <= cost < MOST_DOLLARS else None,
     )  # fmt: skip
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, list):  # a content in parts
+    if isinstance(value, list):  # content in parts
         return "".join(_text(part.get("text")) for part in value if isinstance(part, dict))
     return storable(value) if isinstance(value, str) else ""
 
@@ -228,7 +214,7 @@ def _count(value: Any) -> int | None:
 
 
 def _cut(raw: Raw) -> Reading:
-    """Read a body that ends too early. The text is complete up to its last character received."""
+    """Read a truncated body. The text is complete up to the last character received."""
     if raw.body.lstrip()[:1] != b"{":
         return Reading(Outcome.DROPPED, detail=raw.broken)
     content = jiter.from_json(raw.body, partial_mode="trailing-strings")
@@ -256,7 +242,7 @@ def _of_status(status: int, content: str) -> Outcome:
 
 
 def _message(content: str) -> str:
-    """The message of an error body, at most 300 characters of it."""
+    """The message in an error body, cut to 300 characters."""
     try:
         parsed = json.loads(content)
         error = parsed.get("error", parsed)

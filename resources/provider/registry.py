@@ -14,12 +14,13 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from resources import yaml_files
 from resources.comet.comet import Comet
 from resources.embedders import Embedder, EndpointEmbedder, SentenceTransformerEmbedder
 from resources.errors import BadInput
+from resources.frozen import Frozen
 from resources.home import PROJECT
 from resources.keys import check_key
 from resources.provider.dialects import DIALECTS
@@ -28,19 +29,15 @@ NANO = 1_000_000_000
 """Nanodollars per dollar. Money is counted in whole nanodollars, so that sums do not depend on their order."""
 
 MOST_DRAWS = 1000
-"""Distance between the replicate numbers of consecutive seeds, so that every draw has a number of its own."""
+"""Distance between the replicate numbers of consecutive seeds, so that no two draws share a number."""
 
 
-class _RegistryEntry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Endpoint(_RegistryEntry):
+class Endpoint(Frozen):
     """An OpenAI-compatible chat-completions API at `url`, or a file of recorded replies.
 
-    `key` names the environment variable that holds the API key, '' if none is needed. `dialect` is a key of
-    `resources.provider.dialects.DIALECTS`; `structured` is the form of reply that the endpoint can enforce. `in_flight`
-    limits concurrent calls; `timeout` (seconds) limits one call.
+    `key` is the environment variable that holds the API key, '' if none is needed. `dialect` is a key of
+    `resources.provider.dialects.DIALECTS`. `structured` is the form of reply that the endpoint can enforce. `in_flight`
+    limits the number of concurrent calls, and `timeout` the seconds of one call.
     """
 
     url: str = ""
@@ -64,8 +61,8 @@ class Endpoint(_RegistryEntry):
         return self
 
 
-class Price(_RegistryEntry):
-    """US dollars per million tokens; reasoning counts as output. `cached` is the price of cached input, if lower."""
+class Price(Frozen):
+    """US dollars per million tokens. Reasoning counts as output. `cached` is the price of cached input, if lower."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
@@ -78,18 +75,18 @@ class Price(_RegistryEntry):
         return self
 
     def cost(self, prompt: int, completion: int, cached: int = 0) -> int:
-        """Cost of a call in nanodollars, by numbers of tokens; `prompt` includes the `cached` tokens."""
-        cached = min(cached, prompt)  # some endpoints do not count it as part of the prompt
+        """Cost of a call in nanodollars, given its numbers of tokens; `prompt` includes the `cached` tokens."""
+        cached = min(cached, prompt)  # some endpoints do not count cached tokens as part of the prompt
         cheap = self.input if self.cached is None else self.cached
         dollars = ((prompt - cached) * self.input + cached * cheap + completion * self.output) / 1e6
         return round(dollars * NANO)
 
 
-class Answering(_RegistryEntry):
-    """How a model is asked about the samples of understanding tasks.
+class Answering(Frozen):
+    """Settings for questions about the samples of understanding tasks.
 
-    `shots` is the number of examples from the task's train split in a prompt. `draws` is the number of replies per
-    sample; the majority counts. All draws are repeated for each of `seeds`, with other examples.
+    `shots` is the number of examples in a prompt, from the task's train split. `draws` is the number of replies per
+    sample; their majority is the answer. All draws are repeated for each of the `seeds`, with other examples.
     """
 
     shots: int = Field(default=0, ge=0)
@@ -99,21 +96,21 @@ class Answering(_RegistryEntry):
     @model_validator(mode="after")
     def _different(self) -> "Answering":
         if len(set(self.seeds)) < len(self.seeds):
-            raise ValueError("`seeds` has one twice")
+            raise ValueError("`seeds` contains a duplicate")
         return self
 
 
-class Settings(_RegistryEntry):
+class Settings(Frozen):
     """Settings of a model, a judge or an aligner.
 
-    `max_tokens` limits a reply, including reasoning. `batch_tokens` limits the source tokens of one translation request
-    (audit, section 3.2). `pin` lists upstream providers, if the endpoint has several. `in_flight` limits concurrent
-    calls. `budget` is the most, in US dollars, that this model may ever cost. `corpora` lists the corpora that the
-    model translates and the understanding tasks that it answers, all by default: corpus names and task codes share a
-    namespace. `answering` is how it is asked about samples of tasks. `lines` makes it translate chunks of literary
-    corpora line by line, without context and glossary (the baseline of LiTERatE). `tokenizer` is a tokenizer.json for
-    exact counts of source tokens. `family` is the model's vendor or lineage; a judge never shares one with a model on
-    trial.
+    `id` is the model's name at the endpoint. `max_tokens` limits a reply, including reasoning; `batch_tokens` limits
+    the source text of one translation request (audit, section 3.2). `pin` lists the upstream providers to use.
+    `in_flight` limits concurrent calls. `budget` caps the total cost of the model, in US dollars. `corpora` lists the
+    corpora that the model translates and the understanding tasks that it answers, all by default; corpus names and task
+    codes share a namespace. `answering` has the settings for understanding tasks. With `lines`, the model translates
+    chunks of literary corpora line by line, without context and glossary (the baseline of LiTERatE). `tokenizer` is a
+    tokenizer.json for exact counts of source tokens. `family` is the model's vendor or lineage; no judge may share a
+    family with a model on trial.
     """
 
     endpoint: str
@@ -135,17 +132,17 @@ class Settings(_RegistryEntry):
     family: str = ""
 
 
-class Budget(_RegistryEntry):
-    """Caps in US dollars: for a run, and for all calls of a day (UTC)."""
+class Budget(Frozen):
+    """Caps in US dollars: for a run, and for all calls on one day (UTC)."""
 
     run: float | None = Field(default=None, gt=0)
     day: float | None = Field(default=None, gt=0)
 
 
-class CometEntry(_RegistryEntry):
-    """The COMET checkpoint for scoring: a path that ends in `.ckpt`, or a name on the hub; '' for none.
+class CometEntry(Frozen):
+    """The COMET checkpoint for scoring: a path that ends in `.ckpt`, or a name on the Hugging Face hub; '' for none.
 
-    `token_budget` limits the tokens of one batch.
+    `token_budget` is the maximum number of tokens in a batch.
     """
 
     checkpoint: str = ""
@@ -153,16 +150,16 @@ class CometEntry(_RegistryEntry):
     token_budget: int = Field(default=2048, ge=1)
 
 
-class EmbedderEntry(_RegistryEntry):
-    """An embedder: a model at an endpoint's /embeddings, or a sentence-transformers model ('' is MiniLM)."""
+class EmbedderEntry(Frozen):
+    """An embedder: a model behind an endpoint's `/embeddings`, or a sentence-transformers model ('' for MiniLM)."""
 
     endpoint: str | None = None
     model: str = ""
     dimensions: int = Field(0, ge=0)
 
 
-class EncoderEntry(_RegistryEntry):
-    """A checkpoint, a folder or a name on the hub, fine-tuned once per seed as a baseline of classification tasks."""
+class EncoderEntry(Frozen):
+    """A checkpoint (folder or name on the hub), fine-tuned once per seed as a baseline for classification tasks."""
 
     checkpoint: str = Field(min_length=1)
     seeds: tuple[Annotated[int, Field(ge=0, lt=2**31)], ...] = Field((1, 2, 3), min_length=1)
@@ -170,7 +167,7 @@ class EncoderEntry(_RegistryEntry):
     @model_validator(mode="after")
     def _different(self) -> "EncoderEntry":
         if len(set(self.seeds)) < len(self.seeds):
-            raise ValueError("`seeds` has one twice")
+            raise ValueError("`seeds` contains a duplicate")
         return self
 
 
@@ -178,7 +175,7 @@ class EncoderEntry(_RegistryEntry):
 class Model:
     """A model, judge or aligner with its endpoint: everything that a call needs.
 
-    `served` is the version that its endpoint serves, '' while that is the first version seen (see module served).
+    `served` is the version that the endpoint serves, '' if it is the first version seen (see the module `served`).
     """
 
     name: str
@@ -188,7 +185,7 @@ class Model:
 
     @cached_property
     def place(self) -> str:
-        """The endpoint's URL, or name and hash of its recording."""
+        """The endpoint's URL, or the name and hash of its recording."""
         recording = self.endpoint.recording
         if recording is None:
             return self.endpoint.url
@@ -197,12 +194,12 @@ class Model:
 
     @property
     def price(self) -> Price | None:
-        """Price of a call; None if unknown. A recording costs nothing."""
+        """Prices of tokens; None if unknown. A recording costs nothing."""
         return Price(input=0, output=0) if self.endpoint.recording else self.settings.price
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """Fields of every request body, except the messages."""
+        """Fields that are the same in every request body: all except the messages and the response format."""
         settings, dialect = self.settings, DIALECTS[self.endpoint.dialect]
         sampling = {"temperature": settings.temperature, "top_p": settings.top_p, "seed": settings.seed}
         return {
@@ -219,38 +216,38 @@ class Model:
         return self.place, self.served, sorted(self.fields.items()), self.endpoint.structured
 
 
-class Registry(_RegistryEntry):
-    """The registry's file.
+class Registry(Frozen):
+    """The content of the registry's file.
 
-    `models` are on trial, `judges` judge their outputs, `aligners` align continuous translations with their source.
-    `embedder` names the embedder for scoring. `encoders` are fine-tuned as baselines of classification tasks.
-    `families` maps the names of models with imported outputs to their families. `schedule` is the cron expression (UTC)
-    of the schedule that materializes stale partitions.
+    `models` are on trial, `judges` judge their outputs, `aligners` align continuous translations with the source.
+    `embedder` is the name of the embedder for scoring. `encoders` are fine-tuned as baselines for classification tasks.
+    `families` maps models with imported outputs to their families. `schedule` is the cron expression (UTC) for the
+    materialization of stale partitions.
     """
 
-    endpoints: dict[str, Endpoint] = {}
-    models: dict[str, Settings] = {}
-    judges: dict[str, Settings] = {}
-    aligners: dict[str, Settings] = {}
-    families: dict[str, str] = {}
-    embedders: dict[str, EmbedderEntry] = {}
+    endpoints: dict[str, Endpoint] = Field({})
+    models: dict[str, Settings] = Field({})
+    judges: dict[str, Settings] = Field({})
+    aligners: dict[str, Settings] = Field({})
+    families: dict[str, str] = Field({})
+    embedders: dict[str, EmbedderEntry] = Field({})
     embedder: str
-    encoders: dict[str, EncoderEntry] = {}
+    encoders: dict[str, EncoderEntry] = Field({})
     comet: CometEntry = CometEntry()
     budget: Budget = Budget()
     schedule: str = "0 3 * * 1"
 
     @property
     def sections(self) -> Mapping[str, Mapping[str, Settings]]:
-        """Models, judges and aligners by name, by section."""
+        """For each section of the file, its models, judges or aligners by name."""
         return {"models": self.models, "judges": self.judges, "aligners": self.aligners}
 
     def family(self, model: str) -> str:
-        """The family of a model on trial, '' if the registry declares none."""
+        """The family of a model on trial; '' if the registry declares none."""
         return self.models[model].family if model in self.models else self.families.get(model, "")
 
     def model(self, name: str) -> Model:
-        """A model, judge or aligner by name.
+        """Return a model, judge or aligner by name.
 
         Raises
         ------
@@ -261,7 +258,7 @@ class Registry(_RegistryEntry):
         return Model(name, settings, self.endpoints[settings.endpoint])
 
     def chosen_embedder(self) -> Embedder:
-        """The embedder for scoring."""
+        """Make the embedder for scoring."""
         entry = self.embedders[self.embedder]
         if entry.endpoint is None:
             return SentenceTransformerEmbedder(model=entry.model)
@@ -271,16 +268,16 @@ class Registry(_RegistryEntry):
         )
 
     def chosen_comet(self) -> Comet:
-        """The COMET checkpoint for scoring."""
+        """Make the COMET resource for scoring."""
         return Comet(**self.comet.model_dump())
 
 
 BASELINES = ("linear", "overlap", "scansion")
-"""Names of the other baselines, which an encoder may not have."""
+"""Names of baselines that are not encoders. An encoder must not have one of these names."""
 
 
 def default_path() -> Path:
-    """The registry's file: `VARIORUM_MODELS`, by default `resources/models.yaml` of the project."""
+    """Path of the registry's file: `VARIORUM_MODELS`, by default the project's `resources/models.yaml`."""
     return Path(os.environ.get("VARIORUM_MODELS", PROJECT / "resources" / "models.yaml"))
 
 
@@ -290,10 +287,10 @@ def load(path: Path) -> Registry:
     Raises
     ------
     BadInput
-        For a wrong or unknown key, an unknown endpoint, a setting that the endpoint's dialect lacks, or a budget for a
-        model without a price.
+        For a wrong or unknown key, an unknown endpoint, a setting that the endpoint's dialect lacks, or a model with a
+        budget but without a price.
     """
-    registry = yaml_files.read(path, Registry, "README.md, Models and providers, has the keys")
+    registry = yaml_files.read(path, Registry, "see README.md, Models and providers")
     owners: dict[str, str] = {}
     for section, entries in registry.sections.items():
         for name, settings in entries.items():
@@ -306,7 +303,9 @@ def load(path: Path) -> Registry:
     for name, entry in registry.embedders.items():
         endpoint = registry.endpoints.get(entry.endpoint or "")
         if entry.endpoint is not None and not (endpoint and endpoint.url and entry.model):
-            raise BadInput(path, f"embedders.{name}", "needs an `endpoint` with a `url` and a `model`", "give both")
+            raise BadInput(
+                path, f"embedders.{name}", "needs a `model`, and an `endpoint` that has a `url`", "give both"
+            )
     for name in registry.encoders:
         if name in BASELINES:
             raise BadInput(path, f"encoders.{name}", "is the name of another baseline", "rename it")
@@ -330,19 +329,19 @@ def _check(registry: Registry, settings: Settings, path: Path, key: str) -> None
         raise BadInput(path, f"{key}.pin", f"{endpoint.dialect!r} has no upstream providers to pin", "leave it out")
     if settings.answering.draws > 1 and settings.temperature == 0:
         raise BadInput(
-            path, f"{key}.answering.draws", "is above 1 at temperature 0, where all draws are the same",
+            path, f"{key}.answering.draws", "is above 1, but at temperature 0 all draws are the same",
             "set a `temperature` above 0, or `draws` to 1",
         )  # fmt: skip
     capped = settings.budget or registry.budget.run or registry.budget.day
     if capped and settings.price is None and endpoint.url:
         raise BadInput(
-            path, f"{key}.price", "is missing, so that no budget can be enforced",
-            "give dollars per million tokens as {input: …, output: …}, 0 for a server of your own",
+            path, f"{key}.price", "is missing, so the budget cannot be enforced",
+            "give dollars per million tokens as {input: …, output: …}, 0 for your own server",
         )  # fmt: skip
 
 
 def _absolute(registry: Registry, folder: Path) -> Registry:
-    """Resolve paths in the file, which are relative to its folder."""
+    """Resolve the paths in the registry, which are relative to `folder`."""
 
     def resolved(settings: Settings) -> Settings:
         return settings.model_copy(update={"tokenizer": settings.tokenizer and folder / settings.tokenizer})
@@ -351,20 +350,20 @@ def _absolute(registry: Registry, folder: Path) -> Registry:
     if comet.checkpoint.endswith(".ckpt"):
         comet = comet.model_copy(update={"checkpoint": str(folder / comet.checkpoint)})
     encoders = {
-        name: each.model_copy(update={"checkpoint": str(folder / each.checkpoint)})
-        for name, each in registry.encoders.items()
-        if (folder / each.checkpoint).is_dir()  # else it is a name on the hub
+        name: encoder.model_copy(update={"checkpoint": str(folder / encoder.checkpoint)})
+        for name, encoder in registry.encoders.items()
+        if (folder / encoder.checkpoint).is_dir()  # else it is a name on the hub
     }
     return registry.model_copy(
         update={
             "comet": comet,
             "encoders": {**registry.encoders, **encoders},
             "endpoints": {
-                name: each.model_copy(update={"recording": each.recording and folder / each.recording})
-                for name, each in registry.endpoints.items()
+                name: endpoint.model_copy(update={"recording": endpoint.recording and folder / endpoint.recording})
+                for name, endpoint in registry.endpoints.items()
             },
             **{
-                section: {name: resolved(each) for name, each in entries.items()}
+                section: {name: resolved(settings) for name, settings in entries.items()}
                 for section, entries in registry.sections.items()
             },
         }

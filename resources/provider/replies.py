@@ -1,7 +1,7 @@
-"""JSON in replies: one tolerant parser, with a tolerance for each study.
+"""JSON in replies: a tolerant parser, whose tolerance is set by the study.
 
-A lenient parser can turn a truncated reply into a complete one, or choose between two answers. So the tolerance is part
-of the study: every parsing step is recorded, and a reply that needs more steps is unusable. Not here: outcomes of calls
+A lenient parser could turn a truncated reply into a complete one, or choose between two answers. So every parsing step
+is recorded, and a reply that needs more tolerance than the study grants is unusable. Not here: outcomes of calls
 (reading), the meaning of values (the rooms).
 """
 
@@ -18,30 +18,30 @@ import json_repair
 from resources.provider.reading import Outcome, Reading
 
 REFUSED = "refused: "
-"""Prefix of the problem of a refusal."""
+"""Prefix of the reason that `Unusable` gives for a refusal."""
 
 _THINKING = re.compile(r"\s*<think>(?:.*?</think>)?", re.DOTALL)
-"""Thoughts that the endpoint left in the text. They may contain drafts, which are not answers."""
+"""Reasoning that the endpoint left in the text. It may contain drafts, which are not answers."""
 
 NOTHING = {Outcome.EMPTY: "empty reply", Outcome.TOO_LONG: "too long for the model"}
-"""Problems of outcomes without any text."""
+"""Reasons that `Unusable` gives for outcomes without any text."""
 
 _FENCE = re.compile(r"^```[\w-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```$", re.DOTALL)
 _BEGINS = re.compile(r"[{\[]\s*[\"'{\[(\]}]")
-"""The likely beginning of an object or a list, as opposed to a remark in brackets."""
+"""The likely beginning of a JSON object or list, as opposed to a remark in brackets."""
 
 _FENCES = re.compile(r"```[\w-]*")
 
 
 class Unusable(Exception):  # noqa: N818 - an outcome of a reply, not an error of the program
-    """A reply gives no value; the message gives the reason."""
+    """A reply has no usable value. The message is the reason."""
 
 
 class Fields(NamedTuple):
     """Values of the requested keys in a reply.
 
-    `how`: 'strict' (valid JSON), 'repaired', 'prefix' (pairs complete before the reply was cut off). `problem` is '' if
-    nothing is wrong.
+    `how` is 'strict' (valid JSON), 'repaired', or 'prefix' (only pairs that were complete before the reply was cut
+    off). `problem` is '' if nothing is wrong.
     """
 
     values: Mapping[str, Any]
@@ -50,7 +50,7 @@ class Fields(NamedTuple):
 
 
 def schema_of(keys: Iterable[str], value: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON schema of an object with exactly these keys, whose values share one schema."""
+    """JSON schema of an object with exactly these keys, whose values all have the schema `value`."""
     names = list(keys)
     return {
         "type": "object", "properties": {name: dict(value) for name in names}, "required": names,
@@ -59,15 +59,15 @@ def schema_of(keys: Iterable[str], value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Tolerance(NamedTuple):
-    """What a study accepts besides a JSON object with exactly these keys.
+    """The deviations from a JSON object with exactly these keys that a study accepts.
 
-    A key that occurs twice has no value, because either value may be meant. By default the object may follow other text
-    or stand in a fence. Faulty JSON is repaired if the model stopped by itself and the keys match exactly. Of a
-    truncated reply, complete pairs count. Judgments, translations and alignments are read with this tolerance.
+    By default, for judgments, translations and alignments: the object may follow other text or be in a fence. Faulty
+    JSON is repaired if the model stopped by itself and the keys match exactly. In a truncated reply, complete pairs
+    count. A key that occurs twice has no value, because either value may be meant.
 
-    A `spoken` reply has one key. Thoughts may precede it and other text may surround it. The key may be spelt
-    differently, or missing if nothing else is there. Of a truncated reply, the value that it breaks off in counts. But
-    the parser never chooses between two values. Answers to tasks are read with this tolerance.
+    If `spoken`, for answers to tasks: there is one key. Reasoning may precede the object, and other text may surround
+    it. The key may be spelled differently, or be missing if there is nothing else. In a truncated reply, the incomplete
+    value counts. The parser never chooses between two different values.
     """
 
     keys: Collection[str]
@@ -75,8 +75,10 @@ class Tolerance(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The text of a reply without its fence, and the JSON value in it, if one was `found`. `begun`: the reply broke off
-    within that value."""
+    """The text of a reply without its fence, and the JSON value in the text, if one was `found`.
+
+    `begun` is true if the reply was cut off within the value.
+    """
 
     text: str
     value: Any = None
@@ -85,7 +87,7 @@ class Found(NamedTuple):
 
 
 def parse(reading: Reading, keys: Collection[str]) -> Fields:
-    """Parse the requested keys of a reply with the default tolerance. Values are not validated here."""
+    """Parse the requested keys of a reply with the default tolerance. Values are not validated."""
     steps: list[str] = []
     try:
         content, begun = find(reading, Tolerance(keys), steps)[1::2]
@@ -106,12 +108,12 @@ def find(reading: Reading, tolerance: Tolerance, steps: list[str]) -> Found:
     Parameters
     ----------
     steps
-        The parsing steps taken are appended to it: see understanding.parsing.STEPS.
+        A list to which the parsing steps are appended; understanding.parsing.STEPS explains them.
 
     Raises
     ------
     Unusable
-        If the reply gives no value.
+        If the reply has no usable value.
     """
     if reading.outcome is Outcome.REFUSED:
         raise Unusable(f"{REFUSED}{reading.detail}")
@@ -129,7 +131,7 @@ def find(reading: Reading, tolerance: Tolerance, steps: list[str]) -> Found:
     return Found(text, _object(text, tolerance.keys, repairing, steps), found=True)
 
 
-# An object alone.
+# The default tolerance: a single object.
 
 
 def _object(text: str, keys: Collection[str], repairing: bool, steps: list[str]) -> dict[str, Any]:
@@ -158,9 +160,9 @@ def _repaired(text: str, keys: Collection[str]) -> dict[str, Any] | None:
 
 
 def _closed_object(text: str) -> str:
-    """The text from its first brace to the matching one, if nothing but a fence follows; else ''.
+    """The text from its first brace to the matching brace, if at most a fence follows; else ''.
 
-    A truncated text has no matching brace: it ends within a string or within braces.
+    A truncated text has no matching brace, because it ends within a string or within braces.
     """
     start = text.find("{")
     depth, in_string, escaped = 0, False, False
@@ -185,7 +187,7 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _complete_pairs(text: str) -> Iterable[tuple[str, Any]]:
-    """Pairs of the outermost object before the text breaks off; a value counts if a comma or brace follows."""
+    """Yield the pairs of the outermost object in a truncated text. A value counts if a comma or brace follows."""
     decoder = json.JSONDecoder()
     position = text.find("{") + 1
     while position:
@@ -211,11 +213,11 @@ def _skip_space(text: str, position: int) -> int:
     return position
 
 
-# Values anywhere in a text.
+# Spoken replies: values anywhere in a text.
 
 
 def _spoken(text: str, key: str, cut: bool, repairing: bool, steps: list[str]) -> Found:
-    """Find the JSON with a key; if several values have it, they must be equal."""
+    """Find the JSON value with a key. If several values have the key, they must be equal."""
     if thoughts := _THINKING.match(text):
         if not thoughts[0].endswith("</think>"):
             raise Unusable("cut off while thinking")
@@ -229,10 +231,10 @@ def _spoken(text: str, key: str, cut: bool, repairing: bool, steps: list[str]) -
         if whole := _whole(text):
             return whole
     values = list(_values(text, repairing))
-    holding = [each for each in values if _holds(each.value, key)]
+    holding = [candidate for candidate in values if _holds(candidate.value, key)]
     if chosen := holding or ([] if cut else values):
         first = chosen[0]
-        if any(each.value != first.value for each in chosen):
+        if any(candidate.value != first.value for candidate in chosen):
             raise Unusable("several answers that differ")
         if first.repaired:
             steps.append("repaired")
@@ -251,7 +253,7 @@ def _whole(text: str) -> Found | None:
 
 
 def _note_around(rest: str, steps: list[str]) -> None:
-    """Record a fence or other text around a value."""
+    """Record the steps for a fence and for other text around a value, given that text."""
     unfenced = _FENCES.sub("", rest)
     if unfenced != rest:
         steps.append("fence")
@@ -269,24 +271,24 @@ class _Value(NamedTuple):
 
 
 def _values(text: str, repairing: bool) -> Iterator[_Value]:
-    """Outermost objects and lists in a text; `repairing` allows the repair of a faulty one."""
+    """Yield the outermost objects and lists in a text. If `repairing`, a faulty value is repaired."""
     decoder, lenient = (
         json.JSONDecoder(object_pairs_hook=_single),
         json.JSONDecoder(object_pairs_hook=_single, strict=False),
     )
     position = 0
-    while found := _BEGINS.search(text, position):
-        start = found.start()
-        for each in (decoder, lenient) if repairing else (decoder,):
+    while beginning := _BEGINS.search(text, position):
+        start = beginning.start()
+        for parser in (decoder, lenient) if repairing else (decoder,):
             try:
-                value, end = each.raw_decode(text, start)
+                value, end = parser.raw_decode(text, start)
             except ValueError:
                 continue
-            yield _Value(value, start, end, repaired=each is lenient)
+            yield _Value(value, start, end, repaired=parser is lenient)
             position = end
             break
         else:
-            # A value within a faulty object must not be taken for the whole.
+            # A value inside a faulty object must not be mistaken for the whole object.
             end = text.rfind("}" if text[start] == "{" else "]") + 1
             if repairing and end > start:
                 yield _Value(_mended(text[start:end]), start, end, repaired=True)
@@ -294,11 +296,10 @@ def _values(text: str, repairing: bool) -> Iterator[_Value]:
 
 
 def _mended(text: str) -> Any:
-    """Parse a text with single quotes or trailing commas by Python's grammar, which allows both and completes
-    nothing."""
+    """Parse JSON with single quotes or trailing commas, by Python's grammar: it allows both, but completes nothing."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", SyntaxWarning)  # an escape that is in neither language
+            warnings.simplefilter("error", SyntaxWarning)  # an escape that is invalid in JSON and Python
             tree = ast.parse(text, mode="eval")
         for node in ast.walk(tree):
             if isinstance(node, ast.Dict):
@@ -309,23 +310,23 @@ def _mended(text: str) -> Any:
 
 
 def _begun(text: str, key: str, steps: list[str]) -> Found:
-    """The complete part of the value in which a text breaks off."""
-    found = _BEGINS.search(text)
-    if not found:
+    """Parse the complete part of the value in which a truncated text ends."""
+    beginning = _BEGINS.search(text)
+    if not beginning:
         raise Unusable("cut off before the answer")
-    rest = text[found.start() :]
+    rest = text[beginning.start() :]
     try:
         value = jiter.from_json(rest.encode(errors="replace"), partial_mode=True, catch_duplicate_keys=True)
     except ValueError as error:
         raise Unusable("cut off, and what came is no JSON") from error
     if not _holds(value, key):
         raise Unusable("cut off before the answer")
-    _note_around(text[: found.start()], steps)
+    _note_around(text[: beginning.start()], steps)
     return Found(text, value, found=True, begun=True)
 
 
 def _single(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
-    """An object from its pairs; Unusable if a key occurs twice, because either value may be meant."""
+    """Make an object from its pairs. Raise Unusable if a key occurs twice, because either value may be meant."""
     content: dict[Any, Any] = {}
     for key, value in pairs:
         if key in content:
@@ -343,16 +344,22 @@ def _holds(value: Any, key: str) -> bool:
 
 
 def entry(content: Any, key: str, steps: list[str]) -> Any:
-    """An object's value for a key, in upper or lower case, singular or plural; other content is returned as it is."""
+    """Return an object's value for a key in any case, singular or plural; return content that is no object unchanged.
+
+    Raises
+    ------
+    Unusable
+        If the object lacks the key, or spellings of the key have different values.
+    """
     if not isinstance(content, dict):
         return content
-    alike = [each for each in content if isinstance(each, str) and each.strip().lower() in (key, f"{key}s")]
-    if not alike:
+    spellings = [name for name in content if isinstance(name, str) and name.strip().lower() in (key, f"{key}s")]
+    if not spellings:
         raise Unusable(f"the JSON has no `{key}`")
-    if any(content[each] != content[alike[0]] for each in alike):
-        raise Unusable(f"the JSON has {' and '.join(alike)}, which differ")
-    if key not in alike:
+    if any(content[name] != content[spellings[0]] for name in spellings):
+        raise Unusable(f"the JSON has {' and '.join(spellings)}, which differ")
+    if key not in spellings:
         steps.append("key")
-    if len(content) > len(alike):
+    if len(content) > len(spellings):
         steps.append("extra")
-    return content[alike[0]]
+    return content[spellings[0]]

@@ -1,7 +1,8 @@
-"""The version of a model that its endpoint serves, and detection of changes.
+"""The version of a model that its endpoint serves, and the detection of changes.
 
-An endpoint may serve another version under the same name. Each reply names its version; a short question, asked at most
-once a day, finds the current one. Here: that question and its consequences. Not here: the record (ledger).
+An endpoint may start to serve another version under the same name. Every reply names its version; a probe, a short
+question that is asked at most once a day, finds the current one. Here: the probe and its consequences. Not here: the
+record of versions (ledger).
 """
 
 import asyncio
@@ -21,16 +22,16 @@ SECONDS = 60.0
 """Timeout of a probe, so that a model that is down does not delay the others."""
 
 TOKENS = 64
-"""Most tokens of a reply to a probe; a truncated reply names the version, too."""
+"""Token limit of a reply to a probe. A truncated reply also names the version."""
 
 logger = logging.getLogger("variorum.provider")
 
 
 def versioned(model: Model, path: Path) -> Model:
-    """The model with the version served now, if that is known and differs from the first one.
+    """Return the model with `served` set to the current version, if it is known and differs from the first one.
 
-    Questions to the first version have keys without a version; questions to another version have keys of their own. So
-    they are asked again, and old replies are found again if the first version returns.
+    Keys of questions to the first version contain no version. Keys of questions to another version do, so these
+    questions are asked again; if the first version returns, its replies are found again.
     """
     first, now = ledger.served(path, model.place, model.settings.id)
     return replace(model, served=now if now and first and now != first else "")
@@ -48,17 +49,17 @@ def worth_probing(model: Model, path: Path) -> bool:
 
 
 def question(model: Model) -> Question:
-    """Today's probe, a question with a short reply."""
+    """Make today's probe of a model."""
     short = model.settings.model_copy(update={"max_tokens": min(TOKENS, model.settings.max_tokens)})
     messages = tuple(prompts.load("probe").render())
     return Question(replace(model, settings=short), messages, ledger.PROBE, replicate=datetime.now(UTC).toordinal())
 
 
 async def probe(client: Client, model: Model) -> None:
-    """Ask a model for its version, which the ledger records; log a warning if the model gives no reply."""
+    """Probe a model, so that the ledger records its version. Log a warning if there is no reply."""
     try:
         async with asyncio.timeout(SECONDS):
             await client.ask(question(model))
     except (CallFailed, BadInput, TimeoutError) as failure:
-        reason = str(failure) or f"no answer within {SECONDS:g} s"
-        logger.warning("%s: which version is served is unknown; %s", model.name, reason)
+        reason = str(failure) or f"no reply within {SECONDS:g} s"
+        logger.warning("%s: the served version is unknown; %s", model.name, reason)

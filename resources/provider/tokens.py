@@ -1,6 +1,6 @@
-"""Counting tokens locally: an estimate, an upper bound, and the exact count if the tokenizer is available.
+"""Local token counts: an estimate, an upper bound, and the exact count if the tokenizer is available.
 
-Here: counters of plain text. Not here: tokens that a chat template adds, tokens billed by a provider (in its reply).
+Here: counters for plain text. Not here: tokens that a chat template adds, tokens that a provider bills (reading).
 """
 
 from collections.abc import Callable
@@ -17,26 +17,26 @@ Counter = Callable[[str], int]
 
 
 def estimate(text: str) -> int:
-    """Rough estimate: one token per 3 bytes of UTF-8, rounded up.
+    """Estimate the tokens of a text: one token per 3 bytes of UTF-8, rounded up.
 
     Tokens per byte vary less across scripts than tokens per character or word: a Chinese character has 3 bytes, a Greek
     letter 2, a Latin letter 1. Bytes per token measured with MiniLM's WordPiece tokenizer: Latin 2.7, romanized Pali
     3.0, classical Chinese 3.0, Japanese 3.1, English 4.1. A script rare in the tokenizer's training takes more tokens,
-    at worst three times the estimate (`upper_bound`). Use it to cut batches, not to bill.
+    at worst three times the estimate (`upper_bound`). Use it to size batches, not to compute costs.
     """
     return -(-len(text.encode()) // 3)
 
 
 def upper_bound(text: str) -> int:
-    """Number of UTF-8 bytes: an upper bound for byte-level tokenizers, whose tokens hold at least one byte.
+    """Count the UTF-8 bytes of a text: an upper bound for byte-level tokenizers, whose tokens have at least one byte.
 
-    Special tokens and those of the chat template are not included.
+    Special tokens and tokens of the chat template are not included.
     """
     return len(text.encode())
 
 
 def counter(tokenizer: Path | None) -> Counter:
-    """Exact counter for a Hugging Face `tokenizer.json`, without special tokens; `estimate` for None.
+    """Return an exact counter for a Hugging Face `tokenizer.json`, without special tokens; `estimate` for None.
 
     The file is read when the first text is counted.
 
@@ -59,7 +59,7 @@ def _tokenizer(path: Path) -> "Tokenizer":
 
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing more special
+    except Exception as error:  # the library raises no more specific exception
         reason = str(error).partition("\n")[0]
         raise BadInput(path, "", f"is not a tokenizer ({reason})", "give the path of a tokenizer.json") from error
     # The file's batch settings would pad to 128 tokens, and padding would be counted as text.

@@ -1,7 +1,7 @@
 """Transports: send a question and return the raw reply, over HTTP or from a file of recorded replies.
 
-Here: the wire. A transport returns every response, broken or not, without interpreting it. Not here: the meaning of a
-reply (reading), storage (ledger), retries (client).
+A transport returns every response, broken or not, without interpreting it. Not here: the meaning of a reply (reading),
+storage (ledger), retries (client).
 """
 
 import asyncio
@@ -19,27 +19,27 @@ from resources.provider.registry import Endpoint
 
 
 class Transport(Protocol):
-    """One endpoint."""
+    """Access to one endpoint."""
 
     async def send(self, question: Question) -> Raw:
-        """Ask once; return the raw reply."""
+        """Send a question once; return the raw reply."""
 
     async def close(self) -> None:
-        """Leave no connection open."""
+        """Close all connections."""
 
 
 def transport(endpoint: Endpoint) -> Transport:
-    """The transport of an endpoint."""
+    """Make the transport for an endpoint."""
     return Recording(endpoint.recording) if endpoint.recording else Http(endpoint)
 
 
 class Http:
-    """An OpenAI-compatible endpoint, called through the SDK.
+    """An OpenAI-compatible endpoint, called through OpenAI's SDK.
 
     Raises
     ------
     BadInput
-        If the endpoint's key is not in the environment.
+        If the environment variable with the endpoint's key is not set.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -53,19 +53,19 @@ class Http:
             base_url=endpoint.url, api_key=key, max_retries=0,
             http_client=DefaultAioHttpClient(timeout=endpoint.timeout, limits=limits),
         )  # fmt: skip
-        if endpoint.dialect != "openai":  # the SDK reads these from OPENAI_…; do not send them to other providers
+        if endpoint.dialect != "openai":  # the SDK reads them from OPENAI_…; other providers must not get them
             self._client.organization = self._client.project = None
         self._timeout, self._key = endpoint.timeout, key
 
     async def send(self, question: Question) -> Raw:
-        """Ask once; a key echoed in the reply is replaced by '...'."""
+        """Send a question once; return the raw reply, with any echo of the key replaced by '...'."""
         from openai import APIStatusError
 
         status, headers, parts = None, {}, []
         broken = ""
         try:
             async with asyncio.timeout(self._timeout):
-                # As `extra_body`: otherwise the SDK walks through every message to convert it, which is not needed.
+                # In `extra_body`, because the SDK would needlessly convert every message otherwise.
                 async with self._client.chat.completions.with_streaming_response.create(
                     model=question.model.settings.id, messages=[], extra_body=question.body
                 ) as response:
@@ -74,8 +74,8 @@ class Http:
                         parts.append(part)
         except APIStatusError as error:
             status, headers, parts = error.status_code, dict(error.response.headers), [error.response.content]
-        except Exception as error:  # the SDK's exceptions, and those of its HTTP client while reading a body
-            broken = _how(error)
+        except Exception as error:  # raised by the SDK, or by its HTTP client while it reads a body
+            broken = _reason(error)
         body = b"".join(parts)
         if len(self._key) > 8:
             headers = {name: value.replace(self._key, "...") for name, value in headers.items()}
@@ -83,12 +83,12 @@ class Http:
         return Raw(status, headers, body, broken)
 
     async def close(self) -> None:
-        """Leave no connection open."""
+        """Close all connections."""
         await self._client.close()
 
 
 class Recording:
-    """Replies recorded earlier by `record`: JSON lines of `key`, `status` and `body`.
+    """A file of replies written by `record`: JSON lines with `key`, `status` and `body`.
 
     The whole file is read at the first question.
     """
@@ -98,7 +98,7 @@ class Recording:
         self._replies: dict[str, Raw] | None = None
 
     async def send(self, question: Question) -> Raw:
-        """The recorded reply.
+        """Return the recorded reply to a question.
 
         Raises
         ------
@@ -109,13 +109,13 @@ class Recording:
             self._replies = dict(self._read())
         if question.recording_key not in self._replies:
             raise BadInput(
-                self._path, question.model.name, f"holds no reply to this question ({question.recording_key})",
+                self._path, question.model.name, f"contains no reply to this question ({question.recording_key})",
                 "prompt, settings or passages have changed since; record it again, or use a model that can be called",
             )  # fmt: skip
         return self._replies[question.recording_key]
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is open."""
 
     def _read(self) -> list[tuple[str, Raw]]:
         try:
@@ -126,13 +126,9 @@ class Recording:
         for number, line in enumerate(lines, start=1):
             if line.strip():
                 try:
-                    each: Any = json.loads(line)
-                    replies.append(
-                        (
-                            str(each["key"]),
-                            Raw(int(each["status"]), {}, str(each["body"]).encode(), str(each.get("broken", ""))),
-                        )
-                    )
+                    entry: Any = json.loads(line)
+                    raw = Raw(int(entry["status"]), {}, str(entry["body"]).encode(), str(entry.get("broken", "")))
+                    replies.append((str(entry["key"]), raw))
                 except (ValueError, KeyError, TypeError) as error:
                     raise BadInput(
                         self._path, f"line {number}", "is not a recorded reply",
@@ -142,9 +138,9 @@ class Recording:
 
 
 def record(ledger: Path, model: str) -> Iterator[str]:
-    """Lines of a recording: every question that a model answered, with its reply from the ledger.
+    """Yield the lines of a recording: for each question that the model answered, its key and the reply in the ledger.
 
-    The recording can be the endpoint of a registry entry that has the same settings as the model.
+    A model of the registry with the same settings can then use the recording as its endpoint.
     """
     for replicate, body, raw in replies(ledger, model):
         line = {
@@ -154,8 +150,8 @@ def record(ledger: Path, model: str) -> Iterator[str]:
         yield json.dumps(line, ensure_ascii=False)
 
 
-def _how(error: Exception) -> str:
-    """How a connection ended, by the root cause: the SDK also reports a dropped connection as a timeout."""
+def _reason(error: Exception) -> str:
+    """The reason why a connection ended, from the root cause: the SDK reports dropped connections as timeouts, too."""
     import aiohttp
 
     causes: list[BaseException] = [error]

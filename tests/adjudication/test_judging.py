@@ -131,16 +131,19 @@ def test_flags_may_be_missing(server: Server, ledger: Path) -> None:
 
 
 UNUSABLE: dict[str, tuple[str | dict[str, Any], str]] = {
-    "a category as label": (ERROR | {"label": "OMISSION_OR_TRUNCATION"}, "label 'OMISSION_OR_TRUNCATION' is none of"),
-    "no label": ({key: value for key, value in ERROR.items() if key != "label"}, "label '' is none of"),
-    "a label twice": (f'{dumps(ERROR)[:-1]}, "label": "MAJOR_ERROR"}}', "label '' is none of"),
-    "an error without category": (ERROR | {"error_category": "NONE"}, "error_category NONE does not go with"),
-    "a category without error": (SAID | {"error_category": "OTHER"}, "error_category OTHER does not go with"),
-    "an unknown severity": (ERROR | {"severity": "critical"}, "severity 'critical' is none of"),
-    "no confidence": (ERROR | {"confidence": None}, "confidence '' is none of"),
-    "major and not": (ERROR | {"is_major_error": True}, "is_major_error True does not go with label MINOR_ERROR"),
-    "valid and not": (SAID | {"is_valid_variation": False}, "is_valid_variation False does not go with"),
-    "a flag in words": (ERROR | {"is_major_error": "no"}, "is_major_error 'no' does not go with"),
+    "a category as label": (
+        ERROR | {"label": "OMISSION_OR_TRUNCATION"},
+        "label 'OMISSION_OR_TRUNCATION' is not one of",
+    ),
+    "no label": ({key: value for key, value in ERROR.items() if key != "label"}, "label '' is not one of"),
+    "a label twice": (f'{dumps(ERROR)[:-1]}, "label": "MAJOR_ERROR"}}', "label '' is not one of"),
+    "an error without category": (ERROR | {"error_category": "NONE"}, "error_category NONE is not allowed with"),
+    "a category without error": (SAID | {"error_category": "OTHER"}, "error_category OTHER is not allowed with"),
+    "an unknown severity": (ERROR | {"severity": "critical"}, "severity 'critical' is not one of"),
+    "no confidence": (ERROR | {"confidence": None}, "confidence '' is not one of"),
+    "major and not": (ERROR | {"is_major_error": True}, "is_major_error True contradicts label MINOR_ERROR"),
+    "valid and not": (SAID | {"is_valid_variation": False}, "is_valid_variation False contradicts"),
+    "a flag in words": (ERROR | {"is_major_error": "no"}, "is_major_error 'no' contradicts"),
     "prose": ("The mouse walks, and should run.", "no JSON"),
     "a list": ('["MINOR_ERROR"]', "no object"),
     "another object": ('{"verdict": "MINOR_ERROR"}', "keys not asked for: ['verdict']"),
@@ -216,7 +219,7 @@ def test_a_recording_that_lacks_the_question_is_the_error_of_the_case(ledger: Pa
         async with opened(Ledger(ledger, "run", NO_BUDGET)) as client:
             return await insist(client.ask, template("", recording=recording), ITEM)
 
-    assert "holds no reply" in str(asyncio.run(ask()).error)
+    assert "contains no reply" in str(asyncio.run(ask()).error)
 
 
 JUNK = st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.lists(st.text(), max_size=2))

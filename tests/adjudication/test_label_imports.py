@@ -119,8 +119,8 @@ def test_odd_texts_go_out_are_labelled_and_come_back(
     path = tmp_path_factory.getbasetemp() / "back.csv"
     path.write_bytes(file.getvalue().encode())
     read = read_sheet(path)
-    assert [answer.item for answer in read.given] == [each.item for each in items]
-    for answer, text, span in zip(read.given, candidates, spans, strict=True):
+    assert [answer.item for answer in read.answers] == [each.item for each in items]
+    for answer, text, span in zip(read.answers, candidates, spans, strict=True):
         assert (answer.annotator, answer.fields["label"], answer.fault) == ("mori", "minor error", "")
         assert answer.fields["notes"] == notes.replace("\r\n", "\n").replace("\r", "\n").strip()
         assert isinstance(answer.span, str)
@@ -162,7 +162,7 @@ def test_a_sheet_may_be_saved_in_other_forms(tmp_path: Path, form: dict[str, Any
     path.write_bytes(file.getvalue().encode(encoding))
     read = read_sheet(path)
     assert read.open == 0
-    (answer,) = read.given
+    (answer,) = read.answers
     assert (answer.place, answer.item, answer.annotator) == (2, "a", "")
     assert answer.fields["notes"] == 'line\n"two", three'
     assert answer.fields["severity"] == "low; very, indeed"
@@ -174,15 +174,15 @@ def test_a_sheet_may_be_saved_in_other_forms(tmp_path: Path, form: dict[str, Any
         (mori("0123456789abcdef", **VALID), UNKNOWN_ITEM),
         (mori("", **VALID), "the item is missing"),
         ({"item": MOUSE} | VALID, NO_ANNOTATOR),
-        (mori(MOUSE, **VALID | {"label": "FINE"}), "label 'FINE' is none of VALID_VARIATION"),
-        (mori(MOUSE, severity="low"), "label '' is none of"),
-        (mori(MOUSE, **MINOR | {"error_category": ""}), "error_category NONE does not go with label MINOR_ERROR"),
-        (mori(MOUSE, **VALID | {"error_category": "OTHER"}), "error_category OTHER does not go with label VALID"),
-        (mori(MOUSE, **MINOR | {"error_category": "TYPO"}), "error_category 'TYPO' is none of"),
-        (mori(MOUSE, **MINOR | {"severity": ""}), "severity '' is none of none, low, medium, high"),
-        (mori(MOUSE, **MINOR | {"confidence": "90 %"}), "confidence '90 %' is none of low, medium, high"),
+        (mori(MOUSE, **VALID | {"label": "FINE"}), "label 'FINE' is not one of VALID_VARIATION"),
+        (mori(MOUSE, severity="low"), "label '' is not one of"),
+        (mori(MOUSE, **MINOR | {"error_category": ""}), "error_category NONE is not allowed with label MINOR_ERROR"),
+        (mori(MOUSE, **VALID | {"error_category": "OTHER"}), "error_category OTHER is not allowed with label VALID"),
+        (mori(MOUSE, **MINOR | {"error_category": "TYPO"}), "error_category 'TYPO' is not one of"),
+        (mori(MOUSE, **MINOR | {"severity": ""}), "severity '' is not one of none, low, medium, high"),
+        (mori(MOUSE, **MINOR | {"confidence": "90 %"}), "confidence '90 %' is not one of low, medium, high"),
         (mori(MOUSE, **MINOR | {"error_span": "a dog"}), NO_SPAN),
-        (mori(MOUSE, notes="only a note"), "label '' is none of"),
+        (mori(MOUSE, notes="only a note"), "label '' is not one of"),
     ],
 )
 def test_a_row_that_does_not_fit_is_set_aside_and_the_others_are_taken(
@@ -330,9 +330,9 @@ def test_a_lone_account_without_a_name_has_that_of_its_tasks(outputs: Warehouse,
         ([*IS_MINOR, marked(5, 5)], NO_SPAN),
         ([*IS_MINOR, marked(-3, 2)], NO_SPAN),
         ([*IS_MINOR, marked(0, 7, text="A horse")], NO_SPAN),
-        ([*IS_MINOR, marked("/span[1]", None)], "the error span has no place in the candidate"),
-        ([choice("label", "Valid variation"), *IS_MINOR[1:]], "does not go with label VALID_VARIATION"),
-        ([choice("severity", "Low")], "label '' is none of"),
+        ([*IS_MINOR, marked("/span[1]", None)], "the error span has no position in the candidate"),
+        ([choice("label", "Valid variation"), *IS_MINOR[1:]], "is not allowed with label VALID_VARIATION"),
+        ([choice("severity", "Low")], "label '' is not one of"),
         ([choice("label", "Minor error"), {"type": "relation"}, choice("severity", "Low")], "error_category NONE"),
     ],
 )
@@ -437,7 +437,7 @@ def test_labels_may_be_given_in_the_name_of_somebody(outputs: Warehouse, tmp_pat
     import_labels(outputs, [sheet, studio], "ada")
     assert sorted(labels(outputs)) == sorted([(MOUSE, "ada"), (SUN, "ada")])
     several = write(tmp_path / "both.csv", mori(PUSS, **VALID), {"item": PUSS, "annotator": "santos"} | VALID)
-    with pytest.raises(BadInput, match="has labels of mori, santos"):
+    with pytest.raises(BadInput, match="has labels by several annotators: mori, santos"):
         import_labels(outputs, [several], "ada")
 
 
@@ -445,22 +445,22 @@ def test_labels_may_be_given_in_the_name_of_somebody(outputs: Warehouse, tmp_pat
     ("name", "content", "problem"),
     [
         ("items.xlsx", b"PK", "unknown ending"),
-        ("items.csv", b"place,text\n1,a\n", "does not name the columns item, label"),
-        ("items.csv", b"", "does not name the columns"),
+        ("items.csv", b"place,text\n1,a\n", "lacks the columns item, label"),
+        ("items.csv", b"", "lacks the columns"),
         ("items.csv", "item,label,error_category,severity\n".encode("utf-16"), "UTF-8"),
         ("items.csv", "item,label,error_category,severity,notes\na,b,c,d,é\n".encode("latin-1"), "is not UTF-8"),
-        ("items.csv", b'item,label,error_category,severity\n"a"b,c,d,e\n', "is no CSV"),
-        ("items.csv", b'item,label,error_category,severity\n"a,c,d,e\n', "is no CSV"),
-        ("items.csv", b"item,label,error_category,severity,Label\n", "names the column label twice"),
-        ("p.json", b"{}", "is no list of tasks"),
+        ("items.csv", b'item,label,error_category,severity\n"a"b,c,d,e\n', "is not valid CSV"),
+        ("items.csv", b'item,label,error_category,severity\n"a,c,d,e\n', "is not valid CSV"),
+        ("items.csv", b"item,label,error_category,severity,Label\n", "has the column label twice"),
+        ("p.json", b"{}", "is not a list of tasks"),
         ("p.json", b"[]", "has no task with an item"),
-        ("p.json", b"[1]", "is no list of tasks"),
-        ("p.json", b"[" * 100_000, "is no JSON"),
-        ("p.json", b'[{"data": {"item": "a"}', "is no JSON"),
+        ("p.json", b"[1]", "is not a list of tasks"),
+        ("p.json", b"[" * 100_000, "is not valid JSON"),
+        ("p.json", b'[{"data": {"item": "a"}', "is not valid JSON"),
         ("p.json", b'[{"data": {"text": "a"}, "annotations": []}]', "has no task with an item"),
         ("p.json", b'[{"data": {"item": "a"}}, {"data": null}]', "has no object `data`"),
-        ("p.json", b'[{"data": {"item": "a"}, "annotations": [5]}]', "has an annotation of another form"),
-        ("p.json", b'[{"data": {"item": "a"}, "annotations": [{"result": null}]}]', "has an annotation of another"),
+        ("p.json", b'[{"data": {"item": "a"}, "annotations": [5]}]', "has an unknown kind of annotation"),
+        ("p.json", b'[{"data": {"item": "a"}, "annotations": [{"result": null}]}]', "has an unknown kind"),
     ],
 )
 def test_of_what_is_no_file_of_labels_nothing_is_stored(

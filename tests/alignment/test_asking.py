@@ -19,9 +19,9 @@ from benchmark_assets.alignment.asking import (
     SMALLEST,
     TRIES,
     AlignmentWork,
-    Asked,
     Extracted,
     ModelAligner,
+    SourceSegment,
     Task,
     align,
     batches,
@@ -38,10 +38,10 @@ from tests.provider.support import NO_BUDGET, model
 
 PROSE = 'The $sea is wide.\n\nThe crow said: "Caw \\ caw." And it flew off {east} over the sea…'
 SEGMENTS = {
-    "d1:1.1": Asked("Mare latum est.", "Wide is the sea."),
-    "d1:1.2": Asked("Cornix dixit.", None),
-    "d1:1.3": Asked("Nihil respondit.", "No answer came."),
-    "d1:2.1": Asked("Ad orientem volavit.", ""),
+    "d1:1.1": SourceSegment("Mare latum est.", "Wide is the sea."),
+    "d1:1.2": SourceSegment("Cornix dixit.", None),
+    "d1:1.3": SourceSegment("Nihil respondit.", "No answer came."),
+    "d1:2.1": SourceSegment("Ad orientem volavit.", ""),
 }
 FIRST, SECOND, THIRD, LAST = SEGMENTS
 ALL = list(SEGMENTS)
@@ -290,7 +290,7 @@ LONG = ids([10, 12, 9, 14, 8, 11, 13])
 
 def work(document: str = "d1", asked: Sequence[str] | None = None, blank: str = "") -> AlignmentWork:
     """A long document, all of it asked for unless a part is named; the source of one of its segments may be blank."""
-    segments = {key: Asked(" " if key == blank else f"Sententia {key}.", f"Sentence {key}.") for key in LONG}
+    segments = {key: SourceSegment(" " if key == blank else f"Sententia {key}.", f"Sentence {key}.") for key in LONG}
     prose = f"The prose of {document}. " + " ".join(f"Phrase {key}." for key in LONG)
     return AlignmentWork(document, "ann", "la", "en", prose, segments, LONG if asked is None else asked)
 

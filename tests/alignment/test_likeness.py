@@ -53,7 +53,7 @@ def test_the_likeness_of_every_stretch_is_that_of_its_summed_vectors(prose: str,
     compared = guide(parts, segments, longest, embed)
     for at, segment in enumerate(segments):
         if segment is None:
-            assert not compared.known[at]
+            assert not compared.present[at]
             continue
         table = likeness([compared], at)
         assert table.shape == (longest + 1, len(parts.texts) + 1)
@@ -72,7 +72,7 @@ def test_likeness_is_in_range_and_nothing_where_there_is_no_stretch(
     parts = units(prose, 200)
     guides = [guide(parts, segments[:count], longest, embed) for segments in many]
     for segment in range(count):
-        if any(each.known[segment] for each in guides):
+        if any(each.present[segment] for each in guides):
             table = likeness(guides, segment)
             assert (table >= -0.5 - 1e-6).all()
             assert (table <= 1 + 1e-6).all()
@@ -106,4 +106,4 @@ def test_inflected_words_are_worded_alike() -> None:
 @pytest.mark.parametrize("text", [None, "", " ", "…", "— —", "“”"])
 def test_what_has_no_word_has_nothing_to_compare(text: str | None) -> None:
     assert not has_words(text)
-    assert not guide(units("The wolf went down.", 200), [text, "A wolf."], 1, embed).known[0]
+    assert not guide(units("The wolf went down.", 200), [text, "A wolf."], 1, embed).present[0]

@@ -184,5 +184,5 @@ def test_in_a_blank_prose_nothing_is_found(prose: str) -> None:
 
 
 def test_a_prose_of_too_many_units_is_refused() -> None:
-    with pytest.raises(ValueError, match=f"{MOST_UNITS + 1} units, at most {MOST_UNITS}"):
+    with pytest.raises(ValueError, match=f"{MOST_UNITS + 1} units; at most {MOST_UNITS}"):
         aligned("So it went.\n" * (MOST_UNITS + 1), ["So it went."])

@@ -86,7 +86,7 @@ def test_of_a_suspicious_segment_the_nearest_place_and_the_words_not_there_are_g
     finding = only("He took the long road to the harbour, and nobody saw him go.", TALE)
     assert TALE[finding.start : finding.end] == "He took the long road to the market, and nobody saw him go"
     assert 0.7 < finding.similarity < 1
-    assert finding.evidence == "not there: harbour"
+    assert finding.evidence == "missing in the prose: harbour"
 
 
 def test_writing_without_spaces_has_a_word_in_every_character() -> None:
@@ -114,7 +114,7 @@ def test_a_segment_without_text_has_no_stage(segment: str | None) -> None:
 @pytest.mark.parametrize("segment", ["…", "[3]", "— —", "2."])
 def test_a_segment_without_words_is_suspicious(segment: str) -> None:
     finding = only(segment, f"They left. {segment} It ended.")
-    assert (finding.stage, finding.evidence) == ("suspicious", "has no word")
+    assert (finding.stage, finding.evidence) == ("suspicious", "contains no word")
 
 
 # Order
@@ -153,7 +153,7 @@ def test_what_stands_elsewhere_while_its_own_place_reads_otherwise_is_suspicious
     segments = ["The door was open wide.", "He went in.", "The door was open wide.", "He went away again."]
     findings = verify(segments, prose)
     assert [finding.stage for finding in findings] == ["verbatim", "verbatim", "suspicious", "verbatim"]
-    assert findings[2].evidence == "stands elsewhere in the prose: its own place reads otherwise"
+    assert findings[2].evidence == "occurs elsewhere: the wording at its expected place differs"
 
 
 def test_marks_do_not_decide_which_of_two_segments_has_a_place() -> None:
@@ -240,7 +240,7 @@ def test_a_list_may_be_spelled_out_by_what_was_said_of_its_first_member() -> Non
     assert [finding.start for finding in findings[5:]] == [second] * 2
     template = LIST.index("Seeing"), LIST.index(". Why so")
     assert findings[1].evidence == (
-        f"spells out an abbreviation by the prose at characters {template[0]}–{template[1]}, with “lily” for its term"
+        f"spells out an abbreviation in the words of characters {template[0]}–{template[1]}, with the term “lily”"
     )
 
 
@@ -450,7 +450,7 @@ def test_what_stands_in_the_text_that_the_prose_names_is_a_cross_reference(direc
     finding = verify(segments, prose, OTHERS)[1]
     assert (finding.stage, finding.in_order) == ("cross-reference", True)
     assert "3" in prose[finding.start : finding.end]
-    assert "3, to which the prose directs" in finding.evidence
+    assert "3, to which the prose refers" in finding.evidence
     with_the_direction = [f"{segments[0]} {direction}", *segments[1:]]
     assert verify(with_the_direction, prose, OTHERS)[1].stage == "cross-reference"
 
@@ -495,7 +495,7 @@ def test_a_named_text_that_is_not_at_hand_is_named() -> None:
     prose = "They sat down by the fire. [as in CD 12.7] Then all of them slept."
     segments = ["They sat down by the fire.", "the old queen told them a story.", "Then all of them slept."]
     finding = verify(segments, prose, OTHERS)[1]
-    assert (finding.stage, finding.evidence) == ("suspicious", "the prose directs to CD 12.7, which is not at hand")
+    assert (finding.stage, finding.evidence) == ("suspicious", "the prose refers to CD 12.7, which is not available")
 
 
 # Properties

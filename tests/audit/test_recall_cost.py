@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from benchmark_assets.adjudication.labels import MAJOR, VALID
 from benchmark_assets.audit.rated import rated
-from benchmark_assets.audit.recall_cost import RECALLS, LabelledOutputs, combination, costs, recall_costs
+from benchmark_assets.audit.recall_cost import RECALLS, LabeledOutputs, combination, costs, recall_costs
 from tests.audit.published import NO_VERDICTS
 
 SCORES = st.integers(0, 6).map(float) | st.floats(-5, 5)
@@ -21,7 +21,7 @@ def test_a_threshold_is_the_largest_that_reaches_its_recall(
     score, major, weight = (np.array(each) for each in zip(*items, strict=True))
     major[0] = True
     every = np.array([*score, *further])
-    labelled = LabelledOutputs(score, major, weight.astype(float), np.arange(len(score)) // 2)
+    labelled = LabeledOutputs(score, major, weight.astype(float), np.arange(len(score)) // 2)
     rows = list(costs(labelled, every))
     assert [row[0] for row in rows] == list(RECALLS)
 

@@ -127,14 +127,14 @@ def test_what_is_sound_passes_every_check_of_the_runs_that_made_it(
 UNSOUND = {
     "drift_score": ("UPDATE drift_score SET drift = 'NaN'; UPDATE output_similarity SET similarity = 1.5",
                     "drift |", f"alpha\\|{PASSAGES[0]}", "output_similarity.similarity |", "from -1 to 1"),
-    "metric_rank": ("UPDATE metric_concordance SET fingerprint = 'another'", "metric_concordance.rows |", "stored"),
+    "metric_rank": ("UPDATE metric_concordance SET fingerprint = 'another'", "metric_concordance.rows |", "no record"),
     "comet_score": ("ALTER TABLE output_comet ADD COLUMN note VARCHAR", "output_comet.note |", "no such column"),
     "lexical_score": ("UPDATE lexical_score SET bleu = 100.1, length_ratio = 'inf'", "bleu |", "length_ratio |"),
-    "reference_envelope": ("UPDATE reference_envelope SET mean_similarity = NULL", "mean_similarity", "some are null"),
-    "human_baseline": ("UPDATE human_baseline SET chrf = NULL, bleu = NULL, length_ratio = NULL", "chrf |", "is null"),
+    "reference_envelope": ("UPDATE reference_envelope SET mean_similarity = NULL", "mean_similarity", "but not all"),
+    "human_baseline": ("UPDATE human_baseline SET chrf = NULL, bleu = NULL, length_ratio = NULL", "chrf |", "null al"),
     "model_output": (f"DELETE FROM materialization WHERE asset = 'model_output' AND passage = '{PASSAGES[1]}'",
                      "rows |", f"alpha\\|{PASSAGES[1]}"),
-    "model_summary": ("UPDATE model_summary SET sim_best_low = sim_best_high + 0.01", "sim_best |", "its interval"),
+    "model_summary": ("UPDATE model_summary SET sim_best_low = sim_best_high + 0.01", "sim_best |", "lower limit"),
     "reference": ("ALTER TABLE reference ADD COLUMN note VARCHAR", "note |", "no such column"),
 }  # fmt: skip
 """By asset: how it is spoilt by hand, and words of what its check says."""

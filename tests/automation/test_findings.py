@@ -81,7 +81,7 @@ def test_a_number_that_its_column_cannot_hold_is_found(
     not_finite = [NAN, INF, -INF] if declared.columns[column].polars.is_float() else []
     for value in (*impossible, *not_finite):
         found = out_of_range(rows_of(table, 2, **{column: [possible[0], value]}), declared).filter(where=column)
-        assert found.filter(pl.col("problem").str.starts_with("is no number"))["rows"].to_list() == [1], value
+        assert found.filter(pl.col("problem").str.starts_with("not a number"))["rows"].to_list() == [1], value
 
 
 def test_a_finding_counts_its_rows_and_names_the_first() -> None:

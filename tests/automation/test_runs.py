@@ -224,7 +224,7 @@ def test_a_run_whose_process_is_gone_is_reported_failed_and_one_that_lives_is_le
 def test_an_unknown_model_is_told(
     built: dg.Definitions, instance: dg.DagsterInstance, definitions: dg.Definitions
 ) -> None:
-    with pytest.raises(BadInput, match="nobody: is no model of this warehouse"):
+    with pytest.raises(BadInput, match="nobody: no such model"):
         runs.evaluate(definitions, instance, "nobody")
 
 

@@ -33,7 +33,7 @@ def write_jsonl_corpus(folder: Path, passages: int) -> Path:
         "root": "passages.jsonl",
         "source": {"language": "la", "licence": "CC0-1.0"},
         "references": {"ann": text, "ben": text},
-        "sensitivity": {"passages": 0},  # damaged texts, of which nothing is measured here
+        "sensitivity": {"passages": 0},  # no damaged texts
     }
     (folder / "corpus.yaml").write_text(json.dumps(description), encoding="utf-8")
     return folder / "corpus.yaml"

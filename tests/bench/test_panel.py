@@ -55,6 +55,6 @@ def test_three_judges_take_little_longer_than_their_calls(tmp_path: Path, full: 
         )
         assert sorted(seen.model for seen in server.log()) == sorted(JUDGES)
     print(
-        f"\n{items} outputs, {len(JUDGES)} judges, {IN_FLIGHT} in flight, {latency:g} s: {seconds:.1f} s, of which the "
+        f"\n{items} outputs, {len(JUDGES)} judges, {IN_FLIGHT} in flight, {latency:g} s: {seconds:.1f} s; the "
         f"calls alone take {ideal:.1f} s (wanted: 1.2 times that or less); {again:.1f} s and no call again"
     )

@@ -221,7 +221,7 @@ def test_a_passage_is_read_again_though_another_document_is_broken(
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [('{"doc1:1.1": "Mus currit."}', "cannot be read from the files"), ("{", "is no JSON")],
+    [('{"doc1:1.1": "Mus currit."}', "cannot be read from the files"), ("{", "is not valid JSON")],
     ids=["gone", "broken"],
 )
 def test_a_passage_that_cannot_be_read_again_fails_and_keeps_its_rows(
@@ -308,7 +308,7 @@ def test_prose_that_a_fault_may_hide_stays(
     write_prose(two[0], "doc1", "")
     (two[1].parent / "root/la/test/doc2_root-la-test.json").write_text("{")
     result = run(definitions, instance, "scan", raise_on_error=False)
-    assert "holds no text" in fault_of(result)[1]
+    assert "contains no text" in fault_of(result)[1]
     assert unchanged(before, prose(warehouse))
     assert len(warehouse.read("continuous_reference")) == 6
 

@@ -80,19 +80,19 @@ GOOD = correction("doc1:1.1", "A mouse.")
 @pytest.mark.parametrize(
     ("line", "key", "problem"),
     [
-        ("{", "line 2 column 2", "is no JSON"),
-        ("[]", "line 2", "is no JSON object"),
+        ("{", "line 2 column 2", "is not valid JSON"),
+        ("[]", "line 2", "is not a JSON object"),
         ('{"segment": "a", "segment": "b", "translator": "dora", "text": "x"}', "line 2 segment", "twice"),
-        ({"segment": "doc1:2.1", "translator": "dora"}, "line 2", "does not have the keys"),
-        (correction("doc1:2.1", "x") | {"note": "x"}, "line 2", "does not have the keys"),
-        (correction("doc1:2.1", "x") | {"segment": 5}, "line 2", "does not have the keys"),
-        (correction("doc1:2.1", "x") | {"translator": None}, "line 2", "does not have the keys"),
+        ({"segment": "doc1:2.1", "translator": "dora"}, "line 2", "needs exactly the keys"),
+        (correction("doc1:2.1", "x") | {"note": "x"}, "line 2", "needs exactly the keys"),
+        (correction("doc1:2.1", "x") | {"segment": 5}, "line 2", "needs exactly the keys"),
+        (correction("doc1:2.1", "x") | {"translator": None}, "line 2", "needs exactly the keys"),
         (correction("doc1:2.1", "x") | {"text": 5}, "line 2 text", "is neither a text nor null"),
         (correction("doc1:2.1", " \n"), "line 2 text", "is neither a text nor null"),
-        (correction("doc1:2.1", "x", "ann"), "line 2 ann", "has no continuous translation here"),
-        (correction("doc1:2.1", "x", "zoe"), "line 2 zoe", "has no continuous translation here"),
-        (GOOD, "line 2 doc1:1.1", "is corrected twice"),
-        (correction("doc1:1.1", None), "line 2 doc1:1.1", "is corrected twice"),
+        (correction("doc1:2.1", "x", "ann"), "line 2 ann", "this translator has no continuous translation"),
+        (correction("doc1:2.1", "x", "zoe"), "line 2 zoe", "this translator has no continuous translation"),
+        (GOOD, "line 2 doc1:1.1", "the segment is corrected twice"),
+        (correction("doc1:1.1", None), "line 2 doc1:1.1", "the segment is corrected twice"),
     ],
 )
 def test_a_faulty_line_is_told_by_number(corpus: Path, line: dict[str, Any] | str, key: str, problem: str) -> None:
@@ -129,7 +129,7 @@ def test_a_segment_that_is_not_there_is_told(corpus: Path, segment: str) -> None
     path = correct(corpus, GOOD, correction(segment, "x"))
     seen = look(corpus)
     [fault] = seen.faults
-    assert (fault.where, fault.key, fault.problem) == (str(path), segment, "is no segment of this corpus")
+    assert (fault.where, fault.key, fault.problem) == (str(path), segment, "the corpus has no such segment")
     assert seen.sound == []
 
 
@@ -137,7 +137,7 @@ def test_a_correction_of_a_document_that_the_translator_left_out_is_told(corpus:
     (corpus.parent / "prose/doc2.txt").unlink()
     correct(corpus, GOOD, correction("doc2:1.1", "x"))
     [fault] = look(corpus).faults
-    assert (fault.key, fault.problem) == ("doc2:1.1", "is of a document without a text of dora")
+    assert (fault.key, fault.problem) == ("doc2:1.1", "dora has no translation of this segment's document")
 
 
 def test_where_a_document_is_broken_its_corrections_are_not_taken_for_unknown(corpus: Path) -> None:

@@ -44,12 +44,12 @@ def test_the_root_lies_beside_the_description(tmp_path: Path, monkeypatch: pytes
         (without("root"), "root", "required"),
         (GOOD | {"references": {"ann": {"language": "en"}}}, "references.ann.licence", "required"),
         (GOOD | {"references": {}}, "target", "is missing, and so are references"),
-        (GOOD | {"target": "en"}, "target", "goes with references"),
+        (GOOD | {"target": "en"}, "target", "is only for corpora without references"),
         (GOOD | {"references": None}, "references", "valid dictionary"),
         (GOOD | {"name": 5}, "name", "valid string"),
         (GOOD | {"name": "two words"}, "'two words'", "cannot be the key"),
         (GOOD | {"name": ""}, "''", "cannot be the key"),
-        (GOOD | {"name": "pali/suttas"}, "name", "has a slash"),
+        (GOOD | {"name": "pali/suttas"}, "name", "contains a slash"),
         (GOOD | {"references": {"ann|ben": TEXT}}, "'ann|ben'", "cannot be the key"),
     ],
 )
@@ -126,13 +126,13 @@ def test_a_layout_that_nobody_reads_is_refused_at_import(corpus: Path, warehouse
 
 def test_an_unknown_corpus_is_told_with_those_that_are_known(corpus: Path, warehouse: Warehouse) -> None:
     register(warehouse, corpus)
-    with pytest.raises(BadInput, match=r"huge: is no corpus of this warehouse.*known: \['tiny'\]"):
+    with pytest.raises(BadInput, match=r"huge: no such corpus in this warehouse.*imported corpora: \['tiny'\]"):
         registered(warehouse, {"huge", "tiny"})
 
 
 @pytest.mark.parametrize(
     ("changes", "key", "problem"),
-    [({"root": 5}, "root", "path"), ({"name": "other"}, "name", "is 'other', imported as 'tiny'")],
+    [({"root": 5}, "root", "path"), ({"name": "other"}, "name", "is 'other', but the corpus was imported as 'tiny'")],
 )
 def test_a_description_that_breaks_after_its_import_leaves_the_other_corpora_usable(
     corpus: Path, warehouse: Warehouse, tmp_path: Path, changes: dict[str, Any], key: str, problem: str
@@ -155,17 +155,21 @@ PROSE = TEXT | {"layout": "text", "root": "prose"}
     [
         ({"source": TEXT | {"layout": "text"}}, "source.layout", "is for references only"),
         ({"source": TEXT | {"aligner": "m"}}, "source.aligner", "is for references only"),
-        ({"references": {"ann": TEXT | {"files": "{document}.txt"}}}, "references.ann.files", "layout of its own"),
-        ({"references": {"ann": TEXT | {"root": "x"}}}, "references.ann.root", "layout of its own"),
-        ({"references": {"ann": TEXT | {"aligner": "m"}}}, "references.ann.aligner", "layout of its own"),
-        ({"references": {"ann": PROSE | {"numbering": "("}}}, "references.ann.numbering", "no regular expression"),
+        ({"references": {"ann": TEXT | {"files": "{document}.txt"}}}, "references.ann.files", "layout` of their own"),
+        ({"references": {"ann": TEXT | {"root": "x"}}}, "references.ann.root", "layout` of their own"),
+        ({"references": {"ann": TEXT | {"aligner": "m"}}}, "references.ann.aligner", "layout` of their own"),
+        (
+            {"references": {"ann": PROSE | {"numbering": "("}}},
+            "references.ann.numbering",
+            "not a valid regular expression",
+        ),
         ({"references": {"ann": PROSE | {"ask": "some"}}}, "references.ann.ask", "'all' or 'unsure'"),
         (
             {"references": {"ann": TEXT, "ben": TEXT | {"language": "de"}}},
             "references",
             "in several languages (de, la)",
         ),
-        ({"filters": {"references": 2}}, "filters.references", "asks for 2 of 1 references"),
+        ({"filters": {"references": 2}}, "filters.references", "requires 2 references, but there are 1"),
         ({"filters": {"min_characters": 0}}, "filters.min_characters", "greater than or equal to 1"),
         ({"filters": {"max_similarity": 1.5}}, "filters.max_similarity", "less than or equal to 1"),
         ({"filters": {"length": 5}}, "filters.length", "not permitted"),

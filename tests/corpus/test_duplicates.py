@@ -147,7 +147,7 @@ def test_no_passage_has_no_duplicate() -> None:
 
 @pytest.mark.parametrize("threshold", [0.0, -1.0, 1.01, float("nan"), float("inf")])
 def test_a_threshold_that_no_similarity_has_is_refused(threshold: float) -> None:
-    with pytest.raises(ValueError, match="similarity"):
+    with pytest.raises(ValueError, match="threshold must be in"):
         found({"a": "text"}, threshold)
 
 

@@ -81,7 +81,7 @@ def test_a_segment_that_is_not_translated_is_none_in_its_reference(tmp_path: Pat
 def test_a_translator_of_the_description_without_a_folder_leaves_the_corpus_as_it_was(corpus: Path) -> None:
     """Read without it, every passage would lose a reference because of a folder that was moved or misspelt."""
     shutil.rmtree(corpus.parent / "translation/en/cleo")
-    with pytest.raises(BadInput, match="cleo: is no folder; correct the translator's name"):
+    with pytest.raises(BadInput, match="cleo: is not a folder; correct the translator's name"):
         read_back(corpus)
 
 
@@ -213,27 +213,27 @@ def as_json(content: Mapping[str, Any]) -> bytes:
 @pytest.mark.parametrize(
     ("file", "content", "key", "problem"),
     [
-        (SOURCE, b'{"doc1:1.1": "Mus currit."', "line 1 column 27", "is no JSON"),
-        (ANN, b'{\n"doc1:1.1": "A mouse runs.",\n}', "line 3 column 1", "is no JSON"),
-        (SOURCE, b"", "line 1 column 1", "is no JSON"),
+        (SOURCE, b'{"doc1:1.1": "Mus currit."', "line 1 column 27", "is not valid JSON"),
+        (ANN, b'{\n"doc1:1.1": "A mouse runs.",\n}', "line 3 column 1", "is not valid JSON"),
+        (SOURCE, b"", "line 1 column 1", "is not valid JSON"),
         (SOURCE, '{"doc1:1.1": "M\u00fbs"}'.encode("latin-1"), "byte 15", "is not UTF-8"),
         (ANN, '{"doc1:1.1": "Mouse"}'.encode("utf-16"), "byte 0", "is not UTF-8"),
         (SOURCE, b'{"doc1:1.1": "Mus", "doc1:1.2": "F", "doc1:1.1": "Sol"}', "doc1:1.1", "occurs twice"),
         (ANN, b'{"doc1:1.1": "Mouse", "doc1:1.1": "Mouse"}', "doc1:1.1", "occurs twice"),
         (SOURCE, b'{"doc1:1.1": "half of \\ud83d"}', "doc1:1.1", "half a character"),
-        (SOURCE, b'["Mus currit."]', "", "is no JSON object"),
-        (SOURCE, b"{}", "", "holds no segment"),
-        (SOURCE, as_json(FIRST | {"doc1:2.1": 5}), "doc1:2.1", "is no text"),
-        (SOURCE, as_json(FIRST | {"doc1:2.1": None}), "doc1:2.1", "is no text"),
+        (SOURCE, b'["Mus currit."]', "", "is not a JSON object"),
+        (SOURCE, b"{}", "", "contains no segments"),
+        (SOURCE, as_json(FIRST | {"doc1:2.1": 5}), "doc1:2.1", "is not a string"),
+        (SOURCE, as_json(FIRST | {"doc1:2.1": None}), "doc1:2.1", "is not a string"),
         (SOURCE, as_json(FIRST | {"doc1:2.1": " \n"}), "doc1:2", "source of the passage is empty"),
         (SOURCE, as_json(FIRST | {"doc1:3 4.1": "Luna."}), "'doc1:3 4'", "cannot be the key of a passage"),
-        (SOURCE, as_json(FIRST | {"title": "De muribus"}), "title", "does not name its passage"),
-        (SOURCE, as_json(FIRST | {".1": "De muribus"}), ".1", "does not name its passage"),
+        (SOURCE, as_json(FIRST | {"title": "De muribus"}), "title", "the id does not name a passage"),
+        (SOURCE, as_json(FIRST | {".1": "De muribus"}), ".1", "the id does not name a passage"),
         (ANN, as_json({"doc1:9.1": "A fox."}), "doc1:9.1", "has no source in doc1_root-la-test.json"),
         (ANN, as_json({"doc1:1.1": ""}), "doc1:1.1", "is empty"),
         (ANN, as_json({"doc1:1.1": "\u3000"}), "doc1:1.1", "is empty"),
-        (ANN, as_json({"doc1:1.1": 5}), "doc1:1.1", "is no text"),
-        (ANN, as_json({"doc1:1.1": None}), "doc1:1.1", "is no text"),
+        (ANN, as_json({"doc1:1.1": 5}), "doc1:1.1", "is not a string"),
+        (ANN, as_json({"doc1:1.1": None}), "doc1:1.1", "is not a string"),
     ],
 )
 def test_a_faulty_file_is_named_and_leaves_only_its_own_document_out(
@@ -326,15 +326,15 @@ LINE = {"passage_id": "b:2", "lang": "la", "source": "Felis.", "references": {"a
         (LINE | {"lang": ""}, "line 3 b:2 lang", "is empty"),
         ({"passage_id": "b:2", "lang": "la"}, "line 3 b:2 source", "is missing"),
         (LINE | {"source": " "}, "line 3 b:2 source", "is empty"),
-        (LINE | {"source": 5}, "line 3 b:2 source", "is no text"),
+        (LINE | {"source": 5}, "line 3 b:2 source", "is not a string"),
         (LINE | {"source": None}, "line 3 b:2 source", "is missing"),
         (LINE | {"references": {"ann": ""}}, "line 3 b:2 ann", "is empty"),
         (LINE | {"references": {"ann": None}}, "line 3 b:2 ann", "is missing"),
-        (LINE | {"references": {"ann": ["A cat."]}}, "line 3 b:2 ann", "is no text"),
+        (LINE | {"references": {"ann": ["A cat."]}}, "line 3 b:2 ann", "is not a string"),
         (LINE | {"references": {"dora": "A cat."}}, "line 3 b:2 dora", "does not name this translator"),
-        (LINE | {"references": ["A cat."]}, "line 3 b:2", "`references` and `flags` are objects"),
-        (LINE | {"flags": {"ann": ["partial"]}}, "line 3 b:2 ann", "flag is no text"),
-        (LINE | {"flags": "partial"}, "line 3 b:2", "`references` and `flags` are objects"),
+        (LINE | {"references": ["A cat."]}, "line 3 b:2", "`references` and `flags` must be objects"),
+        (LINE | {"flags": {"ann": ["partial"]}}, "line 3 b:2 ann", "flag is not a string"),
+        (LINE | {"flags": "partial"}, "line 3 b:2", "`references` and `flags` must be objects"),
     ],
 )
 def test_a_faulty_line_leaves_only_its_own_document_out(
@@ -350,11 +350,11 @@ def test_a_faulty_line_leaves_only_its_own_document_out(
 @pytest.mark.parametrize(
     ("line", "key", "problem"),
     [
-        ('{"passage_id": "b:2"', "line 3 column 21", "is no JSON"),
+        ('{"passage_id": "b:2"', "line 3 column 21", "is not valid JSON"),
         ('{"passage_id": "b:2", "lang": "la", "lang": "la"}', "line 3 lang", "occurs twice"),
-        ('"b:2"', "line 3", "is no JSON object"),
+        ('"b:2"', "line 3", "is not a JSON object"),
         ({"lang": "la", "source": "Felis."}, "line 3 passage_id", "is missing"),
-        (LINE | {"passage_id": 7}, "line 3 passage_id", "is no text"),
+        (LINE | {"passage_id": 7}, "line 3 passage_id", "is not a string"),
     ],
 )
 def test_a_line_that_could_belong_to_any_document_leaves_its_file_out(
@@ -370,7 +370,7 @@ def test_a_file_without_passages_is_a_fault(tmp_path: Path) -> None:
     write_lines(tmp_path / "book.jsonl", ["", " "])
     documents, (fault,) = read_back(describe(tmp_path / "c.yaml", "jsonl", tmp_path / "book.jsonl", ["ann"]))
     assert not documents
-    assert (fault.where, fault.problem) == (str(tmp_path / "book.jsonl"), "holds no passage")
+    assert (fault.where, fault.problem) == (str(tmp_path / "book.jsonl"), "contains no passages")
 
 
 def test_a_document_may_not_be_spread_over_two_files_of_lines(tmp_path: Path) -> None:
@@ -387,8 +387,8 @@ def test_a_document_may_not_be_spread_over_two_files_of_lines(tmp_path: Path) ->
     [
         ("bilara", "nowhere", "nowhere: does not exist; correct `root`"),
         ("jsonl", "nowhere", "nowhere: does not exist; correct `root`"),
-        ("bilara", "empty", "empty: root/la/test: holds no source document; correct `root`"),
-        ("jsonl", "empty", r"empty: holds no .jsonl file; correct `root`"),
+        ("bilara", "empty", "empty: root/la/test: contains no source document; correct `root`"),
+        ("jsonl", "empty", r"empty: contains no .jsonl file; correct `root`"),
         (
             "epub",
             "empty",

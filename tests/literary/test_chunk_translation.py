@@ -80,7 +80,7 @@ def test_a_chunk_is_asked_for_with_its_contexts_and_its_glossary(server: Server,
     [
         (["missing_key"], [SAID], 2, SAID["translation"], ""),
         (["fenced"], [SAID], 1, SAID["translation"], ""),
-        ([], [{"translation": " "}], TRIES, None, "empty or no text"),
+        ([], [{"translation": " "}], TRIES, None, "empty or not a string"),
         ([], ["I am glad to help."], TRIES, None, "no JSON"),
         (["length"] * 9, [SAID], TRIES_OF_LENGTH, None, "cut off"),
         (["ok", "ok", "length"], [{"translation": ""}], TRIES, None, "cut off"),

@@ -23,12 +23,12 @@ from benchmark_assets.literary.ensemble import (
     alike,
     balances,
     seat_votes,
-    sides,
     verdicts,
     winners,
 )
 from benchmark_assets.literary.pairs import export_pairs, import_pairs
 from benchmark_assets.literary.readings import of_scores
+from benchmark_assets.pairwise.comparing import sides
 from benchmark_assets.studies.study import CALLS
 from benchmark_assets.translation.imports import import_outputs
 from resources.provider.asking import TRIES
@@ -37,7 +37,6 @@ from tests.literary.conftest import ENSEMBLE, HUMAN, MINE, OURS, PASSAGES, SOURC
 from tests.provider.server import Server
 from tests.support import CONSTRUCTION, LetterEmbedder, write_outputs
 
-ONE, BOTH = Literary(human="morri", orders="one"), Literary(human="morri")
 SEATS = 4
 VERSUS = ("aspect_vote", "head_to_head")
 
@@ -81,12 +80,12 @@ def ensemble(*weights: float, margin: float = 0) -> Literary:
 
 @given(st.text(), st.text())
 def test_both_orders_or_one_of_them(model: str, passage: str) -> None:
-    assert sides(BOTH, model, passage) == ("A", "B")
-    assert len(sides(ONE, model, passage)) == 1
+    assert sides("both", passage, model) == ("A", "B")
+    assert len(sides("one", passage, model)) == 1
 
 
 def test_one_order_puts_half_of_the_outputs_on_either_side() -> None:
-    drawn = [sides(ONE, "ours", f"novels/{number}")[0] for number in range(2000)]
+    drawn = [sides("one", f"novels/{number}", "ours")[0] for number in range(2000)]
     assert abs(drawn.count("A") - 1000) < 100
 
 
@@ -171,7 +170,7 @@ def test_a_judge_that_never_answers_abstains_and_a_call_that_fails_fails_its_out
     assert len(server.log()) == 12 + TRIES - 1
     silent = computed.tables["aspect_vote"].filter(pl.col("better").is_null())
     assert silent.select("passage", "judge", "abstention").rows() == [
-        ("novels/botchan:1", "exact", "better 'C' is none of A, B and unsure")
+        ("novels/botchan:1", "exact", "better 'C' is not A, B or unsure")
     ]
     assert list(errors(computed)) == ["novels/dream:1"]
     assert errors(computed)["novels/dream:1"].startswith("stylist on prose: rejected")

@@ -63,15 +63,15 @@ def test_terms_are_read_as_they_stand() -> None:
 @pytest.mark.parametrize(
     ("terms", "problem"),
     [
-        (None, "no list"),
-        ({"清": "Kiyo"}, "no list"),
-        (["清"], "term 1 is no object"),
-        ([{"term": "清", "translation": "Kiyo"}], "term 1 is no object"),
-        ([{"term": "清", "translation": "Kiyo", "gender": "neuter", "note": "maid"}], "term 1 is no object"),
+        (None, "not a list"),
+        ({"清": "Kiyo"}, "not a list"),
+        (["清"], "term 1 is not an object"),
+        ([{"term": "清", "translation": "Kiyo"}], "term 1 is not an object"),
+        ([{"term": "清", "translation": "Kiyo", "gender": "neuter", "note": "maid"}], "term 1 is not an object"),
         ([{"term": "清", "translation": " ", "gender": "neuter"}], "term 1 lacks"),
         ([{"term": 7, "translation": "Kiyo", "gender": "neuter"}], "term 1 lacks"),
         ([{"term": "清", "translation": "Kiyo", "gender": ""}], "gender '' of term 1"),
-        ([{"term": "清", "translation": "Kiyo", "gender": ["feminine"]}], "of term 1 is none of"),
+        ([{"term": "清", "translation": "Kiyo", "gender": ["feminine"]}], "of term 1 is not one of"),
         ([{"term": "清", "translation": name, "gender": "neuter"} for name in ("Kiyo", "O-Kiyo")], "term 2 occurs"),
     ],
 )
@@ -165,7 +165,10 @@ def test_an_extractor_that_is_no_judge_fails_what_it_is_named_for(shelf: Shelf) 
     computed = study(shelf).compute(ALL, "run")
     assert computed.failures is not None
     assert computed.failures["passage"].to_list() == PASSAGES
-    assert "judges.nobody: is missing, but corpus novel names it as its extractor" in computed.failures["error"][0]
+    assert (
+        "judges.nobody: is missing, but the description of corpus novel names it as `extractor`"
+        in computed.failures["error"][0]
+    )
 
 
 # A person's file.
@@ -204,7 +207,7 @@ def test_a_fault_of_the_file_fails_the_corpus_and_nobody_is_asked(shelf: Shelf, 
 def test_what_is_written_reads_back_as_the_same_glossary(shelf: Shelf, server: Server, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="has no glossary yet"):
         write(shelf.warehouse, tmp_path / "none.csv", "novel")
-    with pytest.raises(BadInput, match="is no literary corpus"):
+    with pytest.raises(BadInput, match="is not a literary corpus"):
         write(shelf.warehouse, tmp_path / "none.csv", "tiny")
     shelf.describe(extractor="reader")
     server.configure(answer="judge", judgements={"reader": [MET, answer()]})
@@ -227,7 +230,7 @@ def test_what_is_written_reads_back_as_the_same_glossary(shelf: Shelf, server: S
     assert server.log() == []
     assert write(shelf.warehouse, tmp_path / "again.csv", "novel") == (3, 2)  # what has no terms still says so
     before = shelf.file.read_bytes()
-    with pytest.raises(BadInput, match=r"terms\.csv: exists already, perhaps with changes in it; give another file"):
+    with pytest.raises(BadInput, match=r"terms\.csv: already exists and may contain edits; give another file"):
         write(shelf.warehouse, shelf.file, "novel")
     assert shelf.file.read_bytes() == before
 

@@ -119,10 +119,10 @@ def test_an_output_that_repeats_a_restricted_text_is_left_out(salon: Salon) -> N
 def test_what_cannot_be_written(salon: Salon) -> None:
     file, _ = written(salon)
     other = salon.folder / "other.csv"
-    with pytest.raises(BadInput, match="exists already, perhaps with answers in it"):
+    with pytest.raises(BadInput, match="already exists and may contain answers"):
         export_pairs(salon.warehouse, file, "novels", "Mori")
     for name in ("", " ", "Mo\nri"):
-        with pytest.raises(BadInput, match="is no name"):
+        with pytest.raises(BadInput, match="is not a name"):
             export_pairs(salon.warehouse, other, "novels", name)
     salon.outputs("ours", dict.fromkeys(OURS, " "))
     salon.outputs("theirs", HUMAN)
@@ -167,8 +167,8 @@ def test_a_file_with_a_fault_is_not_taken_in_at_all(salon: Salon) -> None:
         row["better"] = "A"
     pair = rows[-1]["pair"]
     faults = [
-        ({"better": "C"}, "row 2: better 'C' is none of A, B and unsure"),
-        ({"pair": ""}, "row 2: '' is the name of no pair"),
+        ({"better": "C"}, "row 2: `better` is 'C'"),
+        ({"pair": ""}, "row 2: '' does not name a pair"),
         ({"pair": f"{'0' * 16}{pair[16:]}"}, "row 2: has a pair that is not in this warehouse"),
         ({"pair": pair.replace("Mori", "Ito")}, "row 2: has a pair that is not in this warehouse"),
         ({"pair": f"{pair[:17]}{'0' * 16}{pair[33:]}"}, r"row 2: its texts have changed \((ours|theirs) on novels/"),
@@ -178,9 +178,9 @@ def test_a_file_with_a_fault_is_not_taken_in_at_all(salon: Salon) -> None:
         with pytest.raises(BadInput, match=words):
             import_pairs(salon.warehouse, answered(file, [*rows[:-1], rows[-1] | change]))
     for text, words in (
-        ("", "row 1: does not name"),
-        ("pair,A\n", "row 1: does not name"),
-        ('pair,better\n"x', "no CSV"),
+        ("", "row 1: lacks one of the columns"),
+        ("pair,A\n", "row 1: lacks one of the columns"),
+        ('pair,better\n"x', "not valid CSV"),
     ):
         file.write_text(text, encoding="utf-8")
         with pytest.raises(BadInput, match=words):
@@ -208,14 +208,14 @@ def test_annotators_differ_in_more_than_capitals(salon: Salon) -> None:
     other, others = written(salon, "MORI")
     for row in (*rows, *others):
         row["better"] = "A"
-    with pytest.raises(BadInput, match=r"annotator (Mori|MORI): differs in capitals only from (MORI|Mori)"):
+    with pytest.raises(BadInput, match=r"annotator (Mori|MORI): differs from (MORI|Mori) only in capitalization"):
         import_pairs(salon.warehouse, answered(salon.folder / "both.csv", [*rows, *others]))
     assert import_pairs(salon.warehouse, answered(file, rows)).taken == len(rows)
     with pytest.raises(
-        BadInput, match="annotator MORI: differs in capitals only from Mori; export the pairs again: as"
+        BadInput, match="annotator MORI: differs from Mori only in capitalization; export the pairs again: as"
     ):
         import_pairs(salon.warehouse, answered(other, others))
-    with pytest.raises(BadInput, match="annotator mORI: differs in capitals only from Mori"):
+    with pytest.raises(BadInput, match="annotator mORI: differs from Mori only in capitalization"):
         written(salon, "mORI")
 
 

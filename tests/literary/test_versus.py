@@ -63,7 +63,7 @@ def test_preferences_are_read_as_they_stand(better: str, justification: str) -> 
 
 @pytest.mark.parametrize("better", ["a", "Unsure", "AB", "", None, True, ["A"]])
 def test_other_words_are_no_preference(better: Any) -> None:
-    with pytest.raises(ValueError, match="is none of A, B and unsure"):
+    with pytest.raises(ValueError, match="is not A, B or unsure"):
         read_preference({"better": better})
 
 
@@ -73,5 +73,5 @@ def test_an_answer_that_is_none_is_asked_for_again_and_a_refusal_is_an_abstentio
     assert (told.value, told.asked) == (("B", "So it is."), 2)
     server.configure(answer="judge", judgements={"m|voice": [prefers("C")]}, by_key={"m|terms": "refusal"})
     never, refused = preferred(server, ledger, "voice", "terms")
-    assert (never.value, never.asked, never.abstention) == (None, TRIES, "better 'C' is none of A, B and unsure")
+    assert (never.value, never.asked, never.abstention) == (None, TRIES, "better 'C' is not A, B or unsure")
     assert (refused.value, refused.abstention) == (None, "refused: I cannot help with that.")

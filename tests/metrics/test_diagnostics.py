@@ -71,7 +71,7 @@ def test_an_empty_output_is_nothing_else(text: str) -> None:
     row = diagnosed(text)
     assert row["empty"] is True
     assert {row[name] for name in DIAGNOSES[1:]} == {None}
-    assert row["evidence"] == "no letter and no digit"
+    assert row["evidence"] == "no letters or digits"
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,11 @@ def test_each_fault_is_found_and_no_other(text: str, wrong: set[str]) -> None:
 
 def test_evidence_says_what_was_measured_and_shows_no_reference() -> None:
     assert diagnosed(CHINESE)["evidence"] == (
-        "100% of its letters are CJK, the references' LATIN; "
-        f"0% of its {len(words(CHINESE))} words are words of the references: another language, or another text"
+        "100% of its letters are CJK, but the references are in LATIN; "
+        f"0% of its {len(words(CHINESE))} words occur in the references: another language or another text"
     )
-    assert diagnosed("old " * 30)["evidence"].startswith("the same again and again: 30 times within 119 characters")
-    assert diagnosed(GOOD[:55])["evidence"] == "ends within a sentence, at 50% of the shortest reference's length"
+    assert diagnosed("old " * 30)["evidence"].startswith("repeats a stretch 30 times within 119 characters")
+    assert diagnosed(GOOD[:55])["evidence"] == "ends mid-sentence at 50% of the shortest reference's length"
     for text in (CHINESE, SOURCE, GOOD[:40], "old " * 30):
         assert not any(piece in diagnosed(text)["evidence"] for each in ENGLISH for piece in each.split(", "))
 
@@ -242,7 +242,7 @@ def test_twins_are_a_models_equal_outputs_for_unlike_sources() -> None:
 def test_an_output_with_twins_is_repeated() -> None:
     row = diagnosed(GOOD, twins=["x/2", "x/3", "x/4", "x/5"])
     assert found(row) == {"repeated"}
-    assert row["evidence"] == "the same text also for x/2, x/3, x/4 and others"
+    assert row["evidence"] == "same text as for x/2, x/3, x/4 and other passages"
 
 
 def test_a_row_keeps_its_order_and_every_output_its_own_references() -> None:

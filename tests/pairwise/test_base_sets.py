@@ -171,16 +171,16 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "no output": ({"outputs": OUTPUT_LINES[1:]}, OUTPUTS, "translator:ann tiny/doc1:1", "no output for the item"),
     "two outputs": ({"outputs": [*OUTPUT_LINES, OUTPUT_LINES[0]]}, OUTPUTS, "line 10", "has two outputs"),
     "output of a stranger": (
-        {"outputs": [*OUTPUT_LINES, OUTPUT_LINES[0] | {"anchor": "stranger"}]}, OUTPUTS, "line 10 stranger", "no anchor"
+        {"outputs": [*OUTPUT_LINES, OUTPUT_LINES[0] | {"anchor": "stranger"}]}, OUTPUTS, "line 10 stranger", "an anchor"
     ),
     "output elsewhere": (
-        {"outputs": [*OUTPUT_LINES, OUTPUT_LINES[0] | {"passage": "tiny/x"}]}, OUTPUTS, "line 10 tiny/x", "no item"
+        {"outputs": [*OUTPUT_LINES, OUTPUT_LINES[0] | {"passage": "tiny/x"}]}, OUTPUTS, "line 10 tiny/x", "not an item"
     ),
     "judgment elsewhere": (
-        {"judgments": [JUDGMENT_LINES[0] | {"passage": "tiny/x"}]}, JUDGMENTS, "line 1 tiny/x", "no item"
+        {"judgments": [JUDGMENT_LINES[0] | {"passage": "tiny/x"}]}, JUDGMENTS, "line 1 tiny/x", "not an item"
     ),
     "judgment of a stranger": (
-        {"judgments": [JUDGMENT_LINES[0] | {"second": "stranger"}]}, JUDGMENTS, "line 1 stranger", "no anchor"
+        {"judgments": [JUDGMENT_LINES[0] | {"second": "stranger"}]}, JUDGMENTS, "line 1 stranger", "not an anchor"
     ),
     "judged twice": ({"judgments": [JUDGMENT_LINES[0]] * 2}, JUDGMENTS, "line 2", "judged twice in this order"),
     "a third wins": ({"judgments": [JUDGMENT_LINES[0] | {"winner": "weak"}]}, JUDGMENTS, "line 1 winner", "neither"),
@@ -192,7 +192,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"judgments": [{name: JUDGMENT_LINES[0][name] for name in ("passage", "first", "second")}]},
         JUDGMENTS, "line 1", "has the keys",
     ),
-    "a number for a text": ({"outputs": [OUTPUT_LINES[0] | {"text": 7}]}, OUTPUTS, "line 1 text", "no text"),
+    "a number for a text": ({"outputs": [OUTPUT_LINES[0] | {"text": 7}]}, OUTPUTS, "line 1 text", "not text"),
     "two numbers": ({"version": "1.0"}, MANIFEST, "version", "semantic version"),
     "a zero in front": ({"version": "1.01.0"}, MANIFEST, "version", "semantic version"),
     "a letter in front": ({"version": "v1.0.0"}, MANIFEST, "version", "semantic version"),
@@ -204,7 +204,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "difficulty": ({"items": [ITEMS[0] | {"difficulty": "so-so"}]}, MANIFEST, "items.0.difficulty", "'easy' or 'hard'"),
     "orders": ({"orders": "three"}, MANIFEST, "orders", "'both' or 'one'"),
     "unknown key": ({"colour": "red"}, MANIFEST, "colour", "not permitted"),
-    "restricted stranger": ({"restricted": ["stranger"]}, MANIFEST, "", "stranger is restricted, and no anchor"),
+    "restricted stranger": ({"restricted": ["stranger"]}, MANIFEST, "", "stranger is restricted but is not an anchor"),
 }  # fmt: skip
 
 
@@ -223,8 +223,8 @@ def test_a_fault_is_refused_by_file_and_place(tmp_path: Path, fault: str) -> Non
 @pytest.mark.parametrize(
     ("items", "problem"),
     [
-        ([*ITEMS[:2], ITEMS[2] | {"passage": "tiny/doc9:1"}], "no passage of this warehouse"),
-        ([*ITEMS[:2], ITEMS[2] | {"direction": "en-la"}], "the corpus of tiny/doc2:1 is la-en"),
+        ([*ITEMS[:2], ITEMS[2] | {"passage": "tiny/doc9:1"}], "not a passage in this warehouse"),
+        ([*ITEMS[:2], ITEMS[2] | {"direction": "en-la"}], "the direction of the corpus of tiny/doc2:1 is la-en"),
     ],
 )
 def test_items_have_to_be_passages_of_an_imported_corpus(
@@ -243,7 +243,9 @@ def test_items_have_to_be_passages_of_an_imported_corpus(
 def test_a_version_never_changes(tiny: Warehouse, tmp_path: Path) -> None:
     import_base_set(tiny, write_set(tmp_path / "one"))
     stored = everything(tiny)
-    with pytest.raises(BadInput, match=r"1\.0\.0 of tiny-set is here with other content; give it a new version"):
+    with pytest.raises(
+        BadInput, match=r"1\.0\.0 of tiny-set is already in the warehouse with other content; give it a new version"
+    ):
         import_base_set(tiny, write_set(tmp_path / "two", judgments=JUDGMENT_LINES[1:]))
     assert everything(tiny) == stored
 
@@ -285,7 +287,7 @@ def test_versions_that_differ_in_the_last_number_have_scores_that_compare(
     if problem:
         with pytest.raises(BadInput) as fault:
             import_base_set(tiny, folder)
-        assert fault.value.problem == f"tiny-set@{first}, of the same minor version, has other {problem}"
+        assert fault.value.problem == f"tiny-set@{first} has the same first two numbers but differs in {problem}"
         assert everything(tiny) == stored
     else:
         import_base_set(tiny, folder)
@@ -358,7 +360,7 @@ def test_what_the_judge_was_is_stored_and_another_one_needs_another_minor_versio
     import_base_set(tiny, write_set(tmp_path / "one", judged=JUDGED))
     (stored,) = tiny.read("base_set")["judged"]
     assert JudgeRecord.model_validate_json(stored) == JudgeRecord.model_validate(JUDGED)
-    with pytest.raises(BadInput, match=r"has other judge \(referee\)"):
+    with pytest.raises(BadInput, match=r"differs in judge \(referee\)"):
         import_base_set(tiny, write_set(tmp_path / "two", version="1.0.1", judged=JUDGED | {"id": "referee-2"}))
     import_base_set(tiny, write_set(tmp_path / "three", version="1.1.0", judged=JUDGED | {"id": "referee-2"}))
 
@@ -373,5 +375,5 @@ def test_the_hash_covers_what_the_judge_was(tmp_path: Path) -> None:
 
 def test_a_version_that_nobody_knows_is_no_other() -> None:
     then = JudgeRecord.model_validate(JUDGED | {"served": "v1"})
-    assert then.other(then.model_copy(update={"served": ""})) == []
-    assert then.other(then.model_copy(update={"served": "v2", "seed": 1})) == ["served", "seed"]
+    assert then.differences(then.model_copy(update={"served": ""})) == []
+    assert then.differences(then.model_copy(update={"served": "v2", "seed": 1})) == ["served", "seed"]

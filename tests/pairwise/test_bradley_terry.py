@@ -132,9 +132,9 @@ def test_strengths_exist_where_wins_connect_all_both_ways(wins: Floats) -> None:
 @pytest.mark.parametrize(
     ("wins", "why"),
     [
-        ([[0, 1, 2], [0, 0, 1], [0, 1, 0]], "ann has lost none"),
-        ([[0, 1, 0.5], [0, 0, 0], [0.5, 1, 0]], "ben has won none"),
-        ([[0, 1, 1], [0, 0, 1], [0, 0, 0]], "ann has lost none; cyd has won none"),
+        ([[0, 1, 2], [0, 0, 1], [0, 1, 0]], "ann has lost no match"),
+        ([[0, 1, 0.5], [0, 0, 0], [0.5, 1, 0]], "ben has won no match"),
+        ([[0, 1, 1], [0, 0, 1], [0, 0, 0]], "ann has lost no match; cyd has won no match"),
         ([[0, 1, 0], [1, 0, 0], [0, 0, 0]], "cyd has no match that counts"),
         ([[0, 0, 0], [0, 0, 0], [0, 0, 0]], "ann, ben and cyd have no match that counts"),
     ],

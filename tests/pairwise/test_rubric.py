@@ -44,7 +44,7 @@ def test_marks_are_read_as_they_stand(value: int, perfect: bool, justification: 
 
 @pytest.mark.parametrize("value", [0, 6, 3.0, 4.5, "5", True, None, [5]])
 def test_other_marks_are_none(value: Any) -> None:
-    with pytest.raises(ValueError, match="is no whole number from 1 to 5"):
+    with pytest.raises(ValueError, match="is not an integer from 1 to 5"):
         read_mark({"mark": value, "perfect": False})
 
 
@@ -111,7 +111,7 @@ def test_a_judge_who_never_gives_a_mark_abstains_in_words(arena: Arena, server: 
     arena.describe(["marker"])
     server.configure(answer="judge", judgements={f"marker|{FIRST}": [mark(6)]})
     rows = marked(arena).tables["rubric_vote"].filter(pl.col("mark").is_null())
-    assert rows["abstention"].to_list() == ["mark 6 is no whole number from 1 to 5"]
+    assert rows["abstention"].to_list() == ["mark 6 is not an integer from 1 to 5"]
     assert len(server.log()) == 2 + TRIES
 
 

@@ -156,7 +156,7 @@ def test_there_is_no_win_rate_where_only_near_anchors_were_met() -> None:
 def test_an_undefeated_model_has_a_win_rate_and_a_reason_instead_of_strengths() -> None:
     won = judged(np.append(SPREAD[1:4], 60), 0, np.random.default_rng(5), items=30)
     rows = candidate_scores(comparisons(won), judgments(won[:, :-1, :-1]), items(30), CONTRACT)
-    assert set(rows["problem"]) == {"no finite strengths exist: m has lost none"}
+    assert set(rows["problem"]) == {"no finite strengths exist: m has lost no match"}
     assert set(rows["win_rate"]) == {1.0}
     numbers = [f"{name}{bound}" for name in ("strength", "lt", "lt_fixed") for bound in ("", "_low", "_high")]
     assert rows.select(numbers).null_count().row(0) == (len(rows),) * len(numbers)
@@ -173,7 +173,7 @@ def test_resamples_in_which_somebody_is_undefeated_are_left_out_and_counted() ->
     tables = resampled(won)[1:]
     gone = int((np.isnan(fit(tables)[:, 0]) | np.isnan(fit(tables[:, :2, :2])[:, 0])).sum())
     assert 300 < gone < 400
-    assert overall["problem"] == f"{gone} of 1000 resamples have no finite strengths, and the intervals leave them out"
+    assert overall["problem"] == f"{gone} of 1000 resamples have no finite strengths; the intervals leave them out"
     assert overall["lt_low"] < overall["lt"] < overall["lt_high"]
 
 

@@ -404,7 +404,7 @@ def test_a_good_call_sends_the_key_and_keeps_it_nowhere(
 
 def test_a_missing_key_is_named_and_nothing_is_sent(server: Server, ledger: Path) -> None:
     assert "VARIORUM_NO_SUCH_KEY" not in os.environ
-    with pytest.raises(BadInput, match=r"VARIORUM_NO_SUCH_KEY: is not set; export"):
+    with pytest.raises(BadInput, match=r"VARIORUM_NO_SUCH_KEY: is not set; set it to"):
         ask(ledger, question(model(server.url, {"key": "VARIORUM_NO_SUCH_KEY"}), 0))
     assert server.log() == []
     assert len(attempts(ledger)) == 0

@@ -215,7 +215,7 @@ def test_a_model_that_cannot_be_asked_is_passed_over_with_a_warning(
     deployment.probe(*names)
     assert (deployment.version("ours"), deployment.version("gone")) == ("v2", "")
     (warning,) = (each.getMessage() for each in caplog.records if each.levelno == logging.WARNING)
-    assert warning.startswith("gone: which version is served is unknown; ")
+    assert warning.startswith("gone: the served version is unknown; ")
 
 
 def test_a_model_whose_key_is_missing_does_not_keep_others_from_being_probed(deployment: Deployment) -> None:

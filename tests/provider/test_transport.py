@@ -100,7 +100,7 @@ def test_a_question_that_was_not_recorded_is_refused_with_file_model_and_remedy(
     ask(ledger, question(model(server.url), 0))
     path = recorded(ledger)
     server.clear()
-    with pytest.raises(BadInput, match=r"recording\.jsonl: m: holds no reply to this question .*; .* record it again"):
+    with pytest.raises(BadInput, match=r"recording\.jsonl: m: contains no reply to .*; .* record it again"):
         ask(ledger, question(replaying(path, **settings), number))
     assert server.log() == []
 
@@ -112,7 +112,7 @@ def test_a_question_that_was_not_recorded_is_refused_as_often_as_it_is_asked(ser
     async def ask_twice() -> None:
         async with opened(Ledger(ledger, "run", NO_BUDGET)) as client, asyncio.timeout(2):
             for _ in range(2):
-                with pytest.raises(BadInput, match="holds no reply"):
+                with pytest.raises(BadInput, match="contains no reply"):
                     await client.ask(asked)
 
     asyncio.run(ask_twice())

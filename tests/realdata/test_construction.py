@@ -51,7 +51,7 @@ def describe(path: Path, root: Path, realdata: Path) -> Path:
             "thanissaro": {"language": "en", "licence": "CC BY-NC 4.0", "restricted": True, **prose},
         },
         "filters": {},
-        "sensitivity": {"passages": 0},  # damaged texts, of which nothing is asked here
+        "sensitivity": {"passages": 0},  # no damaged texts
     }
     path.write_text(json.dumps(content), encoding="utf-8")
     return path

@@ -43,12 +43,12 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 DIAGNOSED = ["mn140:15", "sn1.36:6", "sn22.95:10", "sn35.95:13", "sn4.8:2"]
-"""Passages of which an output is diagnosed."""
+"""Passages with a diagnosed output."""
 
 
 @pytest.fixture(scope="module")
 def passages(realdata: Path, full: bool) -> list[str]:
-    """Those of PaliBench, 1,700; or every hundredth and those of which an output is diagnosed."""
+    """The 1,700 passages of PaliBench; in a small run, every hundredth and the diagnosed ones."""
     with (realdata / "palibench/metadata/passage_manifest.csv").open(encoding="utf-8", newline="") as file:
         every = [row["passage_id"] for row in csv.DictReader(file)]
     return every if full else sorted({*every[::100], *DIAGNOSED})

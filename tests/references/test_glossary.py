@@ -112,19 +112,19 @@ def test_terms_are_read_by_passage_and_other_columns_do_not_matter(tmp_path: Pat
 @pytest.mark.parametrize(
     ("lines", "where", "problem"),
     [
-        (["n/1,清,Kiyo,female"], "line 2 n/1 gender", "'female' is no gender"),
+        (["n/1,清,Kiyo,female"], "line 2 n/1 gender", "'female' is not a gender"),
         (["n/1,清,,feminine"], "line 2 n/1 translation", "is empty"),
         (["n/1,,Kiyo,"], "line 2 n/1 term", "is empty"),
         (["n/1,,,neuter"], "line 2 n/1 term", "is empty"),
         ([",清,Kiyo,"], "line 2 passage", "is empty"),
-        (["m/1,清,Kiyo,"], "line 2 passage", "'m/1' is no passage of the corpus"),
-        (["1,清,Kiyo,"], "line 2 passage", "'1' is no passage of the corpus"),
-        (["n/1,清,Kiyo,", "n/2,清,Kiyo,", "n/1,清,O-Kiyo,"], "line 4 n/1", "'清' stands in line 2, too"),
+        (["m/1,清,Kiyo,"], "line 2 passage", "'m/1' is not a passage of the corpus"),
+        (["1,清,Kiyo,"], "line 2 passage", "'1' is not a passage of the corpus"),
+        (["n/1,清,Kiyo,", "n/2,清,Kiyo,", "n/1,清,O-Kiyo,"], "line 4 n/1", "'清' is already in line 2"),
         (["n/1,清,Kiyo,", "n/1,,,"], "line 3 n/1", "says that it has none"),
         (["n/1,,,", "n/1,清,Kiyo,"], "line 3 n/1", "line 2 says that it has none"),
-        (["n/1,,,", "n/1,,,"], "line 3 n/1", "stands in line 2, too"),
+        (["n/1,,,", "n/1,,,"], "line 3 n/1", "a row without a term is already in line 2"),
         (["n/1,清,Kiyo"], "line 2", "has 3 cells"),
-        (['n/1,"清\n",Kiyo,', 'n/1,"清"x,Kiyo,'], "line 4", "is no row of a table"),
+        (['n/1,"清\n",Kiyo,', 'n/1,"清"x,Kiyo,'], "line 4", "is not a valid CSV row"),
     ],
 )
 def test_faults_name_their_line(tmp_path: Path, lines: list[str], where: str, problem: str) -> None:

@@ -128,7 +128,7 @@ def test_corpora_are_apart() -> None:
 
 
 def test_systems_measured_by_different_embedders_are_not_compared() -> None:
-    with pytest.raises(BadInput, match="x: were made by several embedders"):
+    with pytest.raises(BadInput, match="x: come from several embedders"):
         compare(pl.concat([FIELD[0], FIELD[1].with_columns(embedder=pl.lit("another"))]))
 
 

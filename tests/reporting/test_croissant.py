@@ -107,13 +107,13 @@ def test_only_known_licences_have_an_address() -> None:
     record = datacite(ABOUT, {"scores.csv": b"a\n"})
     check_datacite(record)
     assert [each.get("rightsUri") for each in record["rightsList"]] == ["https://spdx.org/licenses/CC0-1.0.html", None]
-    assert croissant(ABOUT, {}, {}, [])["license"][1] == "by kind permission"
+    assert croissant(ABOUT, {}, [])["license"][1] == "by kind permission"
     assert record["publicationYear"] == "2026"
 
 
 @pytest.mark.parametrize("missing", ["license", "datePublished", "distribution"])
 def test_the_rules_notice_what_is_missing(missing: str) -> None:
-    record = croissant(ABOUT, {"README.md": b"x"}, {}, [])
+    record = croissant(ABOUT, {"README.md": b"x"}, [])
     check_croissant(record)
     del record[missing]
     with pytest.raises(AssertionError):

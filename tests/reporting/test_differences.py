@@ -28,11 +28,11 @@ def old(built: dg.Definitions, warehouse: Warehouse, tmp_path: Path) -> Path:
 
 def test_a_package_does_not_differ_from_itself(old: Path) -> None:
     found = compare(read(old), read(old))
-    assert (found.made, found.texts) == ([], {})
+    assert (found.provenance, found.texts) == ([], {})
     assert found.models == found.passages == {"added": [], "removed": []}
     assert found.scores["difference"].unique().to_list() == [0.0]
     assert found.scores["verdict"].unique().to_list() == ["noise"]
-    assert page(found).startswith("Made differently\nin nothing that the packages tell\n")
+    assert page(found).startswith("Method\nno recorded difference\n")
 
 
 def held(**sim_best: list[float]) -> Package:
@@ -73,14 +73,14 @@ def test_a_difference_of_method_is_named_first_and_is_no_difference_of_models(
     changed(warehouse, "leaderboard", pl.col("signature").str.replace("letter pairs", "another"))
     export(warehouse, tmp_path / "new", "tiny")
     found = compare(read(old), read(tmp_path / "new"))
-    assert [line[:2] for line in found.made] == ["- ", "+ "]
-    assert "embedder: letter pairs" in found.made[0]
-    assert "embedder: another" in found.made[1]
+    assert [line[:2] for line in found.provenance] == ["- ", "+ "]
+    assert "embedder: letter pairs" in found.provenance[0]
+    assert "embedder: another" in found.provenance[1]
     verdicts = dict(found.scores.filter(model="alpha").select("measure", "verdict").iter_rows())
-    assert {name for name, verdict in verdicts.items() if verdict == "made differently"} == {"sim_best", "outlier_rate"}
+    assert {name for name, verdict in verdicts.items() if verdict == "method differs"} == {"sim_best", "outlier_rate"}
     text = page(found).splitlines()
-    assert text[0] == "Made differently"
-    assert text[1:3] == found.made
+    assert text[0] == "Method"
+    assert text[1:3] == found.provenance
 
 
 def test_scores_are_compared_on_the_passages_of_both() -> None:
@@ -106,7 +106,7 @@ def test_other_texts_of_common_passages_are_another_method_too() -> None:
     assert set(same.scores["verdict"]) == {"noise"}
     found = compare(old._replace(texts=texts), new._replace(texts=texts | {("source", "p0", ""): "x"}))
     assert found.texts == {"changed": ["source p0"]}
-    assert set(found.scores["verdict"]) == {"made differently"}
+    assert set(found.scores["verdict"]) == {"method differs"}
 
 
 def test_models_that_come_and_go_are_named() -> None:
@@ -133,22 +133,22 @@ def test_scores_by_judges_stand_beside_each_other_with_their_intervals() -> None
         "LT", "b@1.0.0 overall", "alpha", 5.0, 5.8, "intervals overlap",
     )  # fmt: skip
     verdicts = [compare(old, judged("new", *each)).further["verdict"].item() for each in ((7,), (3,), (7, "other"))]
-    assert verdicts == ["better", "worse", "made differently"]
+    assert verdicts == ["better", "worse", "method differs"]
     assert "LT" in page(compare(old, judged("new", 7)))
     assert compare(old, held(alpha=[0.5])._replace(of="tiny")).further.is_empty()
 
 
 def test_packages_of_two_corpora_are_not_compared(old: Path, warehouse: Warehouse) -> None:
     assert read(old).of == "tiny"
-    with pytest.raises(BadInput, match="is of huge, and old of tiny"):
+    with pytest.raises(BadInput, match="is a package of huge, but old is a package of tiny"):
         compare(judged("old", 5), judged("new", 5, of="huge"))
 
 
 def test_what_is_no_package_is_refused(old: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is no package"):
+    with pytest.raises(BadInput, match="is not a package"):
         read(tmp_path / "absent")
     (old / "outputs.csv").write_text("other")  # nothing that is read
     read(old)
     (old / "parquet" / "scores.parquet").write_bytes(b"other")
-    with pytest.raises(BadInput, match="is not as it was written"):
+    with pytest.raises(BadInput, match="differs from its checksum"):
         read(old)

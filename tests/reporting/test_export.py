@@ -402,14 +402,14 @@ def test_a_former_export_is_replaced_and_nothing_else_is(stored: Warehouse, corp
     with pytest.raises(BadInput, match="may be shared"):
         export(stored, folder, "tiny", private=True)
     (folder / "notes.txt").write_text("mine")
-    with pytest.raises(BadInput, match=r"notes\.txt: is not as the former export wrote it"):
+    with pytest.raises(BadInput, match=r"notes\.txt: was added or modified after the earlier export"):
         export(stored, folder, "tiny")
     (folder / "notes.txt").unlink()
-    with pytest.raises(BadInput, match="no corpus of this warehouse"):
+    with pytest.raises(BadInput, match="no such corpus in this warehouse"):
         export(stored, folder, "absent")
     assert content(folder) == before
     (folder / "scores.csv").write_text("mine")
-    with pytest.raises(BadInput, match=r"scores\.csv: is not as the former export wrote it"):
+    with pytest.raises(BadInput, match=r"scores\.csv: was added or modified after the earlier export"):
         export(stored, folder, "tiny")
     assert [each.name for each in folder.parent.iterdir()] == ["package"]
 
@@ -422,7 +422,7 @@ def test_a_folder_of_others_is_refused(stored: Warehouse, tmp_path: Path, readme
     if readme is not None:
         (folder / "README.md").write_bytes(readme)
     before = content(folder)
-    with pytest.raises(BadInput, match="exists already and holds no export"):
+    with pytest.raises(BadInput, match="already exists and is not a Variorum export"):
         export(stored, folder, "tiny")
     assert content(folder) == before
 
@@ -448,4 +448,4 @@ def test_the_command_says_what_it_left_out(stored: Warehouse, corpus: Path, home
     assert "DO NOT PASS ON" in private.stdout
     assert (tmp_path / "private" / PRIVATE).is_dir()
     refused = variorum(home, "export", str(tmp_path / "none"), "absent", code=1)
-    assert "absent: is no corpus of this warehouse" in refused.stderr
+    assert "absent: no such corpus in this warehouse" in refused.stderr

@@ -58,7 +58,7 @@ def test_nothing_in_a_name_is_a_command() -> None:
 
 def test_the_caption_says_once_by_what_the_numbers_were_made() -> None:
     text = typeset(table(pl.DataFrame({"System": ["a"], "Score": [None]})))
-    assert text.count(r"Made by: signature\_1.") == 1
+    assert text.count(r"Method: signature\_1.") == 1
     assert cells(text) == [["System", "Score"], ["a", "--"]]
 
 
@@ -152,6 +152,6 @@ def test_what_cannot_be_written_is_named(built: dg.Definitions, warehouse: Wareh
         write(warehouse, tmp_path / "tables", "absent")
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "mine.tex").write_text("mine")
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(BadInput, match="already exists"):
         write(warehouse, tmp_path / "tables", "tiny")
     assert (tmp_path / "tables" / "mine.tex").read_text() == "mine"

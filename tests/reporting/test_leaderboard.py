@@ -110,7 +110,7 @@ def test_scores_of_two_embedders_are_not_averaged() -> None:
 
 def test_scores_of_two_checkpoints_are_not_averaged_and_one_is_named() -> None:
     one, other, none = (scores([1.0]).with_columns(comet=pl.lit(name, pl.String)) for name in ("wmt20", "wmt22", None))
-    with pytest.raises(BadInput, match=r"several checkpoints of COMET \(wmt20, wmt22\)"):
+    with pytest.raises(BadInput, match=r"several COMET checkpoints \(wmt20, wmt22\)"):
         summaries(pl.concat([one, other]), "model")
     assert "COMET: wmt20" in summaries(pl.concat([one, none]), "model")["signature"].item()
 

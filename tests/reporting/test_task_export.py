@@ -51,7 +51,7 @@ def test_two_of_them_are_compared_and_none_with_a_corpus(warehouse: Warehouse, t
     found = compare(read(tmp_path / "old"), read(tmp_path / "new"))
     assert found.further["verdict"].unique().to_list() == ["better"]
     assert "model b bo" in found.further["of"].to_list()
-    with pytest.raises(BadInput, match="is of tiny"):
+    with pytest.raises(BadInput, match="is a package of tiny"):
         compare(read(tmp_path / "old"), read(tmp_path / "old")._replace(of="tiny"))
 
 

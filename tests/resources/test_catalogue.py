@@ -120,7 +120,7 @@ def test_a_number_outside_its_unit_is_found_in_every_column_of_every_table(wareh
     found = set()
     for asset, (further, dims) in checked().items():
         problems = sound(subject(asset, further, dims, warehouse, ledger)).problems
-        outsiders = problems.filter(pl.col("problem").str.starts_with("is no number"), rows=1)
+        outsiders = problems.filter(pl.col("problem").str.starts_with("not a number"), rows=1)
         found |= {where if "." in where else f"{asset}.{where}" for where in outsiders["where"]}
     assert found == {f"{table}.{column.name}" for table in STORED for column in numeric(table)}
 
@@ -145,7 +145,7 @@ def test_no_number_is_written_that_is_not_finite(warehouse: Warehouse, number: f
         for column in numeric(table):
             if catalogue.POLARS[column.type.removesuffix("[]")].is_float():
                 bad = pl.lit([number] if column.type.endswith("[]") else number, column.polars)
-                with pytest.raises(BadInput, match=f"{column.name}: has a number that is NaN or infinite"):
+                with pytest.raises(BadInput, match=f"{column.name}: contains NaN or an infinite number"):
                     warehouse.write([Replacement(table, rows.with_columns(bad.alias(column.name)), None)], "test")
 
 

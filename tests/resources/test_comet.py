@@ -105,7 +105,7 @@ def test_scores_do_not_depend_on_how_texts_are_batched(workshop: Workshop, budge
     [
         ("torn", ["", "cannot be loaded", "check the file"]),
         ("no weights", ["", "lacks 6 weights, for instance estimator.", "download it again"]),
-        ("not finite", ["", "gives scores that are not finite", "name another"]),
+        ("not finite", ["", "returns scores that are not finite", "name another"]),
         ("no GPU", ["device", "torch finds no CUDA device", "`device: cpu`"]),
     ],
 )
@@ -120,7 +120,7 @@ def test_a_checkpoint_that_is_of_no_use_is_refused(workshop: Workshop, kind: str
     ("described", "says"),
     [
         ("class_identifier: referenceless_regression_metric", "is reference-free .* Unbabel/wmt22-comet-da"),
-        ("class_identifier: unified_metric", "does not embed each text by itself .unified_metric.* name another"),
+        ("class_identifier: unified_metric", "does not embed each text separately .unified_metric.* name another"),
         ("class: x", "hparams.yaml names no class_identifier"),
         ("{", "hparams.yaml names no class_identifier"),
         ("", "hparams.yaml names no class_identifier"),

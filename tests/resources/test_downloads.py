@@ -581,7 +581,7 @@ def test_a_server_that_calls_up_to_date_what_is_not_here_is_refused(site: Site, 
         ("mn1.json", status(200, "\x00", content_type="application/json"), "the response is not JSON"),
         ("mn1.html", status(200, "{}", content_type="application/json"), "is application/json"),
         ("mn1.html", status(200, "", content_type="text/html"), "is empty"),
-        ("mn1.json", status(200, "{}", content_encoding="gzip"), "is sent compressed"),
+        ("mn1.json", status(200, "{}", content_encoding="gzip"), "is compressed"),
         ("mn1.json", status(200, content_length=str(MOST_BYTES + 1)), "more than 50 MB"),
         ("mn1.json", unannounced, "more than 50 MB"),
         ("mn1.json", status(206, "{}", content_range=f"bytes 0-1/{MOST_BYTES + 1}"), ""),
@@ -625,9 +625,7 @@ def test_a_host_that_asks_for_an_hour_is_left_alone_and_others_are_asked(site: S
     elsewhere = one(site, url=f"{site.other_url}/mn3.json", path="mn3.json")
     result = fetch(folder, one(site), one(site, "mn2.json"), elsewhere)
     assert [(each.record.path, each.state) for each in result.fetched] == [("mn2.json", "kept"), ("mn3.json", "new")]
-    assert [each.problem for each in result.faults] == [
-        "cannot be fetched (127.0.0.1 asks to be left alone for 3600 s)"
-    ]
+    assert [each.problem for each in result.faults] == ["cannot be fetched (127.0.0.1 asks for a pause of 3600 s)"]
     assert site.paths() == ["/mn1.json", "/mn3.json"]
 
 

@@ -125,10 +125,10 @@ def test_padding_is_left_out_on_whichever_side_it_stands(tiny_model: Path, tmp_p
     assert_allclose(vectors, unit_rows(alone), atol=1e-5)
 
 
-@pytest.mark.parametrize(("name", "place"), [("empty", "the folder"), ("absent", "the name")])
+@pytest.mark.parametrize(("name", "place"), [("empty", "folder"), ("absent", "name")])
 def test_a_path_without_a_model_is_bad_input(tmp_path: Path, name: str, place: str) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(BadInput, match=f"{place} gives no sentence-transformers model.*check `model`") as caught:
+    with pytest.raises(BadInput, match=f"is not the {place} of a sentence-transformers model.*check `model`") as caught:
         SentenceTransformerEmbedder(model=str(tmp_path / name)).embed(["text"])
     assert caught.value.where == str(tmp_path / name)
 
@@ -202,7 +202,7 @@ def test_a_missing_key_is_named_before_anything_is_sent(
     monkeypatch.setenv("TINY_KEY", "")
     if value is None:
         monkeypatch.delenv("TINY_KEY")
-    with pytest.raises(BadInput, match="TINY_KEY: is not set; export the key"):
+    with pytest.raises(BadInput, match="TINY_KEY: is not set; set it to the API key"):
         EndpointEmbedder(base_url=endpoint.url, model="tiny", key_variable="TINY_KEY").embed(["a"])
     assert endpoint.asked == []
 
@@ -249,14 +249,14 @@ def second_batch_shorter(request: dict[str, Any]) -> Response:
         (lambda _: reply(numbered([[1.0, 2.0]])), "1 vectors for 2 texts.*check the model"),
         (lambda _: reply(numbered([[1.0, 2.0]] * 3)), "3 vectors for 2 texts.*check the model"),
         (lambda _: reply([*numbered([[1.0], [2.0]]), *numbered([[3.0]])]), "3 vectors for 2 texts.*check the model"),
-        (lambda _: reply(numbered([[1.0]]) * 2), "numbered them wrong.*check the model"),
-        (lambda _: reply(numbered([[1.0, None], [1.0, 2.0]])), "holds no embeddings.*check URL and model"),
-        (lambda _: reply([{"embedding": [1.0]}] * 2), "holds no embeddings.*check URL and model"),
-        (lambda _: reply(None), "holds no embeddings.*check URL and model"),
+        (lambda _: reply(numbered([[1.0]]) * 2), "wrong indices.*check the model"),
+        (lambda _: reply(numbered([[1.0, None], [1.0, 2.0]])), "contains no embeddings.*check URL and model"),
+        (lambda _: reply([{"embedding": [1.0]}] * 2), "contains no embeddings.*check URL and model"),
+        (lambda _: reply(None), "contains no embeddings.*check URL and model"),
         (lambda _: Response('{"error": {"message": "busy"}}', media_type="application/json"), "busy.*check URL"),
         (lambda _: Response("<html>Welcome</html>", media_type="text/html"), "<html>Welcome.*check URL and model"),
-        (lambda _: Response("", media_type="application/json"), "holds no embeddings.*check URL and model"),
-        (lambda _: Response('{"data": [{"ind', media_type="application/json"), "holds no embeddings.*check URL"),
+        (lambda _: Response("", media_type="application/json"), "contains no embeddings.*check URL and model"),
+        (lambda _: Response('{"data": [{"ind', media_type="application/json"), "contains no embeddings.*check URL"),
     ],
 )  # fmt: skip
 def test_an_unusable_reply_is_bad_input_with_a_remedy(endpoint: Endpoint, answer: Answer, problem: str) -> None:

@@ -85,13 +85,13 @@ def test_an_embedder_of_another_signature_embeds_anew_and_beside(warehouse: Ware
 def test_a_dimension_that_differs_from_the_stored_one_is_refused(warehouse: Warehouse, texts: list[str]) -> None:
     embed_unique(["one"], Recorder(), warehouse, "run")
     before = stored(warehouse)
-    with pytest.raises(BadInput, match="vectors of 5 dimensions, not 4; delete its rows"):
+    with pytest.raises(BadInput, match="returned 5 dimensions instead of 4; delete its rows"):
         embed_unique(texts, Recorder(dimensions=5), warehouse, "run")
     assert stored(warehouse).equals(before)
 
 
 def test_a_dimension_that_changes_on_the_way_is_refused(warehouse: Warehouse) -> None:
-    with pytest.raises(BadInput, match="vectors of 5 dimensions, not 4"):
+    with pytest.raises(BadInput, match="returned 5 dimensions instead of 4"):
         embed_unique(MANY, Recorder(then_dimensions=5), warehouse, "run")
     assert stored(warehouse)["vector"].list.len().unique().to_list() == [4]
 

@@ -34,6 +34,7 @@ def former(warehouse: Warehouse, tmp_path: Path) -> dict[str, pl.DataFrame]:
     with zipfile.ZipFile(HOMES / "before-study-call.zip") as archive:
         archive.extractall(tmp_path / "former")
     Path(warehouse.path).parent.mkdir(parents=True, exist_ok=True)
+    Path(warehouse.path).unlink(missing_ok=True)
     with duckdb.connect(warehouse.path) as connection:
         connection.execute((tmp_path / "former" / "schema.sql").read_text(encoding="utf-8"))
         for file in (tmp_path / "former").glob("*.csv"):

@@ -105,7 +105,7 @@ def test_a_webhook_that_answers_otherwise_than_well_is_a_warning_with_the_status
 ) -> None:
     webhook.status = status
     Notifications().send("hello")
-    assert warnings(log) == [f"the webhook of VARIORUM_WEBHOOK answered {status}"]
+    assert warnings(log) == [f"the webhook in VARIORUM_WEBHOOK answered with status {status}"]
     assert len(webhook.received) == 1
     assert SECRET not in log.text
 
@@ -113,7 +113,7 @@ def test_a_webhook_that_answers_otherwise_than_well_is_a_warning_with_the_status
 def test_a_webhook_that_breaks_off_is_a_warning(webhook: Webhook, log: pytest.LogCaptureFixture) -> None:
     webhook.status = 0
     Notifications().send("hello")
-    assert warnings(log) == ["the webhook of VARIORUM_WEBHOOK was not reached: RemoteProtocolError"]
+    assert warnings(log) == ["the webhook in VARIORUM_WEBHOOK could not be reached: RemoteProtocolError"]
     assert len(webhook.received) == 1
 
 
@@ -131,7 +131,7 @@ def test_a_refused_connection_is_a_warning(
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("VARIORUM_WEBHOOK", f"http://127.0.0.1:{closed_port}/{SECRET}")
     Notifications().send("hello")
-    assert warnings(log) == ["the webhook of VARIORUM_WEBHOOK was not reached: ConnectError"]
+    assert warnings(log) == ["the webhook in VARIORUM_WEBHOOK could not be reached: ConnectError"]
     assert SECRET not in log.text
 
 

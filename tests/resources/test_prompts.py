@@ -61,7 +61,7 @@ def test_a_value_that_looks_like_a_placeholder_is_not_filled() -> None:
     ("values", "key", "problem"),
     [
         ({"tone": "kind"}, "items", "has no value"),
-        ({"tone": "kind", "items": "", "length": "5"}, "length", "is no variable"),
+        ({"tone": "kind", "items": "", "length": "5"}, "length", "is not a variable"),
     ],
 )
 def test_values_must_be_the_declared_variables(values: dict[str, str], key: str, problem: str) -> None:
@@ -71,7 +71,7 @@ def test_values_must_be_the_declared_variables(values: dict[str, str], key: str,
 
 
 def test_the_hash_refuses_a_value_of_no_variable() -> None:
-    with pytest.raises(BadInput, match=r"length: is no variable.*\['tone', 'items'\]"):
+    with pytest.raises(BadInput, match=r"length: is not a variable.*\['tone', 'items'\]"):
         prompt().digest(length="5")
 
 
@@ -120,10 +120,10 @@ def test_the_hash_stays_the_same_from_run_to_run() -> None:
         (GOOD | {"version": "1"}, "version", "valid integer"),
         (GOOD | {"version": True}, "version", "valid integer"),
         (GOOD | {"variables": "items"}, "variables", "valid tuple"),
-        (GOOD | {"name": "beg"}, "name", "is 'beg' in the file of 'ask'"),
+        (GOOD | {"name": "beg"}, "name", "is 'beg', but the file is ask.yaml"),
         (GOOD | {"system": "Be $tone, $friend."}, "system", "$friend is not declared"),
-        (GOOD | {"variables": ["tone", "items", "length"]}, "variables", "'length' is used nowhere"),
-        (GOOD | {"variables": ["tone", "items", "two words"]}, "variables", "'two words' is used nowhere"),
+        (GOOD | {"variables": ["tone", "items", "length"]}, "variables", "'length' is not used"),
+        (GOOD | {"variables": ["tone", "items", "two words"]}, "variables", "'two words' is not used"),
         (GOOD | {"variables": ["tone", "items", "tone"]}, "variables", "'tone' is declared twice"),
         (GOOD | {"user": "$items\n${tone} for 5 $ each"}, "user", "line 2 has a $"),
         (GOOD | {"user": "$items ${tone"}, "user", "line 1 has a $"),

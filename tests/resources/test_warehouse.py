@@ -84,18 +84,18 @@ def test_columns_in_any_order_reach_their_own_names(warehouse: Warehouse) -> Non
         pytest.param(sources("x/1").drop("text", "corpus"), "corpus, text: columns are missing", id="missing columns"),
         pytest.param(sources("x/1", text=None), 'NOT NULL constraint failed: source_text."text"', id="null"),
         pytest.param(sources("x/1", "x/1"), r"\('x/1',\): the primary key occurs twice", id="same key twice"),
-        pytest.param(sources("x/1", "x/2", "x/3"), r"\('x/2',\): 2 rows lie outside", id="rows outside the partition"),
+        pytest.param(sources("x/1", "x/2", "x/3"), r"\('x/2',\): 2 rows are outside", id="rows outside the partition"),
         pytest.param(
-            sources("x/1", passage=pl.Series([None], dtype=pl.String)), "rows lie outside", id="row of no partition"
+            sources("x/1", passage=pl.Series([None], dtype=pl.String)), "rows are outside", id="row of no partition"
         ),
-        pytest.param(sources("x/1", position=1.7), "position: is Float64, the catalogue declares Int32", id="fraction"),
+        pytest.param(sources("x/1", position=1.7), "is Float64, but the catalogue declares Int32", id="fraction"),
         pytest.param(sources("x/1", position=2**40), "out of range", id="number too large"),
-        pytest.param(sources("x/1", text=5), "text: is Int32, the catalogue declares String", id="number for text"),
+        pytest.param(sources("x/1", text=5), "text: is Int32, but the catalogue declares String", id="number for text"),
         pytest.param(
-            sources("x/1", position="5"), "position: is String, the catalogue declares Int32", id="text for number"
+            sources("x/1", position="5"), "position: is String, but the catalogue declares Int32", id="text for number"
         ),
         pytest.param(
-            sources("x/1", segments="one"), r"segments: is String, the catalogue declares List", id="text for list"
+            sources("x/1", segments="one"), r"segments: is String, but the catalogue declares List", id="text for list"
         ),
         pytest.param(sources("x/1", segments=[[5]]), r"segments: is List\(Int64\)", id="numbers for a list of texts"),
     ],
@@ -272,6 +272,7 @@ PROVENANCE = "fingerprint VARCHAR NOT NULL, run_id VARCHAR NOT NULL, updated_at 
 
 
 def test_an_old_file_gets_a_new_nullable_column_and_keeps_its_rows(warehouse: Warehouse) -> None:
+    Path(warehouse.path).unlink(missing_ok=True)
     with duckdb.connect(warehouse.path) as connection:
         connection.execute(
             f"CREATE TABLE reference (text VARCHAR NOT NULL, complete BOOLEAN NOT NULL, {PROVENANCE}, {OLD})"
@@ -286,6 +287,7 @@ def test_an_old_file_gets_a_new_nullable_column_and_keeps_its_rows(warehouse: Wa
 
 def test_an_old_file_whose_key_has_grown_keeps_its_rows_under_the_new_key(warehouse: Warehouse) -> None:
     state = "asset VARCHAR NOT NULL, model VARCHAR NOT NULL, passage VARCHAR NOT NULL, version VARCHAR NOT NULL"
+    Path(warehouse.path).unlink(missing_ok=True)
     with duckdb.connect(warehouse.path) as connection:
         connection.execute(
             f"CREATE TABLE materialization ({state}, row_count INTEGER NOT NULL, made_from VARCHAR NOT NULL, "
@@ -308,15 +310,16 @@ def test_an_old_file_whose_key_has_grown_keeps_its_rows_under_the_new_key(wareho
         ("text VARCHAR NOT NULL, complete INTEGER NOT NULL", "reference.complete: is INTEGER NOT NULL"),
         (
             "text VARCHAR, complete BOOLEAN NOT NULL",
-            "reference.text: is VARCHAR, the catalogue declares VARCHAR NOT NULL",
+            "reference.text: is VARCHAR, but the catalogue declares VARCHAR NOT NULL",
         ),
-        ("complete BOOLEAN NOT NULL", "reference.text: is missing, the catalogue declares VARCHAR NOT NULL"),
+        ("complete BOOLEAN NOT NULL", "reference.text: is missing, but the catalogue declares VARCHAR NOT NULL"),
     ],
     ids=["another type", "nulls allowed", "required column missing"],
 )
 def test_an_old_file_that_cannot_be_brought_up_to_date_is_refused_unchanged(
     warehouse: Warehouse, columns: str, problem: str
 ) -> None:
+    Path(warehouse.path).unlink(missing_ok=True)
     with duckdb.connect(warehouse.path) as connection:
         connection.execute(f"CREATE TABLE reference ({OLD}, {columns}, {PROVENANCE})")
         connection.execute("INSERT INTO reference (passage, translator, complete, fingerprint, run_id, updated_at"
@@ -571,7 +574,7 @@ def test_after_the_wait_the_error_names_the_file_and_its_holder(warehouse: Wareh
     warehouse.read("corpus")
     with process(hold, warehouse.path) as (child, holder):
         assert holder.recv() == "held"
-        with pytest.raises(BadInput, match=rf"another process has held it for 0\.1 s .*{child.pid}") as refused:
+        with pytest.raises(BadInput, match=rf"another process has had it open for 0\.1 s .*{child.pid}") as refused:
             Warehouse(path=warehouse.path, wait_seconds=0.1).read("corpus")
     assert refused.value.where == warehouse.path
 

@@ -224,8 +224,8 @@ def test_a_passage_whose_translation_exceeds_the_limit_is_an_error_that_says_so(
         ("cut_with_stop", "no JSON"),
         ("renamed_key", "keys missing: ['mn1:4'], keys not asked for: ['mn1:4_en']"),
         ("duplicate_key", "keys missing: ['mn1:4']"),
-        ("wrong_type", "no text"),
-        ("null_value", "no text"),
+        ("wrong_type", "not a string"),
+        ("null_value", "not a string"),
     ],
 )
 def test_a_passage_that_is_never_translated_is_asked_for_a_few_times_and_is_an_error_with_the_reason(

@@ -116,29 +116,29 @@ GOOD = {"passage_id": "doc1:1", "translation": "Mice run."}
 @pytest.mark.parametrize(
     ("name", "content", "key", "problem"),
     [
-        ("m.json", result({"doc1:1": "Mice run.", "doc9:1": "A fox."}), "doc9:1", "is no passage of tiny"),
+        ("m.json", result({"doc1:1": "Mice run.", "doc9:1": "A fox."}), "doc9:1", "not a passage of tiny"),
         ("m.json", result({"doc1:1": "Mice run.", "doc1:2": ""}), "doc1:2", "is empty"),
         ("m.json", result({"doc1:1": "Mice run.", "doc1:2": " \n"}), "doc1:2", "is empty"),
-        ("m.json", result({"doc1:1": "Mice run.", "doc1:2": 5}), "doc1:2", "is no text"),
-        ("m.json", result({"doc1:1": "Mice run.", "doc1:2": None}), "doc1:2", "is no text"),
+        ("m.json", result({"doc1:1": "Mice run.", "doc1:2": 5}), "doc1:2", "is not a string"),
+        ("m.json", result({"doc1:1": "Mice run.", "doc1:2": None}), "doc1:2", "is not a string"),
         ("m.json", '{"translations": {"doc1:1": "One.", "doc1:1": "Two."}}', "doc1:1", "occurs twice"),
         ("m.json", result({"doc1:1": "half \ud83d"}), "doc1:1", "half a character"),
-        ("m.json", result({}), "", "holds no outputs"),
-        ("m.json", result(["Mice run."]), "translations", "is no object"),
-        ("m.json", result({"doc1:1": "Mice run."}, metadata=["m"]), "metadata", "is no object"),
-        ("m.json", '{"doc1:1": "Mice run."}', "translations", "is no object"),
-        ("m.json", '{"translations": {"doc1:1": "Mice', "line 1 column 29", "is no JSON"),
+        ("m.json", result({}), "", "contains no outputs"),
+        ("m.json", result(["Mice run."]), "translations", "not an object"),
+        ("m.json", result({"doc1:1": "Mice run."}, metadata=["m"]), "metadata", "not an object"),
+        ("m.json", '{"doc1:1": "Mice run."}', "translations", "not an object"),
+        ("m.json", '{"translations": {"doc1:1": "Mice', "line 1 column 29", "is not valid JSON"),
         ("m.json", result({"doc1:1": "Mice run."}, metadata={"model": "lab|m 1"}), "'lab|m 1'", "cannot be the key"),
         ("m 1.jsonl", lines(GOOD), "'m 1'", "cannot be the key"),
         ("m.jsonl", lines(GOOD, GOOD), "line 2 doc1:1", "occurs twice"),
         ("m.jsonl", lines(GOOD, {"passage_id": "doc1:2"}), "line 2", "lacks `passage_id` or `translation`"),
         ("m.jsonl", lines(GOOD, {"passage_id": 2, "translation": "x"}), "line 2", "lacks `passage_id`"),
-        ("m.jsonl", lines(GOOD, '{"passage_id": "doc1:2", "tr'), "line 2 column 26", "is no JSON"),
-        ("m.jsonl", lines(GOOD, '["doc1:2", "The sun."]'), "line 2", "is no JSON object"),
-        ("m.jsonl", lines(GOOD, {"passage_id": "doc1:2", "translation": ["x"]}), "doc1:2", "is no text"),
-        ("m.jsonl", "", "", "holds no outputs"),
-        ("m.csv", "doc1:1,Mice run.", "", "has an unknown ending"),
-        ("m.json", None, "", "is no file"),
+        ("m.jsonl", lines(GOOD, '{"passage_id": "doc1:2", "tr'), "line 2 column 26", "is not valid JSON"),
+        ("m.jsonl", lines(GOOD, '["doc1:2", "The sun."]'), "line 2", "is not a JSON object"),
+        ("m.jsonl", lines(GOOD, {"passage_id": "doc1:2", "translation": ["x"]}), "doc1:2", "is not a string"),
+        ("m.jsonl", "", "", "contains no outputs"),
+        ("m.csv", "doc1:1,Mice run.", "", "unknown file ending"),
+        ("m.json", None, "", "no such file"),
     ],
 )
 def test_of_a_file_with_a_fault_nothing_is_imported_and_what_was_there_stays(
@@ -172,7 +172,7 @@ def test_a_name_asked_for_must_be_a_key_too(stocked: Warehouse, tmp_path: Path) 
 
 def test_a_name_of_the_registry_is_refused_before_anything_is_written(stocked: Warehouse, tmp_path: Path) -> None:
     path = write_results(tmp_path / "results.json", TEXTS)
-    with pytest.raises(BadInput, match="lab/model-1: is a model of the registry; import the outputs under another"):
+    with pytest.raises(BadInput, match="lab/model-1: is the name of a model in the registry; give another name"):
         import_outputs(stocked, path, "tiny", None, {MODEL})
     assert imported(stocked) == {}
     assert import_outputs(stocked, path, "tiny", "other", {MODEL}) == ("other", 3)

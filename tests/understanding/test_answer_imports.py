@@ -82,7 +82,7 @@ def test_under_the_name_of_a_model_of_the_registry_nothing_is_imported(room: Roo
     room.model(models=["m"])
     path = lines(room.folder / "a.jsonl", GOOD)
     registered = room.systems.provider.registry().models
-    with pytest.raises(BadInput, match="m: is a model of the registry; import the answers under another name"):
+    with pytest.raises(BadInput, match="m: is the name of a registered model; import the answers under another name"):
         import_answers(room.warehouse, path, "FORM", "m", registered)
     assert room.rows("imported_answer", "model") == []
     assert import_answers(room.warehouse, path, "FORM", "n", registered).answers == 1
@@ -92,13 +92,13 @@ def test_under_the_name_of_a_model_of_the_registry_nothing_is_imported(room: Roo
     ("content", "task", "model", "key", "problem"),
     [
         ([], "FORM", "m", "", "holds no answers"),
-        ([{"sample": 9, "label": "VERSE"}], "FORM", "m", "9", "is no sample of the test split of FORM"),
+        ([{"sample": 9, "label": "VERSE"}], "FORM", "m", "9", "is not a sample of the test split of FORM"),
         ([GOOD, GOOD], "FORM", "m", "line 2 1", "occurs twice"),
         ([GOOD, {"sample": 2}], "FORM", "m", "line 2", "lacks `sample` or `label`"),
         ([{"label": "VERSE"}], "FORM", "m", "line 1", "lacks `sample` or `label`"),
         ([{"sample": True, "label": "VERSE"}], "FORM", "m", "line 1", "lacks `sample`"),
         ([{"sample": "a", "label": "VERSE"}], "SPEECH", "m", "line 1", "lacks `sample` or `prediction`"),
-        (['{"sample": 1, "la'], "FORM", "m", "line 1 column 15", "is no JSON"),
+        (['{"sample": 1, "la'], "FORM", "m", "line 1 column 15", "is not valid JSON"),
         ([GOOD], "FORM", "my model", "'my model'", "cannot be the key"),
     ],
 )
@@ -116,7 +116,7 @@ def test_of_a_file_with_a_fault_nothing_is_imported_and_what_was_there_stays(
 
 
 def test_a_task_that_is_not_here_and_a_file_that_is_not_there_are_refused(room: Room) -> None:
-    with pytest.raises(BadInput, match="OTHER: is no task of this warehouse"):
+    with pytest.raises(BadInput, match="OTHER: is not a task of this warehouse"):
         import_answers(room.warehouse, lines(room.folder / "a.jsonl", GOOD), "OTHER", "m")
-    with pytest.raises(BadInput, match="is no file"):
+    with pytest.raises(BadInput, match="is not a file"):
         import_answers(room.warehouse, room.folder / "b.jsonl", "FORM", "m")

@@ -394,13 +394,13 @@ import sys
 from pathlib import Path
 import polars as pl
 from benchmark_assets.translation.systems import Systems
-from benchmark_assets.understanding.answers import Answers
+from benchmark_assets.understanding.answers import TaskAnswers
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 warehouse, folder = Warehouse(path=sys.argv[1]), Path(sys.argv[2])
 provider = Provider(registry_path=str(folder / "models.yaml"), ledger_path=str(folder / "ledger.sqlite"))
 due = pl.DataFrame({"model": ["m"], "task": ["FORM"]})
-Answers(warehouse, Systems(warehouse=warehouse, provider=provider)).compute(due, "killed")
+TaskAnswers(warehouse, Systems(warehouse=warehouse, provider=provider)).compute(due, "killed")
 """
 
 

@@ -142,12 +142,12 @@ ENTRY = {"endpoint": "server", "id": "m"}
 @pytest.mark.parametrize(
     ("answering", "key", "problem"),
     [
-        ({"draws": 3}, "models.m.answering.draws", "at temperature 0, where all draws are the same"),
+        ({"draws": 3}, "models.m.answering.draws", "at temperature 0 all draws are the same"),
         ({"draws": 0}, "models.m.answering.draws", "greater than"),
         ({"draws": 1001}, "models.m.answering.draws", "less than"),
         ({"shots": -1}, "models.m.answering.shots", "greater than"),
         ({"seeds": []}, "models.m.answering.seeds", "at least 1"),
-        ({"seeds": [2, 2]}, "models.m.answering", "one twice"),
+        ({"seeds": [2, 2]}, "models.m.answering", "a duplicate"),
         ({"seed": 2}, "models.m.answering.seed", "not permitted"),
     ],
 )

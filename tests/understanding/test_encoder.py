@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmark_assets.understanding.encoder import EPOCHS, Encoder, fine_tune
+from benchmark_assets.understanding.encoder import Encoder, fine_tune
 from tests.understanding.checkpoints import write_checkpoint
 
 
@@ -31,31 +31,28 @@ def toy(seed: int, number: int) -> tuple[list[list[str]], list[str]]:
     return [[" ".join(chance.choices(letters[label], k=6))] for label in labels], labels
 
 
-def test_it_learns_what_can_be_told_apart_and_the_loss_falls(checkpoint: str) -> None:
+def test_it_learns_classes_that_differ_by_their_letters(checkpoint: str) -> None:
     train, labels = toy(1, 200)
     test, gold = toy(2, 40)
-    found = fine_tune(checkpoint, train, labels, test, seed=1)
-    assert len(found.losses) == EPOCHS
-    assert found.losses[-1] < found.losses[0] / 2
-    assert found.labels == gold
+    assert fine_tune(checkpoint, train, labels, test, seed=1) == gold
 
 
-def test_a_seed_gives_the_same_twice_and_another_something_else(checkpoint: str) -> None:
-    train, labels = toy(1, 32)
-    test, _ = toy(2, 8)
+def test_equal_seeds_give_equal_labels_and_another_seed_gives_others(checkpoint: str) -> None:
+    train, labels = toy(1, 4)
+    test, _ = toy(2, 40)
     first, second, other = (fine_tune(checkpoint, train, labels, test, seed) for seed in (1, 1, 2))
     assert first == second
-    assert first.losses != other.losses
+    assert first != other
 
 
 def test_pairs_and_three_and_long_texts_are_encoded(checkpoint: str) -> None:
     texts = [["a", "b"], ["a", "b", "c"], ["a " * 600], ["a " * 600, "b " * 600]]
-    assert set(fine_tune(checkpoint, texts, ["x", "y", "x", "y"], texts, seed=1).labels) <= {"x", "y"}
-    assert fine_tune(checkpoint, [["a"]] * 2, ["x", "y"], [], seed=1).labels == []
+    assert set(fine_tune(checkpoint, texts, ["x", "y", "x", "y"], texts, seed=1)) <= {"x", "y"}
+    assert fine_tune(checkpoint, [["a"]] * 2, ["x", "y"], [], seed=1) == []
 
 
 def test_what_cannot_be_trained_is_refused(checkpoint: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="1 classes"):
+    with pytest.raises(ValueError, match="the train split has 1"):
         fine_tune(checkpoint, [["a"]], ["x"], [["a"]], seed=1)
     with pytest.raises((OSError, ValueError)):
         fine_tune(str(tmp_path), [["a"], ["b"]], ["x", "y"], [["a"]], seed=1)

@@ -52,7 +52,7 @@ def test_texts_without_a_known_ngram_and_empty_ones_are_labelled_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "labels", "fault"), [(["ab", "ab"], ["x", "x"], "1 classes"), (["ab", "cd"], ["x", "y"], "share")]
+    ("texts", "labels", "fault"), [(["ab", "ab"], ["x", "x"], "split has 1"), (["ab", "cd"], ["x", "y"], "share")]
 )
 def test_what_cannot_be_trained_is_refused(texts: list[str], labels: list[str], fault: str) -> None:
     with pytest.raises(ValueError, match=fault):

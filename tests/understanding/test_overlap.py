@@ -57,5 +57,5 @@ def test_ngrams_that_few_texts_have_count_more() -> None:
 
 
 def test_one_class_is_refused() -> None:
-    with pytest.raises(ValueError, match="1 classes"):
+    with pytest.raises(ValueError, match="the train split has 1"):
         Overlap([Pair("a", "b"), Pair("b", "a")], ["x", "x"])

@@ -114,7 +114,7 @@ def test_a_class_that_leaves_no_doubt_is_taken_and_the_steps_recorded(text: str,
         ("", "names no class"),
         ("I cannot say.", "names no class"),
         ("It is verse or prose.", "several classes: PROSE, VERSE"),
-        ("It isn't verse.", "denies something, and names VERSE"),
+        ("It isn't verse.", "has a negation, and names VERSE"),
         ("A universe.", "names no class"),
         ("There are 3 of them, true.", "names no class"),
         ('{"label": "VERSE"} or rather {"label": "PROSE"}', "several answers that differ"),
@@ -125,8 +125,8 @@ def test_a_class_that_leaves_no_doubt_is_taken_and_the_steps_recorded(text: str,
         ('{"label": "3"}', "several classes: NOT_TEXT, VERSE"),  # the third class, or the value of another
         ('{"label": 0}', "names no class"),
         ('{"label": 4}', "names no class"),
-        ('{"label": 1.0}', "is no class"),
-        ('{"label": null}', "is no class"),
+        ('{"label": 1.0}', "is not a class"),
+        ('{"label": null}', "is not a class"),
         ('{"label": []}', "an empty list"),
         ('{"class": "VERSE"}', "has no `label`"),
         ("{'label': 'VERSE', 'x': {\"label\": \"PROSE\"}", "cannot be mended"),
@@ -211,10 +211,10 @@ def test_spans_that_leave_no_doubt_are_taken_and_the_steps_recorded(
     [
         ("There are none.", "no JSON"),
         ('{"spans": []}', "has no `prediction`"),
-        ('{"prediction": "a"}', "is no list"),
-        ('{"prediction": null}', "is no list"),
-        ('{"prediction": [{"LABEL": "FOO", "SPAN": "a"}]}', "nothing in the list"),
-        ('{"prediction": ["a"]}', "nothing in the list"),
+        ('{"prediction": "a"}', "is not a list"),
+        ('{"prediction": null}', "is not a list"),
+        ('{"prediction": [{"LABEL": "FOO", "SPAN": "a"}]}', "no span of a requested type"),
+        ('{"prediction": ["a"]}', "no span of a requested type"),
         ('{"prediction": []} {"prediction": [["MET", "a"]]}', "several answers that differ"),
     ],
 )
@@ -238,7 +238,7 @@ def test_of_a_list_that_was_cut_off_complete_spans_are_taken_and_no_other(
 
 
 def test_a_list_that_was_cut_off_before_its_first_span_is_unusable() -> None:
-    assert "before a first span" in marked('{"prediction": [{"LABEL": "MET", "SP', Outcome.LENGTH).problem
+    assert "before the end of the first span" in marked('{"prediction": [{"LABEL": "MET", "SP', Outcome.LENGTH).problem
     assert marked('{"prediction": []} For', Outcome.LENGTH) == Parsed(steps=("cut", "around"))
 
 

@@ -78,14 +78,14 @@ def test_without_offsets_spans_are_searched_for(tmp_path: Path) -> None:
     ("base", "changes", "key", "problem"),
     [
         (FORMS, {"id": 1}, "line 2 id", "is also the name of an earlier sample"),
-        (FORMS, {"id": True}, "line 2 id", "neither a word nor"),
+        (FORMS, {"id": True}, "line 2 id", "neither a string nor"),
         (FORMS, {"id": None}, "line 2 id", "is missing"),
-        (FORMS, {"words": " "}, "line 2 words", "is no text"),
-        (FORMS, {"form": "x"}, "line 2 form", "none of `labels`"),
+        (FORMS, {"words": " "}, "line 2 words", "is not a string"),
+        (FORMS, {"form": "x"}, "line 2 form", "not one of `labels`"),
         (FORMS, {"meta": {}}, "line 2 meta.work", "is missing"),
         (SPEECH, {"gold": [["SAID", "nox"]]}, "line 2 places", "0 places for 1 spans"),
-        (SPEECH, {"gold": ["nox"]}, "line 2 gold", "no list of pairs of texts"),
-        (SPEECH, {"gold": [["SAID", "nox"]], "places": [["0", "3"]]}, "line 2 places", "whole numbers"),
+        (SPEECH, {"gold": ["nox"]}, "line 2 gold", "not a list of pairs of strings"),
+        (SPEECH, {"gold": [["SAID", "nox"]], "places": [["0", "3"]]}, "line 2 places", "pairs of integers"),
     ],
 )
 def test_a_fault_in_a_line_is_named(
@@ -129,7 +129,7 @@ def test_names_that_come_twice_are_told_apart_where_the_description_says_so(tmp_
 def test_a_file_that_is_missing_is_had_somewhere(tmp_path: Path, warehouse: Warehouse) -> None:
     path = write_task(tmp_path, SPEECH, {}, origin="https://example.org/speech")
     (fault,) = import_tasks(warehouse, [path], tmp_path).faults
-    assert re.search(r"speech\.jsonl: SPEECH: cannot be read .* obtain it from https://example\.org", str(fault))
+    assert re.search(r"speech\.jsonl: SPEECH: is not a file; obtain it from https://example\.org", str(fault))
 
 
 def test_sound_tasks_are_imported_and_each_faulty_one_is_named(
@@ -182,7 +182,7 @@ def test_the_command_imports_what_is_sound_and_fails_with_file_key_and_remedy_of
     assert done.stderr.splitlines()[-2:] == [
         "Error: not imported:",
         f"{speech.parent / 'speech.jsonl'}: line 1 name: is missing; the line has no field; "
-        "mend the file, or the description",
+        "correct the file or the description",
     ]
 
 
@@ -197,7 +197,7 @@ def test_a_work_is_read_out_of_a_source_that_says_more(tmp_path: Path) -> None:
 
 def test_an_unknown_task_is_none(warehouse: Warehouse, form: Path) -> None:
     import_tasks(warehouse, [form], form.parent)
-    with pytest.raises(BadInput, match=r"SPEECH: is no task .*use one of \['FORM'\]"):
+    with pytest.raises(BadInput, match=r"SPEECH: is not a task .*use one of \['FORM'\]"):
         tasks(warehouse, ["FORM", "SPEECH"])
 
 

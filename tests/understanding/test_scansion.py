@@ -10,14 +10,14 @@ from benchmark_assets.understanding.scansion import (
     ARYA,
     FREE,
     HEAVY,
-    METRES,
+    METERS,
     PROSE,
     QUARTERS,
     VERSE,
     VIPULAS,
     costs,
     lines,
-    metre,
+    meter,
     sanskrit_verse,
     tibetan_verse,
     weights,
@@ -78,22 +78,22 @@ def test_weights_of_syllables(text: str, expected: str) -> None:
 @pytest.mark.parametrize(("name", "pattern"), TEXTBOOK.items())
 def test_patterns_are_those_of_the_textbooks(name: str, pattern: str) -> None:
     assert pattern[:-1] + FREE == QUARTERS[name]
-    assert metre(nonsense(pattern * 4, random.Random(1))) == name
+    assert meter(nonsense(pattern * 4, random.Random(1))) == name
 
 
 def test_any_mixture_of_indravajra_and_upendravajra_is_of_the_upajati_family() -> None:
     for quarters in product([INDRAVAJRA, UPENDRAVAJRA], repeat=4):
-        assert metre(nonsense("".join(quarters), random.Random(1))) == "upajāti_family"
+        assert meter(nonsense("".join(quarters), random.Random(1))) == "upajāti_family"
 
 
 def test_a_vipula_in_one_odd_quarter_is_enough() -> None:
     chance = random.Random(1)
     pathya, even = "....LGG.", "....LGL."
-    assert metre(nonsense((pathya + even) * 2, chance)) == "anuṣṭubh_pathyā"
-    assert metre(nonsense(pathya + even, chance)) == "anuṣṭubh_pathyā"
+    assert meter(nonsense((pathya + even) * 2, chance)) == "anuṣṭubh_pathyā"
+    assert meter(nonsense(pathya + even, chance)) == "anuṣṭubh_pathyā"
     for vipula in VIPULAS:
         for verse in (vipula + even, vipula + even + pathya + even, pathya + even + vipula + even):
-            assert metre(nonsense(verse, chance)) == "anuṣṭubh_vipulā"
+            assert meter(nonsense(verse, chance)) == "anuṣṭubh_vipulā"
 
 
 def test_aryas_have_30_and_27_matras() -> None:
@@ -102,7 +102,7 @@ def test_aryas_have_30_and_27_matras() -> None:
         halves = [weights(half) for half in arya(chance).split("|\n")]
         # the last syllable of a half counts two, whatever its weight
         assert [len(half) + half[:-1].count(HEAVY) + 1 for half in halves] == [30, 27]
-    assert sum(metre(arya(chance)) == "āryā" for _ in range(10)) == 10
+    assert sum(meter(arya(chance)) == "āryā" for _ in range(10)) == 10
 
 
 @pytest.mark.parametrize("name", TEXTBOOK)
@@ -111,7 +111,7 @@ def test_a_verse_with_a_fault_is_still_of_its_metre(name: str) -> None:
     signs = TEXTBOOK[name] * 4
     at = len(signs) // 2
     for faulty in (signs[:at] + signs[at + 1 :], signs[:at] + "L" + signs[at:], signs[:at] + "GL" + signs[at + 2 :]):
-        assert metre(nonsense(faulty, chance)) == name
+        assert meter(nonsense(faulty, chance)) == name
 
 
 def test_verse_is_what_a_metre_spells_more_cheaply_than_chance() -> None:
@@ -126,9 +126,9 @@ def test_verse_is_what_a_metre_spells_more_cheaply_than_chance() -> None:
 @given(st.text())
 def test_any_text_has_costs(text: str) -> None:
     found = costs(weights(text))
-    assert list(found) == list(METRES)
+    assert list(found) == list(METERS)
     assert min(found.values()) >= 0
-    assert metre(text) in METRES
+    assert meter(text) in METERS
 
 
 LINE = "ཀ་ཁ་ག་ང་ཅ་ཆ་ཇ"

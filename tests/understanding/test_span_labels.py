@@ -154,14 +154,14 @@ def _mark(task: dict[str, Any], **value: Any) -> None:
         (lambda tasks: _mark(tasks[0], end=99), "a span's words differ"),
         (lambda tasks: _mark(tasks[0], start=4, end=5, text=" "), "has a span without words"),
         (lambda tasks: _mark(tasks[0], labels=["MARK"]), "type 'MARK'"),
-        (lambda tasks: _mark(tasks[0], labels=None), "another form"),
-        (lambda tasks: tasks[0]["data"].update(text_2="mus"), "other texts"),
-        (lambda tasks: tasks[0]["data"].update(sample="z"), "no sample of SPEECH"),
-        (lambda tasks: tasks[0]["data"].update(task="FORM"), "no sample of SPEECH"),
-        (lambda tasks: tasks.append(tasks[0]), "more than once"),
-        (lambda tasks: tasks[0]["annotations"].append(tasks[0]["annotations"][0]), "more than once"),
-        (lambda tasks: [task["annotations"].clear() for task in tasks], "no finished sample"),
-        (lambda tasks: tasks[0].update(annotations=[{"result": 3}]), "another form"),
+        (lambda tasks: _mark(tasks[0], labels=None), "not in Label Studio's format"),
+        (lambda tasks: tasks[0]["data"].update(text_2="mus"), "its texts have changed"),
+        (lambda tasks: tasks[0]["data"].update(sample="z"), "not a sample of SPEECH"),
+        (lambda tasks: tasks[0]["data"].update(task="FORM"), "not a sample of SPEECH"),
+        (lambda tasks: tasks.append(tasks[0]), "several annotations"),
+        (lambda tasks: tasks[0]["annotations"].append(tasks[0]["annotations"][0]), "several annotations"),
+        (lambda tasks: [task["annotations"].clear() for task in tasks], "no finished annotation"),
+        (lambda tasks: tasks[0].update(annotations=[{"result": 3}]), "not in Label Studio's format"),
     ],
 )
 def test_nothing_is_written_of_an_export_that_does_not_fit(
@@ -179,9 +179,9 @@ def test_nothing_is_written_of_an_export_that_does_not_fit(
 def test_labels_are_not_overwritten(warehouse: Warehouse, form: Path, speech: Path, tmp_path: Path) -> None:
     take_in(warehouse, form, speech)
     annotate(warehouse, tmp_path / "out", "SPEECH")
-    with pytest.raises(BadInput, match="exists already, perhaps with labels in it"):
+    with pytest.raises(BadInput, match="already exists and may contain labels"):
         annotate(warehouse, tmp_path / "out", "SPEECH")
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(BadInput, match="already exists"):
         write_labels(warehouse, tmp_path / "e.json", "SPEECH", speech)
     with pytest.raises(BadInput, match="no spans to mark"):
         annotate(warehouse, tmp_path / "form", "FORM")

@@ -1,17 +1,17 @@
-"""Readers: one module a layout, each a function from a description to documents.
+"""Readers: one module per layout, each with a function from a description to documents.
 
-A reader yields a Document, or a BadInput for each fault of a document that it therefore leaves out, so that faulty
-documents do not keep others from loading. It raises BadInput only if nothing can be read at all. Continuous
-translations have layouts of their own, each a function from one file to its text and asides (prose).
+A reader yields the documents that it can read. For a document that it leaves out, it yields a BadInput for each fault,
+so that faulty documents do not keep others from loading. It raises BadInput only if nothing can be read at all.
+Continuous translations have layouts of their own, each a function from one file to its text and asides (prose).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers import bilara, chunks, jsonl, table, tei
-from benchmark_assets.corpus.readers.prose import with_prose
+from benchmark_assets.corpus.readers.prose import PROSE_READERS, with_prose
 from resources.errors import BadInput
 
 Reader = Callable[[Description], Iterator[Document | BadInput]]
@@ -28,17 +28,14 @@ READERS: dict[str, Reader] = {
 def read(description: Description) -> Iterator[Document | BadInput]:
     """Read the documents of a corpus with the reader of its layout.
 
-    A passage in a second document, or a document in a second file, is a fault.
+    A passage that occurs in two documents, or a document that occurs in two files, is a fault.
 
     Raises
     ------
     BadInput
-        If the layout has no reader, the root does not exist, or a continuous reference has no file.
+        If a layout has no reader, the root does not exist, or no file belongs to a continuous translation.
     """
-    if description.layout not in READERS:
-        raise BadInput(
-            description.name, "layout", f"no reader for {description.layout!r}", f"use one of {sorted(READERS)}"
-        )
+    check_layouts(description, description.name)
     if not description.root.exists():
         raise BadInput(
             description.root, "", "does not exist", f"correct `root` in the description of {description.name}"
@@ -47,24 +44,33 @@ def read(description: Description) -> Iterator[Document | BadInput]:
     yield from with_prose(description, documents) if description.continuous else documents
 
 
+def check_layouts(description: Description, where: object) -> None:
+    """Raise BadInput (at `where`) if the corpus or a continuous translation has a layout without a reader."""
+    layouts: list[tuple[str, str, Collection[str]]] = [("layout", description.layout, READERS)]
+    for translator, text in description.continuous.items():
+        layouts.append((f"references.{translator}.layout", text.layout, PROSE_READERS))
+    for key, layout, readers in layouts:
+        if layout not in readers:
+            raise BadInput(where, key, f"no reader for {layout!r}", f"use one of {sorted(readers)}")
+
+
 def _distinct(documents: Iterator[Document | BadInput]) -> Iterator[Document | BadInput]:
+    """Replace each document that occurs again, or that has a passage of an earlier document, by faults."""
     files: dict[str, Path] = {}
-    seen: dict[str, Path] = {}
+    passages: dict[str, Path] = {}
     for document in documents:
         if isinstance(document, BadInput):
             yield document
             continue
         if document.id in files:
-            yield BadInput(
-                document.file, document.id, f"the document is also in {files[document.id]}", "put it into one file"
-            )
+            problem = f"the document is also in {files[document.id]}"
+            yield BadInput(document.file, document.id, problem, "put the document into one file")
             continue
-        twice = [passage.id for passage in document.passages if passage.id in seen]
-        for passage_id in twice:
-            yield BadInput(
-                document.file, passage_id, f"the passage is also in {seen[passage_id]}", "rename one of them"
-            )
-        if not twice:
+        repeated = [passage.id for passage in document.passages if passage.id in passages]
+        for passage_id in repeated:
+            problem = f"the passage is also in {passages[passage_id]}"
+            yield BadInput(document.file, passage_id, problem, "rename one of them")
+        if not repeated:
             files[document.id] = document.file
-            seen.update((passage.id, document.file) for passage in document.passages)
+            passages.update((passage.id, document.file) for passage in document.passages)
             yield document

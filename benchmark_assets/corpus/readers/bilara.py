@@ -1,9 +1,9 @@
-"""SuttaCentral's bilara layout: one JSON file a document and edition, an object of segment ids and texts.
+"""SuttaCentral's bilara layout: one JSON file per document and edition or translator, mapping segment ids to texts.
 
-`root/<language>/<edition>/**/<document>_root-<language>-<edition>.json` and
-`translation/<language>/<translator>/**/<document>_translation-<language>-<translator>.json`. A segment that a
-translation leaves out is untranslated there; a translator without a file for a document has no reference in it. An
-edition may leave a segment of the source empty, as long as its passage has text.
+The paths are `root/<language>/<edition>/**/<document>_root-<language>-<edition>.json` for sources and
+`translation/<language>/<translator>/**/<document>_translation-<language>-<translator>.json` for translations. A segment
+that is missing from a translation's file is untranslated. Without a file for a document, a translator has no reference
+for it. A segment of the source may be empty if its passage has other text.
 """
 
 import re
@@ -20,12 +20,12 @@ from resources.errors import BadInput
 
 
 def documents(description: Description) -> Iterator[Document | BadInput]:
-    """Documents of a bilara tree in natural order of their names (sn1.2 before sn1.10).
+    """Documents of a bilara tree in natural order of their ids (sn1.2 before sn1.10).
 
     Raises
     ------
     BadInput
-        If the folder of the root edition holds no document, or a translator of the description has no folder.
+        If the folder of the source's edition contains no document, or a translator of the description has no folder.
     """
     source, root = description.source, description.root
     faults: dict[str, list[BadInput]] = defaultdict(list)
@@ -34,7 +34,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     )
     if not sources:
         raise BadInput(
-            root, f"root/{source.language}/{source.edition}", "holds no source document",
+            root, f"root/{source.language}/{source.edition}", "contains no source document",
             "correct `root`, or `language` and `edition` of the source",
         )  # fmt: skip
     translations = {
@@ -46,14 +46,13 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     for translator, files in translations.items():
         folder = root / "translation" / description.references[translator].language / translator
         if not folder.is_dir():
-            raise BadInput(
-                folder, translator, "is no folder", "correct the translator's name or language, or drop the entry"
-            )
+            remedy = "correct the translator's name or language, or drop the entry"
+            raise BadInput(folder, translator, "is not a folder", remedy)
         for document in set(files) - set(sources):
             faults[document].append(
                 BadInput(
-                    files[document], document, f"{translator} translates a document without a source",
-                    "add its source file, or remove this one",
+                    files[document], document, f"{translator} translates a document without a source file",
+                    "add the source file, or remove this one",
                 )
             )  # fmt: skip
     for document in sorted(set(faults) - set(sources)):
@@ -76,14 +75,13 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
 
 
 def _files(folder: Path, suffix: str, faults: dict[str, list[BadInput]]) -> dict[str, Path]:
-    """Files by document, in natural order; a document that lies in the folder twice is a fault."""
+    """Files in a folder and its subfolders by document, in natural order; a second file of a document is a fault."""
     files: dict[str, Path] = {}
     for path in sorted(folder.rglob(f"*{suffix}.json")):
         document = path.name.removesuffix(f"{suffix}.json")
         if document in files:
-            faults[document].append(
-                BadInput(path, document, f"the document is also in {files[document]}", "remove one of them")
-            )
+            problem = f"the document is also in {files[document]}"
+            faults[document].append(BadInput(path, document, problem, "remove one of the files"))
         files[document] = path
     return dict(
         sorted(files.items(), key=lambda item: [int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", item[0])])
@@ -91,6 +89,7 @@ def _files(folder: Path, suffix: str, faults: dict[str, list[BadInput]]) -> dict
 
 
 def _texts(path: Path, faults: list[BadInput]) -> dict[str, str] | None:
+    """Texts of a file by segment id; None for an unreadable file, whose fault is added to `faults`."""
     try:
         return parse(decode(path), path)
     except BadInput as fault:
@@ -101,17 +100,20 @@ def _texts(path: Path, faults: list[BadInput]) -> dict[str, str] | None:
 def _faults(
     path: Path, segments: dict[str, str], references: dict[str, tuple[Path, dict[str, str]]]
 ) -> Iterator[BadInput]:
+    """Faults of a document, whose source is in `path`; `references` has a file and its texts for each translator."""
     if not segments:
-        yield BadInput(path, "", "holds no segment", "write its segments, or remove the file")
+        yield BadInput(path, "", "contains no segments", "write its segments, or remove the file")
         return
     for key, text in segments.items():
         if not isinstance(text, str):
-            yield BadInput(path, key, "is no text", "put the text in quotation marks")
+            yield BadInput(path, key, "is not a string", "put the text in quotation marks")
     yield from source_faults(path, {key: text for key, text in segments.items() if isinstance(text, str)})
     for file, texts in references.values():
         for key, text in texts.items():
             if key not in segments:
-                yield BadInput(file, key, f"has no source in {path.name}", "add the source segment or drop this one")
+                yield BadInput(file, key, f"has no source in {path.name}", "add the source segment, or drop this one")
             elif not isinstance(text, str) or not text.strip():
-                problem = "is empty" if isinstance(text, str) else "is no text"
-                yield BadInput(file, key, problem, "write the text, or leave the key out where it is untranslated")
+                problem = "is empty" if isinstance(text, str) else "is not a string"
+                yield BadInput(
+                    file, key, problem, "write the text, or leave the key out if the segment is untranslated"
+                )

@@ -1,12 +1,14 @@
 """Running text in Chinese, Japanese or Korean, cut into chunks of whole sentences.
 
-A `.txt` file is a document and has its name; the files lie side by side. Its chunks are the passages `<document>:<n>`,
-their sentences the segments `<document>:<n>.<m>`. Sizes are those of `chunks` in the description. Human translations
-are continuous references with a layout of their own, whose files lie in another folder.
+Each `.txt` file is a document, named after the file. All files are in one folder. The chunks of a document are the
+passages `<document>:<n>`, and their sentences are the segments `<document>:<n>.<m>`. `chunks` in the description gives
+the sizes. Human translations are continuous references with a layout of their own, and their files are in another
+folder.
 
-A line is a paragraph. In a file whose lines were broken at a width, a line that is not indented continues the paragraph
-of a full line before it: in Korean with a blank, as Korean lines break between words, else without. Empty lines, and
-lines of dashes or stars only, separate paragraphs.
+A line is a paragraph, unless the file is hard-wrapped: there, a line that is not indented continues the paragraph of
+the preceding line if that line is full. Joined lines are separated by a space in Korean, which breaks lines between
+words, and by nothing in Chinese and Japanese. Empty lines, and lines that consist of dashes or stars, separate
+paragraphs.
 """
 
 import re
@@ -20,32 +22,28 @@ from benchmark_assets.corpus.chunks import chunks, closed, count, hangul, last_l
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Passage, Segment
 from benchmark_assets.corpus.readers.characters import check_letters, decode
-from benchmark_assets.corpus.readers.files import listed
+from benchmark_assets.corpus.readers.files import check_sources_only, listed
 from resources.errors import BadInput
 from resources.keys import check_key
 
 NARROWEST = 40
-"""Narrowest width, in columns (a wide character has two), at which lines count as broken: verse has shorter lines."""
+"""Narrowest width of hard-wrapped lines, in columns (a wide character has two columns). Lines of verse are shorter."""
 
 SLACK = 8
-"""Columns by which a full line may miss the width: a mark does not begin a line, and a character may be lost."""
+"""Columns by which a full line may fall short of the width: punctuation cannot begin a line, and letters get lost."""
 
 _RULE = re.compile(r"[-=_*~＊＝＿─━◇◆○●☆★\s]+")
 
 
 def documents(description: Description) -> Iterator[Document | BadInput]:
-    """Documents of one .txt file, or of all in a folder, by name.
+    """Documents of one .txt file, or of all .txt files in a folder in order of their names.
 
     Raises
     ------
     BadInput
-        If the folder holds no .txt file, or a reference has no layout of its own.
+        If the folder contains no .txt file, or a reference has no layout of its own.
     """
-    for translator in description.segmented:
-        raise BadInput(
-            description.name, f"references.{translator}.layout", "is missing, and the layout `chunks` has sources only",
-            "give the layout of the translation's own files, for instance `text`, and their `root`",
-        )  # fmt: skip
+    check_sources_only(description)
     for path in listed(description, ".txt"):
         try:
             yield _document(path, description)
@@ -54,12 +52,12 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
 
 
 def paragraphs(content: str) -> list[str]:
-    """Paragraphs of a text, without white space around them; the lines of a hard-wrapped text are joined.
+    """Paragraphs of a text, without surrounding white space; the lines of a hard-wrapped text are joined.
 
     Only lines followed by an unindented line are measured. The text counts as hard-wrapped if the median width of these
-    lines is `NARROWEST` or more, and more than half of the lines are within `SLACK` of the median and do not end with a
-    sentence. In a hard-wrapped text, a line is joined with the next line if it is at most `SLACK` narrower than the
-    median; in Korean, also if it has no room for the first word of the next line.
+    lines is `NARROWEST` or more, and more than half of them are within `SLACK` of the median and do not end with a
+    sentence. In a hard-wrapped text, a line is joined with the next unindented line if it is at most `SLACK` columns
+    narrower than the median or, in Korean, if it has no room for the first word of the next line.
     """
     lines = ["" if _RULE.fullmatch(line) else line.rstrip() for line in content.split("\n")]
     followed = [line for line, following in pairwise(lines) if line and following and not following[0].isspace()]
@@ -69,10 +67,10 @@ def paragraphs(content: str) -> list[str]:
     texts: list[str] = []
     previous = ""
     for line in lines:
-        blank = " " if hangul(line[:1]) or hangul(last_letter(previous)) else ""
-        lacking = max(SLACK, _width(line.split()[0])) if line and blank else SLACK
-        if joins and line and not line[0].isspace() and previous and _width(previous) >= width - lacking:
-            texts[-1] += f"{blank}{line}"
+        space = " " if hangul(line[:1]) or hangul(last_letter(previous)) else ""
+        slack = max(SLACK, _width(line.split()[0])) if line and space else SLACK
+        if joins and line and not line[0].isspace() and previous and _width(previous) >= width - slack:
+            texts[-1] += f"{space}{line}"
         elif line:
             texts.append(line.strip())
         previous = line
@@ -84,8 +82,8 @@ def _document(path: Path, description: Description) -> Document:
     text = "\n".join(paragraphs(check_letters(decode(path), path)))
     if not count(text):
         raise BadInput(
-            path, "", "holds no Chinese, Japanese or Korean text",
-            "move it out of the folder; a translation belongs in a folder of its own",
+            path, "", "contains no Chinese, Japanese or Korean text",
+            "move the file out of the folder; translations belong in another folder",
         )  # fmt: skip
     passages = []
     for number, chunk in enumerate(chunks(text, description.chunks), start=1):
@@ -98,4 +96,5 @@ def _document(path: Path, description: Description) -> Document:
 
 
 def _width(line: str) -> int:
+    """Width of a line in columns; a wide or ambiguous East Asian character has two."""
     return sum(2 if unicodedata.east_asian_width(sign) in "WFA" else 1 for sign in line)

@@ -1,4 +1,4 @@
-"""Files of a corpus: files that its layout reads, and files of documents that a pattern names."""
+"""Finding the files of a corpus: the files that its layout reads, and the files that match a pattern."""
 
 import re
 from collections import defaultdict
@@ -10,41 +10,48 @@ from resources.errors import BadInput
 
 
 def listed(description: Description, *endings: str) -> list[Path]:
-    """The root itself if it is a file, else the files in it with one of these endings, by name.
+    """The root of a corpus if it is a file, else the files in it with one of these extensions, in order of their names.
 
     Raises
     ------
     BadInput
-        If the folder holds no such file.
+        If the folder contains no such file.
     """
     root = description.root
     if not root.is_dir():
         return [root]
     files = sorted(path for path in root.iterdir() if path.suffix in endings)
     if not files:
-        raise BadInput(
-            root,
-            "",
-            f"holds no {' or '.join(endings)} file",
-            f"correct `root` in the description of {description.name}",
-        )
+        remedy = f"correct `root` in the description of {description.name}"
+        raise BadInput(root, "", f"contains no {' or '.join(endings)} file", remedy)
     return files
 
 
+def check_sources_only(description: Description) -> None:
+    """Raise BadInput if a reference has no layout of its own; for layouts whose files contain no translations."""
+    for translator in description.segmented:
+        raise BadInput(
+            description.name, f"references.{translator}.layout",
+            f"is missing; files of the layout `{description.layout}` are sources",
+            "give the `layout` of the translation's files, for example `text`, and their `root`",
+        )  # fmt: skip
+
+
 def fitting(folder: Path, pattern: str, documents: Collection[str] | None = None) -> dict[str, list[Path]]:
-    """Files anywhere under a folder whose relative path fits a pattern, by the document in their name.
+    """Files in a folder and its subfolders whose relative path matches a pattern, by the document in the path.
 
     Parameters
     ----------
     pattern
-        A relative path, in which `{document}` stands for the document's id, `*` for any part of a name and `**/` for
-        any folders. A word ends between an id and a `*`: `{document}*.txt` does not match `mn10.txt` for `mn1`.
+        A relative path, in which `{document}` matches the id of a document, `*` any part of a name, and `**/` any
+        folders. An id and an adjacent `*` must be separated by a word boundary: `{document}*.txt` does not match
+        `mn10.txt` for the id `mn1`.
     documents
-        The ids; of two that fit, the longer one counts. By default, any name is an id.
+        The ids; the longest id that matches counts. By default, any name is an id.
 
     Returns
     -------
-    Files in order of their paths, by document, for documents with files; under '' if the pattern has no `{document}`.
+    For each document with files, its files in order of their paths. The key is '' if the pattern has no `{document}`.
     """
     ids = "[^/]+" if documents is None else "|".join(map(re.escape, sorted(documents, key=len, reverse=True)))
     expression = re.compile(_expression(pattern, ids))
@@ -57,7 +64,7 @@ def fitting(folder: Path, pattern: str, documents: Collection[str] | None = None
 
 
 def _expression(pattern: str, ids: str) -> str:
-    """The pattern as a regular expression; the group `document` has the id, which is the same at every occurrence."""
+    """The pattern as a regular expression. The group `document` matches the id; every occurrence has the same id."""
     expression = ""
     for token in re.finditer(r"(\*?)\{document\}(\*?)|\*\*/|\*|[^*{]+|\{", PurePosixPath(pattern).as_posix()):
         if "{document}" in token[0]:

@@ -1,16 +1,17 @@
-"""Continuous translations as pages of two sites, each a dialect of HTML.
+"""Continuous translations as HTML pages of SuttaCentral and dhammatalks.org.
 
-Here: the place of the text in a page, and the roles of elements. Not here: assembling the text (markup).
+Here: the element of a page that contains the text, and the roles of elements. Not here: assembling the text (markup).
 
-A footnote's mark becomes an aside with the footnote's text if the page has it, else with the mark; footnotes without a
-mark come at the end. An anchor of SuttaCentral that refers to a numbering is a number at the beginning of a paragraph;
-within a paragraph it is the page of an edition, and left out. A translator's introduction on dhammatalks.org consists
-of notes: text before the stars, under a heading `intro`, or in italics before the first paragraph that is not in
-italics.
+The mark of a footnote becomes an aside with the text of the footnote or, if the page lacks that text, with the mark
+itself. Footnotes without a mark are added at the end. On SuttaCentral, a reference anchor at the beginning of a
+paragraph is the number of the paragraph; an anchor within a paragraph is a page of an edition and is left out. On
+dhammatalks.org, the translator's introduction is read as notes: text before the stars, text under a heading `intro`,
+and leading paragraphs in italics.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
@@ -21,31 +22,11 @@ from benchmark_assets.corpus.readers.running_text import RunningText
 from resources.errors import BadInput
 
 
-def suttacentral(path: Path) -> tuple[str, tuple[Aside, ...]]:
-    """Text and asides of a page of SuttaCentral's legacy texts (`html_text` of sc-data).
-
-    Raises
-    ------
-    BadInput
-        If it cannot be read as UTF-8, or has no <article>.
-    """
-    return _running_text(path, _SUTTACENTRAL)
-
-
-def dhammatalks(path: Path) -> tuple[str, tuple[Aside, ...]]:
-    """Text and asides of a sutta's page of dhammatalks.org.
-
-    Raises
-    ------
-    BadInput
-        If it cannot be read as UTF-8, or has no <div id="sutta">.
-    """
-    return _running_text(path, _DHAMMATALKS)
-
-
 class _Dialect(NamedTuple):
-    """XPaths of the elements that hold the text, that number it, and whose role is specific to the dialect.
+    """The markup of one site.
 
+    `container` is the element that contains the text, for messages; `content` is its XPath. `numbers` is the XPath of
+    elements with paragraph numbers. `rules` has XPaths by role, for elements whose role is specific to the site.
     `introduced` tells whether an introduction may precede the text.
     """
 
@@ -57,7 +38,7 @@ class _Dialect(NamedTuple):
 
 
 def _is(*names: str) -> str:
-    """XPath condition: the element has one of these classes."""
+    """XPath condition for an element with one of these classes."""
     return " or ".join(f"contains(concat(' ', normalize-space(@class), ' '), ' {name} ')" for name in names)
 
 
@@ -78,7 +59,7 @@ _BOX = (
     "(self::div or self::section or self::aside or self::ol)"
     f" and ({_is('note', 'notes', 'footnote', 'footnotes', 'endnotes')})"
 )
-"""XPath condition: the element holds footnotes."""
+"""XPath condition for an element that contains footnotes."""
 _BLOCK = f"//p | //li[not(.//p)] | //*[self::div or {_BOX}][not(.//p or .//li or .//div)]"
 
 _REFERENCE = f"a[{_is('ref')} or @id and not(normalize-space())]"
@@ -109,40 +90,41 @@ _DHAMMATALKS = _Dialect(
 )
 
 
-def _introductions(root: Element, known: dict[Element, Role]) -> Iterator[Element]:
-    """The introduction of each sutta: paragraphs before the first stars or, without stars, leading ones in italics."""
-    texts: list[list[Element]] = [[]]
+def _introductions(root: Element, known_roles: dict[Element, Role]) -> Iterator[Element]:
+    """Paragraphs of each sutta's introduction: those before the first stars or, without stars, leading italic ones."""
+    suttas: list[list[Element]] = [[]]
     for element in root.xpath("//*[@id = 'sutta']//*[self::h1 or self::p]"):
         if element.tag == "h1":
-            texts.append([])
+            suttas.append([])
         else:
-            texts[-1].append(element)
-    for paragraphs in texts:
+            suttas[-1].append(element)
+    for paragraphs in suttas:
         stars = next(
             (at for at, element in enumerate(paragraphs) if element.xpath(f"boolean(self::*[{_is('stars')}])")), None
         )
-        slanted = takewhile(
-            lambda element: known.get(element) in ("note", "left out") or not element.xpath(_UPRIGHT), paragraphs
+        leading_italics = takewhile(
+            lambda element: known_roles.get(element) in ("note", "left out") or not element.xpath(_UPRIGHT), paragraphs
         )
-        yield from slanted if stars is None else paragraphs[:stars]
+        yield from leading_italics if stars is None else paragraphs[:stars]
 
 
 def _running_text(path: Path, dialect: _Dialect) -> tuple[str, tuple[Aside, ...]]:
+    """Text and asides of a page; raises BadInput if it cannot be read as UTF-8, or lacks the dialect's container."""
     root = parse_html(path)
     contents = root.xpath(dialect.content)
     if not contents:
         raise BadInput(
-            path, "", f"holds no text of a translation (no {dialect.container}): is it a login or error page?",
+            path, "", f"contains no text of a translation (no {dialect.container}); perhaps a login or error page",
             "fetch the page again, or correct `layout`",
         )  # fmt: skip
-    known = roles(root, _ANY_PAGE) | roles(root, dialect.rules)
+    page_roles = roles(root, _ANY_PAGE) | roles(root, dialect.rules)
     if dialect.introduced:
-        known |= dict.fromkeys(list(_introductions(root, known)), "note")
+        page_roles |= dict.fromkeys(list(_introductions(root, page_roles)), "note")
     numbers = {
         element: element.xpath("normalize-space()") or element.get("id") for element in root.xpath(dialect.numbers)
     }
-    footnotes = _footnotes(root, Markup(known, {}, {}))
-    markup = Markup(known | dict.fromkeys(footnotes.blocks, "left out"), numbers, footnotes.by_mark)
+    footnotes = _footnotes(root, Markup(page_roles, {}, {}))
+    markup = Markup(page_roles | dict.fromkeys(footnotes.blocks, "left out"), numbers, footnotes.by_mark)
     text = RunningText()
     for content in contents:
         markup.write(content, text)
@@ -151,8 +133,15 @@ def _running_text(path: Path, dialect: _Dialect) -> tuple[str, tuple[Aside, ...]
     return text.finish()
 
 
+suttacentral = partial(_running_text, dialect=_SUTTACENTRAL)
+"""Text and asides of a page of SuttaCentral's legacy texts (`html_text` of sc-data)."""
+
+dhammatalks = partial(_running_text, dialect=_DHAMMATALKS)
+"""Text and asides of a sutta's page on dhammatalks.org."""
+
+
 class _Footnotes(NamedTuple):
-    """Elements that hold footnotes, the footnotes' texts by the elements that mark them, and texts without a mark."""
+    """Elements that contain footnotes, texts of footnotes by the elements that mark them, and texts without a mark."""
 
     blocks: list[Element]
     by_mark: dict[Element, str]
@@ -160,9 +149,9 @@ class _Footnotes(NamedTuple):
 
 
 def _footnotes(root: Element, markup: Markup) -> _Footnotes:
-    """Find footnotes: blocks in a footnote box, and blocks that are the target of an earlier mark.
+    """Find footnotes: blocks in a box of footnotes, and blocks that an earlier mark links to.
 
-    A block in a footnote box continues the previous footnote if it is not the target of a mark.
+    In a box of footnotes, a block without a link from a mark continues the previous footnote.
     """
     position = {element: number for number, element in enumerate(root.iter())}
     targets = {

@@ -1,10 +1,10 @@
 """Passages with their references as JSON lines: the general layout.
 
-A line is `{"passage_id": …, "lang": …, "source": …, "references": {translator: text}, "flags": {translator: note}}`;
-`flags` and further keys are optional. A chunk of running text also has `previous` and `next`, the text before and after
-it, '' where its document begins or ends. The passage is one segment, whose id is the passage's. Its document is the
-part of the id before a colon or, without one, the name of the file. A line with an unreadable id excludes the whole
-file, because it could belong to any of its documents.
+A line is `{"passage_id": …, "lang": …, "source": …, "references": {translator: text}, "flags": {translator: note}}`.
+`references` and `flags` are optional; unknown keys are ignored. A chunk of running text also has `previous` and `next`:
+its context, '' at the beginning or end of its document. Each passage is a single segment with the same id. Its document
+is the part of the id before the last colon or, without a colon, the name of the file. A line with an unreadable id
+excludes the whole file, because the line could belong to any document in it.
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ from resources.keys import check_key
 
 
 def documents(description: Description) -> Iterator[Document | BadInput]:
-    """Documents of one .jsonl file, or of all in a folder, in order of occurrence.
+    """Documents of one .jsonl file, or of all .jsonl files in a folder, in order of occurrence.
 
     Raises
     ------
     BadInput
-        If the folder holds no .jsonl file.
+        If the folder contains no .jsonl file.
     """
     for path in listed(description, ".jsonl"):
         yield from _file(path, description)
@@ -34,13 +34,13 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
 
 def _file(path: Path, description: Description) -> Iterator[Document | BadInput]:
     try:
-        lines = decode(path).split("\n")  # not splitlines: JSON lets U+2028 and U+0085 stand in a text
+        lines = decode(path).split("\n")  # not splitlines: JSON strings may contain U+2028 and U+0085
     except BadInput as fault:
         yield fault
         return
-    documents_read: dict[str, list[Passage]] = {}
-    broken: set[str | None] = set()
-    seen: set[str] = set()
+    passages_by_document: dict[str, list[Passage]] = {}
+    faulty: set[str | None] = set()
+    passage_ids: set[str] = set()
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -49,19 +49,20 @@ def _file(path: Path, description: Description) -> Iterator[Document | BadInput]
             record = parse(line, path, number)
             identity = _text(record, "passage_id", path, f"line {number}")
             document = identity.rpartition(":")[0] or path.stem
-            if identity in seen:
+            if identity in passage_ids:
                 raise BadInput(path, f"line {number} {identity}", "the passage occurs twice", "keep one of them")
-            seen.add(identity)
-            documents_read.setdefault(document, []).append(_passage(identity, record, path, number, description))
+            passage_ids.add(identity)
+            passage = _passage(identity, record, path, number, description)
+            passages_by_document.setdefault(document, []).append(passage)
         except BadInput as fault:
-            broken.add(document)
+            faulty.add(document)
             yield fault
-    if None in broken:  # a line without an id could belong to any document of the file
+    if None in faulty:  # a line without an id could belong to any document of the file
         return
-    if not documents_read and not broken:
-        yield BadInput(path, "", "holds no passage", "write its passages, or remove the file")
-    for name, passages in documents_read.items():
-        if name not in broken:
+    if not passages_by_document and not faulty:
+        yield BadInput(path, "", "contains no passages", "write its passages, or remove the file")
+    for name, passages in passages_by_document.items():
+        if name not in faulty:
             yield Document(name, path, tuple(passages))
 
 
@@ -69,9 +70,7 @@ def _passage(identity: str, record: dict[str, Any], path: Path, number: int, des
     where = f"line {number} {identity}"
     references, flags = record.get("references", {}), record.get("flags", {})
     if not isinstance(references, dict) or not isinstance(flags, dict):
-        raise BadInput(
-            path, where, "`references` and `flags` are objects of translators", "see the layout's description"
-        )
+        raise BadInput(path, where, "`references` and `flags` must be objects keyed by translator", "correct the line")
     if unknown := sorted({*references, *flags} - set(description.segmented)):
         raise BadInput(
             path, f"{where} {unknown[0]}", "the corpus description does not name this translator",
@@ -79,7 +78,7 @@ def _passage(identity: str, record: dict[str, Any], path: Path, number: int, des
         )  # fmt: skip
     for translator, flag in flags.items():
         if not isinstance(flag, str):
-            raise BadInput(path, f"{where} {translator}", "the flag is no text", "write a word or leave the flag out")
+            raise BadInput(path, f"{where} {translator}", "the flag is not a string", "write a word, or drop the flag")
     is_chunk = "previous" in record or "next" in record
     return Passage(
         id=check_key(identity, "passage", path),
@@ -97,13 +96,13 @@ def _passage(identity: str, record: dict[str, Any], path: Path, number: int, des
 def _context(record: dict[str, Any], key: str, path: Path, where: str) -> str:
     value = record.get(key, "")
     if not isinstance(value, str):
-        raise BadInput(path, f"{where} {key}", "is no text", "write the text of the context, or '' for none")
+        raise BadInput(path, f"{where} {key}", "is not a string", "write the context, or '' if there is none")
     return value.strip()
 
 
 def _text(record: dict[str, Any], key: str, path: Path, where: str) -> str:
     value = record.get(key)
     if not isinstance(value, str) or not value.strip():
-        problem = "is missing" if value is None else "is empty" if isinstance(value, str) else "is no text"
+        problem = "is missing" if value is None else "is empty" if isinstance(value, str) else "is not a string"
         raise BadInput(path, f"{where} {key}", problem, "write the text, or leave the entry out")
     return value.strip()

@@ -1,6 +1,6 @@
 """Running text from a tree of elements, by the role of each element.
 
-Here: parsing, and the effect of a role. Not here: the roles of a format's elements (html, tei).
+Here: parsing a file, and the effect of each role. Not here: the roles of a format's elements (html, tei).
 """
 
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ Element = Any
 """An element of lxml, which has no types."""
 
 Role = Literal["left out", "gap", "heading", "note", "footnote", "paragraph", "line", "cell"]
-"""The role of an element. A `paragraph`, `line` or `cell` is separated from the text around it; an element without a
-role continues its line. A `heading`, `note` or `footnote` is an aside, a `gap` reads '[…]'."""
+"""The role of an element. A `paragraph`, `line` or `cell` is separated from the surrounding text; an element without a
+role continues its line. A `heading`, `note` or `footnote` becomes an aside, and a `gap` becomes '[…]'."""
 
 _SEPARATORS = {"paragraph": PARAGRAPH, "line": LINE, "cell": SPACE}
 _OPTIONS = {"encoding": "utf-8", "remove_comments": True, "remove_pis": True}
@@ -27,16 +27,10 @@ _OPTIONS = {"encoding": "utf-8", "remove_comments": True, "remove_pis": True}
 
 @dataclass(frozen=True)
 class Markup:
-    """The roles of the elements of a file.
+    """The elements of a file that have a role, a number or a footnote.
 
-    Parameters
-    ----------
-    roles
-        Role by element.
-    numbers
-        By element, the number of the text that begins with it.
-    footnotes
-        By element that marks a footnote, the footnote's text. Other `footnote` elements contain their own text.
+    `numbers` has the number of a paragraph or verse by the element at which it begins. `footnotes` has the text of a
+    footnote by the element that marks it; other elements with the role 'footnote' contain the text themselves.
     """
 
     roles: Mapping[Element, Role]
@@ -44,7 +38,7 @@ class Markup:
     footnotes: Mapping[Element, str]
 
     def write(self, element: Element, text: RunningText) -> None:
-        """Add an element to a text, without its tail."""
+        """Add an element to a text according to its role, without the text after its end tag."""
         role = self.roles.get(element)
         text.before("number", self.numbers.get(element, ""))
         if role in ("heading", "note"):
@@ -60,7 +54,7 @@ class Markup:
             text.separate(_SEPARATORS.get(role or "", ""))
 
     def plain(self, element: Element) -> str:
-        """The text of an element of any role, on one line and without asides."""
+        """The text of an element, whatever its role, on one line and without asides."""
         text = RunningText()
         self._contents(element, text)
         return " ".join(text.finish()[0].split())
@@ -73,7 +67,7 @@ class Markup:
 
 
 def roles(root: Element, rules: Mapping[Role, str]) -> dict[Element, Role]:
-    """Roles of the elements that the rules' XPaths find; the first rule that finds an element counts."""
+    """Roles by element. `rules` has an XPath for each role; the first rule that matches an element counts."""
     by_element: dict[Element, Role] = {}
     for role, xpath in rules.items():
         for element in root.xpath(xpath):
@@ -82,33 +76,35 @@ def roles(root: Element, rules: Mapping[Role, str]) -> dict[Element, Role]:
 
 
 def parse_html(path: Path) -> Element:
-    """The root of an HTML page, repaired as browsers do.
+    """The root element of an HTML page, repaired as browsers do.
 
     Raises
     ------
     BadInput
-        If it cannot be read as UTF-8, or the parser gives up, as it does at 256 nested elements.
+        If the page cannot be read as UTF-8, or the parser gives up, for example at 256 nested elements.
     """
     parser = etree.HTMLParser(**_OPTIONS)
     root = etree.fromstring(decode(path).encode(), parser)
     for fault in parser.error_log:
         if fault.level == etree.ErrorLevels.FATAL:
-            raise BadInput(path, f"line {fault.line}", f"is no HTML ({fault.message})", "correct the file")
+            raise BadInput(
+                path, f"line {fault.line}", f"cannot be parsed as HTML ({fault.message})", "correct the file"
+            )
     return etree.Element("html") if root is None else root
 
 
 def parse_xml(path: Path) -> Element:
-    """The root of an XML file. Elements have their local names; no external entity is fetched.
+    """The root element of an XML file. Tags are local names, without namespaces; no external entity is fetched.
 
     Raises
     ------
     BadInput
-        If it cannot be read as UTF-8, is not well-formed, or uses an entity that it does not define itself.
+        If the file cannot be read as UTF-8, is not well-formed, or uses an entity that it does not define itself.
     """
     try:
         root = etree.fromstring(decode(path).encode(), etree.XMLParser(**_OPTIONS))
     except etree.XMLSyntaxError as error:
-        problem = f"is no XML ({error.msg.partition(', line ')[0]})"
+        problem = f"is not well-formed XML ({error.msg.partition(', line ')[0]})"
         raise BadInput(path, f"line {error.lineno}", problem, "correct the file") from error
     for element in root.iter():
         element.tag = etree.QName(element).localname

@@ -1,7 +1,7 @@
 """Continuous translations: the files of each document, and their texts.
 
-Here: the registry of their layouts, and rules common to all of them. Not here: the layouts themselves, the alignment of
-the texts with the segments of the source.
+Here: the registry of layouts for continuous translations, and rules common to all of these layouts. Not here: the
+layouts themselves, the alignment of translations with the segments of the source.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -27,28 +27,22 @@ PROSE_READERS: dict[str, ProseReader] = {
 ENDINGS = {"dhammatalks-html": ".html", "suttacentral-html": ".html", "tei": ".xml", "text": ".txt"}
 
 
-def with_prose(description: Description, found: Iterable[Document | BadInput]) -> Iterator[Document | BadInput]:
-    """Documents with their continuous translations; documents with a faulty translation are left out.
+def with_prose(description: Description, sources: Iterable[Document | BadInput]) -> Iterator[Document | BadInput]:
+    """Add continuous translations to documents. A document with a faulty translation is replaced by its faults.
 
-    A document without a file of a translator has no translation by them. Files that match no document are ignored.
+    A document without a file of a translator has no translation by that translator. Files of unknown documents are
+    ignored.
 
     Raises
     ------
     BadInput
-        For a reference with an unknown layout, with a pattern that no file fits, or with a pattern that names a single
-        file for several documents.
+        If no file matches the pattern of a translator, or the pattern names one file for several documents.
     """
-    for translator, reference in description.continuous.items():
-        if reference.layout not in PROSE_READERS:
-            raise BadInput(
-                description.name, f"references.{translator}.layout",
-                f"no reader for continuous translations in {reference.layout!r}", f"use one of {sorted(PROSE_READERS)}",
-            )  # fmt: skip
-    read = list(found)
-    documents = {document.id: document for document in read if isinstance(document, Document)}
-    yield from (fault for fault in read if isinstance(fault, BadInput))
+    results = list(sources)
+    documents = {document.id: document for document in results if isinstance(document, Document)}
+    yield from (fault for fault in results if isinstance(fault, BadInput))
     files = {
-        translator: _files(description, translator, documents, all_read=len(documents) == len(read))
+        translator: _files(description, translator, documents, all_read=len(documents) == len(results))
         for translator in description.continuous
     }
     for document in documents.values():
@@ -68,7 +62,7 @@ def with_prose(description: Description, found: Iterable[Document | BadInput]) -
 def _files(
     description: Description, translator: str, documents: Collection[str], all_read: bool
 ) -> dict[str, list[Path]]:
-    """Files of a translator by document. If some documents could not be read, the others may have no file."""
+    """Files of a translator by document; may be empty if some documents could not be read."""
     if not documents:
         return {}
     reference, key = description.continuous[translator], f"references.{translator}"
@@ -79,8 +73,9 @@ def _files(
     pattern = reference.files or f"**/{{document}}{ENDINGS[reference.layout]}"
     if "{document}" not in pattern and len(documents) > 1:
         raise BadInput(
-            description.name, f"{key}.files", f"{pattern!r} is one file, but the corpus has {len(documents)} documents",
-            "put {document} at the place of the document's id in the files' names",
+            description.name, f"{key}.files",
+            f"{pattern!r} names one file, but the corpus has {len(documents)} documents",
+            "write {document} in place of the document's id in the file name",
         )  # fmt: skip
     files = fitting(folder, pattern, documents)
     if "" in files:  # a pattern without {document} is for the only document
@@ -88,24 +83,22 @@ def _files(
     if files:
         return files
     if not fitting(folder, pattern):
-        raise BadInput(
-            folder, key, f"no file fits {pattern!r}", "correct `files` or `root` of the reference, or drop it"
-        )
+        remedy = "correct `files` or `root` of the reference, or drop it"
+        raise BadInput(folder, key, f"no file matches {pattern!r}", remedy)
     if all_read:
+        problem = f"no file that matches {pattern!r} has the id of a document in its name"
         example = pattern.replace("{document}", min(documents))
-        raise BadInput(
-            folder, key, f"no file that fits {pattern!r} belongs to a document", f"name it by its id: {example!r}"
-        )
+        raise BadInput(folder, key, problem, f"put the id into the name, as in {example!r}")
     return {}
 
 
 def _prose(translator: str, reference: Text, files: list[Path]) -> Iterator[Prose]:
+    """The translation in a document's file; nothing without a file. Raises BadInput for several files."""
     if len(files) > 1:
-        raise BadInput(
-            files[1], translator, f"the document's translation is also in {files[0]}", "keep one, or correct `files`"
-        )
+        problem = f"the document's translation is also in {files[0]}"
+        raise BadInput(files[1], translator, problem, "keep one of the files, or correct `files`")
     for path in files:
         content, asides = without_numbers(*PROSE_READERS[reference.layout](path), reference.numbering)
         if not content:
-            raise BadInput(path, "", "holds no text", "remove the file if there is no translation")
+            raise BadInput(path, "", "contains no text", "remove the file if there is no translation")
         yield Prose(translator, path, check_letters(content, path), asides)

@@ -1,6 +1,6 @@
-"""Running text, assembled piece by piece, with asides kept apart.
+"""Assembling running text piece by piece, with its asides separate.
 
-Here: white space, the offsets of asides, NFC. Not here: telling text from asides (the layouts).
+Here: white space, the offsets of asides, NFC. Not here: distinguishing text from asides (the layouts).
 """
 
 import re
@@ -19,8 +19,8 @@ _STRENGTH = ("", SPACE, LINE, PARAGRAPH).index
 class RunningText:
     """A text under construction.
 
-    White space counts as one space. The strongest separator between two pieces of text is kept; there is none at the
-    beginning and the end.
+    A run of white space becomes one space. Of several separators between two pieces of text, the strongest is kept.
+    There is no separator at the beginning and at the end.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class RunningText:
         self._length = 0
         self._separator = ""
         self._asides: list[Aside] = []
-        self._ahead: list[tuple[str, str]] = []
+        self._pending: list[tuple[str, str]] = []
 
     def add(self, piece: str) -> None:
         """Append a piece of text."""
@@ -43,16 +43,16 @@ class RunningText:
             self._separator = SPACE if piece[-1].isspace() else ""
 
     def separate(self, separator: str) -> None:
-        """Separate the following text from the text so far: SPACE, LINE or PARAGRAPH."""
+        """Separate the text so far from the following text by SPACE, LINE or PARAGRAPH."""
         self._separator = max(self._separator, separator, key=_STRENGTH)
 
     def before(self, kind: str, text: str) -> None:
-        """Add an aside before the following text: a heading, a number."""
+        """Add an aside before the following text, such as a heading or a number; '' is ignored."""
         if text:
-            self._ahead.append((kind, text))
+            self._pending.append((kind, text))
 
     def after(self, kind: str, text: str) -> None:
-        """Add an aside after the text so far: a footnote."""
+        """Add an aside after the text so far, such as a footnote; '' is ignored."""
         if text:
             self._asides.append(Aside(kind, self._length, text))
 
@@ -62,7 +62,7 @@ class RunningText:
         raw = "".join(self._pieces)
         text = unicodedata.normalize("NFC", raw)
         asides = sorted(self._asides, key=lambda aside: aside.at)
-        if text != raw:  # an accent was a piece of its own
+        if text != raw:  # a combining accent was in another piece than its letter
             asides = [replace(aside, at=len(unicodedata.normalize("NFC", raw[: aside.at]))) for aside in asides]
         return text, tuple(asides)
 
@@ -71,8 +71,9 @@ class RunningText:
         self._length += len(piece)
 
     def _place(self) -> None:
-        self._asides += [Aside(kind, self._length, text) for kind, text in self._ahead]
-        self._ahead.clear()
+        """Place the pending asides at the end of the text so far."""
+        self._asides += [Aside(kind, self._length, text) for kind, text in self._pending]
+        self._pending.clear()
 
 
 def without_numbers(text: str, asides: Sequence[Aside], expression: str) -> tuple[str, tuple[Aside, ...]]:
@@ -81,7 +82,11 @@ def without_numbers(text: str, asides: Sequence[Aside], expression: str) -> tupl
     Parameters
     ----------
     expression
-        Regular expression of a number. It is matched at the beginning of each paragraph; an empty match is no number.
+        Regular expression of a number, matched at the beginning of each paragraph. An empty match is not a number.
+
+    Returns
+    -------
+    The text without numbers, and all asides, including the numbers, in order of their offsets in it.
     """
     cuts: list[tuple[int, int, str]] = []
     start = 0
@@ -91,17 +96,17 @@ def without_numbers(text: str, asides: Sequence[Aside], expression: str) -> tupl
             cuts.append((start, _blanks_end(text, start + match.end()), number))
         start += len(paragraph) + len(PARAGRAPH)
     starts, ends = [cut[0] for cut in cuts], [cut[1] for cut in cuts]
-    kept = "".join(text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True)).rstrip()
+    shortened = "".join(text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True)).rstrip()
     removed = [0, *accumulate(end - start for start, end, _ in cuts)]
 
-    def moved(at: int) -> int:
+    def new_offset(at: int) -> int:
         before = bisect_right(starts, at)
         inside = max(0, ends[before - 1] - at) if before else 0
-        return min(at - removed[before] + inside, len(kept))
+        return min(at - removed[before] + inside, len(shortened))
 
-    shifted = [replace(aside, at=moved(aside.at)) for aside in asides]
-    numbers = [Aside("number", moved(start), number) for start, _, number in cuts]
-    return kept, tuple(sorted(shifted + numbers, key=lambda aside: aside.at))
+    moved_asides = [replace(aside, at=new_offset(aside.at)) for aside in asides]
+    numbers = [Aside("number", new_offset(start), number) for start, _, number in cuts]
+    return shortened, tuple(sorted(moved_asides + numbers, key=lambda aside: aside.at))
 
 
 def _blanks_end(text: str, at: int) -> int:

@@ -1,6 +1,6 @@
-"""Passages from segments, for all layouts that are cut into segments.
+"""Passages from segments, for all layouts that divide texts into segments.
 
-Here: rules for the segments of a document in any layout. Not here: reading the segments of a layout.
+Here: rules for the segments of a document in any layout. Not here: reading the segments from files.
 """
 
 from collections import defaultdict
@@ -22,9 +22,9 @@ def passages(
     language
         Language of the source.
     segments
-        Text of the source by id of the segment, in the document's order; '' where an edition leaves one empty.
+        Source text by segment id, in the document's order; '' for segments that the edition leaves empty.
     references
-        By translator, the texts of the segments that are translated, by id.
+        Texts of the translated segments, by translator and segment id.
     """
     groups: dict[str, list[str]] = defaultdict(list)
     for key in segments:
@@ -44,35 +44,36 @@ def passages(
 def source_faults(
     path: Path, segments: Mapping[str, str], lines: Mapping[str, int] | None = None
 ) -> Iterator[BadInput]:
-    """Faults in the source of a document, by id of the segment.
+    """Faults in the source of a document.
 
-    Faults are a segment that names no passage, a passage without any text or with a name that can be no key; and, if
-    `lines` are given, a passage whose segments are not adjacent.
+    Faults are segments whose id does not name a passage, passages without text, passages whose id cannot be a key and,
+    if `lines` is given, passages whose segments are not adjacent.
 
     Parameters
     ----------
+    segments
+        Source text by segment id, in the document's order.
     lines
-        Line of each segment in the file; None where the layout has no lines.
+        Line in the file by segment id; None for layouts without lines.
     """
     filled: dict[str, bool] = {}
-    first: dict[str, str] = {}
+    first_segments: dict[str, str] = {}
     previous = None
     for key, text in segments.items():
         passage = passage_of(key)
         if passage is None:
-            yield BadInput(
-                path, _where(key, key, lines), "does not name its passage", "write the id as document:passage.segment"
-            )
+            remedy = "write the id as document:passage.segment"
+            yield BadInput(path, _where(key, key, lines), "the id does not name a passage", remedy)
             continue
         if lines and passage in filled and passage != previous:
-            problem = f"stands apart from the other segments of {passage}"
-            yield BadInput(path, _where(key, key, lines), problem, "put them next to one another")
+            problem = f"is separated from the other segments of {passage}"
+            yield BadInput(path, _where(key, key, lines), problem, "put the segments of a passage next to one another")
         filled[passage] = filled.get(passage, False) or bool(text.strip())
-        first.setdefault(passage, key)
+        first_segments.setdefault(passage, key)
         previous = passage
     for passage, has_text in filled.items():
         if not has_text:
-            where = _where(passage, first[passage], lines)
+            where = _where(passage, first_segments[passage], lines)
             yield BadInput(path, where, "the source of the passage is empty", "write its text, or drop its segments")
         try:
             check_key(passage, "passage", path)
@@ -81,10 +82,12 @@ def source_faults(
 
 
 def _where(name: str, segment: str, lines: Mapping[str, int] | None) -> str:
+    """The key of a fault: the name, with the line of a segment if lines are known."""
     return f"line {lines[segment]} {name}" if lines else name
 
 
 def _rendering(text: str | None, source: str) -> str | None:
+    """The segment of a reference: None if it is untranslated, '' if its source is empty."""
     if text is None:
         return None if source.strip() else ""
     return text.strip()

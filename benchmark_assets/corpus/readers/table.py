@@ -1,10 +1,10 @@
 """Segments with their translations as a table: .tsv or .csv, in UTF-8.
 
-The first line names the columns: `segment_id`, `source`, and one for each translator who has no layout of their own;
-further columns are ignored. A row is a segment, in the order of the text; an empty cell is an untranslated segment. In
-quotation marks, a cell may hold line breaks, the delimiter and, doubled, quotation marks. The document is the part of
-the segment's id before the colon or, without one, the name of the file. An unreadable row excludes the whole file,
-because it could belong to any of its documents.
+The first line names the columns: `segment_id`, `source`, and one column per translator whose translation has no layout
+of its own; further columns are ignored. Each row is a segment, in the order of the text; an empty cell is an
+untranslated segment. A quoted cell may contain line breaks, the delimiter and, doubled, quotation marks. The document
+is the part of the segment's id before the last colon or, without a colon, the name of the file. An unreadable row
+excludes the whole file, because the row could belong to any document in it.
 """
 
 import csv
@@ -25,22 +25,22 @@ DELIMITERS = {".tsv": "\t", ".csv": ","}
 
 
 def documents(description: Description) -> Iterator[Document | BadInput]:
-    """Documents of one table, or of all in a folder, in order of occurrence.
+    """Documents of one table, or of all tables in a folder, in order of occurrence.
 
     Raises
     ------
     BadInput
-        If the folder holds no table, or the file has another ending.
+        If the folder contains no table, or the file has another extension.
     """
     for path in listed(description, *DELIMITERS):
         if path.suffix not in DELIMITERS:
-            raise BadInput(path, "", "has an unknown ending", f"give one of {sorted(DELIMITERS)}")
+            raise BadInput(path, "", "has an unknown file name extension", f"use one of {sorted(DELIMITERS)}")
         rows = list(_rows(path, ["segment_id", "source", *description.segmented]))
         if faults := [fault for fault in rows if isinstance(fault, BadInput)]:
             yield from faults
             continue
         if not rows:
-            yield BadInput(path, "", "holds no segment", "write its segments, or remove the file")
+            yield BadInput(path, "", "contains no segments", "write its segments, or remove the file")
         by_document: dict[str, list[_Row]] = defaultdict(list)
         for row in rows:
             if isinstance(row, _Row):
@@ -50,7 +50,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
 
 
 class _Row(NamedTuple):
-    """A segment, the line at which its row begins, and its cells by column."""
+    """A segment: its id, the line at which its row begins, and its cells by column."""
 
     segment: str
     line: int
@@ -58,12 +58,13 @@ class _Row(NamedTuple):
 
 
 def _rows(path: Path, columns: list[str]) -> Iterator[_Row | BadInput]:
+    """Rows of a table that must have these columns, and its faults."""
     line = 1
     try:
         reader = csv.reader(StringIO(decode(path)), delimiter=DELIMITERS[path.suffix], strict=True)
         header = [name.strip() for name in next(reader, [])]
-        if wrong := [column for column in columns if header.count(column) != 1]:
-            for column in wrong:
+        if faulty := [column for column in columns if header.count(column) != 1]:
+            for column in faulty:
                 problem = "the column occurs twice" if column in header else "the column is missing"
                 yield BadInput(path, f"line 1 {column}", problem, f"name the columns {', '.join(columns)}")
             return
@@ -75,14 +76,14 @@ def _rows(path: Path, columns: list[str]) -> Iterator[_Row | BadInput]:
     except BadInput as fault:
         yield fault
     except csv.Error as error:
-        remedy = "double the quotation marks within a quoted cell, and quote a cell that begins with one"
-        yield BadInput(path, f"line {line}", f"is no row of a table ({error})", remedy)
+        remedy = "double quotation marks within a quoted cell, and quote cells that begin with a quotation mark"
+        yield BadInput(path, f"line {line}", f"is not a valid row ({error})", remedy)
 
 
 def _row(path: Path, line: int, header: list[str], cells: list[str]) -> _Row | BadInput:
     if len(cells) != len(header):
-        problem = f"has {len(cells)} cells, but the table {len(header)} columns"
-        return BadInput(path, f"line {line}", problem, "quote a cell that holds a delimiter or a line break")
+        problem = f"has {len(cells)} cells, but the table has {len(header)} columns"
+        return BadInput(path, f"line {line}", problem, "quote cells that contain a delimiter or a line break")
     row = dict(zip(header, cells, strict=True))
     if segment := row["segment_id"].strip():
         return _Row(segment, line, row)
@@ -95,9 +96,8 @@ def _document(name: str, path: Path, rows: list[_Row], description: Description)
     for row in rows:
         if row.segment in lines:
             where = f"line {row.line} {row.segment}"
-            faults.append(
-                BadInput(path, where, f"the segment is also in line {lines[row.segment]}", "keep one of them")
-            )
+            problem = f"the segment is also in line {lines[row.segment]}"
+            faults.append(BadInput(path, where, problem, "keep one of the rows"))
         lines.setdefault(row.segment, row.line)
     segments = {row.segment: row.cells["source"] for row in rows}
     faults += source_faults(path, segments, lines)

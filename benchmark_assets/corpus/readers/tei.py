@@ -1,16 +1,17 @@
 """TEI P5: sources with numbered segments, and continuous translations.
 
-A segment is a `div`, `lg`, `ab`, `p`, `l` or `seg` with an `xml:id` or an `n`, and with no such element in it. Its id
-is the file's name, a colon, and
+A segment is an innermost `div`, `lg`, `ab`, `p`, `l` or `seg` with an `xml:id` or `n`. Its id is the file's name, a
+colon, and
 
-- its `xml:id`, without the file's name where it begins with that (`mn1.1.2` or `mn1_1.2` in mn1.xml: `mn1:1.2`); or
-- its `n` after those of the elements around it, joined by dots (`<div n="1"><p n="2">`: `mn1:1.2`). An `n` that begins
-  with those is complete; one with a colon names a work, as a URN does, and does not count.
+- its `xml:id`, without a leading file name (`mn1.1.2` or `mn1_1.2` in mn1.xml: `mn1:1.2`); or
+- the `n` of its ancestors and its own `n`, joined by dots (`<div n="1"><p n="2">`: `mn1:1.2`). An `n` that already
+  begins with the numbers of the ancestors is complete. An `n` with a colon names a work, as a URN does, and is ignored.
 
-Text outside the segments is a fault, because it would be lost. In an apparatus the lemma is read, without one the first
-reading; in a choice the correction, regularization or expansion, without one the first alternative. Deleted or
-superfluous text is left out, supplied or unclear text is kept, a gap reads '[…]'. Heads, stage directions, speakers and
-notes are no text. A break of line, column or page separates words, unless it has `break="no"`.
+Text outside the segments is a fault, because it would be lost. In an apparatus, the lemma is read or, without a lemma,
+the first reading. In a choice, the correction, regularization or expansion is read or, without any, the first
+alternative. Deleted and superfluous text is left out, supplied and unclear text is kept, and a gap becomes '[…]'.
+Heads, stage directions, speakers and notes do not belong to the text. A line, column or page break separates words,
+unless it has `break="no"`.
 """
 
 import re
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Aside, Document
-from benchmark_assets.corpus.readers.files import listed
+from benchmark_assets.corpus.readers.files import check_sources_only, listed
 from benchmark_assets.corpus.readers.markup import Element, Markup, Role, parse_xml, roles
 from benchmark_assets.corpus.readers.running_text import RunningText
 from benchmark_assets.corpus.readers.segments import passages, source_faults
@@ -46,12 +47,12 @@ _NO_TEXT = frozenset[Role | None](["left out", "heading", "footnote", "note"])
 
 
 def running_text(path: Path) -> tuple[str, tuple[Aside, ...]]:
-    """Text and asides of a translation. The `n` of an element or milestone is a number.
+    """Text and asides of a translation. The `n` of an element or milestone becomes an aside of the kind 'number'.
 
     Raises
     ------
     BadInput
-        If the file is no well-formed TEI in UTF-8, or has no <body>.
+        If the file is not well-formed TEI in UTF-8, or has no <body>.
     """
     bodies, markup = _parse(path)
     text = RunningText()
@@ -61,18 +62,14 @@ def running_text(path: Path) -> tuple[str, tuple[Aside, ...]]:
 
 
 def documents(description: Description) -> Iterator[Document | BadInput]:
-    """Documents of one .xml file, or of all in a folder, in the order of their names.
+    """Documents of one .xml file, or of all .xml files in a folder in order of their names.
 
     Raises
     ------
     BadInput
-        If the folder holds no .xml file, or a reference has no layout of its own.
+        If the folder contains no .xml file, or a reference has no layout of its own.
     """
-    for translator in description.segmented:
-        raise BadInput(
-            description.name, f"references.{translator}", "the layout tei has no translations in its segments",
-            "give the reference a `layout` of its own, or use another one for the corpus",
-        )  # fmt: skip
+    check_sources_only(description)
     for path in listed(description, ".xml"):
         try:
             bodies, markup = _parse(path)
@@ -85,7 +82,9 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
 def _parse(path: Path) -> tuple[list[Element], Markup]:
     root = parse_xml(path)
     if root.tag not in ("TEI", "TEI.2", "teiCorpus"):
-        raise BadInput(path, "", f"is no TEI (its root is <{root.tag}>)", "correct `layout`, or fetch the file again")
+        raise BadInput(
+            path, "", f"is not TEI (its root element is <{root.tag}>)", "correct `layout`, or fetch the file again"
+        )
     bodies = root.xpath("//body[not(ancestor::body)]")
     if not bodies:
         raise BadInput(path, "", "has no <body>", "write its text, or remove the file")
@@ -96,7 +95,7 @@ def _parse(path: Path) -> tuple[list[Element], Markup]:
 def _document(path: Path, language: str, bodies: list[Element], markup: Markup) -> Iterator[Document | BadInput]:
     elements = [element for body in bodies for element in _segments(body, markup)]
     if not elements:
-        yield BadInput(path, "", "holds no numbered segment", "give its segments an `xml:id` or `n`")
+        yield BadInput(path, "", "contains no numbered segments", "give its segments an `xml:id` or `n`")
         return
     faults = list(_outside(path, bodies, elements, markup))
     segments: dict[str, str] = {}
@@ -115,14 +114,14 @@ def _document(path: Path, language: str, bodies: list[Element], markup: Markup) 
 
 
 def _segments(body: Element, markup: Markup) -> list[Element]:
-    """The innermost numbered elements of the text."""
+    """Innermost numbered elements of a body that contain text, in document order."""
     units = [
         element
         for element in body.xpath(f".//*[{_UNIT}][normalize-space(@xml:id) or {_NUMBER}]")
         if all(markup.roles.get(ancestor) not in _NO_TEXT for ancestor in element.iterancestors())
     ]
-    around = {ancestor for element in units for ancestor in element.iterancestors()}
-    return [element for element in units if element not in around]
+    ancestors = {ancestor for element in units for ancestor in element.iterancestors()}
+    return [element for element in units if element not in ancestors]
 
 
 def _outside(path: Path, bodies: list[Element], segments: list[Element], markup: Markup) -> Iterator[BadInput]:
@@ -132,13 +131,14 @@ def _outside(path: Path, bodies: list[Element], segments: list[Element], markup:
         element = string.getparent().getparent() if string.is_tail else string.getparent()
         if covered.isdisjoint([element, *element.iterancestors()]):
             yield BadInput(
-                path, f"line {element.sourceline}", f"has text outside a segment, in <{element.tag}>",
+                path, f"line {element.sourceline}", f"has text outside the segments, in <{element.tag}>",
                 "give the element an `xml:id` or `n`",
             )  # fmt: skip
             return
 
 
 def _segment_id(element: Element, document: str) -> str:
+    """Id of a segment (see the module)."""
     if identity := element.get(_ID):
         match = re.fullmatch(rf"{re.escape(document)}[._-]+(.+)", identity)
         return f"{document}:{match[1] if match else identity}"

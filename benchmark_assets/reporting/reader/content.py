@@ -1,7 +1,7 @@
-"""Content of the reader: passages with texts, outputs, scores and judgments, and the overview that its filters search.
+"""Content of the reader: passages with texts, outputs, scores and judgments, and the overview that the filters search.
 
-Here: the choice of rows, the rights to texts, the form of the records. Not here: the files of a folder (writing), code
-that runs in the browser (reader.js), the sample for annotators (adjudication.annotation).
+Here: rows, rights and the form of the records. Not here: files (writing), code that runs in the browser (reader.js),
+the sample for annotators (adjudication.annotation).
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,25 +27,25 @@ SCORES = {
     "lexical_score": ("chrf", "bleu", "length_ratio"),
     "comet_score": ("comet_avg", "comet_best"),
 }
-"""Tables of scores and what is shown of each."""
+"""Columns that the reader shows, by table of scores."""
 
 NUMBERS = tuple(name for names in SCORES.values() for name in names if name != "closest_reference")
 JUDGEMENT = ("label", "error_category", "severity", "confidence")
 WORDS = ("cause", "evidence", "problem_phrase", "correction", "abstention")
-"""What judges say in their own words: it may quote any text."""
+"""Columns with the judges' own words, which may quote any text."""
 
 Record: TypeAlias = dict[str, object]
 
 
-class ShownPassage(NamedTuple):
+class ReaderContent(NamedTuple):
     """Content of a reader.
 
     Attributes
     ----------
     overview
-        Description of all outputs, in columns of equal length, with numbers in place of names.
+        Names (of models, bands, labels and so on), and for all outputs columns of positions in these names.
     passages
-        Remaining data of each passage, in the order of `overview["passages"]`.
+        Texts, outputs and judgments of each passage, in the order of `overview["passages"]`.
     outputs
         Number of outputs, including refusals.
     restricted
@@ -61,19 +61,19 @@ class ShownPassage(NamedTuple):
     signatures: list[str]
 
 
-def shown(warehouse: Warehouse, corpus: str, private: bool) -> ShownPassage:
-    """The benchmark of a corpus as the reader shows it; deterministic for a given warehouse.
+def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
+    """Content of the reader of a corpus; the same warehouse gives the same content.
 
     Parameters
     ----------
     private
-        Whether to include restricted texts, outputs that repeat one, and the words of judges and annotators, which may
-        quote any text. Otherwise such a text is null, and only its length is given.
+        Whether to include restricted texts, outputs that repeat a restricted text, and the words of judges and
+        annotators, which may quote any text. Otherwise only the length of such texts is given, and no words.
 
     Raises
     ------
     BadInput
-        For a corpus that is unknown, whose description cannot be read, or without a passage in the benchmark.
+        For an unknown corpus, an unreadable description, or a corpus without a passage in the benchmark.
     """
     with warehouse.exclusively():  # consistent tables
         sources = _sources(warehouse, corpus)
@@ -81,25 +81,25 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ShownPassage:
         references = warehouse.read("reference", passages, ["passage", "translator", "text", "complete"])
         rights = disclosure(warehouse, corpus, references["translator"], passages, private)
         if sources.is_empty():
-            raise BadInput(
-                corpus, "", "has no passage in the benchmark", "`variorum update`, and see `variorum funnel`"
-            )
+            remedy = "run `variorum update`; `variorum funnel` shows which passages are dropped"
+            raise BadInput(corpus, "", "has no passage in the benchmark", remedy)
         key = pl.DataFrame({"corpus": [corpus]})
         (target,) = warehouse.read("corpus", key, ["target_language"])["target_language"]
         bands = band_names(audits(warehouse)[corpus].bands)
         outputs = _outputs(warehouse, passages)
-        texts = _texts(sources, references, target, _human_drifts(warehouse, passages))
+        drifts = warehouse.read("human_baseline", passages, ["passage", "translator", "drift"])
+        texts = _texts(sources, references.join(drifts, on=["passage", "translator"], how="left"), target)
         judgements = _votes(warehouse, passages, private), _people(warehouse, passages, private)
         signatures = made_by(warehouse, passages)
     comparable = sorted(set(references.filter("complete")["translator"]) - rights.hidden)
     overview = _overview(corpus, private, sources, outputs, bands, comparable)
     outputs = outputs.with_columns(withheld=rights.withheld(outputs))
     passages_shown = list(_passages(sources, outputs, texts, judgements, rights.hidden, target))
-    return ShownPassage(overview, passages_shown, len(outputs), named(rights.restricted), signatures)
+    return ReaderContent(overview, passages_shown, len(outputs), named(rights.restricted), signatures)
 
 
 def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
-    """Sources of the passages in the benchmark, in the order of the documents."""
+    """Sources of the passages in the benchmark, by document and position; `collection` is '' if there is none."""
     columns = ["passage", "passage_id", "document", "position", "language", "text"]
     rows = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), columns)
     selected = warehouse.read("selection", rows.select("passage"), ["passage", "selected"]).filter("selected")
@@ -108,7 +108,7 @@ def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
 
 
 def _outputs(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """One row for each output or refusal (`text` is null), with all columns that have one value for each output."""
+    """Rows of outputs and refusals (null `text`) with bands, scores, diagnoses and verdicts."""
     texts = warehouse.read("model_output", passages, [*KEY, "text"])
     refused = warehouse.read("refusal", passages, KEY).with_columns(text=pl.lit(None, pl.String))
     triage = warehouse.read("triage", passages)
@@ -123,40 +123,34 @@ def _outputs(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
         warehouse.read("output_diagnostic", passages, [*KEY, *DIAGNOSES]),
         warehouse.read("head_to_head", passages, [*KEY, "verdict", "balance", "seats"]),
     ]  # fmt: skip
-    for each in others:
-        rows = rows.join(each, on=KEY, how="left")
+    for further in others:
+        rows = rows.join(further, on=KEY, how="left")
     return rows.sort("passage", "model")
 
 
-def _human_drifts(warehouse: Warehouse, passages: pl.DataFrame) -> Mapping[tuple[str, str], float | None]:
-    rows = warehouse.read("human_baseline", passages, ["passage", "translator", "drift"])
-    return {(passage, translator): drift for passage, translator, drift in rows.iter_rows()}
-
-
-def _texts(
-    sources: pl.DataFrame, references: pl.DataFrame, target: str | None,
-    drifts: Mapping[tuple[str, str], float | None],
-) -> dict[str, list[Record]]:  # fmt: skip
-    """Source ('') and references of each passage, whole; complete ones first."""
-    found: dict[str, list[Record]] = {}
+def _texts(sources: pl.DataFrame, references: pl.DataFrame, target: str | None) -> dict[str, list[Record]]:
+    """Records of the source (name '') and of the references of each passage, complete references first."""
+    texts: dict[str, list[Record]] = {}
     for passage, language, text in sources.select("passage", "language", "text").iter_rows():
-        found[passage] = [{"name": "", "language": language, "text": text, "complete": True, "drift": None}]
+        texts[passage] = [{"name": "", "language": language, "text": text, "complete": True, "drift": None}]
     ordered = references.sort("complete", "translator", descending=[True, False])
-    for passage, name, text, complete in ordered.select("passage", "translator", "text", "complete").iter_rows():
-        drift = _short(drifts.get((passage, name)))
-        found[passage].append(
-            {"name": name, "language": target or "", "text": text, "complete": complete, "drift": drift}
-        )
-    return found
+    for passage, name, text, complete, drift in ordered.select(
+        "passage", "translator", "text", "complete", "drift"
+    ).iter_rows():
+        record = {"name": name, "language": target or "", "text": text, "complete": complete, "drift": _short(drift)}
+        texts[passage].append(record)
+    return texts
 
 
 def _votes(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict[tuple[str, str], list[Record]]:
+    """Judges' votes on each output, with the judges' own words if `private`."""
     words = WORDS if private else ()
     rows = warehouse.read("judge_vote", passages, [*KEY, "judge", *JUDGEMENT, *words]).rename({"judge": "rater"})
     return _by_output(rows.with_columns(span=pl.lit(None)), words)
 
 
 def _people(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict[tuple[str, str], list[Record]]:
+    """Annotators' labels of each output, with numbers in place of names, and with notes if `private`."""
     words = ("notes",) if private else ()
     names = [*KEY, "annotator", *JUDGEMENT, "span_start", "span_end", *words]
     rows = warehouse.read("human_label", passages, names).rename({"annotator": "rater"})
@@ -166,13 +160,13 @@ def _people(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict
 
 
 def _by_output(rows: pl.DataFrame, words: Iterable[str]) -> dict[tuple[str, str], list[Record]]:
-    """Judgments of each output; the columns `words` are merged into a list of pairs, name and text."""
-    found: dict[tuple[str, str], list[Record]] = {}
+    """Judgments by model and passage; a list of pairs (column, text) replaces the columns `words`."""
+    judgments: dict[tuple[str, str], list[Record]] = {}
     for row in rows.iter_rows(named=True):
-        said = [(name, row.pop(name)) for name in words]
-        row["words"] = [pair for pair in said if pair[1]]
-        found.setdefault((row.pop("model"), row.pop("passage")), []).append(row)
-    return found
+        pairs = [(name, row.pop(name)) for name in words]
+        row["words"] = [pair for pair in pairs if pair[1]]
+        judgments.setdefault((row.pop("model"), row.pop("passage")), []).append(row)
+    return judgments
 
 
 def _overview(
@@ -184,17 +178,14 @@ def _overview(
         "closest": outputs["closest_reference"].drop_nulls().unique().sort().to_list(),
         "verdict": [MACHINE, UNSURE, HUMAN],
     }  # fmt: skip
-    columns = {
-        "passage": _numbers(outputs["passage"], sources["passage"]),
-        "model": _numbers(outputs["model"], names["model"]),
-        "band": _numbers(outputs["band"], names["band"]),
-        "label": _numbers(outputs["label"], names["label"]),
-        "category": _numbers(outputs["error_category"], names["category"]),
-        "people": _numbers(outputs["people"], names["label"]),
-        "people_category": _numbers(outputs["people_category"], names["category"]),
-        "closest": _numbers(outputs["closest_reference"], names["closest"]),
-        "verdict": _numbers(outputs["verdict"], names["verdict"]),
-    }
+    values: dict[str, tuple[str, Iterable[str]]] = {
+        "passage": ("passage", sources["passage"]), "model": ("model", names["model"]),
+        "band": ("band", names["band"]), "label": ("label", names["label"]),
+        "category": ("error_category", names["category"]), "people": ("people", names["label"]),
+        "people_category": ("people_category", names["category"]),
+        "closest": ("closest_reference", names["closest"]), "verdict": ("verdict", names["verdict"]),
+    }  # fmt: skip
+    columns = {name: _numbers(outputs[column], listed) for name, (column, listed) in values.items()}
     flags = {name: outputs[name].fill_null(False).cast(pl.Int8).to_list() for name in ("queued", "sampled", "split")}
     return {
         "corpus": corpus, "private": private, "names": names, "outputs": columns | flags,
@@ -204,7 +195,7 @@ def _overview(
 
 
 def _numbers(column: pl.Series, names: Iterable[str]) -> list[int]:
-    """Positions of a column's values in `names`; -1 for values that are not in `names`."""
+    """Position of each value of a column in `names`, from 0; -1 for a value that `names` lacks."""
     places = {name: place for place, name in enumerate(names)}
     return [places.get(value, -1) for value in column.to_list()]
 
@@ -213,21 +204,21 @@ def _passages(
     sources: pl.DataFrame, outputs: pl.DataFrame, texts: Mapping[str, list[Record]],
     judgements: Iterable[Mapping[tuple[str, str], list[Record]]], hidden: frozenset[str], target: str | None,
 ) -> Iterable[Record]:  # fmt: skip
-    """Passages with their outputs. Hidden texts, and outputs that repeat them, are reduced to their length."""
-    own: dict[str, list[Mapping[str, object]]] = {}
+    """Records of the passages with their outputs; of a withheld text only the length is given."""
+    rows: dict[str, list[Mapping[str, object]]] = {}
     for row in outputs.iter_rows(named=True):
-        own.setdefault(row["passage"], []).append(row)
+        rows.setdefault(row["passage"], []).append(row)
     votes, people = judgements
     for passage in sources["passage"]:
         yield {
-            "texts": [_sized(each, each["name"] in hidden) for each in texts[passage]],
+            "texts": [_sized(text, text["name"] in hidden) for text in texts[passage]],
             "language": target or "",
             "outputs": [
                 _output(row) | {
                     "votes": votes.get((str(row["model"]), passage), []),
                     "people": people.get((str(row["model"]), passage), []),
                 }
-                for row in own.get(passage, [])
+                for row in rows.get(passage, [])
             ],
         }  # fmt: skip
 
@@ -246,7 +237,7 @@ def _output(row: Mapping[str, object]) -> Record:
 
 
 def _sized(record: Mapping[str, object], withheld: bool) -> Record:
-    """A record of a text with its length, without the text where it is withheld."""
+    """The record of a text with its length in characters; the text is None if it is withheld."""
     text = record["text"]
     length = 0 if text is None else len(str(text))
     return {**record, "characters": length, "text": None if withheld else text}

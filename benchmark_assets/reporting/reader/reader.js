@@ -1,5 +1,5 @@
-// The reader in the browser: index.js and texts/*.js hand it content, the hash of the address says what is shown.
-// Texts get into the page as text nodes only, never as markup.
+// The reader in the browser. index.js and texts/*.js pass it content; the fragment of the address determines the view.
+// Texts enter the page as text nodes only, never as markup.
 "use strict";
 
 const READER = (() => {
@@ -8,11 +8,11 @@ const READER = (() => {
   const SHOWN = { sim_best: "best similarity", sim_centroid: "similarity to centroid", chrf: "chrF++", bleu: "BLEU",
     length_ratio: "length ratio", comet_avg: "COMET, mean", comet_best: "COMET, best" };
 
-  let index, state = {}, turn = 0, found = [], fitting = new Map();
+  let index, state = {}, turn = 0, hits = [], hitOutputs = new Map();
   const shards = new Map(), starts = [];
   const at = id => document.getElementById(id);
 
-  // ---- small things
+  // ---- helpers
 
   const make = (tag, attributes = {}, ...children) => {
     const node = document.createElement(tag);
@@ -34,15 +34,15 @@ const READER = (() => {
 
   // ---- differences
 
-  // Words with the white space behind them; scripts that put none between words by character, Tibetan by syllable.
+  // Words with the white space that follows them. Scripts without spaces are split by character, Tibetan by syllable.
   const SPACELESS = "\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
   const TOKEN = new RegExp(`\\s+|(?:(?![${SPACELESS}])[\\p{L}\\p{N}\\p{M}'’])+\\s*|[^]\\p{M}*\\s*`, "gu");
-  const MOST_CELLS = 4e6; // of a table of two texts: 8 MB, some 20 ms
+  const MOST_CELLS = 4e6; // of the table that compares two texts: 8 MB, about 20 ms
 
   const tokens = text => text.match(TOKEN) ?? [];
   const key = token => token.trim().normalize("NFC").toLowerCase();
 
-  // Places [i, j] of equal tokens, increasing in both: as many as possible where the table is not too large.
+  // Positions [i, j] of equal tokens, increasing in i and j: a longest common subsequence unless the table is too large.
   function matches(a, b, i, j, k, l, into) {
     while (i < k && j < l && a[i] === b[j]) into.push([i++, j++]);
     const end = [];
@@ -68,7 +68,7 @@ const READER = (() => {
     }
   }
 
-  // Long texts are cut at tokens that each has once, in their longest increasing run; without such tokens nothing is equal.
+  // Splits long texts at tokens that occur once in each text (longest increasing run). Without such tokens, no token matches.
   function split(a, b, i, j, k, l, into) {
     const once = (list, from, to) => {
       const places = new Map();
@@ -87,7 +87,7 @@ const READER = (() => {
       piles[low] = { x, y, before: low ? piles[low - 1] : null };
     }
     const anchors = [];
-    for (let each = piles.at(-1); each; each = each.before) anchors.unshift(each);
+    for (let anchor = piles.at(-1); anchor; anchor = anchor.before) anchors.unshift(anchor);
     if (!anchors.length) return;
     for (const { x, y } of anchors) {
       matches(a, b, i, j, x, y, into);
@@ -97,25 +97,26 @@ const READER = (() => {
     matches(a, b, i, j, k, l, into);
   }
 
-  // The text with what the reference has instead: without <del> it is the text, character by character.
+  // The text with <ins> around words that the reference lacks and <del> for words that only the reference has.
+  // Without the <del> elements, the result is exactly the text.
   function compared(reference, text) {
-    const old = tokens(reference), own = tokens(text), equal = [], parts = [];
-    matches(old.map(key), own.map(key), 0, 0, old.length, own.length, equal);
+    const before = tokens(reference), after = tokens(text), equal = [], parts = [];
+    matches(before.map(key), after.map(key), 0, 0, before.length, after.length, equal);
     let i = 0, j = 0, same = "";
-    for (const [x, y] of [...equal, [old.length, own.length]]) {
+    for (const [x, y] of [...equal, [before.length, after.length]]) {
       if (x > i || y > j) {
         parts.push(same);
         same = "";
-        if (x > i) parts.push(make("del", {}, old.slice(i, x).join("")));
-        if (y > j) parts.push(make("ins", {}, own.slice(j, y).join("")));
+        if (x > i) parts.push(make("del", {}, before.slice(i, x).join("")));
+        if (y > j) parts.push(make("ins", {}, after.slice(j, y).join("")));
       }
-      same += own[y] ?? "";
+      same += after[y] ?? "";
       [i, j] = [x + 1, y + 1];
     }
     return [...parts, same].filter(part => part !== "");
   }
 
-  // ---- what is shown: in the hash, and nowhere else
+  // ---- the state of the view, which is kept in the address only
 
   const read = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   const address = wanted => "#" + new URLSearchParams(Object.entries(wanted).filter(([, value]) => value));
@@ -127,7 +128,7 @@ const READER = (() => {
   const placeOf = (list, name) => !list.includes(name) && name === ANY ? ANY : list.indexOf(name);
   const matching = (wanted, place) => place >= 0 && (wanted === ANY || wanted === place);
 
-  // Passages with the outputs of each that fit the filters.
+  // Outputs that match the filters, by passage.
   function filtered() {
     const columns = index.outputs, wanted = {}, kept = new Map();
     for (const name of OF_OUTPUTS) if (state[name]) wanted[name] = placeOf(names()[name], state[name]);
@@ -135,7 +136,7 @@ const READER = (() => {
     const text = (state.text ?? "").toLowerCase(), people = state.raters === "people";
     const [label, category] = people ? [columns.people, columns.people_category] : [columns.label, columns.category];
     const judged = people ? columns.sampled : columns.queued, values = { ...columns, label, category };
-    const asked = Object.entries(wanted).map(([name, place]) => [place, values[name]]);
+    const conditions = Object.entries(wanted).map(([name, place]) => [place, values[name]]);
     const place = index.passages.map((id, n) =>
       !unknown && (collection === null || index.collections[n] === collection) && id.toLowerCase().includes(text));
     const ofOutputs = people || state.disagreement || Object.keys(wanted).length;
@@ -143,12 +144,12 @@ const READER = (() => {
     for (let n = 0; n < columns.passage.length; n++) {
       if (!place[columns.passage[n]]) continue;
       if ((people || "label" in wanted || "category" in wanted) && !judged[n]) continue;
-      if (!asked.every(([wanted, places]) => matching(wanted, places[n]))) continue;
+      if (!conditions.every(([wanted, places]) => matching(wanted, places[n]))) continue;
       if (state.disagreement === "split" && !(columns.split[n] && columns.queued[n])) continue;
       if (state.disagreement === "people" &&
         (columns.label[n] < 0 || columns.people[n] < 0 || columns.label[n] === columns.people[n])) continue;
-      const own = kept.get(columns.passage[n]);
-      if (own) own.push(n); else kept.set(columns.passage[n], [n]);
+      const outputs = kept.get(columns.passage[n]);
+      if (outputs) outputs.push(n); else kept.set(columns.passage[n], [n]);
     }
     return kept;
   }
@@ -156,31 +157,31 @@ const READER = (() => {
   function show() {
     state = read();
     if (blind()) {
-      found = items().map((_, n) => n);
+      hits = items().map((_, n) => n);
     } else {
-      fitting = filtered();
-      found = [...fitting.keys()].sort((a, b) => a - b);
+      hitOutputs = filtered();
+      hits = [...hitOutputs.keys()].sort((a, b) => a - b);
       for (const name of FILTERS) at("filters").elements[name].value = state[name] ?? "";
       at("against").value = state.against ?? "";
       at("all").checked = Boolean(state.all);
     }
-    const asked = blind() ? state.item : state.passage, number = items().indexOf(asked);
-    const here = found.includes(number) ? number : found[0];
-    const outputs = [...fitting.values()].reduce((sum, own) => sum + own.length, 0);
-    const parts = [blind() ? progress() : `${counted(outputs, "output")} of ${counted(found.length, "passage")}`];
+    const requested = blind() ? state.item : state.passage, number = items().indexOf(requested);
+    const here = hits.includes(number) ? number : hits[0];
+    const outputs = [...hitOutputs.values()].reduce((sum, outputs) => sum + outputs.length, 0);
+    const parts = [blind() ? progress() : `${counted(outputs, "output")} of ${counted(hits.length, "passage")}`];
     if (state.corpus && state.corpus !== index.corpus)
       parts.push(`this is the reader of ${index.corpus}, not of ${state.corpus}`);
-    if (asked && number < 0) parts.push(`there is no ${blind() ? "item" : "passage"} ${asked} here`);
+    if (requested && number < 0) parts.push(`there is no ${blind() ? "item" : "passage"} ${requested} here`);
     at("count").textContent = parts.join("; ");
     places(here);
     if (here === undefined) {
       turn++;
-      at("passage").replaceChildren(make("p", {}, "Nothing fits these filters."));
+      at("passage").replaceChildren(make("p", {}, "No passage matches these filters."));
       return;
     }
-    if (asked && here !== number) history.replaceState(null, "", address(moved(here)));
-    const mine = ++turn;
-    texts(here, content => { if (mine === turn) (blind() ? item : passage)(here, content); });
+    if (requested && here !== number) history.replaceState(null, "", address(moved(here)));
+    const thisTurn = ++turn;
+    texts(here, content => { if (thisTurn === turn) (blind() ? item : passage)(here, content); });
   }
 
   const moved = number => ({ ...state, corpus: index.corpus, [blind() ? "item" : "passage"]: items()[number] });
@@ -188,58 +189,58 @@ const READER = (() => {
   let listed = "";
   function places(here) {
     const label = n => blind() ? `${n + 1}: ${index.places[n]}${answered(items()[n]) ? " ✓" : ""}` : items()[n];
-    const list = found.map(n => [n, label(n)]), now = JSON.stringify(list);
+    const list = hits.map(n => [n, label(n)]), now = JSON.stringify(list);
     if (now !== listed) at("place").replaceChildren(...list.map(([n, words]) => option(String(n), words)));
     listed = now;
     at("place").value = String(here ?? "");
-    const spot = found.indexOf(here);
-    at("where").textContent = here === undefined ? "" : `${blind() ? "item" : `passage ${items()[here]},`} ${spot + 1} of ${found.length}`;
+    const spot = hits.indexOf(here);
+    at("where").textContent = here === undefined ? "" : `${blind() ? "item" : `passage ${items()[here]},`} ${spot + 1} of ${hits.length}`;
     for (const [id, step] of [["previous", -1], ["next", 1]])
-      at(id).setAttribute("aria-disabled", String(found[spot + step] === undefined));
+      at(id).setAttribute("aria-disabled", String(hits[spot + step] === undefined));
   }
 
   function step(by) {
-    const next = found[found.indexOf(Number(at("place").value)) + by];
+    const next = hits[hits.indexOf(Number(at("place").value)) + by];
     if (next === undefined) return;
     go(moved(next));
     scrollTo(0, 0);
   }
 
-  // A passage's texts, from its shard, which is loaded once.
+  // Passes the texts of a passage to `then`; loads the shard with the texts at its first use.
   function texts(number, then) {
     const shard = index.shards[number];
     const ready = () => then(shards.get(shard)[number - starts[shard]]);
     if (shards.has(shard)) return ready();
     const file = `texts/${String(shard).padStart(3, "0")}.js`, script = make("script", { src: file });
     script.onload = () => { script.remove(); ready(); };
-    script.onerror = () => at("passage").replaceChildren(make("p", { role: "alert" }, `${file} is not beside this page.`));
+    script.onerror = () => at("passage").replaceChildren(make("p", { role: "alert" }, `${file} is missing from the folder of this page.`));
     document.head.append(script);
   }
 
   // ---- a passage
 
-  function shownText(each) {
-    const notes = [each.complete ? null : "incomplete", each.drift === null ? null : `drift ${each.drift}`];
-    const title = each.name ? `Reference: ${each.name}` : "Source";
+  function shownText(text) {
+    const notes = [text.complete ? null : "incomplete", text.drift === null ? null : `drift ${text.drift}`];
+    const title = text.name ? `Reference: ${text.name}` : "Source";
     const words = notes.filter(Boolean).join(", ");
     return make("section", {}, make("h3", {}, make("bdi", {}, title), words ? make("small", {}, ` ${words}`) : ""),
-      each.text === null ? withheld(each.characters) : paragraph(each.language, each.text));
+      text.text === null ? withheld(text.characters) : paragraph(text.language, text.text));
   }
 
-  // A column of its own that scrolls: so it has to be reached by the keyboard.
+  // Source and references scroll in a column of their own, which must be focusable for keyboard users.
   const beside = content => make("section", { class: "beside", tabindex: "0", "aria-label": "Source and references" },
     ...content.texts.map(shownText));
 
   function passage(number, content) {
     document.title = `${items()[number]} – ${title()}`;
-    const only = new Set(fitting.get(number).map(n => names().model[index.outputs.model[n]]));
+    const only = new Set(hitOutputs.get(number).map(n => names().model[index.outputs.model[n]]));
     const outputs = content.outputs.filter(each => state.all || only.has(each.model));
-    const left = content.outputs.length - outputs.length;
+    const hidden = content.outputs.length - outputs.length;
     at("passage").replaceChildren(
       make("h2", {}, make("bdi", {}, items()[number])),
       make("div", { class: "sides" }, beside(content), make("section", { class: "outputs", "aria-label": "Outputs" },
         make("div", { class: "grid" }, ...outputs.map(each => output(each, content))),
-        left ? make("p", {}, `${counted(left, "output")} of this passage ${left === 1 ? "does" : "do"} not fit the filters.`) : null,
+        hidden ? make("p", {}, `${counted(hidden, "output")} of this passage ${hidden === 1 ? "does" : "do"} not match the filters.`) : null,
         content.outputs.length ? null : make("p", {}, "No outputs yet."))));
   }
 
@@ -256,10 +257,10 @@ const READER = (() => {
       ...index.scores.map((name, n) => [SHOWN[name], each.scores[n], ""])].filter(([, value]) => value !== null);
     return make("article", {},
       make("h3", {}, make("bdi", {}, each.model)), text,
-      reference && each.text !== null ? make("p", { class: "note" }, "Marked against ", make("bdi", {}, reference.name), ": ", make("ins", {}, "only here"),
-        " ", make("del", {}, "only there"), ".") : null,
-      unseen ? make("p", { class: "note" }, "Not marked: ", make("bdi", {}, wanted), " is restricted.") : null,
-      each.wrong.length ? make("p", { class: "note" }, `Plainly wrong: ${each.wrong.map(spoken).join(", ")}.`) : null,
+      reference && each.text !== null ? make("p", { class: "note" }, "Compared with ", make("bdi", {}, reference.name), ": ", make("ins", {}, "only in the output"),
+        " ", make("del", {}, "only in the reference"), ".") : null,
+      unseen ? make("p", { class: "note" }, "Not compared: ", make("bdi", {}, wanted), " is restricted.") : null,
+      each.wrong.length ? make("p", { class: "note" }, `Faults: ${each.wrong.map(spoken).join(", ")}.`) : null,
       make("dl", { class: "scores" }, ...scores.flatMap(([name, value, more]) =>
         [make("div", {}, make("dt", {}, name), make("dd", {}, `${value}${more}`))])),
       judgements(each), versus(each.versus));
@@ -269,12 +270,12 @@ const READER = (() => {
     const rows = [...each.votes, ...each.people].flatMap(vote => {
       const category = vote.error_category === "NONE" || !vote.error_category ? "" : ` (${vote.error_category})`;
       const label = vote.label ? vote.label + category : "abstained";
-      const cells = [label, vote.severity ?? "–", vote.confidence ?? "–"].map(each => make("td", {}, ...breaking(each)));
+      const cells = [label, vote.severity ?? "–", vote.confidence ?? "–"].map(value => make("td", {}, ...breaking(value)));
       const span = vote.span && each.text !== null ? Array.from(each.text).slice(...vote.span).join("") : "";
       const words = [...vote.words, ...(span ? [["error span", span]] : [])];
       return [make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, vote.rater)), ...cells),
-        ...words.map(([kind, said]) => make("tr", { class: "words" },
-          make("td", { colspan: "4" }, `${spoken(kind)}: `, make("bdi", {}, said))))];
+        ...words.map(([kind, quote]) => make("tr", { class: "words" },
+          make("td", { colspan: "4" }, `${spoken(kind)}: `, make("bdi", {}, quote))))];
     });
     const verdict = each.verdict;
     if (verdict) {
@@ -285,42 +286,42 @@ const READER = (() => {
         make("td", { colspan: "3" }, ...breaking(`${verdict.label}${category}${verdict.split ? ", split" : ""}: ${votes}`))));
     }
     if (!rows.length) return null;
-    const head = ["Who", "Label", "Severity", "Confidence"].map(name => make("th", { scope: "col" }, name));
-    return make("table", {}, make("caption", {}, "Judgements"), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+    const head = ["Rater", "Label", "Severity", "Confidence"].map(name => make("th", { scope: "col" }, name));
+    return make("table", {}, make("caption", {}, "Judgments"), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
   }
 
-  const versus = found => found && make("p", { class: "note" },
-    `Beside the human translation: ${found.verdict} (balance ${found.balance}, ${counted(found.seats, "seat")}).`);
+  const versus = comparison => comparison && make("p", { class: "note" },
+    `Against the human translation: ${comparison.verdict} (balance ${comparison.balance}, ${counted(comparison.seats, "seat")}).`);
 
-  // ---- labelling blind: the form of the spreadsheet, kept in this browser item by item
+  // ---- blind labeling: the form of the spreadsheet; the browser keeps the answers to each item
 
-  const given = new Map(); // what this page knows, should the browser keep nothing
+  const given = new Map(); // answers in this page, in case the browser cannot store them
   let keeps = true;
   const slot = id => JSON.stringify(["variorum", index.corpus, index.annotator, id]);
   function answers(id) {
     if (given.has(id)) return given.get(id);
     try { return JSON.parse(localStorage.getItem(slot(id)) ?? "{}"); } catch { return {}; }
   }
-  function keep(id, said) {
-    given.set(id, said);
-    try { localStorage.setItem(slot(id), JSON.stringify(said)); } catch { keeps = false; }
+  function keep(id, fields) {
+    given.set(id, fields);
+    try { localStorage.setItem(slot(id), JSON.stringify(fields)); } catch { keeps = false; }
   }
   const answered = id => Object.values(answers(id)).some(Boolean);
   const progress = () => {
     const whole = items().filter(id => answers(id).label && !fault(answers(id))).length;
-    return `${whole} of ${counted(items().length, "item")} labelled`;
+    return `${whole} of ${counted(items().length, "item")} labeled`;
   };
 
-  // What keeps an answer from being a whole one, as the import sees it; '' for nothing.
-  function fault(said, candidate = null) {
-    const error = index.errors.includes(said.label), even = text => text.trim().replace(/\s+/g, " ").toLowerCase();
-    if (!Object.values(said).some(Boolean)) return "";
-    if (!said.label) return "A label is missing.";
-    if (error && !said.error_category) return "An error needs a category.";
-    if (!error && said.error_category) return "A category needs an error.";
-    if (!said.severity) return "A severity is missing.";
-    if (candidate !== null && said.error_span && !even(candidate).includes(even(said.error_span)))
-      return "The error span does not stand in the candidate.";
+  // The problem that the import would find in the answers to an item; '' if there is none.
+  function fault(fields, candidate = null) {
+    const error = index.errors.includes(fields.label), even = text => text.trim().replace(/\s+/g, " ").toLowerCase();
+    if (!Object.values(fields).some(Boolean)) return "";
+    if (!fields.label) return "A label is missing.";
+    if (error && !fields.error_category) return "An error needs a category.";
+    if (!error && fields.error_category) return "Only an error has a category.";
+    if (!fields.severity) return "A severity is missing.";
+    if (candidate !== null && fields.error_span && !even(candidate).includes(even(fields.error_span)))
+      return "The error span is not in the candidate.";
     return "";
   }
 
@@ -336,18 +337,18 @@ const READER = (() => {
       return make("label", { class: words ? null : "wide" }, spoken(name), " ", input);
     };
     const form = make("form", { id: "answers", "aria-label": "Answers" }, ...index.answers.map(field));
-    const take = make("button", { type: "button", id: "take" }, "Take the words selected in the candidate as error span");
+    const take = make("button", { type: "button", id: "take" }, "Use the text selected in the candidate as error span");
     const changed = () => {
-      const said = Object.fromEntries(new FormData(form).entries());
-      keep(id, said);
-      problem.textContent = fault(said, content.candidate) || (keeps ? "" : "This browser keeps nothing: save before you close it.");
+      const fields = Object.fromEntries(new FormData(form).entries());
+      keep(id, fields);
+      problem.textContent = fault(fields, content.candidate) || (keeps ? "" : "This browser cannot keep answers: save before you close it.");
       at("count").textContent = progress();
       at("place").selectedOptions[0].textContent = `${number + 1}: ${index.places[number]}${answered(id) ? " ✓" : ""}`;
     };
     take.onclick = () => {
       const range = getSelection().rangeCount ? getSelection().getRangeAt(0) : null;
       if (!range || !candidate.contains(range.startContainer) || !candidate.contains(range.endContainer)) return;
-      form.elements.error_span.value = range.toString(); // of the text itself, not of how it is drawn
+      form.elements.error_span.value = range.toString(); // the characters of the text, unaffected by styles
       changed();
     };
     form.oninput = changed;
@@ -360,7 +361,7 @@ const READER = (() => {
         make("article", {}, make("h3", {}, "Candidate"), candidate), form)));
   }
 
-  // As annotation.guarded: no spreadsheet takes a cell for a formula, a number or a date.
+  // Like annotation.guarded: keeps spreadsheets from reading a cell as a formula, a number or a date.
   const GUARDED = /^'*(?:[=+\-@＝＋－＠\t\r\n]|[\p{Nd}.,:\/eE -]+$)/u;
   function cell(text) {
     const guarded = GUARDED.test(text) ? `'${text}` : text;
@@ -399,8 +400,8 @@ const READER = (() => {
   function filters() {
     const form = at("filters");
     for (const name of [...OF_OUTPUTS, "collection"])
-      form.elements[name].append(...names()[name].map(each => option(each, each)));
-    at("against").append(...index.translators.map(each => option(each, each)), option("nothing", "nothing"));
+      form.elements[name].append(...names()[name].map(value => option(value, value)));
+    at("against").append(...index.translators.map(name => option(name, name)), option("nothing", "nothing"));
     const wanted = () => ({ ...state, ...Object.fromEntries(FILTERS.map(name => [name, form.elements[name].value])),
       against: at("against").value, all: at("all").checked ? "1" : "" });
     form.onsubmit = event => event.preventDefault();

@@ -1,10 +1,10 @@
-"""A reader as a folder of static files that a browser opens from the disk, for reading or for labelling blind.
+"""Readers: folders of static files that a browser opens from disk, to read a corpus or to label its sample blind.
 
-Here: the files, how they hold content, and where they may be put. Not here: what a passage shows (content), which items
-people label, in which order and by which guide (adjudication.annotation), what happens in the browser (reader.js).
+Here: files and folders. Not here: content of the passages (content), the items, order and guide for annotators
+(adjudication.annotation), code that runs in the browser (reader.js).
 
-A page from the disk may fetch nothing, but it may load scripts: so content comes as scripts that hand it to `READER`,
-the index at once and the texts, in shards, when they are looked at.
+A page that is opened from disk cannot fetch data, but it can load scripts. Content is therefore written as scripts that
+pass it to `READER`: the index is loaded with the page, the texts are loaded in shards on demand.
 """
 
 import json
@@ -39,13 +39,13 @@ READER = Kind("reader", "# Variorum reader: ", "# Variorum reader, private, do n
 _OURS = re.compile(rf"(?:{PRIVATE}/)?(?:index\.html|index\.js|reader\.css|reader\.js|texts/\d+\.js)|{README}")
 
 SHARD = 400_000
-"""Characters of JSON after which a shard ends: some dozen passages, which a browser reads in a few milliseconds."""
+"""Characters of JSON after which a shard ends: a few dozen passages, which a browser parses in a few milliseconds."""
 
 STATIC = Path(__file__).parent
 
 
 class WrittenReader(NamedTuple):
-    """Content of a folder: number of passages, number of outputs (including refusals), restricted texts of the corpus.
+    """Summary of a written reader: number of passages, number of outputs (including refusals), restricted texts.
 
     A restricted text is named by its translator, or 'source'.
     """
@@ -61,46 +61,45 @@ def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool 
     Parameters
     ----------
     folder
-        Appears whole or not at all. A former reader there is replaced.
+        Written as a whole or not at all. Replaces an earlier reader.
     private
-        Whether restricted texts are shown, and the words of judges and annotators, who may quote them. Everything that
-        holds texts then lies in a folder of its own, named as in a private export.
+        Whether to include restricted texts, and the words of judges and annotators, which may quote them. All files
+        with texts are then in the subfolder `PRIVATE`.
 
     Raises
     ------
     BadInput
-        As `content.shown`, and for a folder that is no former reader, has files of others or cannot be written, and one
-        that may be shared and would become private.
+        As `content.shown`, and for a folder that cannot be written or has other content than an earlier reader, or if a
+        private reader would replace a public one.
     """
     folder = folder.resolve()
     _check_place(folder, private)
     content = shown(warehouse, corpus, private)
-    restricted = f"restricted texts ({', '.join(content.restricted) or 'none'})"
-    quoting = "the words of judges and annotators, who may quote them"
-    said = f"In it are {restricted} and" if private else f"Left out are {restricted}, outputs that repeat one, and"
-    made = "".join(f"\n- scores made by {each}\n" for each in content.signatures)
-    readme = f"{said} {quoting}.\n\n{len(content.passages)} passages of the benchmark with all outputs.\n{made}"
+    restricted = f"restricted texts ({', '.join(content.restricted) or 'none'}), outputs that repeat one"
+    rights = f"{'Includes' if private else 'Leaves out'} {restricted}, and the words of judges and annotators."
+    methods = "".join(f"\n- scores: {signature}\n" for signature in content.signatures)
+    readme = f"{rights}\n\n{len(content.passages)} passages of the benchmark with all outputs.\n{methods}"
     _put(folder, corpus, private, readme, content.overview, content.passages, content.signatures)
     return WrittenReader(len(content.passages), content.outputs, content.restricted)
 
 
 def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str) -> SentItem:
-    """Write the sample of a corpus that people label, for one of them: items, order and guide are those of `annotate`.
+    """Write a page on which an annotator labels the sample of a corpus, with the items, order and guide of `annotate`.
 
-    Restricted texts are shown, for nobody can judge without them; where there are any, everything that quotes a text
-    lies in a folder of its own. Answers stay in the browser until they are saved as a sheet that `import_labels` reads.
+    Restricted texts are included, since labels require them; all files with texts are then in the subfolder `PRIVATE`.
+    The browser keeps the answers until the annotator saves them as a sheet, which `import_labels` reads.
 
     Raises
     ------
     BadInput
-        As `adjudication.annotation.export_items`, but a former reader is replaced.
+        As `adjudication.annotation.export_items`, except that an earlier reader is replaced.
     """
     folder = folder.resolve()
     (name,) = checked_names([annotator])
     with warehouse.exclusively():  # consistent tables
         current(warehouse, corpus)
         items = drawn_items(warehouse, corpus)
-        texts = ["", *sorted({who for item in items for who in item.references})]
+        texts = ["", *sorted({translator for item in items for translator in item.references})]
         rights = rights_of(warehouse, corpus, texts).filter(pl.col("restricted"), pl.col("translator").is_in(texts))
         items = in_order(items, name, audits(warehouse)[corpus].seed)
         key = pl.DataFrame({"corpus": [corpus]})
@@ -108,29 +107,28 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
     restricted = named(rights["translator"])
     _check_place(folder, bool(restricted))
     index: Record = {
-        "corpus": corpus, "private": bool(restricted), "annotator": name, "items": [each.item for each in items],
-        "places": [each.place for each in items], "answers": list(ANSWERS), "errors": list(ERRORS),
+        "corpus": corpus, "private": bool(restricted), "annotator": name, "items": [item.item for item in items],
+        "places": [item.place for item in items], "answers": list(ANSWERS), "errors": list(ERRORS),
         "words": {"label": LABELS, "error_category": CATEGORIES, "severity": SEVERITIES, "confidence": CONFIDENCES},
     }  # fmt: skip
-    passages = [_blind(each, described["source_language"] or "", described["target_language"] or "") for each in items]
-    warning = f"Texts that may not be passed on are in it: {', '.join(restricted)}.\n\n" if restricted else ""
+    passages = [_blind(item, described["source_language"] or "", described["target_language"] or "") for item in items]
+    warning = f"Includes restricted texts ({', '.join(restricted)}): do not pass it on.\n\n" if restricted else ""
     readme = (
-        f"{warning}{len(items)} items for {name}. Answers are kept by this browser on this machine only: save the "
-        f"labels often, and send the file back. `variorum import labels FILE` takes it in.\n"
+        f"{warning}{len(items)} items for {name}. Only this browser on this machine keeps the answers: save the labels "
+        "often, and send the file back. `variorum import labels FILE` imports it.\n"
     )
     _put(folder, f"{corpus}, items for {name}", bool(restricted), readme, index, passages)
     return SentItem(len(items), restricted)
 
 
 def _blind(item: SheetItem, source_language: str, target_language: str) -> Record:
-    texts = [
-        ("", source_language, item.source),
-        *((who, target_language, item.references[who]) for who in sorted(item.references)),
-    ]
+    """Record of an item: source, references and the candidate, without its model."""
+    texts = [("", source_language, item.source)]
+    texts += [(translator, target_language, item.references[translator]) for translator in sorted(item.references)]
     return {
         "texts": [
-            {"name": who, "language": language, "text": text, "complete": True, "drift": None, "characters": len(text)}
-            for who, language, text in texts
+            {"name": name, "language": language, "text": text, "complete": True, "drift": None, "characters": len(text)}
+            for name, language, text in texts
         ],
         "language": target_language, "candidate": item.candidate,
     }  # fmt: skip
@@ -140,7 +138,7 @@ def _put(
     folder: Path, title: str, private: bool, readme: str, index: Record, passages: Iterable[Record],
     signatures: Iterable[str] = (),
 ) -> None:  # fmt: skip
-    """Write the files. The index learns in which shard each passage is."""
+    """Write the files, after adding the shard of each passage to the index."""
     room = f"{PRIVATE}/" if private else ""
     shards = list(_shards(passages))
     index["shards"] = [number for number, shard in enumerate(shards) for _ in shard]
@@ -148,7 +146,7 @@ def _put(
     filled = page.substitute(
         title=escape(f"{'PRIVATE, do not pass on: ' if private else ''}{title}"),
         guide=page_of(guide()) if "annotator" in index else "",
-        made=f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in signatures)}</ul>",
+        made=f"<ul>{''.join(f'<li>{escape(signature)}</li>' for signature in signatures)}</ul>",
         mode="blind" if "annotator" in index else "reading",
     )
     files = {
@@ -157,20 +155,20 @@ def _put(
         **{f"{room}{name}": (STATIC / name).read_bytes() for name in ("reader.js", "reader.css")},
         **{f"{room}texts/{n:03}.js": _script("texts", n, shard) for n, shard in enumerate(shards)},
         README: (
-            f"{READER.private if private else READER.public}{title}\n\nOpen `{room}index.html` in a browser; nothing "
-            f"is loaded from any network. {readme}"
+            f"{READER.private if private else READER.public}{title}\n\nOpen `{room}index.html` in a browser; the page "
+            f"uses no network. {readme}"
         ).encode(),
     }
     put(files, folder)
 
 
 def _shards(passages: Iterable[Record]) -> Iterator[list[Record]]:
-    """Passages in groups of similar size in characters."""
+    """Passages in groups of about `SHARD` characters."""
     group: list[Record] = []
     size = 0
-    for each in passages:
-        group.append(each)
-        size += len(_json(each))
+    for passage in passages:
+        group.append(passage)
+        size += len(_json(passage))
         if size > SHARD:
             yield group
             group, size = [], 0
@@ -183,7 +181,7 @@ def _script(name: str, *content: object) -> bytes:
 
 
 def _json(content: object) -> str:
-    """JSON that is also valid JavaScript, and cannot close a script element if it is inlined into a page."""
+    """JSON that is valid JavaScript and has no `<`, so it cannot end a script element."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", r"\u003c").replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
 
@@ -210,11 +208,10 @@ def _inline(text: str) -> str:
 
 
 def _check_place(folder: Path, private: bool) -> None:
-    """Refuse a folder that holds anything but an earlier reader, or a public reader if this one is private."""
+    """Raise BadInput unless the folder is vacant or may be replaced (see `write_reader`)."""
     if not check_replaceable(folder, READER, private):
         return
     files = sorted(each.relative_to(folder).as_posix() for each in folder.rglob("*") if not each.is_dir())
     if others := [file for file in files if not _OURS.fullmatch(file)]:
-        raise BadInput(
-            folder, others[0], "is no file of a reader, perhaps labels", "move it away, or give another folder"
-        )
+        problem = "is not a file of a reader, perhaps labels"
+        raise BadInput(folder, others[0], problem, "move it away, or give another folder")

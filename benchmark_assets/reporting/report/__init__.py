@@ -1,4 +1,4 @@
-"""The report: one page for a browser with every aggregate. What draws takes a second to import: not here."""
+"""The report: one HTML page with all aggregates. This module imports no charts, since their library takes a second."""
 
 ASSETS = [
     "leaderboard", "metric_rank", "closest_share", "drift_score", "human_baseline", "triage", "audit_outcome",
@@ -6,4 +6,4 @@ ASSETS = [
     "model_call", "head_to_head", "system_comparison", "translator_agreement", "slice_summary", "sensitivity",
     "rubric_summary", "adherence_summary", "ensemble_calibration", "understanding_comparison",
 ]  # fmt: skip
-"""What the report is made from."""
+"""Assets that the report reads."""

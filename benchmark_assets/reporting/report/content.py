@@ -1,11 +1,11 @@
-"""What the report says: exhibits out of the warehouse's aggregates, by corpus, and those that are of no corpus.
+"""Content of the report: exhibits from the warehouse's aggregates, for each corpus and across corpora.
 
-Here: which rows, in which order, under which words. Texts of sources, references, outputs, judges and annotators are
-not read at all: a report may be passed on. Not here: tables of detail, which have no chart (details), how a table
-or a chart is shown (exhibits, charts, page).
+Here: the rows of each exhibit, their order, and the explanations. No texts of sources, references, outputs, judges or
+annotators are read, so a report may be passed on. Not here: exhibits without a chart (details), the rendering of tables
+and charts (exhibits, charts, page).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
@@ -18,49 +18,38 @@ from benchmark_assets.metrics.measures import MEAN_RANK, RANKED
 from benchmark_assets.metrics.summary import DRIFT
 from benchmark_assets.reporting.leaderboard import HEADLINE
 from benchmark_assets.reporting.report import ASSETS, charts, details
-from benchmark_assets.reporting.report.exhibits import (
-    Exhibit,
-    Home,
-    Part,
-    column,
-    columns,
-    exhibit,
-    named,
-    points,
-    signatures,
-)  # fmt: skip
+from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, column, columns, named, plotted
 from resources import catalogue
 from resources.keys import CORPUS
 from resources.tables import ENDS, cell, cells, text
 from resources.warehouse import Warehouse
 
 ANY = "any"
-"""In a filter of the reader: whatever it is, if there is one."""
+"""Value of a filter of the reader that matches every value except a missing one."""
 MOST_BARS = 30
 BINS = 45
 BEYOND = 1.5
-"""How far beyond the last edge of the bands a histogram goes, as a multiple of it."""
+"""End of the axis of a histogram, as a multiple of the last edge between bands."""
 QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95}
 
 
 def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
-    """The parts of the report that have anything to say.
+    """The parts of the report, without empty parts.
 
     Parameters
     ----------
     corpora
-        Corpora to report; by default all, and also base sets, understanding and costs, which belong to no corpus.
+        Corpora to report. By default all corpora, followed by base sets, understanding and costs, which belong to no
+        corpus.
     """
     with warehouse.exclusively():  # consistent tables
         columns = ["asset", "model", "passage", "task", "version", "updated_at"]
         home = Home(warehouse, warehouse.read("materialization", pl.DataFrame({"asset": ASSETS}), columns))
-        chosen = corpora or sorted(warehouse.read("corpus", columns=["corpus"])["corpus"])
-        found = [Part(corpus, [e for make in OF_CORPUS for e in make(home, corpus)]) for corpus in chosen]
+        names = corpora or sorted(warehouse.read("corpus", columns=["corpus"])["corpus"])
+        sections = [Part(corpus, [e for make in OF_CORPUS for e in make(home, corpus)]) for corpus in names]
         if not corpora:
-            found += [
-                Part(title, exhibits) for title, make in OF_NONE.items() if (exhibits := list(make(home)))
-            ]  # fmt: skip
-    return [part for part in found if part.exhibits]
+            sections += [Part(title, make(home)) for title, make in OF_NONE.items()]
+    return [part for part in sections if part.exhibits]
 
 
 def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
@@ -72,102 +61,100 @@ def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
     clusters = ranks.filter(measure="sim_best", kind="model").select("kind", "system", "cluster")
     board = board.join(clusters, on=["kind", "system"], how="left", maintain_order="left")
     board = board.with_columns(
-        pl.col("system") + pl.when("removed").then(pl.lit(" (removed)")).otherwise(pl.lit("")),
-        model=pl.col("system"),
+        pl.col("system") + pl.when("removed").then(pl.lit(" (removed)")).otherwise(pl.lit("")), model=pl.col("system")
     )
     behind = _where(board.with_columns(model=pl.when(kind="model").then("model")), corpus, "model", closest=ANY)
-    shown = [
+    table = [
         *columns(board, "leaderboard", "rank", "system", "kind"), column(board, "metric_rank", "cluster"),
         *columns(board, "leaderboard", *HEADLINE, passages=behind),
     ]  # fmt: skip
-    drawn = [
-        board.select(
-            "kind", panel=pl.lit(catalogue.label(name)), row=named("system", "kind"), **points("leaderboard", name)
-        )
+    plot_rows = pl.concat(
+        plotted(board, "leaderboard", name, named("system", "kind"), "kind", pl.lit(catalogue.label(name)))
         for name in ("sim_best", "drift", "chrf", "bleu", "comet_avg")
-    ]
-    several = clusters["cluster"].drop_nulls()
+    )
     words = (
-        "Models and human translators, best first. A human translator's row scores that translator against the others, "
-        "with one reference fewer than a model has: it says how far apart people are. "
-        + (
-            "Models of the same cluster cannot be told apart by similarity, at 5 % corrected for the number of pairs."
-            if len(several) else ""
+        "Models and human translators, best first. A human translator is scored against the other translators, so with "
+        "one reference fewer than a model, which shows how much human translations differ."
+    )
+    if clusters["cluster"].count():
+        words += (
+            " Models in the same cluster do not differ significantly in similarity (5 % level, corrected for the "
+            "number of pairs)."
         )
-    )  # fmt: skip
-    found = [exhibit(
-        "Leaderboard", words, shown, _intervals(drawn, "95 % interval"), signatures(board),
-        home.rests(corpus, "leaderboard", "metric_rank", "drift_score", "human_baseline"),
+    exhibits = [home.exhibit(
+        corpus, "Leaderboard", words, table, board, _intervals(plot_rows, "95 % interval"),
+        "leaderboard", "metric_rank", "drift_score", "human_baseline",
     )]  # fmt: skip
     overall = ranks.filter(measure=MEAN_RANK).sort("value", "system")
     if len(overall):
-        found.append(_ranks(home, corpus, ranks, overall))
-    return found
+        exhibits.append(_ranks(home, corpus, ranks, overall))
+    return exhibits
 
 
 def _ranks(home: Home, corpus: str, ranks: pl.DataFrame, overall: pl.DataFrame) -> Exhibit:
     """Ranks in each measure, best mean rank first."""
     keys = ["kind", "system"]
-    shown = [
+    table = [
         *columns(overall, "metric_rank", "system", "kind"),
         column(overall, "metric_rank", "value", heading=catalogue.label(MEAN_RANK)),
     ]
     for name in [each.name for each in RANKED if each.name in set(ranks["measure"])]:
-        own = overall.select(keys).join(ranks.filter(measure=name), on=keys, how="left", maintain_order="left")
-        shown.append(column(own, "metric_rank", "rank", heading=catalogue.label(name)))
-    rows = overall.select("kind", panel=pl.lit(""), row=named("system", "kind"), **points("metric_rank", "value"))
-    words = "Rank of each system among the models in every measure, and the mean of its ranks; 1 is best."
-    chart = _intervals([rows], "mean rank, 95 % interval", width=charts.WIDE)
-    return exhibit("Ranks", words, shown, chart, signatures(overall), home.rests(corpus, "metric_rank"))
+        rows = overall.select(keys).join(ranks.filter(measure=name), on=keys, how="left", maintain_order="left")
+        table.append(column(rows, "metric_rank", "rank", heading=catalogue.label(name)))
+    plot_rows = plotted(overall, "metric_rank", "value", named("system", "kind"), "kind")
+    words = "Rank of each system among the models in each measure, and mean of its ranks; 1 is best."
+    chart = _intervals(plot_rows, "mean rank, 95 % interval", width=charts.WIDE)
+    return home.exhibit(corpus, "Ranks", words, table, overall, chart, "metric_rank")
 
 
 def drift(home: Home, corpus: str) -> list[Exhibit]:
-    """Distribution of drift, and number of outputs in each band, by system."""
+    """Distribution of drift, and number of outputs in each band of drift, by system."""
     warehouse = home.warehouse
     models = _of(warehouse.read("drift_score", columns=["model", "passage", "drift", "embedder"]), corpus)
     people = _of(warehouse.read("human_baseline", columns=["translator", "passage", "drift", "embedder"]), corpus)
-    both = pl.concat([
+    scores = pl.concat([
         models.select("drift", "embedder", system="model", kind=pl.lit("model")),
         people.select("drift", "embedder", system="translator", kind=pl.lit("human")),
     ]).drop_nulls("drift")  # fmt: skip
-    if both.is_empty():
+    if scores.is_empty():
         return []
     edges = audits(warehouse)[corpus].bands
-    middle = both.group_by("kind", "system").agg(
+    systems = scores.group_by("kind", "system").agg(
         outputs=pl.len(), **{name: pl.col("drift").quantile(at, "linear") for name, at in QUANTILES.items()}
     )
-    middle = middle.sort("median", "kind", "system")
-    bands = band_names(edges)
-    places = both.with_columns(band=pl.sum_horizontal(pl.lit(0), *(pl.col("drift") > edge for edge in edges)))
-    middle = middle.with_columns(model=pl.when(kind="model").then("system"))
-    shown = columns(
-        middle, "drift_score", "system", "kind", "outputs", outputs=_where(middle, corpus, "model", band=ANY)
+    systems = systems.sort("median", "kind", "system").with_columns(model=pl.when(kind="model").then("system"))
+    banded = scores.with_columns(band=pl.sum_horizontal(pl.lit(0), *(pl.col("drift") > edge for edge in edges)))
+    table = columns(
+        systems, "drift_score", "system", "kind", "outputs", outputs=_where(systems, corpus, "model", band=ANY)
     )
-    shown += [column(middle.select(drift=name), "drift_score", "drift", heading=name) for name in QUANTILES]
-    for at, band in enumerate(bands):
-        own = places.filter(band=at).group_by("kind", "system").agg(outputs=pl.len())
-        own = middle.drop("outputs").join(own, on=["kind", "system"], how="left", maintain_order="left")
-        own = own.with_columns(pl.col("outputs").fill_null(0))
-        behind = _where(own, corpus, "model", band=band)
-        shown.append(column(own, "drift_score", "outputs", behind, heading=f"drift {band}"))
+    table += [column(systems.select(drift=name), "drift_score", "drift", heading=name) for name in QUANTILES]
+    for at, band in enumerate(band_names(edges)):
+        counts = banded.filter(band=at).group_by("kind", "system").agg(outputs=pl.len())
+        counts = systems.drop("outputs").join(counts, on=["kind", "system"], how="left", maintain_order="left")
+        counts = counts.with_columns(pl.col("outputs").fill_null(0))
+        behind = _where(counts, corpus, "model", band=band)
+        table.append(column(counts, "drift_score", "outputs", behind, heading=f"drift {band}"))
     most = max(edges) * BEYOND
-    chart = charts.distribution(_histogram(both, middle, most), edges, most, "drift")
+    chart = charts.distribution(_histogram(scores, systems, most), edges, most, "drift")
     words = (
-        "How far outputs lie from the centre of the references, in units of the spread of the human translations. "
-        "Dashed lines part the bands, the thick line is the median; what lies beyond the axis stands in its last bar. "
-        "Quantiles and counts describe these outputs and are no estimates: they have no intervals."
+        "Distance of outputs from the centroid of the references, in units of the spread of the human translations. "
+        "Dashed lines separate the bands, the thick line is the median, and the last bar includes all greater values. "
+        "Quantiles and counts describe these outputs; they are not estimates, so they have no intervals."
     )
-    rests = home.rests(corpus, "drift_score", "human_baseline", "triage")
-    made = [f"embedder: {each}; {DRIFT}" for each in both["embedder"].unique().sort()]
-    return [exhibit("Drift", words, shown, chart, made, rests)]
+    methods = [f"embedder: {embedder}; {DRIFT}" for embedder in scores["embedder"].unique().sort()]
+    return [home.exhibit(
+        corpus, "Drift", words, table, methods, chart, "drift_score", "human_baseline", "triage"
+    )]  # fmt: skip
 
 
-def _histogram(both: pl.DataFrame, middle: pl.DataFrame, most: float) -> pl.DataFrame:
-    """Share of each system's values in bins of equal width up to `most`; the last bin has all greater values too."""
+def _histogram(scores: pl.DataFrame, systems: pl.DataFrame, most: float) -> pl.DataFrame:
+    """Share of each system's values in bins of equal width up to `most`; the last bin includes greater values."""
     width = most / BINS
     place = (pl.col("drift") / width).floor().clip(0, BINS - 1).cast(pl.Int32)
-    bins = both.group_by("kind", "system", place.alias("bin")).agg(count=pl.len())
-    bins = middle.join(bins, on=["kind", "system"], maintain_order="left_right").sort("median", "kind", "system", "bin")
+    bins = scores.group_by("kind", "system", place.alias("bin")).agg(count=pl.len())
+    bins = systems.join(bins, on=["kind", "system"], maintain_order="left_right").sort(
+        "median", "kind", "system", "bin"
+    )
     return bins.select(
         "kind", row=named("system", "kind"), start=pl.col("bin") * width, end=(pl.col("bin") + 1) * width,
         share=pl.col("count") / pl.col("outputs"), median=pl.col("median").clip(upper_bound=most),
@@ -175,40 +162,39 @@ def _histogram(both: pl.DataFrame, middle: pl.DataFrame, most: float) -> pl.Data
 
 
 def severity(home: Home, corpus: str) -> list[Exhibit]:
-    """Error rates by band of drift and by model: from the panel's verdicts, and from people's labels on a sample."""
+    """Error rates by band of drift and by model, from the panel's verdicts and from people's labels of a sample."""
     rows = home.read("audit_outcome", corpus).filter(pl.col("judged") > 0)
     if rows.is_empty():
         return []
-    rests = home.rests(corpus, "audit_outcome", "triage")
     bands = {band: at for at, band in enumerate(band_names(audits(home.warehouse)[corpus].bands))}
-    found = []
-    whole = "By the panel's verdicts on what lies far from the references, and by people's labels on a sample of all."
+    exhibits = []
+    words = "By the panel's verdicts on outputs with high drift, and by people's labels of a sample of all outputs."
     for title, by, other in (("Errors by band of drift", "band", "model"), ("Errors by model", "model", "band")):
-        own = rows.filter(pl.col(by) != "", pl.col(other) == "")
+        group = rows.filter(pl.col(by) != "", pl.col(other) == "")
         place = pl.col("band").replace_strict(bands, default=len(bands), return_dtype=pl.Int32)
-        own = own.sort("raters", place if by == "band" else "any_rate", by)
-        if own.is_empty():
+        group = group.sort("raters", place if by == "band" else "any_rate", by)
+        if group.is_empty():
             continue
-        outputs = _where(own, corpus, by, band=ANY) if by == "model" else _where(own, corpus, by)
-        judged = _where(own, corpus, by, label=ANY, raters=_by_people())
+        outputs = _where(group, corpus, by, band=ANY) if by == "model" else _where(group, corpus, by)
+        judged = _where(group, corpus, by, label=ANY, raters=_by_people())
         labeled = {
-            name: _where(own, corpus, by, label=label, raters=_by_people()) for name, label in LABELS.items()
+            name: _where(group, corpus, by, label=label, raters=_by_people()) for name, label in LABELS.items()
         }  # fmt: skip
-        shown = columns(
-            own, "audit_outcome", by, "raters", "outputs", "judged", *LABELS, "major_rate", "any_rate",
+        table = columns(
+            group, "audit_outcome", by, "raters", "outputs", "judged", *LABELS, "major_rate", "any_rate",
             outputs=outputs, judged=judged, **labeled,
         )  # fmt: skip
-        order = list(bands) if by == "band" else own[by].unique(maintain_order=True).to_list()
-        chart = charts.shares(_stacked(own, by), order, "share of the outputs judged")
-        found.append(exhibit(title, whole, shown, chart, signatures(own), rests))
+        order = list(bands) if by == "band" else group[by].unique(maintain_order=True).to_list()
+        chart = charts.shares(_stacked(group, by), order, "share of the judged outputs")
+        exhibits.append(home.exhibit(corpus, title, words, table, group, chart, "audit_outcome", "triage"))
     estimates = home.read("error_estimate", corpus).filter(region="all").sort("any_rate", "model")
     if len(estimates):
-        found.append(_estimates(home, corpus, estimates))
-    return found
+        exhibits.append(_estimates(home, corpus, estimates))
+    return exhibits
 
 
 def _stacked(rows: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Share of each label in each row, and the sum of the shares of the labels before it."""
+    """Rows of `charts.shares`: share of each label, and sum of the shares of the labels before it."""
     levels = list(LABELS)
     total = pl.sum_horizontal(levels)
     return pl.concat([
@@ -220,32 +206,37 @@ def _stacked(rows: pl.DataFrame, by: str) -> pl.DataFrame:
 
 
 def _estimates(home: Home, corpus: str, rows: pl.DataFrame) -> Exhibit:
+    """Estimated error rates of all outputs, by model."""
     rates = ("minor_rate", "major_rate", "any_rate")
-    shown = columns(
+    table = columns(
         rows, "error_estimate", "model", "outputs", "labelled", "covered", *rates,
         outputs=_where(rows, corpus, "model", band=ANY),
         labelled=_where(rows, corpus, "model", label=ANY, raters=PEOPLE),
     )  # fmt: skip
     (model,) = cells("error_estimate", "model")
-    drawn = [
-        rows.select(
-            panel=pl.lit(catalogue.column("error_estimate", name).label), row=model, kind=pl.lit("people"),
-            **points("error_estimate", name),
-        ) for name in rates
-    ]  # fmt: skip
-    words = (
-        "Error rates, from a sample that was drawn by model and band and that people labelled. They speak of the "
-        "outputs of those models and bands from which some are labelled"
+    plot_rows = pl.concat(
+        plotted(
+            rows,
+            "error_estimate",
+            name,
+            model,
+            pl.lit("people"),
+            pl.lit(catalogue.column("error_estimate", name).label),
+        )
+        for name in rates
     )
     least = float(rows["covered"].min() or 0)  # type: ignore[arg-type]
-    words += ", which are all." if least == 1 else f", the share covered: {100 * least:.1f} % or more of a row."
-    chart = _intervals(drawn, "% of the outputs covered, 95 % interval", width=220, columns=3)
-    rests = home.rests(corpus, "error_estimate")
-    return exhibit("Errors of all outputs", words, shown, chart, signatures(rows), rests)
+    extent = "all outputs" if least == 1 else f"{100 * least:.1f} % or more of the outputs of each model"
+    words = (
+        "Error rates, estimated from a sample that was drawn by model and band of drift and labeled by people. The "
+        f"estimates cover every model and band with labeled outputs: {extent}."
+    )
+    chart = _intervals(plot_rows, "% of the outputs covered, 95 % interval", width=220, columns=3)
+    return home.exhibit(corpus, "Errors of all outputs", words, table, rows, chart, "error_estimate")
 
 
 def categories(home: Home, corpus: str) -> list[Exhibit]:
-    """Errors by category."""
+    """Number of errors by category, as found by the panel and by people."""
     rows = home.read("error_category", corpus).filter(pl.col("minor") + pl.col("major") > 0, model="")
     rows = rows.sort("raters", "major", "minor", "error_category", descending=[False, True, True, False])
     if rows.is_empty():
@@ -255,18 +246,17 @@ def categories(home: Home, corpus: str) -> list[Exhibit]:
         for name in ("minor", "major")
     }
     names = ("raters", "error_category", "minor", "minor_share", "major", "major_share")
-    shown = columns(rows, "error_category", *names, **labeled)
-    drawn = pl.concat([
+    table = columns(rows, "error_category", *names, **labeled)
+    plot_rows = pl.concat([
         rows.select(
             row=pl.format("{} ({})", "error_category", "raters"), kind=pl.lit(name), value=name,
             words=pl.col(name).cast(pl.String),
         ) for name in ("minor", "major")
     ])  # fmt: skip
     levels = {"minor": charts.LEVELS["minor"], "major": charts.LEVELS["major"]}
-    chart = charts.amounts(drawn, "errors", levels)
-    words = "What kind of errors were found, by the panel and by people."
-    rests = home.rests(corpus, "audit_outcome")
-    return [exhibit("Errors by category", words, shown, chart, signatures(rows), rests)]
+    chart = charts.amounts(plot_rows, "errors", levels)
+    words = "Number of errors of each category, as found by the panel and by people."
+    return [home.exhibit(corpus, "Errors by category", words, table, rows, chart, "audit_outcome")]
 
 
 def closest(home: Home, corpus: str) -> list[Exhibit]:
@@ -278,72 +268,69 @@ def closest(home: Home, corpus: str) -> list[Exhibit]:
     systems = rows.group_by(keys, maintain_order=True).agg(pl.col("passages").max())
     systems = systems.with_columns(model=pl.when(kind="model").then("system"))
     behind = _where(systems, corpus, "model", closest=ANY)
-    shown = columns(systems, "closest_share", "system", "kind", "passages", passages=behind)
+    table = columns(systems, "closest_share", "system", "kind", "passages", passages=behind)
     for translator in sorted(rows["translator"].unique()):
-        own = systems.join(rows.filter(translator=translator), on=keys, how="left", maintain_order="left")
-        where = _where(own, corpus, "model", closest=translator)
-        shown.append(column(own, "closest_share", "share", where, heading=f"{translator} %"))
-    drawn = rows.select(row=named("system", "kind"), kind="translator", **points("closest_share", "share"))
-    chart = charts.dodged(drawn, "% of passages, 95 % interval", domain=[0, 100])
-    words = "In how many passages each translator's reference is the one most similar to what a system wrote."
-    rests = home.rests(corpus, "closest_share")
-    return [exhibit("Closest reference", words, shown, chart, signatures(rows), rests)]
+        shares = systems.join(rows.filter(translator=translator), on=keys, how="left", maintain_order="left")
+        where = _where(shares, corpus, "model", closest=translator)
+        table.append(column(shares, "closest_share", "share", where, heading=f"{translator} %"))
+    plot_rows = plotted(rows, "closest_share", "share", named("system", "kind"), "translator")
+    chart = charts.dodged(plot_rows, "% of passages, 95 % interval", domain=[0, 100])
+    words = "Share of passages in which each translator's reference is the one most similar to a system's output."
+    return [home.exhibit(corpus, "Closest reference", words, table, rows, chart, "closest_share")]
 
 
 def concordance(home: Home, corpus: str) -> list[Exhibit]:
-    """Concordance of the measures: whether they order the models alike."""
+    """Concordance of the measures: how similarly they rank the models."""
     rows = home.read("metric_concordance", corpus).filter(pl.col("value").is_not_null())
     pairs = rows.filter(statistic="tau_b").sort("value", "measure", "other", descending=[True, False, False])
     if pairs.is_empty():
         return []
     together = rows.filter(statistic="W")
-    shown = [
+    table = [
         *columns(pairs, "metric_concordance", "measure", "other", "models"),
         column(pairs, "metric_concordance", "value", heading="Kendall's τ-b"),
     ]
-    drawn = pairs.select(
-        panel=pl.lit(""), row=pl.format("{} / {}", *cells("metric_concordance", "measure", "other")),
-        kind=pl.lit("model"), **points("metric_concordance", "value"),
-    )  # fmt: skip
-    words = "Whether each two measures order the models alike: 1 the same order, -1 the reverse, 0 unrelated."
+    pair = pl.format("{} / {}", *cells("metric_concordance", "measure", "other"))
+    plot_rows = plotted(pairs, "metric_concordance", "value", pair, pl.lit("model"))
+    words = "Rank correlation of each pair of measures over the models: 1 is the same order, -1 the reverse order."
     if len(together):
         value, models = together.select(cells("metric_concordance", "value", "models")).row(0)
-        words += f" Kendall's W of all: {value}, over {models} models."
-    chart = _intervals([drawn], "τ-b, 95 % interval", width=charts.WIDE, rule=0, domain=[-1, 1])
-    rests = home.rests(corpus, "metric_rank")
-    return [exhibit("Concordance of measures", words, shown, chart, signatures(rows), rests)]
+        words += f" Kendall's W of all measures: {value}, over {models} models."
+    chart = _intervals(plot_rows, "τ-b, 95 % interval", width=charts.WIDE, rule=0, domain=[-1, 1])
+    return [home.exhibit(corpus, "Concordance of measures", words, table, rows, chart, "metric_rank")]
 
 
 def calibration(home: Home, corpus: str) -> list[Exhibit]:
-    """Agreement of judges and the panel with people."""
+    """Agreement of the judges and of the panel with people, and agreement by the judges' confidence."""
     rows = home.read("judge_calibration", corpus).sort("kappa", "judge", descending=[True, False], nulls_last=True)
     if rows.is_empty():
         return []
     names = ("judge", "outputs", "exact", "major_precision", "major_recall", "major_f1", "any_f1", "kappa")
-    shown = columns(rows, "judge_calibration", *names)
+    table = columns(rows, "judge_calibration", *names)
     kind = pl.when(pl.col("judge").str.starts_with("panel")).then(pl.lit("panel")).otherwise(pl.lit("judge"))
-    judged = [
-        rows.select(
-            panel=pl.lit(catalogue.column("judge_calibration", name).heading), row="judge", kind=kind,
-            **points("judge_calibration", name),
-        ) for name in ("exact", "major_f1", "any_f1", "kappa")
-    ]  # fmt: skip
-    words = "Each judge, the panel, and the panel without one of them, against what people labelled."
-    chart = _intervals(judged, "95 % interval")
-    rests = home.rests(corpus, "judge_calibration")
-    found = [exhibit("Calibration of the judges", words, shown, chart, signatures(rows), rests)]
-    sure = home.read("judge_reliability", corpus).sort("judge", "confidence")
-    if len(sure):
-        shown = columns(sure, "judge_reliability")
-        drawn = sure.select(row="judge", kind="confidence", **points("judge_reliability", "agreement"))
-        chart = charts.dodged(drawn, "% that agree with people, 95 % interval", domain=[0, 100])
-        words = "How often a judge says what people say, by how sure it says it is."
-        found.append(exhibit("Confidence of the judges", words, shown, chart, signatures(sure), rests))
-    return found
+    plot_rows = pl.concat(
+        plotted(
+            rows, "judge_calibration", name, "judge", kind, pl.lit(catalogue.column("judge_calibration", name).heading)
+        )
+        for name in ("exact", "major_f1", "any_f1", "kappa")
+    )
+    words = "Agreement with people's labels of each judge, of the panel, and of the panel without one judge."
+    chart = _intervals(plot_rows, "95 % interval")
+    exhibits = [home.exhibit(corpus, "Calibration of the judges", words, table, rows, chart, "judge_calibration")]
+    reliability = home.read("judge_reliability", corpus).sort("judge", "confidence")
+    if len(reliability):
+        table = columns(reliability, "judge_reliability")
+        agreements = plotted(reliability, "judge_reliability", "agreement", "judge", "confidence")
+        chart = charts.dodged(agreements, "% that agree with people, 95 % interval", domain=[0, 100])
+        words = "How often each judge agrees with people, by the confidence that the judge states."
+        exhibits.append(
+            home.exhibit(corpus, "Confidence of the judges", words, table, reliability, chart, "judge_calibration")
+        )
+    return exhibits
 
 
 def literary(home: Home, corpus: str) -> list[Exhibit]:
-    """Scores of models against the human translations."""
+    """Scores of models compared with the human translations, by aspect."""
     rows = home.read("literary_score", corpus)
     if rows.is_empty():
         return []
@@ -355,33 +342,32 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
         .join(first, on=["model", "aspect"], how="left")
         .sort("aspect", "best", "model", descending=[False, True, False], nulls_last=True)
     )
-    whole = rows.with_columns(model=pl.when(aspect="").then("model"))  # the reader knows verdicts, not those of aspects
+    overall = rows.with_columns(model=pl.when(aspect="").then("model"))  # the reader has verdicts of the ensemble only
     verdicts = ("machine", "unsure", "human")
-    shown = columns(
+    table = columns(
         rows, "literary_score", "aspect", "model", "chunks", "works", *verdicts, "score", "interval_of", "first_rate",
-        chunks=_where(whole, corpus, "model", verdict=ANY),
-        **{verdict: _where(whole, corpus, "model", verdict=verdict) for verdict in verdicts},
+        chunks=_where(overall, corpus, "model", verdict=ANY),
+        **{verdict: _where(overall, corpus, "model", verdict=verdict) for verdict in verdicts},
     )  # fmt: skip
     (aspect,) = cells("literary_score", "aspect")
-    drawn = rows.select(panel=aspect, row="model", kind=pl.lit("model"), **points("literary_score", "score"))
-    chart = _intervals([drawn], "score, 95 % interval", rule=PARITY, domain=[0, 100])
+    plot_rows = plotted(rows, "literary_score", "score", "model", pl.lit("model"), aspect)
+    chart = _intervals(plot_rows, "score, 95 % interval", rule=PARITY, domain=[0, 100])
     words = (
-        "Models against the human translation: 50 (dashed) is parity, above it the model is found better. Judges that "
-        "do not look at the place prefer the first text in 50 %."
+        "Models compared with the human translation: 50 (dashed) is parity; above 50, the model is preferred. Judges "
+        " without a position bias prefer the first text in 50 % of the comparisons."
     )
-    rests = home.rests(corpus, "literary_score", "head_to_head")
-    return [exhibit("Literary scores", words, shown, chart, signatures(rows), rests)]
+    return [home.exhibit(corpus, "Literary scores", words, table, rows, chart, "literary_score", "head_to_head")]
 
 
 def pairwise(home: Home) -> list[Exhibit]:
     """LT of models and anchors by slice.
 
-    Each base set and contract has its own exhibit, since scores under different contracts are not comparable.
+    There is an exhibit for each base set and contract, since scores under different contracts are not comparable.
     """
     models, anchors = (home.warehouse.read(table) for table in ("pairwise_score", "anchor_score"))
     shared = ["base_set", "slice", "items", "matches", "wins", "ties", "excluded", "win_rate", "win_rate_low",
               "win_rate_high", "problem", "contract", "signature"]  # fmt: skip
-    every = pl.concat([
+    scores = pl.concat([
         models.select(
             *shared, *(f"{name}{end}" for name in ("first_rate", "lt", "lt_fixed", "en") for end in ENDS),
             kind=pl.lit("model"), system="model",
@@ -390,112 +376,110 @@ def pairwise(home: Home) -> list[Exhibit]:
             *shared, kind=pl.lit("anchor"), system="anchor", **{f"lt_fixed{end}": f"lt{end}" for end in ENDS}
         ),
     ], how="diagonal")  # fmt: skip
-    groups = every.select("base_set", "contract").unique().sort("base_set", "contract")
+    groups = scores.select("base_set", "contract").unique().sort("base_set", "contract")
     several = groups.filter(pl.col("base_set").is_duplicated())["base_set"].to_list()
-    found, rests = [], home.rests("", "pairwise_score", "anchor_score")
+    exhibits = []
     for number, (base_set, contract) in enumerate(groups.iter_rows(), start=1):
-        rows = every.filter(base_set=base_set, contract=contract)
+        rows = scores.filter(base_set=base_set, contract=contract)
         overall = rows.filter(slice="overall").select("kind", "system", best="lt_fixed")
         rows = rows.join(overall, on=["kind", "system"], how="left").with_columns(first=pl.col("slice") != "overall")
         rows = rows.sort("first", "slice", "best", "system", descending=[False, False, True, False], nulls_last=True)
-        shown = columns(
+        table = columns(
             rows, "pairwise_score", "slice", "system", "kind", "items", "matches", "ties", "excluded", "wins",
             "win_rate", "lt_fixed", "lt", "en", "first_rate",
         )  # fmt: skip
-        drawn = rows.select("kind", panel="slice", row="system", **points("pairwise_score", "lt_fixed"))
-        chart = _intervals([drawn], "LT beside the anchors, 95 % interval", domain=[0, 10])
+        plot_rows = plotted(rows, "pairwise_score", "lt_fixed", "system", "kind", pl.col("slice"))
+        chart = _intervals(plot_rows, "LT beside the anchors, 95 % interval", domain=[0, 10])
         words = (
-            "Strength of models and anchors on one scale of 0 to 10, on which anchors are where they are without any "
-            "model (lt_fixed), overall and by slice. LT and EN are the paper's, in which each model has a scale of its "
-            "own with the anchors. A judge that does not look at the place prefers the first text in 50 %. "
+            "Strength of models and anchors on one scale from 0 to 10, overall and by slice. The places of the anchors "
+            "are estimated without the models. LT and EN are defined as in the paper: each model is scaled "
+            "together with the anchors alone. Judges without a position bias prefer the first text in 50 % of the "
+            "comparisons. "
         ) + _problems(rows)
         title = f"LT against {base_set}" + (f", contract {number} of {len(groups)}" if base_set in several else "")
-        signed = signatures(rows.select(signature=pl.format("{}; {}", "contract", "signature")))
-        found.append(exhibit(title, words, shown, chart, signed, rests))
-    return found
+        signed = rows.select(signature=pl.format("{}; {}", "contract", "signature"))
+        exhibits.append(home.exhibit("", title, words, table, signed, chart, "pairwise_score", "anchor_score"))
+    return exhibits
 
 
 def _problems(rows: pl.DataFrame) -> str:
-    """The reasons why strengths cannot be estimated, one sentence for each slice and problem.
+    """Sentences that state why strengths are missing, one for each slice and problem.
 
     A sentence names the systems with the problem, unless all systems of the slice have it.
     """
     sizes = dict(rows.group_by("slice").len().iter_rows())
-    found = rows.drop_nulls("problem").group_by("slice", "problem", maintain_order=True).agg(pl.col("system").sort())
+    problems = rows.drop_nulls("problem").group_by("slice", "problem", maintain_order=True).agg(pl.col("system").sort())
     return " ".join(
-        f"{part}{'' if len(who) == sizes[part] else ', ' + ', '.join(who)}: {problem}."
-        for part, problem, who in found.iter_rows()
+        f"{part}{'' if len(systems) == sizes[part] else ', ' + ', '.join(systems)}: {problem}."
+        for part, problem, systems in problems.iter_rows()
     )
 
 
 def understanding(home: Home) -> list[Exhibit]:
     """Mean scores over the tasks of each benchmark and language, scores by task, and comparisons of models."""
     rows = home.warehouse.read("understanding_board").with_columns(benchmark=_scope())
-    rests = home.rests("", "understanding_board")
-    found: list[Exhibit] = []
+    exhibits: list[Exhibit] = []
     means = rows.filter(task="").sort("benchmark", "score", "system", descending=[False, True, False], nulls_last=True)
     if means["score"].count():
-        shown = columns(means, "understanding_board", "benchmark", "system", "kind", "tasks", "score", "missing")
-        drawn = means.select(
-            "kind", panel="benchmark", row="system", value="score", low=pl.coalesce("score_low", "score"),
-            high=pl.coalesce("score_high", "score"),
-        )  # fmt: skip
-        chart = _intervals([drawn], "score, 95 % interval", domain=[0, 100])
+        table = columns(means, "understanding_board", "benchmark", "system", "kind", "tasks", "score", "missing")
+        plot_rows = plotted(means, "understanding_board", "score", "system", "kind", pl.col("benchmark"))
+        plot_rows = plot_rows.with_columns(pl.coalesce("low", "value"), pl.coalesce("high", "value"))
+        chart = _intervals(plot_rows, "score, 95 % interval", domain=[0, 100])
         words = (
-            "Mean over the tasks of a benchmark in a language, in points of 100; who lacks a task that a model has "
-            "gets no mean."
+            "Mean over the tasks of a benchmark in a language, from 0 to 100. A system without a score in a task that "
+            "any model has gets no mean."
         )
-        found.append(exhibit("Mean scores", words, shown, chart, signatures(means), rests))
+        exhibits.append(home.exhibit("", "Mean scores", words, table, means, chart, "understanding_board"))
     of_tasks = rows.filter(pl.col("task") != "").sort("benchmark")
-    for (scope,), own in of_tasks.group_by(["benchmark"], maintain_order=True):
+    for (scope,), group in of_tasks.group_by(["benchmark"], maintain_order=True):
         keys = ["kind", "system"]
-        systems = own.group_by(keys).agg(pl.col("score").mean()).sort("score", "system", descending=[True, False])
-        shown = columns(systems, "understanding_board", "system", "kind")
-        for task in sorted(own["task"].unique()):
-            of_task = systems.select(keys).join(own.filter(task=task), on=keys, how="left", maintain_order="left")
-            shown.append(column(of_task, "understanding_board", "score", heading=task))
-        words = "Every system on every task, in points of 100."
-        found.append(exhibit(f"Tasks of {scope}", words, shown, None, signatures(own), rests))
-        trained = own.drop_nulls("near").sort("task", "score", descending=[False, True])
+        systems = group.group_by(keys).agg(pl.col("score").mean()).sort("score", "system", descending=[True, False])
+        table = columns(systems, "understanding_board", "system", "kind")
+        for task in sorted(group["task"].unique()):
+            of_task = systems.select(keys).join(group.filter(task=task), on=keys, how="left", maintain_order="left")
+            table.append(column(of_task, "understanding_board", "score", heading=task))
+        words = "Score of every system on every task, from 0 to 100."
+        exhibits.append(home.exhibit("", f"Tasks of {scope}", words, table, group, None, "understanding_board"))
+        trained = group.drop_nulls("near").sort("task", "score", descending=[False, True])
         if len(trained):
-            shown = columns(trained, "understanding_board", "task", "system", "score", "near")
-            words = "What was trained, and how much of the test split it could have by heart."
-            found.append(exhibit(f"Trained on {scope}", words, shown, None, signatures(trained), rests))
+            table = columns(trained, "understanding_board", "task", "system", "score", "near")
+            words = (
+                "Systems trained on a task, and the share of its test split with a near neighbor in the train split."
+            )
+            exhibits.append(home.exhibit("", f"Trained on {scope}", words, table, trained, None, "understanding_board"))
     pairs = home.warehouse.read("understanding_comparison").filter(task="").with_columns(benchmark=_scope())
     if len(pairs):
         pairs = pairs.sort("benchmark", "difference", descending=[False, True])
         names = ("benchmark", "model", "other", "difference", "p_holm")
-        shown = columns(pairs, "understanding_comparison", *names)
-        words = "Means of each two models: the first less the other, on the samples of both."
-        rests = home.rests("", "understanding_comparison")
-        found.append(exhibit("Differences of means", words, shown, None, signatures(pairs), rests))
-    return found
+        table = columns(pairs, "understanding_comparison", *names)
+        words = "Mean score of the first model minus mean score of the other, on the samples that both answered."
+        exhibits.append(home.exhibit("", "Differences of means", words, table, pairs, None, "understanding_comparison"))
+    return exhibits
 
 
 def costs(home: Home) -> list[Exhibit]:
-    """Amounts paid, by model and purpose."""
+    """Costs of the calls of models, by model and purpose."""
     calls = home.warehouse.read("model_call")
     if calls.is_empty():
         return []
     rows = summed(calls, "model", "purpose").sort("paid", "model", "purpose", descending=[True, False, False],
                                                   nulls_last=True)  # fmt: skip
     names = ("model", "purpose", "calls", "prompt_tokens", "completion_tokens", "paid", "uncertain", "at_most")
-    shown = columns(rows, "package_cost", *names)
+    table = columns(rows, "package_cost", *names)
     paid = catalogue.column("package_cost", "paid")
-    drawn = rows.filter(pl.col("paid") > 0).select(
-        row=pl.format("{}, {}", "model", "purpose"), kind=pl.lit("paid"), value="paid",
-        words=cell(paid),
-    )  # fmt: skip
-    chart = charts.amounts(drawn.head(MOST_BARS), "US dollars", {"paid": "blue"}) if len(drawn) else None
-    words = f"Known to be paid: {text(float(rows['paid'].sum()), paid)} US dollars; of {len(calls):,} calls, "
-    words += f"{int(rows['uncertain'].sum()):,} are of unknown cost."
-    if len(drawn) > MOST_BARS:
-        words += f" The chart shows the {MOST_BARS} largest of {len(drawn)}."
-    signed = [
-        "as the endpoint reports it, else by the registry's price; of calls of unknown cost the worst case, none where "
-        "there is no price"
-    ]
-    return [exhibit("Costs", words, shown, chart, signed, home.rests("", "model_call"))]
+    plot_rows = rows.filter(pl.col("paid") > 0).select(
+        row=pl.format("{}, {}", "model", "purpose"), kind=pl.lit("paid"), value="paid", words=cell(paid)
+    )
+    chart = charts.amounts(plot_rows.head(MOST_BARS), "US dollars", {"paid": "blue"}) if len(plot_rows) else None
+    words = f"Known costs: {text(float(rows['paid'].sum()), paid)} US dollars. The cost of "
+    words += f"{int(rows['uncertain'].sum()):,} of {len(calls):,} calls is unknown."
+    if len(plot_rows) > MOST_BARS:
+        words += f" The chart shows the {MOST_BARS} largest of {len(plot_rows)}."
+    method = (
+        "cost as reported by the endpoint, otherwise by the registry's price; for calls of unknown cost the worst "
+        "case, or nothing if the model has no price"
+    )
+    return [home.exhibit("", "Costs", words, table, [method], chart, "model_call")]
 
 
 OF_CORPUS: list[Callable[[Home, str], list[Exhibit]]] = [
@@ -509,37 +493,37 @@ OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
 
 
 def _where(rows: pl.DataFrame, corpus: str, *same: str, **fixed: str | pl.Expr) -> list[Mapping[str, str]]:
-    """The filter behind each row: its values in the columns `same`, and `fixed` (values or expressions by key).
+    """The reader's filter for each row: the corpus, the row's values in the columns `same`, and `fixed` by key.
 
-    A row with a null has an empty filter. The filter leaves out keys whose value is ''.
+    Values of '' are left out. A row with a null has an empty filter.
     """
-    wanted = rows.select(*same, **{key: pl.lit(each) if isinstance(each, str) else each for key, each in fixed.items()})
+    literals = {key: pl.lit(value) if isinstance(value, str) else value for key, value in fixed.items()}
     return [
         {} if None in row.values() else {"corpus": corpus} | {key: value for key, value in row.items() if value}
-        for row in wanted.iter_rows(named=True)
+        for row in rows.select(*same, **literals).iter_rows(named=True)
     ]
 
 
 def _by_people() -> pl.Expr:
-    """The raters as filters of the reader name them: '' for the panel, which the reader shows by default."""
+    """Value of the reader's filter `raters`: '' for the panel, which is the default."""
     return pl.when(raters=PEOPLE).then("raters").otherwise(pl.lit(""))
 
 
 def _intervals(
-    drawn: Iterable[pl.DataFrame], axis: str, *, width: int = 340, columns: int = 2, rule: float | None = None,
+    rows: pl.DataFrame, axis: str, *, width: int = 340, columns: int = 2, rule: float | None = None,
     domain: Sequence[float] | None = None,
 ) -> charts.Spec | None:  # fmt: skip
-    """A chart by `charts.ranges` of the frames that have a value; None if no frame has a value."""
-    found = [rows for rows in drawn if rows["value"].count()]
-    if not found:
+    """A chart by `charts.ranges`; None if there are no values."""
+    if not rows["value"].count():
         return None
-    return charts.ranges(pl.concat(found), axis, width=width, columns=columns, rule=rule, domain=domain)
+    return charts.ranges(rows, axis, width=width, columns=columns, rule=rule, domain=domain)
 
 
 def _of(rows: pl.DataFrame, corpus: str) -> pl.DataFrame:
+    """Rows of the passages of a corpus."""
     return rows.filter(rows.select(CORPUS)["corpus"] == corpus)
 
 
 def _scope() -> pl.Expr:
-    """Benchmark, if there is one, and language."""
+    """Heading of a group of tasks: benchmark, if there is one, and language."""
     return pl.when(pl.col("benchmark") == "").then("language").otherwise(pl.format("{}, {}", "benchmark", "language"))

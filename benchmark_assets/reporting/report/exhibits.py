@@ -1,7 +1,7 @@
-"""What the report is made of: exhibits, that is a table, perhaps a chart of it, and what both rest on.
+"""Exhibits of the report: a table, often with a chart of it, and the assets that both are computed from.
 
-Here: the parts, and how columns of a frame become columns that people read, sort and copy. Not here: which exhibits
-there are (content), HTML (page).
+Here: the types, and the conversion of a frame's columns to columns that people read, sort and copy. Not here: which
+exhibits there are (content), HTML (page).
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,9 +22,10 @@ NONE = "–"
 
 
 class Cell(NamedTuple):
-    """A cell: its text, the value to sort by, and the filter of the passages behind it.
+    """A cell of a table.
 
-    `value` is None in a cell with words, which is sorted by the words, and in an empty cell, which is sorted last.
+    `value` is the number to sort by. It is None in cells with words, which are sorted by their text, and in empty
+    cells, which are sorted last. `behind` is the reader's filter for the passages that the number counts.
     """
 
     text: str
@@ -34,7 +35,7 @@ class Cell(NamedTuple):
 
 
 class ExhibitColumn(NamedTuple):
-    """A heading and its cells. `of_names`: whether the cells are words, such as names, which may have any script."""
+    """A heading and its cells; `of_names` is true if the cells are words, which may be in any script, not numbers."""
 
     heading: str
     cells: Sequence[Cell]
@@ -42,7 +43,7 @@ class ExhibitColumn(NamedTuple):
 
 
 class ExhibitSource(NamedTuple):
-    """An asset that an exhibit rests on: head of the hash of its content, what it covers, when it last changed."""
+    """An asset that an exhibit is computed from: start of its content hash, extent in words, time of last change."""
 
     asset: str
     version: str
@@ -51,7 +52,7 @@ class ExhibitSource(NamedTuple):
 
 
 class Exhibit(NamedTuple):
-    """A table with its chart, if there is one, and a few `words` on the content."""
+    """A table, a chart of it if there is one, and an explanation of both (`words`)."""
 
     title: str
     words: str
@@ -62,58 +63,58 @@ class Exhibit(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Exhibits under one heading: exhibits of one corpus, or exhibits that belong to no corpus."""
+    """Exhibits under one heading, such as the name of a corpus."""
 
     title: str
     exhibits: Sequence[Exhibit]
 
 
 class Home(NamedTuple):
-    """The warehouse from which exhibits are read; `states` are all rows of `materialization`."""
+    """The source of the exhibits: the warehouse, and all rows of its table `materialization` (`states`)."""
 
     warehouse: Warehouse
     states: pl.DataFrame
 
     def read(self, table: str, corpus: str) -> pl.DataFrame:
-        """Rows of a table of one corpus."""
+        """Rows of a table that belong to a corpus."""
         return self.warehouse.read(table, pl.DataFrame({"corpus": [corpus]}))
 
-    def rests(self, corpus: str, *assets: str) -> list[ExhibitSource]:
-        """Sources of an exhibit that rests on these assets."""
-        return sources(self.states, assets, corpus)
+    def exhibit(
+        self, corpus: str, title: str, words: str, columns: Sequence[ExhibitColumn],
+        signatures: pl.DataFrame | Sequence[str], chart: Spec | None, *assets: str,
+    ) -> Exhibit:  # fmt: skip
+        """An exhibit, computed from these assets, without its empty columns.
 
-
-def exhibit(
-    title: str, words: str, columns: Sequence[ExhibitColumn], chart: Spec | None, signed: Sequence[str],
-    rests: Sequence[ExhibitSource],
-) -> Exhibit:  # fmt: skip
-    """An exhibit without the columns in which nothing stands."""
-    kept = [each for each in columns if any(cell.text not in ("", NONE) for cell in each.cells)]
-    return Exhibit(title, words.strip(), kept, chart, signed, rests)
+        `corpus` is '' for an exhibit that belongs to no corpus. `signatures` may be rows with the column `signature`.
+        """
+        if isinstance(signatures, pl.DataFrame):
+            signatures = signatures["signature"].unique(maintain_order=True).to_list()
+        kept = [column for column in columns if any(cell.text not in ("", NONE) for cell in column.cells)]
+        return Exhibit(title, words.strip(), kept, chart, signatures, sources(self.states, assets, corpus))
 
 
 def named(system: str, kind: str) -> pl.Expr:
-    """The name of a system, with "(human)" after a translator's name, since a model may have the same name."""
+    """The name of a system; "(human)" follows the name of a translator, since a model may have the same name."""
     return pl.col(system) + pl.when(pl.col(kind) == "human").then(pl.lit(" (human)")).otherwise(pl.lit(""))
 
 
 def columns(
     rows: pl.DataFrame, table: str, *names: str, **behind: Sequence[Mapping[str, str]]
 ) -> list[ExhibitColumn]:  # fmt: skip
-    """Columns of rows, formatted as the catalogue declares; by default all `displayed` columns except the corpus.
+    """Columns of a warehouse table, see `column`; by default all `displayed` columns except the corpus.
 
-    `behind` has the filters of a column by the column's name.
+    `behind` has a column's filters, one for each row, by the name of the column.
     """
-    chosen = names or [name for name in catalogue.declared()[table].displayed if name != "corpus"]
-    return [column(rows, table, name, behind.get(name)) for name in chosen]
+    columns_shown = names or [name for name in catalogue.declared()[table].displayed if name != "corpus"]
+    return [column(rows, table, name, behind.get(name)) for name in columns_shown]
 
 
 def column(
     rows: pl.DataFrame, table: str, name: str, behind: Sequence[Mapping[str, str]] | None = None, heading: str = ""
 ) -> ExhibitColumn:  # fmt: skip
-    """A column of rows with the digits and the interval that the catalogue declares; `heading` replaces its heading.
+    """A column of a warehouse table, with the digits and the interval that the catalogue declares.
 
-    `behind` is the filter of the passages behind each cell.
+    `behind` has the filter of the passages behind each cell, one for each row; `heading` replaces the declared heading.
     """
     declared = catalogue.column(table, name)
     ends = ENDS if declared.interval else ENDS[:1]
@@ -131,47 +132,50 @@ def _cell(
     if isinstance(value, str):
         return Cell(text(value, declared) or NONE, None)
     interval = [text(end, declared) for end in ends if end is not None]
-    shown = f"[{', '.join(interval)}]" if len(interval) == 2 else ""
-    return Cell(text(value, declared), value, where if value else None, shown)
+    bounds = f"[{', '.join(interval)}]" if len(interval) == 2 else ""
+    return Cell(text(value, declared), value, where if value else None, bounds)
 
 
 def points(table: str, name: str) -> dict[str, pl.Expr]:
-    """Expressions for a number and its bounds in a chart, in percent if tables show the number in percent."""
+    """Expressions `value`, `low` and `high` of a number and its interval, in percent if tables show it in percent."""
     scale = 100 if catalogue.column(table, name).percent else 1
     return {key: scale * pl.col(f"{name}{end}") for key, end in zip(("value", "low", "high"), ENDS, strict=True)}
 
 
-def signatures(*frames: pl.DataFrame) -> list[str]:
-    """Distinct signatures of the numbers in these rows."""
-    found = pl.concat([rows.select("signature") for rows in frames])["signature"]
-    return found.unique(maintain_order=True).to_list()
+def plotted(
+    rows: pl.DataFrame, table: str, name: str, row: pl.Expr | str, kind: pl.Expr | str, panel: pl.Expr | None = None
+) -> pl.DataFrame:  # fmt: skip
+    """A column of a table with its interval, in the form that `charts.ranges` takes; by default in one panel."""
+    return rows.select(panel=pl.lit("") if panel is None else panel, row=row, kind=kind, **points(table, name))
 
 
 def sources(states: pl.DataFrame, assets: Sequence[str], corpus: str = "") -> list[ExhibitSource]:
-    """Versions of the assets that an exhibit rests on; of one by passage, those of the corpus.
+    """Sources of an exhibit, one for each asset that was materialized.
 
     Parameters
     ----------
     states
         Rows of `materialization`.
+    corpus
+        Only partitions of this corpus count, and partitions that belong to no corpus; '' for all partitions.
     """
-    found = []
-    mine = (pl.col("passage") == "") | pl.col("passage").str.starts_with(f"{corpus}/") if corpus else pl.lit(True)
+    materialized = []
+    in_corpus = (pl.col("passage") == "") | pl.col("passage").str.starts_with(f"{corpus}/") if corpus else pl.lit(True)
     for asset in assets:
-        rows = states.filter(pl.col("asset") == asset, mine).sort(KEYS)
+        rows = states.filter(pl.col("asset") == asset, in_corpus).sort(KEYS)
         if len(rows):
             version = rows["version"][0] if len(rows) == 1 else digest(*rows["version"])
             changed = rows["updated_at"].max()
             assert isinstance(changed, datetime)
-            found.append(ExhibitSource(asset, version[:8], _covers(rows), changed))
-    return found
+            materialized.append(ExhibitSource(asset, version[:8], _covers(rows), changed))
+    return materialized
 
 
 def _covers(rows: pl.DataFrame) -> str:
-    """Extent of an asset in words: '240 outputs of 5 models on 48 passages'; '' for an asset without partitions."""
+    """Extent of an asset in words, such as '240 outputs of 5 models on 48 passages'; '' for an unpartitioned asset."""
     models, passages, tasks = (rows[key].filter(rows[key] != "").n_unique() for key in ("model", "passage", "task"))
-    known = [(models, "model"), (passages, "passage"), (tasks, "task")]
-    words = [f"{count:,} {name}{'' if count == 1 else 's'}" for count, name in known if count]
+    counts = [(models, "model"), (passages, "passage"), (tasks, "task")]
+    words = [f"{count:,} {name}{'' if count == 1 else 's'}" for count, name in counts if count]
     if len(words) < 2:
         return "".join(words)
     return f"{len(rows):,} {'outputs' if passages else 'partitions'} of {' on '.join(words)}"

@@ -1,9 +1,9 @@
-"""The report as one self-contained HTML file: it needs no network, and its content no script.
+"""The report as one HTML file that needs no network and is complete without scripts.
 
-Each chart is an SVG in the colors of the page's style, light or dark. Vega, embedded once, redraws it from the same
-specification, so that readers can point at a mark and read its numbers. A policy in the page forbids every request.
+Each chart is an SVG in the colors of the page's light or dark style. Vega, embedded once, redraws the charts from the
+same specifications to add tooltips. A content security policy forbids all requests.
 
-Here: HTML, and the input of the scripts. Not here: content (content), drawing (charts).
+Here: HTML, and the input of the scripts. Not here: content (content), charts (charts).
 """
 
 import json
@@ -19,40 +19,39 @@ from urllib.parse import quote, urlencode
 
 import vl_convert
 
-from benchmark_assets.reporting.report.charts import COLOURS, Spec
+from benchmark_assets.reporting.report.charts import COLORS, Spec
 from benchmark_assets.reporting.report.exhibits import Cell, Exhibit, ExhibitColumn, ExhibitSource, Part
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data:"
-"""Vega compiles the expressions of a specification, hence unsafe-eval."""
+"""Content security policy. Vega requires unsafe-eval to compile expressions of a specification."""
 
 TIME = re.compile(r"<time\b[^>]*>[^<]*</time>")
 _TAG, _DIGITS = re.compile(r"<[^>]*>"), re.compile(r"(\.\d\d)\d+")
 
 
-def page(parts: Sequence[Part], made: datetime, readers: Mapping[str, str] = MappingProxyType({})) -> str:
+def page(parts: Sequence[Part], time: datetime, readers: Mapping[str, str] = MappingProxyType({})) -> str:
     """The report as HTML.
 
     Parameters
     ----------
-    made
-        When, in UTC.
+    time
+        Time shown in the header, in UTC.
     readers
-        By corpus, the path of its reader's page as the report's folder sees it: numbers of the corpus then link to the
-        passages behind them.
+        Path of a reader's page, relative to the report, by corpus. Numbers of the corpus link to their passages.
     """
     specs: list[str] = []
     body = "\n".join(line for at, part in enumerate(parts) for line in _part(part, f"part-{at}", specs, readers))
-    named = escape(", ".join(part.title for part in parts)) or "nothing yet"
+    titles = escape(", ".join(part.title for part in parts)) or "nothing yet"
     return "\n".join([
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
-        f"<title>Variorum report: {named}</title>\n<style>\n{_file('style.css')}</style>\n</head>\n<body>",
+        f"<title>Variorum report: {titles}</title>\n<style>\n{_file('style.css')}</style>\n</head>\n<body>",
         '<a class="skip" href="#content">Skip to the content</a>',
-        f"<header>\n<h1>Variorum report</h1>\n<p>{named}. Made {_time(made)}.</p>\n</header>",
+        f"<header>\n<h1>Variorum report</h1>\n<p>{titles}. Written on {_time(time)}.</p>\n</header>",
         f'<nav aria-label="Contents">\n{_contents(parts)}\n</nav>\n<main id="content">\n{body}\n</main>',
-        '<footer><p>Brackets hold 95 % intervals. Headings of columns sort their table.</p></footer>',
+        '<footer><p>Intervals in brackets are 95 % intervals. Click a column heading to sort the table.</p></footer>',
         f'<script type="application/json" id="charts">[{_inert(",".join(specs))}]</script>',
         f"<script>(function () {{\n{_vega() if specs else ''}\n}})();</script>\n<script>\n{_file('table.js')}</script>",
         "</body>\n</html>\n",
@@ -60,24 +59,24 @@ def page(parts: Sequence[Part], made: datetime, readers: Mapping[str, str] = Map
 
 
 def content_hash(html: str) -> str:
-    """Hash of a page's content, without the times that the page shows: 64 hexadecimal digits."""
+    """SHA-256 of a page without the times that it shows: 64 hexadecimal digits."""
     return sha256(TIME.sub("", html).encode()).hexdigest()
 
 
 def _contents(parts: Sequence[Part]) -> str:
     items = []
     for at, part in enumerate(parts):
-        own = "".join(
-            f'<li><a href="#part-{at}-{i}">{_words(each.title)}</a></li>' for i, each in enumerate(part.exhibits)
+        entries = "".join(
+            f'<li><a href="#part-{at}-{i}">{_words(exhibit.title)}</a></li>' for i, exhibit in enumerate(part.exhibits)
         )
-        items.append(f'<li><a href="#part-{at}">{_words(part.title)}</a><ul>{own}</ul></li>')
+        items.append(f'<li><a href="#part-{at}">{_words(part.title)}</a><ul>{entries}</ul></li>')
     return f"<ul>{''.join(items)}</ul>"
 
 
 def _part(part: Part, name: str, specs: list[str], readers: Mapping[str, str]) -> Iterator[str]:
     yield f'<section class="part" aria-labelledby="{name}"><h2 id="{name}">{_words(part.title)}</h2>'
-    for at, each in enumerate(part.exhibits):
-        yield from _exhibit(each, part.title, f"{name}-{at}", specs, readers)
+    for at, exhibit in enumerate(part.exhibits):
+        yield from _exhibit(exhibit, part.title, f"{name}-{at}", specs, readers)
     yield "</section>"
 
 
@@ -89,7 +88,7 @@ def _exhibit(
     yield f"<p>{_words(exhibit.words)}</p>"
     if exhibit.chart is not None:
         spec = styled(exhibit.chart)
-        label = escape(f"Chart: {exhibit.title}. {exhibit.words} The table below has its numbers.")
+        label = escape(f"Chart: {exhibit.title}. {exhibit.words} The table below has the numbers.")
         yield (
             f'<figure><div class="chart" role="img" data-chart="{len(specs)}" aria-label="{label}">'
             f"{_picture(spec)}</div></figure>"
@@ -133,10 +132,10 @@ def _kind(column: ExhibitColumn) -> str:
 def _beneath(exhibit: Exhibit) -> Iterator[str]:
     """Sources of an exhibit (partitions and versions) and its signatures."""
     if exhibit.sources:
-        yield f'<p class="beneath">From {"; ".join(_source(each) for each in exhibit.sources)}.</p>'
+        yield f'<p class="beneath">From {"; ".join(map(_source, exhibit.sources))}.</p>'
     if exhibit.signatures:
-        own = "".join(f"<li>{_words(each)}</li>" for each in exhibit.signatures)
-        yield f'<details class="beneath"><summary>Signature</summary><ul>{own}</ul></details>'
+        items = "".join(f"<li>{_words(signature)}</li>" for signature in exhibit.signatures)
+        yield f'<details class="beneath"><summary>Signature</summary><ul>{items}</ul></details>'
 
 
 def _source(source: ExhibitSource) -> str:
@@ -149,32 +148,32 @@ def _time(moment: datetime) -> str:
 
 
 def _words(text: str) -> str:
-    """Escaped text; non-ASCII text is isolated from the direction of the text around it."""
+    """Text as HTML; text other than ASCII is in `bdi`, so that its direction does not affect its surroundings."""
     return f"<bdi>{escape(text)}</bdi>" if not text.isascii() else escape(text)
 
 
 def styled(chart: Spec) -> str:
-    """A chart as JSON, with the page's colours in place of those of `COLOURS`."""
+    """A chart as JSON in which the style variables of the page replace the colors of `COLORS`."""
     text = json.dumps(chart, ensure_ascii=False, separators=(",", ":"))
-    for name, colour in COLOURS.items():
-        text = text.replace(f'"{colour}"', f'"var(--{name})"')
+    for name, color in COLORS.items():
+        text = text.replace(f'"{color}"', f'"var(--{name})"')
     return text
 
 
 def _picture(spec: str) -> str:
-    """A chart as SVG, to a hundredth of a pixel: that halves it."""
-    drawn = _TAG.sub(lambda tag: _DIGITS.sub(r"\1", tag[0]), vl_convert.vegalite_to_svg(spec))
-    return drawn.replace("<svg ", '<svg aria-hidden="true" ', 1)  # what it says stands beside it, and in the table
+    """A chart as SVG. Coordinates are cut to hundredths of a pixel, which halves its size."""
+    svg = _TAG.sub(lambda tag: _DIGITS.sub(r"\1", tag[0]), vl_convert.vegalite_to_svg(spec))
+    return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # its label and the table have the content
 
 
 def _inert(text: str) -> str:
-    """JSON in which no HTML parser finds the end of a script element."""
+    """JSON that cannot end a script element."""
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 @cache
 def _vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed of the version that draws the SVGs, as one script."""
+    """Vega, Vega-Lite and Vega-Embed as one script, in the versions that draw the SVGs."""
     return (
         vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
         .replace("</script", "<\\/script")

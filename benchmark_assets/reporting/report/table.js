@@ -1,4 +1,4 @@
-// Tables that sort, by click and by keyboard, and charts that one can point at. Without it the page says the same.
+// Sorting of tables by mouse and keyboard, and charts with tooltips. The page is complete without this script.
 (function () {
   "use strict";
 
@@ -12,7 +12,7 @@
     return words === "–" ? null : words;
   }
 
-  // What has no number or name stays at the end whichever way one sorts; equal rows keep their order.
+  // Empty cells are last in both directions; the sort is stable.
   function sort(table, column, descending) {
     const body = table.tBodies[0];
     const rows = Array.from(body.rows, (row) => ({ row, value: value(row.cells[column]) }));
@@ -21,7 +21,7 @@
       if (a.value === null || b.value === null) return (a.value === null) - (b.value === null);
       return way * (typeof a.value === "number" ? a.value - b.value : order.compare(a.value, b.value));
     });
-    body.append(...rows.map((each) => each.row));
+    body.append(...rows.map(({ row }) => row));
   }
 
   for (const table of document.querySelectorAll(".exhibit table")) {
@@ -34,16 +34,16 @@
       button.addEventListener("click", () => {
         const now = head.getAttribute("aria-sort");
         const descending = now ? now === "ascending" : head.classList.contains("number");
-        for (const each of heads) each.removeAttribute("aria-sort");
+        for (const other of heads) other.removeAttribute("aria-sort");
         head.setAttribute("aria-sort", descending ? "descending" : "ascending");
         sort(table, column, descending);
       });
     });
   }
 
-  // Printed, everything that can be opened is open.
+  // Print with all details open.
   addEventListener("beforeprint", () => {
-    for (const each of document.querySelectorAll("details")) each.open = true;
+    for (const details of document.querySelectorAll("details")) details.open = true;
   });
 
   const charts = JSON.parse(document.getElementById("charts").textContent);
@@ -51,13 +51,13 @@
   const drawn = Array.from(document.querySelectorAll(".chart"), async (place) => {
     const canvas = document.createElement("div");
     const embedded = await window.vegaEmbed(canvas, charts[Number(place.dataset.chart)], options);
-    canvas.querySelector("svg").setAttribute("aria-hidden", "true"); // the place has a name, the table the numbers
+    canvas.querySelector("svg").setAttribute("aria-hidden", "true"); // the container has a label, the table has the numbers
     place.replaceChildren(canvas);
     return embedded;
   });
-  // A chart that cannot be drawn leaves its picture where it is.
-  Promise.allSettled(drawn).then((all) => {
-    for (const each of all) if (each.status === "rejected") console.error(each.reason);
-    document.documentElement.dataset.drawn = String(all.filter((each) => each.status === "fulfilled").length);
+  // If drawing fails, the SVG remains in place.
+  Promise.allSettled(drawn).then((results) => {
+    for (const { status, reason } of results) if (status === "rejected") console.error(reason);
+    document.documentElement.dataset.drawn = String(results.filter(({ status }) => status === "fulfilled").length);
   });
 })();

@@ -1,4 +1,4 @@
-"""Write the report to a file, with its corpora and links to readers. Not here: content (content), layout (page)."""
+"""Writing of the report to a file. Not here: content (content), layout (page)."""
 
 import json
 import os
@@ -15,40 +15,39 @@ from resources.warehouse import Warehouse
 
 
 def write(warehouse: Warehouse, file: Path, corpora: Sequence[str] = (), readers: Sequence[Path] = ()) -> str:
-    """Write the report and return it; an earlier file stays as it is until the new one is complete.
+    """Write the report to a file and return its HTML; an earlier file is replaced once the new one is complete.
 
     Parameters
     ----------
     corpora
-        Corpora to report; by default all, and also what belongs to no corpus.
+        As for `content.parts`.
     readers
-        Folders of passage readers, also private ones; the numbers of a corpus link to its reader.
+        Folders of readers, public or private. Numbers of a corpus link to its reader.
 
     Raises
     ------
     BadInput
-        For an unknown corpus, a folder that holds no reader or that of another corpus, and a file that cannot be
-        written.
+        For an unknown corpus, a folder without a reader or with the reader of a corpus that is not reported, and a file
+        that cannot be written.
     """
-    known = warehouse.read("corpus", columns=["corpus"])["corpus"].to_list()
+    all_corpora = warehouse.read("corpus", columns=["corpus"])["corpus"].to_list()
     for corpus in corpora:
-        if corpus not in known:
-            raise BadInput(corpus, "", "is no corpus", f"one of {', '.join(sorted(known)) or 'none yet'}")
-    near: dict[str, str] = {}
+        if corpus not in all_corpora:
+            raise BadInput(corpus, "", "is no corpus", f"choose from {', '.join(sorted(all_corpora)) or 'none yet'}")
+    addresses: dict[str, str] = {}
     for folder in readers:
         corpus, index = _reader(folder)
-        if corpus not in (corpora or known):
-            raise BadInput(
-                folder, "", f"is a reader of {corpus}, which this report does not cover", "name that of its corpus"
-            )
-        near[corpus] = Path(os.path.relpath(index.resolve(), file.resolve().parent)).as_posix()
-    html = page(parts(warehouse, corpora), datetime.now(UTC), near)
+        if corpus not in (corpora or all_corpora):
+            problem = f"is a reader of {corpus}, which this report does not cover"
+            raise BadInput(folder, "", problem, "give a reader of a reported corpus")
+        addresses[corpus] = Path(os.path.relpath(index.resolve(), file.resolve().parent)).as_posix()
+    html = page(parts(warehouse, corpora), datetime.now(UTC), addresses)
     whole_files.hand_over(file, html)
     return html
 
 
 def _reader(folder: Path) -> tuple[str, Path]:
-    """The corpus of a reader, and its page."""
+    """The corpus of a reader, and the path of its page."""
     for room in (folder, folder / PRIVATE):
         content = room / "index.js"
         if (room / "index.html").is_file() and content.is_file():
@@ -59,4 +58,4 @@ def _reader(folder: Path) -> tuple[str, Path]:
                 break
             if "annotator" not in index:
                 return str(index["corpus"]), room / "index.html"
-    raise BadInput(folder, "", "holds no reader of passages", "make one first: `variorum reader FOLDER CORPUS`")
+    raise BadInput(folder, "", "holds no reader of passages", "write one with `variorum reader FOLDER CORPUS`")

@@ -100,10 +100,10 @@ def test_broken_lines_of_korean_are_joined_by_a_blank() -> None:
 @pytest.mark.parametrize(
     ("files", "changes", "words"),
     [
-        ({"ja/cat.txt": "A cat.\n"}, {}, "cat.txt.*holds no Chinese, Japanese or Korean text"),
-        ({"ja/cat.txt": "猫\ufffdだ。"}, {}, "cat.txt.*has lost letters"),
+        ({"ja/cat.txt": "A cat.\n"}, {}, "cat.txt.*contains no Chinese, Japanese or Korean text"),
+        ({"ja/cat.txt": "猫\ufffdだ。"}, {}, "cat.txt.*letters were lost"),
         ({"ja/a cat.txt": STORY}, {}, "a cat.*cannot be the key of a document"),
-        ({"ja/cat.md": STORY}, {}, "ja.*holds no .txt file"),
+        ({"ja/cat.md": STORY}, {}, "ja.*contains no .txt file"),
         (
             {"ja/cat.txt": STORY},
             {"references": {"ando": {"language": "en", "licence": "CC0-1.0"}}},
@@ -140,4 +140,4 @@ def test_json_lines_may_have_contexts_and_without_them_a_version_is_what_it_was(
     assert len(set(versions)) == 3
     write_lines(tmp_path / "ja" / "cat.jsonl", [record | {"next": 3}])
     (fault,) = scan([load(path)]).faults
-    assert (fault.key, fault.problem) == ("line 1 cat:1 next", "is no text")
+    assert (fault.key, fault.problem) == ("line 1 cat:1 next", "is not a string")

@@ -145,11 +145,11 @@ def test_every_layout_has_an_ending_by_default() -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b" \n\n", "holds no text"),
-        (b"[1]", "holds no text"),
+        (b" \n\n", "contains no text"),
+        (b"[1]", "contains no text"),
         ("A m\u00fbs.".encode("latin-1"), "is not UTF-8"),
-        (b"A mouse\0.", "holds a NUL character"),
-        ("A mouse\ufffds.".encode(), "has lost letters (1 times U+FFFD)"),
+        (b"A mouse\0.", "contains a NUL character"),
+        ("A mouse\ufffds.".encode(), "letters were lost in conversion (1 times U+FFFD)"),
         (b"<html><p>Please log in", "is markup"),
         ("the mouse’s — cat".encode().decode("cp1252").encode(), "was read as Windows-1252"),
         ("Sāvatthī".encode().decode("latin-1").encode(), "was read as Windows-1252"),
@@ -209,13 +209,13 @@ def test_a_file_that_cannot_be_opened_is_a_fault(corpus: Corpus, tmp_path: Path)
 @pytest.mark.parametrize(
     ("files", "reference", "message"),
     [
-        ("", {}, r"prose: references\.ben: no file fits '\*\*/\{document\}\.txt'; correct `files` or `root`"),
-        ("mn1.html", {}, "no file fits"),
+        ("", {}, r"prose: references\.ben: no file matches '\*\*/\{document\}\.txt'; correct `files` or `root`"),
+        ("mn1.html", {}, "no file matches"),
         ("mn1.txt", {"root": "nowhere"}, r"nowhere: references\.ben: does not exist; correct"),
-        ("MN1.txt", {}, r"no file that fits .* belongs to a document; name it by its id: '\*\*/mn1\.txt'"),
-        ("ben.txt", {"files": "ben.txt"}, r"ben\.files: 'ben\.txt' is one file, but the corpus has 2 documents"),
+        ("MN1.txt", {}, r"no file that matches .* has the id of a document.*, as in '\*\*/mn1\.txt'"),
+        ("ben.txt", {"files": "ben.txt"}, r"ben\.files: 'ben\.txt' names one file, but the corpus has 2 documents"),
         ("mn1.txt", {"layout": "epub"}, r"ben\.layout: no reader .* 'epub'; use one of \['dhammatalks-html', "),
-        ("mn1.txt", {"layout": "jsonl"}, r"no reader for continuous translations in 'jsonl'"),
+        ("mn1.txt", {"layout": "jsonl"}, r"no reader for 'jsonl'"),
     ],
 )  # fmt: skip
 def test_a_translator_without_any_file_leaves_the_corpus_as_it_was(
@@ -241,11 +241,11 @@ def test_where_documents_have_faults_their_files_are_not_missed(corpus: Corpus, 
 @pytest.mark.parametrize(
     ("section", "key", "value", "problem"),
     [
-        ("ann", "numbering", "(1", "is no regular expression (missing )"),
-        ("ann", "numbering", "*", "is no regular expression (nothing to repeat"),
-        ("ben", "files", "{document}.txt", "is for a reference with a layout of its own"),
-        ("ben", "root", "prose", "is for a reference with a layout of its own"),
-        ("ben", "numbering", r"\d", "is for a reference with a layout of its own"),
+        ("ann", "numbering", "(1", "is not a valid regular expression (missing )"),
+        ("ann", "numbering", "*", "is not a valid regular expression (nothing to repeat"),
+        ("ben", "files", "{document}.txt", "is only for references with a `layout` of their own"),
+        ("ben", "root", "prose", "is only for references with a `layout` of their own"),
+        ("ben", "numbering", r"\d", "is only for references with a `layout` of their own"),
         ("source", "layout", "text", "is for references only"),
         ("source", "files", "a.txt", "is for references only"),
     ],

@@ -100,7 +100,7 @@ def test_a_table_reads_back_as_it_was_written(ending: str, passages: list[list[t
         (["b:1.1 Sol  "], ["line 4 b:1.1"], "the segment is also in line 3"),
         (["b:2.1   ", "b:2.2   "], ["line 4 b:2"], "the source of the passage is empty"),
         (["b:2.1  Sun "], ["line 4 b:2"], "the source of the passage is empty"),
-        (["b:2.1 Nix  ", "b:1.2 Ver  "], ["line 5 b:1.2"], "stands apart from the other segments of b:1"),
+        (["b:2.1 Nix  ", "b:1.2 Ver  "], ["line 5 b:1.2"], "is separated from the other segments of b:1"),
         (["b:2.1 Nix  ", "b:1.2 Ver  ", "b:1.2   "], ["line 6 b:1.2", "line 5 b:1.2"], ""),
         (["b:1|2.1 Nix  "], ["'b:1|2'"], "cannot be the key of a passage"),
     ],
@@ -117,14 +117,14 @@ def test_a_faulty_segment_leaves_only_its_own_document_out(
 @pytest.mark.parametrize(
     ("lines", "keys", "problem"),
     [
-        (["b:1 Sol"], ["line 3"], "has 2 cells, but the table 4 columns"),
+        (["b:1 Sol"], ["line 3"], "has 2 cells, but the table has 4 columns"),
         (["b:1 Sol   "], ["line 3"], "has 5 cells"),
         ([" Sol  "], ["line 3 segment_id"], "is empty"),
         (["", '"b:1" "So\nl" "Sun" ""', "b:2 Nix", "b:3 Nix"], ["line 6", "line 7"], "has 2 cells"),
         (['b:1 Sol "Sun" '], [], ""),
-        (['b:1 "Sol,"inquit  '], ["line 3"], "is no row of a table"),
-        (['b:1 "Sol  ', "b:2 Nix  "], ["line 3"], "is no row of a table"),
-        (["x1 Sol  "], ["line 3 x1"], "does not name its passage"),
+        (['b:1 "Sol,"inquit  '], ["line 3"], "is not a valid row"),
+        (['b:1 "Sol  ', "b:2 Nix  "], ["line 3"], "is not a valid row"),
+        (["x1 Sol  "], ["line 3 x1"], "the id does not name a passage"),
     ],
 )
 def test_a_row_that_cannot_be_read_is_told_by_its_line(
@@ -134,7 +134,7 @@ def test_a_row_that_cannot_be_read_is_told_by_its_line(
     assert "c" in [each.id for each in documents]
     assert [fault.key for fault in faults] == keys
     assert all(problem in fault.problem and fault.remedy for fault in faults)
-    assert ("a" in [each.id for each in documents]) == (problem in ("", "does not name its passage"))
+    assert ("a" in [each.id for each in documents]) == (problem in ("", "the id does not name a passage"))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_row_that_cannot_be_read_is_told_by_its_line(
         ("segment_id source ann", ["line 1 ben"], "the column is missing"),
         ("id source ann text", ["line 1 segment_id", "line 1 ben"], "the column is missing"),
         ("segment_id source ann ben ann", ["line 1 ann"], "the column occurs twice"),
-        ('"segment_id source ann ben', ["line 1"], "is no row of a table"),
+        ('"segment_id source ann ben', ["line 1"], "is not a valid row"),
         ("", ["line 1 segment_id", "line 1 source", "line 1 ann", "line 1 ben"], "the column is missing"),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_column_that_is_missing_is_named(table: Table, header: str, keys: list
 
 def test_a_table_without_rows_is_a_fault(table: Table) -> None:
     _, (fault,) = table()
-    assert (Path(fault.where).name, fault.problem) == ("book.tsv", "holds no segment")
+    assert (Path(fault.where).name, fault.problem) == ("book.tsv", "contains no segments")
 
 
 def test_a_document_may_not_be_spread_over_two_tables(table: Table, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_document_may_not_be_spread_over_two_tables(table: Table, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("root", "message"),
-    [("empty", r"empty: holds no \.tsv or \.csv file"), ("c.yaml", r"c\.yaml: has an unknown ending")],
+    [("empty", r"empty: contains no \.tsv or \.csv file"), ("c.yaml", r"c\.yaml: has an unknown file name extension")],
 )
 def test_a_root_without_a_table_is_refused(tmp_path: Path, root: str, message: str) -> None:
     (tmp_path / "empty").mkdir()

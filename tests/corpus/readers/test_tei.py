@@ -171,20 +171,20 @@ def test_a_source_reads_back_as_it_was_written(passages: list[list[str]]) -> Non
 @pytest.mark.parametrize(
     ("body", "key", "problem"),
     [
-        ("<p>Mus.</p>", "", "holds no numbered segment"),
-        ("", "", "holds no numbered segment"),
-        ("<lg>\n<l n='1'>A</l>\n<l>B</l><l>C</l></lg>", "line 3", "has text outside a segment, in <l>"),
-        ("<p n='1'>Intro <seg n='1'>A</seg></p>", "line 1", "has text outside a segment, in <p>"),
-        ("<p n='1'><seg n='1'>A</seg> and</p>", "line 1", "has text outside a segment, in <p>"),
+        ("<p>Mus.</p>", "", "contains no numbered segments"),
+        ("", "", "contains no numbered segments"),
+        ("<lg>\n<l n='1'>A</l>\n<l>B</l><l>C</l></lg>", "line 3", "has text outside the segments, in <l>"),
+        ("<p n='1'>Intro <seg n='1'>A</seg></p>", "line 1", "has text outside the segments, in <p>"),
+        ("<p n='1'><seg n='1'>A</seg> and</p>", "line 1", "has text outside the segments, in <p>"),
         ("<p n='1'>A</p>\n<p n='1'>B</p>", "line 2 mus:1", "the segment occurs twice"),
-        ("<p n='1.1'>A</p><p n='2.1'>B</p>\n<p n='1.2'>C</p>", "line 2 mus:1.2", "stands apart from the other"),
+        ("<p n='1.1'>A</p><p n='2.1'>B</p>\n<p n='1.2'>C</p>", "line 2 mus:1.2", "is separated from the other"),
         ("<p n='1.1'>A</p>\n<p n='2.1'><note>B</note></p>", "line 2 mus:2", "the source of the passage is empty"),
         ("<p n='1 a.1'>A</p>", "'mus:1 a'", "cannot be the key of a passage"),
-        ("<p n='1'>A &mdash; B</p>", "line 1", "is no XML (Entity 'mdash' not defined)"),
-        ("<p n='1'>\nA</l>", "line 2", "is no XML (Opening and ending tag mismatch"),
-        ("<p n='1'>A &#0;</p>", "line 1", "is no XML ("),
+        ("<p n='1'>A &mdash; B</p>", "line 1", "is not well-formed XML (Entity 'mdash' not defined)"),
+        ("<p n='1'>\nA</l>", "line 2", "is not well-formed XML (Opening and ending tag mismatch"),
+        ("<p n='1'>A &#0;</p>", "line 1", "is not well-formed XML ("),
         ("<?xml version='1.0'?>\n<TEI><text/></TEI>", "", "has no <body>"),
-        ("<?xml version='1.0'?>\n<html><body><p n='1'>404</p></body></html>", "", "is no TEI (its root is <html>)"),
+        ("<?xml version='1.0'?>\n<html><body><p n='1'>404</p></body></html>", "", "is not TEI (its root element is"),
         ("<?xml version='1.0'?><!DOCTYPE a [<!ENTITY w SYSTEM 'c.yaml'>]><TEI>&w;</TEI>", "line 1", "'w' not defined"),
     ],
 )  # fmt: skip
@@ -205,14 +205,14 @@ def test_every_fault_of_a_source_is_told_at_once(source: Source) -> None:
 def test_a_reference_without_files_of_its_own_is_refused(tmp_path: Path) -> None:
     """It would have no text in any document, and nothing would tell."""
     description = describe(tmp_path / "c.yaml", "tei", tmp_path, ["ann"])
-    with pytest.raises(BadInput, match=r"c: references\.ann: the layout tei has no translations"):
+    with pytest.raises(BadInput, match=r"c: references\.ann\.layout: is missing"):
         read_back(description)
 
 
 def test_a_folder_without_a_file_is_refused(source: Source, tmp_path: Path) -> None:
     description = describe(tmp_path / "d.yaml", "tei", tmp_path / "latin", ["ann"])
     edit(description, {"references": {"ann": PROSE}})
-    with pytest.raises(BadInput, match=r"latin: holds no .xml file"):
+    with pytest.raises(BadInput, match=r"latin: contains no .xml file"):
         read_back(description)
 
 

@@ -64,7 +64,7 @@ def test_labels_come_back_as_by_the_spreadsheet(stored: Warehouse, blind: Path, 
         page.click("#next")
     page.reload()  # answers stay
     page.wait_for_selector("h2")
-    assert page.inner_text("#count") == f"{len(ODD)} of {len(table)} items labelled"
+    assert page.inner_text("#count") == f"{len(ODD)} of {len(table)} items labeled"
     with page.expect_download() as waiting:
         page.click("#save")
     waiting.value.save_as(tmp_path / "labels.csv")
@@ -92,7 +92,7 @@ def test_what_is_not_whole_is_said_at_once(blind: Path, page: Page) -> None:
         ({"severity": "low"}, "A label is missing."),
         ({"label": "MAJOR_ERROR"}, "An error needs a category."),
         ({"error_category": "OTHER"}, ""),
-        ({"label": "VALID_VARIATION"}, "A category needs an error."),
+        ({"label": "VALID_VARIATION"}, "Only an error has a category."),
         ({"error_category": "", "severity": ""}, "A severity is missing."),
     ]
     for given, problem in says:
@@ -101,5 +101,5 @@ def test_what_is_not_whole_is_said_at_once(blind: Path, page: Page) -> None:
         assert page.inner_text("#fault") == problem
     page.select_option("[name=severity]", "none")
     page.fill("[name=error_span]", "never said")
-    assert page.inner_text("#fault") == "The error span does not stand in the candidate."
+    assert page.inner_text("#fault") == "The error span is not in the candidate."
     assert {page.locator(f"[name={name}]").count() for name in ANSWERS} == {1}

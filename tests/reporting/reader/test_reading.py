@@ -96,7 +96,7 @@ def test_disagreement_and_ids(page: Page, reader: Path, stored: Warehouse) -> No
     assert count(page) == "15 outputs of 5 passages"  # a10, a12, …, a18 and none of b
     assert "text=A1" in page.url
     page.fill("[name=text]", "nowhere")
-    assert (count(page), page.inner_text("main")) == ("0 outputs of 0 passages", "Nothing fits these filters.")
+    assert (count(page), page.inner_text("main")) == ("0 outputs of 0 passages", "No passage matches these filters.")
     page.click("#clear")
     assert count(page).endswith("of 36 passages")
 
@@ -120,7 +120,7 @@ def test_a_link_opens_what_it_names_and_says_what_is_not_here(page: Page, reader
     opened(page, reader, corpus="tiny", passage="a4:1", model=MODELS[1])
     assert (shown(page), outputs(page), page.input_value("[name=model]")) == ("a4:1", [MODELS[1]], MODELS[1])
     assert count(page) == "36 outputs of 36 passages"
-    assert "2 outputs of this passage do not fit" in page.inner_text(".outputs")
+    assert "2 outputs of this passage do not match" in page.inner_text(".outputs")
     page.check("#all")
     assert outputs(page) == sorted(MODELS)
     for model, ids in ((MODELS[2], "a4:1"), ("nobody", "a4:1")):
@@ -164,7 +164,7 @@ def test_differences_are_marked_and_can_be_had_against_another(page: Page, reade
     assert page.inner_text("article .text") == f"The well tiny/a4:1 runs very quickly, {MODELS[0]} says."
     assert "drift" in page.inner_text("dl.scores")
     assert "0.712" in page.inner_text("dl.scores")
-    assert "Beside the human translation: machine (balance 0.5, 6 seats)" in page.inner_text("article")
+    assert "Against the human translation: machine (balance 0.5, 6 seats)" in page.inner_text("article")
     assert page.locator(".beside h3").all_inner_texts() == ["Source", "Reference: ann", "Reference: ben incomplete"]
 
 

@@ -70,7 +70,7 @@ def test_only_a_former_reader_is_replaced(closed: Warehouse, tmp_path: Path) -> 
         write_reader(closed, folder, CORPUS)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/index.html").write_text("mine", encoding="utf-8")
-    with pytest.raises(BadInput, match="holds no reader"):
+    with pytest.raises(BadInput, match="is not a Variorum reader"):
         write_reader(closed, tmp_path / "mine", CORPUS)
     assert (tmp_path / "mine/index.html").read_text() == "mine"
     assert everything(folder).startswith(before[:5])

@@ -52,7 +52,7 @@ def test_a_corpus_without_references_hides_no_other(warehouse: Warehouse) -> Non
 def test_what_nobody_knows_the_cost_of_is_no_zero(warehouse: Warehouse) -> None:
     change(warehouse, "model_call", pl.when(model="beta").then(None).otherwise("cost").alias("cost"))
     (found,) = exhibits(warehouse, "Costs")
-    assert found.words == "Known to be paid: 0.5000 US dollars; of 4 calls, 2 are of unknown cost."
+    assert found.words == "Known costs: 0.5000 US dollars. The cost of 2 of 4 calls is unknown."
     assert cells(found, "paid, US $") == ["0.2500", "0.2500", "–", "–"]
     assert cells(found, "unknown cost at most, US $")[2:] == ["–", "–"]
     change(warehouse, "model_call", priced=True, reserved=2.0)
@@ -78,7 +78,7 @@ def test_scores_under_different_contracts_are_apart_and_models_are_on_the_scale_
 def test_rates_say_of_how_many_outputs_they_speak(warehouse: Warehouse) -> None:
     change(warehouse, "error_estimate", covered=0.25)
     (found,) = exhibits(warehouse, "Errors of all outputs")
-    assert "25.0 % or more of a row" in found.words
+    assert "25.0 % or more of the outputs" in found.words
     assert cells(found, "covered %") == ["25.0"] * 3
 
 
