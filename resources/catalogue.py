@@ -190,7 +190,10 @@ def tables() -> Mapping[str, Table]:
 
 
 def packaged(file: str) -> list[Table]:
-    """Tables with public columns in a package file, given without extension. Tables that are not stored come first."""
+    """Tables whose public columns a package file holds; tables that are not stored come first.
+
+    `file` is the name of the package file without its extension.
+    """
     return sorted((each for each in declared().values() if each.file == file), key=lambda each: each.stored)
 
 

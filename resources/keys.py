@@ -29,8 +29,6 @@ def check_key(key: str, kind: str, where: object) -> str:
     """
     if not _SLUG.fullmatch(key) or "..." in key:
         proposal = re.sub(r"\.{2,}|[^A-Za-z0-9._:/-]+", "-", key).strip("-") or "a-name"
-        raise BadInput(
-            where, repr(key), f"cannot be the key of a {kind}: only A-Z a-z 0-9 . _ : / - are allowed, without '...'",
-            f"rename it, for instance to {proposal!r}",
-        )  # fmt: skip
+        problem = f"cannot be the key of a {kind}: keys consist of A-Z a-z 0-9 . _ : / - and must not contain '...'"
+        raise BadInput(where, repr(key), problem, f"rename it, for instance to {proposal!r}")
     return key

@@ -39,10 +39,11 @@ def shown(rows: pl.DataFrame, table: str, *names: str) -> str:
 
 
 def cells(table: str, *names: str) -> list[pl.Expr]:
-    """Expressions for columns of a declared table, formatted and named by their headings; by default all `displayed`.
+    """Expressions that format columns of a declared table and rename them to their headings.
 
-    Floats become text with the declared digits, fractions in percent, and intervals `value [low, high]` if the row has
-    their bounds. Integers stay integers, so that they can be aligned. Null stays null and is rendered as '-'.
+    `names` are the columns; the default is `Table.displayed`. Floats become text with the declared digits, and
+    fractions become percentages. A float with an interval becomes `value [low, high]` if the row has both bounds.
+    Integers stay integers, so that they can be aligned. Null stays null and is rendered as '-'.
     """
     chosen = names or catalogue.declared()[table].displayed
     return [cell(column).alias(column.heading) for column in (catalogue.column(table, name) for name in chosen)]

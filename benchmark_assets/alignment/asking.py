@@ -179,7 +179,10 @@ async def align(
 
 
 class _Batch(NamedTuple):
-    """The segments of one question, their task, and their translation (`work`: document and translator)."""
+    """A batch of segments, and the task that makes their questions.
+
+    `work` identifies the translation that they are aligned with, by document and translator.
+    """
 
     work: tuple[str, str]
     task: Task

@@ -116,7 +116,10 @@ def _refresh(
     reading: Callable[[Warehouse], Mapping[str, str]],
     plots: Plots = lambda *_: {},
 ) -> dg.Output[None]:
-    """Materialize tables over all verdicts and labels; the asset does not apply while there are none."""
+    """Materialize the result of `tables`, which is computed from all verdicts and labels.
+
+    While the warehouse has neither verdicts nor labels, nothing is computed, and earlier rows are removed.
+    """
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         rated = any(len(warehouse.read(table, columns=["model"], most=1)) for table in ("verdict", "human_label"))

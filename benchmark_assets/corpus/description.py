@@ -80,7 +80,7 @@ class Audit(_Section):
         if len(self.sample) != len(self.bands) + 1:
             raise ValueError(f"`sample` needs a number for each of the {len(self.bands) + 1} bands")
         if self.threshold not in self.bands:
-            raise ValueError("`threshold` must be one of `bands`, so that no band lies on both sides of it")
+            raise ValueError("`threshold` must be one of the bounds in `bands`, so that it does not divide a band")
         return self
 
 

@@ -46,9 +46,10 @@ def further_tables(definition: dg.AssetsDefinition, key: dg.AssetKey) -> list[st
 
 
 def owned(rows: pl.DataFrame, asset: str, partitions: pl.DataFrame | None = None) -> pl.DataFrame | None:
-    """Keys that select an asset's rows in a table with the columns of `rows`; None selects the whole table.
+    """Keys that select an asset's rows in a table; None selects the whole table.
 
-    The keys are the partitions, if any, plus the column OWNER if several assets fill the table.
+    The keys are the given partitions, if any, plus the column OWNER if several assets fill the table. `rows` is a frame
+    with the table's columns; its content does not matter.
     """
     if OWNER not in rows.columns:
         return partitions

@@ -175,6 +175,9 @@ def ensemble_calibration(
 
 
 def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str | None]:
-    """The contract of each corpus with an ensemble; None if a judge of its ensemble is no longer in the registry."""
+    """For each corpus that has an ensemble, the contract of its scores (see `ensemble.contract`).
+
+    The contract is None if a judge of the ensemble is no longer in the registry.
+    """
     sections = literary(warehouse)
     return {corpus: ensemble.contract(section, provider) for corpus, section in sections.items() if section.ensemble}

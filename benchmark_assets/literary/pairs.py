@@ -127,7 +127,9 @@ def export_pairs(
     withheld = rights.withheld(outputs).to_list()
     sample = _sample([pair for pair, hidden in zip(candidates, withheld, strict=True) if not hidden], per_model)
     if not sample:
-        raise BadInput(corpus, "", "has no output with a complete human translation", "run `variorum evaluate MODEL`")
+        problem = "has no output to compare with a complete human translation"
+        remedy = "run `variorum evaluate MODEL`; blank outputs and copies of the human translation are left out"
+        raise BadInput(corpus, "", problem, remedy)
     rows = []
     for pair in sorted(sample, key=lambda pair: pair.key(name)):  # a random order, different for each annotator
         texts_shown = arranged(pair.machine, pair.human, pair.side(name))

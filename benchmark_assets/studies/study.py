@@ -169,7 +169,7 @@ class ItemStudy(Study, Generic[How]):
         return {self.name: pl.DataFrame(rows, schema=schema(self.name))}
 
     def fault(self, item: Item, verdict: Verdict[Any]) -> str:
-        """The error with which a verdict fails its partition; '' if it does not."""
+        """The error message if a verdict makes its partition fail, else ''."""
         return f"{' '.join(map(str, item.key.values()))}: {verdict.error}" if verdict.error else ""
 
     def failure(self, faults: Sequence[str], items: int) -> str:

@@ -194,7 +194,7 @@ class Systems(BaseModel):
         return set(models).intersection(self.models())
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """Hashes of everything besides the source that determines an output.
+        """For each output, a hash of everything that determines it, except for the source.
 
         Parameters
         ----------
@@ -203,8 +203,8 @@ class Systems(BaseModel):
 
         Returns
         -------
-        Columns `model`, `passage` and `settings`, without passages that the system does not cover. `settings` is null
-        for systems that are no longer registered.
+        Columns `model`, `passage` and `settings`, with a row for each passage that the system covers. `settings` is
+        null for systems that are no longer registered.
         """
         rows: list[tuple[str, str, str | None]] = []
         systems = self.known(partitions["model"].unique())

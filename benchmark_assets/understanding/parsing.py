@@ -128,7 +128,7 @@ class _Names:
         return next(iter(matches.items()), None)
 
     def named(self, text: str) -> set[str]:
-        """Names that occur in a text as words, and '' if the rest of the text has a negation."""
+        """Names that occur in a text as whole words. The set also has '' if a negation occurs outside the names."""
         spellings: dict[str, set[str]] = {}
         for name in self.names:
             spellings.setdefault(normal(name, " "), set()).add(name)

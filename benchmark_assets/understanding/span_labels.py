@@ -59,8 +59,8 @@ def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test",
     Raises
     ------
     BadInput
-        If the task is unknown, is a task of classes, or has no samples in the split; or if the folder is not empty or
-        cannot be written.
+        If the task is unknown, is a classification task, or has no samples in the split; or if the folder is not empty
+        or cannot be written.
     """
     folder = folder.resolve()
     check_vacant(folder, "labels")

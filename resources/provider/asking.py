@@ -195,7 +195,7 @@ def ask_all(
 
 
 def one_round(things: Sequence[Thing]) -> Callable[[Sequence[tuple[Thing, Value]]], Sequence[Thing]]:
-    """Make a `following` for `ask_all` that has all things in one round."""
+    """Make the argument `following` of `ask_all` for a single round with all things."""
     return lambda results: () if results else things
 
 

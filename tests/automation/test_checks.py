@@ -131,7 +131,7 @@ UNSOUND = {
     "comet_score": ("ALTER TABLE output_comet ADD COLUMN note VARCHAR", "output_comet.note |", "no such column"),
     "lexical_score": ("UPDATE lexical_score SET bleu = 100.1, length_ratio = 'inf'", "bleu |", "length_ratio |"),
     "reference_envelope": ("UPDATE reference_envelope SET mean_similarity = NULL", "mean_similarity", "but not all"),
-    "human_baseline": ("UPDATE human_baseline SET chrf = NULL, bleu = NULL, length_ratio = NULL", "chrf |", "null al"),
+    "human_baseline": ("UPDATE human_baseline SET chrf = NULL, bleu = NULL, length_ratio = NULL", "chrf |", "null"),
     "model_output": (f"DELETE FROM materialization WHERE asset = 'model_output' AND passage = '{PASSAGES[1]}'",
                      "rows |", f"alpha\\|{PASSAGES[1]}"),
     "model_summary": ("UPDATE model_summary SET sim_best_low = sim_best_high + 0.01", "sim_best |", "lower limit"),

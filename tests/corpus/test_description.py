@@ -176,7 +176,7 @@ PROSE = TEXT | {"layout": "text", "root": "prose"}
         ({"sensitivity": {"passages": -1}}, "sensitivity.passages", "greater than or equal to 0"),
         ({"sensitivity": {"severity": 4}}, "sensitivity.severity", "not permitted"),
         ({"audit": {"bands": [2, 1, 3, 4], "threshold": 2}}, "audit", "ascend"),
-        ({"audit": {"threshold": 1.7}}, "audit", "one of `bands`"),
+        ({"audit": {"threshold": 1.7}}, "audit", "one of the bounds in `bands`"),
         ({"audit": {"sample": [1, 2]}}, "audit", "each of the 5 bands"),
     ],
 )

@@ -126,7 +126,7 @@ def test_what_cannot_be_written(salon: Salon) -> None:
             export_pairs(salon.warehouse, other, "novels", name)
     salon.outputs("ours", dict.fromkeys(OURS, " "))
     salon.outputs("theirs", HUMAN)
-    with pytest.raises(BadInput, match="has no output with a complete human translation"):
+    with pytest.raises(BadInput, match="has no output to compare with a complete human translation"):
         export_pairs(salon.warehouse, other, "novels", "Mori")
     salon.describe(ensemble=[], human="")
     with pytest.raises(BadInput, match=r"literary\.human: is missing"):

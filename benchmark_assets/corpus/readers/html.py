@@ -91,7 +91,11 @@ _DHAMMATALKS = _Dialect(
 
 
 def _introductions(root: Element, known_roles: dict[Element, Role]) -> Iterator[Element]:
-    """Paragraphs of each sutta's introduction: those before the first stars or, without stars, leading italic ones."""
+    """Paragraphs of each sutta's introduction.
+
+    The introduction is the text before the first row of stars; in a sutta without stars, the leading paragraphs in
+    italics.
+    """
     suttas: list[list[Element]] = [[]]
     for element in root.xpath("//*[@id = 'sutta']//*[self::h1 or self::p]"):
         if element.tag == "h1":
