@@ -1,1 +1,1 @@
-"""The Dagster code location of Variorum and the science behind it, one room a stage."""
+"""The Dagster code location of Variorum and the science behind it: one package per stage."""

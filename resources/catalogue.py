@@ -272,7 +272,7 @@ def postgres_ddl() -> str:
 
 
 def faults(declarations: Mapping[str, Table]) -> Iterator[str]:
-    """Yield a message for each missing meaning, nullable key column, and column without range, values or `open`."""
+    """Yield a message for each missing meaning, each nullable key column, and each column without limits or `open`."""
     for table in declarations.values():
         if not table.meaning:
             yield f"{table.name}: no meaning"

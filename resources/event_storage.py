@@ -58,7 +58,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
     Notes
     -----
     The index commits before the run's shard, and both roll back if either statement fails, so the fallback of storing
-    the events one by one creates no duplicates. Only a failure of the last commit can leave events in the index only.
+    the events one by one creates no duplicates. Only a failure of the last commit can leave events in the index alone.
     Dagster stores the whole batch again only if storing a single event fails, too.
     """
 
@@ -83,7 +83,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         Raises
         ------
         KeyError
-            With neither `base_dir` nor the environment variable `DAGSTER_HOME`.
+            If neither `base_dir` nor the environment variable `DAGSTER_HOME` is set.
         """
         base_dir = config_value.get("base_dir") or os.path.join(os.environ["DAGSTER_HOME"], "history", "runs")
         return cls(base_dir, config_value["batch_size"], inst_data)

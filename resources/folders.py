@@ -31,7 +31,7 @@ def check_vacant(folder: Path, work: str = "") -> None:
     Parameters
     ----------
     work
-        Work of people that the folder may contain, for the message; '' if it contains none.
+        Word for people's work that the folder may contain, such as 'labels', for the message; '' if there is none.
     """
     if _vacant(folder):
         return
@@ -41,7 +41,7 @@ def check_vacant(folder: Path, work: str = "") -> None:
 
 
 def check_replaceable(folder: Path, kind: Kind, private: bool) -> bool:
-    """Whether the folder exists and may be replaced by a new version, judging by its README. Files are not checked.
+    """Whether the folder exists and may be replaced by a new version, judging only by its README.
 
     Raises
     ------

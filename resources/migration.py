@@ -1,4 +1,4 @@
-"""Migration of warehouses whose tables were later merged or renamed.
+"""Migration of older warehouses, whose tables have since been merged or renamed.
 
 Here: each former table, with the query for its new rows. Not here: new tables, new nullable columns and longer keys,
 which follow from the catalogue (warehouse).

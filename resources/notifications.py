@@ -1,6 +1,6 @@
 """Notifications: messages to the log and, if one is configured, to a webhook.
 
-Here: how a message is sent. Not here: which events send one (automation).
+Here: how a message is sent. Not here: the events that trigger messages (automation).
 """
 
 import logging

@@ -131,8 +131,8 @@ class Warehouse(Frozen):
     def snapshot(self) -> Path:
         """Copy the warehouse to `<name>-snapshot.duckdb`, unless the copy is up to date, and return the copy's path.
 
-        A notebook or another program may keep the copy open for reading while runs write. The content that it reads
-        does not change; to see new content after another call, it must close the file and open it again.
+        A notebook or another program may keep the copy open for reading while runs write. It sees the content of
+        later snapshots only if it closes the file and opens it again.
         """
         place = Path(self.path)
         copy, new = (place.with_name(f"{place.stem}-snapshot{end}") for end in (".duckdb", ".new"))
@@ -249,7 +249,7 @@ class Warehouse(Frozen):
 
     @contextmanager
     def _opened(self) -> Iterator[None]:
-        """Keep the file open until the outermost block of this kind ends; within `kept_open`, possibly longer."""
+        """Keep the file open until the outermost such block ends, or longer within a `kept_open` block."""
         with TURN:
             if self.path in _OPEN:
                 yield
@@ -448,7 +448,7 @@ def _declared(table: str) -> dict[str, str]:
 
 
 def _existing(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
-    """Types of the columns in the file, in the form of `_declared`, by table and column."""
+    """Types of the columns in the file, formatted as in `_declared`, by table and column."""
     tables: dict[str, dict[str, str]] = {}
     for table, column, kind in connection.execute(
         "SELECT table_name, column_name, data_type || CASE WHEN is_nullable THEN '' ELSE ' NOT NULL' END "

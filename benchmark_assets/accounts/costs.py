@@ -22,15 +22,15 @@ def costs(attempts: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     `calls` counts attempts, `replies` attempts with a reply, and `uncertain` finished attempts of unknown cost: broken
-    off, in flight when a process ended, or answered without usage. `paid` is the cost in US dollars, as reported or by
-    the registry's price; `at_most` is the most that uncertain attempts may add. Both are null if no price is known.
+    off, in flight when a process ended, or answered without usage. `paid` is the known cost in US dollars; `at_most` is
+    the most that uncertain attempts may add. `paid` is null if no cost is known, `at_most` if a price is missing.
     """
     calls = attempts.with_columns(day=pl.col("asked").dt.date(), priced=pl.col("price").is_not_null())
     return summed(calls, "day", "model", "purpose").sort("day", "model", "purpose", descending=[True, False, False])
 
 
 def summed(calls: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """The sums that `costs` describes, over rows of `model_call` grouped by the columns `by`; unsorted."""
+    """Sum rows of `model_call` by the columns `by`, unsorted; the sums are those described in `costs`."""
     unknown = pl.col("cost").is_null() & pl.col("outcome").is_not_null()
     return calls.group_by(by).agg(
         calls=pl.len(),

@@ -116,7 +116,7 @@ def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Se
     ----------
     folder
         Written completely or not at all. Restricted texts are included, because annotators need them. If there are any,
-        all files that quote texts are in a subfolder, named as in a private export.
+        all files that quote texts go into the subfolder that private exports use, too.
     annotators
         Names; each annotator gets all items, in an individual order.
 

@@ -70,7 +70,7 @@ class Opinion(NamedTuple):
 
 
 def judging(judge: Model, languages: Mapping[str, str]) -> Template[Opinion]:
-    """The template of a judge's questions; `languages` has the names of the languages by variable of the prompt."""
+    """The template of a judge's questions; `languages` maps variables of the prompt to names of languages."""
     return Template(judge, prompts.load("judge"), languages, PURPOSE, ANSWER, fields(FIELDS, read_answer))
 
 
@@ -92,8 +92,8 @@ def shown(source: str, references: Sequence[str], candidate: str, scores: Scores
 def read_answer(values: Mapping[str, Any]) -> Opinion:
     """Read the fields of a reply.
 
-    Label, severity and confidence are required, and errors require a category. `FLAGS` may be missing, but must not
-    contradict the label. Remarks that are missing or not text become ''. Other fields are ignored.
+    Label, severity and confidence are required, and errors require a category. The fields in `FLAGS` may be missing,
+    but must not contradict the label. Remarks that are missing or not text become ''. Other fields are ignored.
 
     Raises
     ------

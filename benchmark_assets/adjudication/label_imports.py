@@ -48,9 +48,9 @@ class Marked(NamedTuple):
 class Answer(NamedTuple):
     """One annotator's answer about one item, as in the file; `annotator` is '' if the file does not name one.
 
-    `place` is the number of the row (the header is row 1) or of the task (from 1). `fields` has the values by the names
-    in `ANSWERS`. `span` is a marked span or a phrase of the candidate, '' for none. `fault` is the reason why the
-    answer is unreadable, or ''.
+    `place` is the number of the row (the header is row 1) or of the task (from 1). `fields` maps names in
+    `ANSWERS` to values. `span` is a marked span or a phrase of the candidate, '' for none. `fault` is the reason why
+    the answer is unreadable, or ''.
     """
 
     place: int
@@ -123,7 +123,7 @@ def read_label_studio(path: Path) -> Answers:
 
     Skipped and cancelled annotations, drafts and predictions are ignored. Annotators are identified by the e-mail
     address or number of their account. If a file has a single account, identified only by a number, the annotator is
-    the person for whom the tasks were exported, because the first account of every Label Studio has the number 1.
+    the person for whom the tasks were exported, because the first account of every installation has the number 1.
     """
     labeled: list[Answer] = []
     recipients: set[str] = set()
@@ -313,7 +313,7 @@ def _header(row: Iterable[str]) -> list[str]:
 
 
 def _tasks(path: Path) -> list[dict[str, Any]]:
-    """The tasks in an export, at least one of them with an item."""
+    """The tasks in an export. Raises BadInput if no task has an item."""
     try:
         content = json.loads(decode(path))
     except (ValueError, RecursionError) as error:
@@ -330,7 +330,7 @@ def _tasks(path: Path) -> list[dict[str, Any]]:
 
 
 def _annotations(task: Mapping[str, Any], path: Path, place: int) -> Iterable[tuple[object, dict[str, list[Any]]]]:
-    """Account, and values by control as in JSON-MIN, for each annotation of a task."""
+    """For each annotation of a task, its account, and its values by control (as in JSON-MIN)."""
     for annotation in task.get("annotations") or []:
         try:
             if annotation.get("was_cancelled") or annotation.get("skipped"):

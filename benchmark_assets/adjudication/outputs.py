@@ -28,8 +28,8 @@ class OutputStudy(ItemStudy[How], ABC):
     def by_corpus(self, outputs: pl.DataFrame, how: Callable[[str, str], tuple[How, str]]) -> Iterator[Group[How]]:
         """Outputs grouped by model and corpus.
 
-        Given a model and a corpus, `how` returns how their outputs are judged, and a fingerprint of that, or raises
-        BadInput if they cannot be judged. The error message is then the fingerprint.
+        Given a model and a corpus, `how` returns the settings by which the outputs are judged, and their fingerprint.
+        It raises BadInput if the outputs cannot be judged; the error message is then the fingerprint.
         """
         for (model, corpus), rows in outputs.group_by("model", CORPUS, maintain_order=True):
             try:

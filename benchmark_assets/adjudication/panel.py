@@ -35,8 +35,8 @@ class JudgePanel:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of everything besides the items that determines the votes: judges with settings and versions, prompt
-        and languages, seed, and whether scores are shown."""
+        """Hash of what the votes depend on besides the items: judges with settings and versions, prompt and languages,
+        seed, and whether scores are shown."""
         judges = [(template.model.name, *template.determinants) for template in self.templates]
         return digest(self.audit.seed, self.audit.show_scores, *judges)
 
@@ -53,17 +53,17 @@ class JudgePanel:
 
 
 def shuffled(translators: Mapping[str, str], seed: int, judge: str, model: str, passage: str) -> list[str]:
-    """The order in which a judge sees the translators' references together with a model's output of a passage.
+    """Translators in the order in which a judge sees their references when judging a model's output for a passage.
 
-    The order is by hash: all orders are equally likely, reproducible, and independent between items.
+    The order is by hash: all orders are equally likely, and the order is reproducible and independent between items.
     """
     return sorted(translators, key=lambda translator: digest(seed, judge, model, passage, translator))
 
 
 def panel(provider: Provider, corpus: str, audit: Audit, languages: Mapping[str, str], model: str) -> JudgePanel:
-    """The panel that judges one model's outputs in one corpus; `languages` has names by variable of the prompt.
+    """The panel that judges one model's outputs in one corpus; `languages` as in `judging`.
 
-    Raises BadInput if the number of judges is even, or `impartial` does.
+    Raises BadInput if the number of judges is even, or if `impartial` raises it.
     """
     if len(audit.judges) % 2 == 0:
         problem = f"are {len(audit.judges)}, so that votes may be tied"

@@ -37,7 +37,7 @@ def verdicts(votes: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `VERDICT`, sorted by model and passage. `judges` counts all raters, `abstained` those without a label.
+    Columns of `VERDICT`, sorted by model and passage. `judges` counts all raters, `abstained` raters without a label.
     `split` is true if valid, minor and major each have a vote and none has a majority.
 
     Notes

@@ -119,7 +119,7 @@ def fingerprints(
     embedder: str,
     provider: Provider,
 ) -> pl.DataFrame:
-    """Hash of everything besides the texts that determines the alignment of a passage: columns `passage`, `settings`.
+    """Hash of what the alignment of a passage depends on besides the texts: columns `passage` and `settings`.
 
     `languages` has the tags of the source language and of the references' language by corpus, `aligners` the aligner by
     corpus and translator; `embedder` is the embedder's signature.

@@ -73,7 +73,7 @@ class Task:
     prose: str
 
     def question(self, segments: Mapping[str, SourceSegment], replicate: int = 0) -> Question:
-        """The question about a batch of segments, by id. The prompt before the segments is the same for all batches."""
+        """The question about a batch of segments, by id. Up to the segments, the prompt is the same for all batches."""
         items = {
             key: {"source": segment.source} | ({"guide": segment.guide} if segment.guide else {})
             for key, segment in segments.items()
@@ -104,7 +104,7 @@ class AlignmentWork(NamedTuple):
 def batches(segments: Sequence[str]) -> list[list[str]]:
     """Cut the segments of a document, given by id, into batches of 15 to 30 in order; fewer than 15 are one batch.
 
-    The number of cuts within passages is minimal, and among such divisions the number of batches.
+    The division has the fewest possible cuts within passages and, given that, the fewest batches.
     """
     if len(segments) <= LARGEST:
         return [list(segments)] if segments else []

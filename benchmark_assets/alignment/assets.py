@@ -59,7 +59,7 @@ def alignment(
     deps=["continuous_reference", alignment],
 )  # fmt: skip
 def verification(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Check of each aligned segment against the continuous translation: stage of the match and place, or suspicious."""
+    """Check of each aligned segment against the continuous translation: stage and place of the match, or suspicious."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         stale_documents = list(documents(warehouse, stale))

@@ -19,7 +19,7 @@ _DIRECTION = re.compile(rf"[\[(][^\[\]()]{{0,80}}?({_NAME})[^\[\]()]{{0,80}}[\])
 
 
 class Direction(NamedTuple):
-    """A cross-reference: its half-open range of characters, and the name of the other text as written there."""
+    """A cross-reference: its half-open range of characters, and the name by which it refers to another text."""
 
     start: int
     end: int
@@ -39,14 +39,14 @@ class CrossReferences:
         self._directions = [Direction(*match.span(), match[1] or match[2]) for match in _DIRECTION.finditer(prose)]
 
     def find(self, segment: NormalForm, gap: tuple[int, int]) -> Direction | None:
-        """The first cross-reference near the gap, a range of characters, whose text contains the segment.
+        """The first cross-reference near the gap (a range of characters) to a text that contains the segment.
 
         Differences of typography are ignored. None if there is no such cross-reference.
         """
         return next((direction for direction in self._near(gap) if self._contains(direction, segment)), None)
 
     def absent(self, gap: tuple[int, int]) -> Direction | None:
-        """The first cross-reference near the gap whose text is not available; None if there is none."""
+        """The first cross-reference near the gap to a text that is not available; None if there is none."""
         return next((direction for direction in self._near(gap) if _plain(direction.name) not in self._texts), None)
 
     def _near(self, gap: tuple[int, int]) -> list[Direction]:

@@ -71,7 +71,7 @@ class Expansion(NamedTuple):
 class _Mark(NamedTuple):
     """An abbreviation in the prose: half-open ranges of tokens and characters.
 
-    `directs` is true if it refers to an earlier passage in words: "[as above]".
+    `directs` is true if the abbreviation refers to an earlier passage in words: "[as above]".
     """
 
     first: int
@@ -91,16 +91,16 @@ class _Term(NamedTuple):
     beside: tuple[str, str]
 
     def replaces(self, other: str, once: bool) -> bool:
-        """Whether the term may replace the words `other` of a template; `once` if they occur there only once.
+        """Whether the term may replace the words `other` of a template; `once` tells if they occur there only once.
 
-        Words that occur only once and are longer than the term may be more than a term, and are not replaced.
+        Words that occur only once and are longer than the term are not replaced: they may be more than a term.
         """
         words = other.split()
         negated = any(map(is_negation, words)) and not any(map(is_negation, self.words))
         return not negated and (len(words) <= len(self.words) or not once)
 
     def as_at_abbreviation(self, other: str) -> list[str]:
-        """Phrases with `other` in the context of this term; one of them must occur earlier in the prose."""
+        """Phrases that put `other` in the context of this term; one of them must occur earlier in the prose."""
         before, after = self.beside
         if _STOPS.isdisjoint(self.beside):
             return [f" {' '.join(filter(None, (before, other, after)))} "]
@@ -108,7 +108,7 @@ class _Term(NamedTuple):
 
 
 class Abbreviations:
-    """The abbreviations in a translation, given as text and in normal form."""
+    """The abbreviations in a translation, which is given both as text and in normal form."""
 
     def __init__(self, text: str, form: NormalForm) -> None:
         self._form = form.folded(_STOPS)
@@ -116,7 +116,7 @@ class Abbreviations:
         self._marks = [self._mark(match) for match in _ABBREVIATION.finditer(text)]
 
     def expand(self, segment: NormalForm, gap: tuple[int, int], after: Expansion | None) -> Expansion | None:
-        """The abbreviation that the segment spells out in the gap; None if there is none.
+        """The abbreviation in the gap that the segment spells out; None if there is none.
 
         `gap` is the range of characters between the segment's neighbors, `after` the previous segment's expansion.
         """
@@ -192,7 +192,7 @@ class Abbreviations:
             yield words + after
 
     def _terms(self, mark: _Mark, words: list[str]) -> list[_Term]:
-        """Terms of the segment among the words next to the abbreviation or within it, shortest first."""
+        """Terms: words next to the abbreviation or within it that also occur in the segment; shortest first."""
         tokens = self._form.tokens
         before, after, within = tokens[: mark.first][-TERM - 1 :], tokens[mark.last :], tokens[mark.first : mark.last]
         terms = [_Term(before[-size:], (before[-size - 1], "")) for size in range(1, len(before))]

@@ -47,7 +47,7 @@ class Space(NamedTuple):
 
 
 class Guide(NamedTuple):
-    """One segmented translation of the document, compared with the n units of another one.
+    """A segmented translation of the document, compared with the n units of a continuous one.
 
     `present` is true for segments that the translation has, shape (segments,). `near` is the similarity of each unit to
     the most similar sentence of each segment, shape (n, segments); 0 for segments that the translation lacks.
@@ -72,9 +72,9 @@ def guide(prose: Units, segments: Sequence[str | None], longest: int, embed: Emb
     prose
         The continuous translation.
     segments
-        Text of each segment of the source in this translation, None if it has none.
+        Text of each source segment in the segmented translation, None if it has none.
     longest
-        Most units in a stretch that may belong to one segment.
+        Maximum number of units in the stretch of a segment.
     embed
         Maps texts to unit vectors, shape (texts, dimensions).
     """

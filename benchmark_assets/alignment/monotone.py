@@ -181,7 +181,7 @@ def _confidence(
 
 
 def _expected(guides: Sequence[Sequence[str | None]]) -> NDArray[np.float64]:
-    """Expected characters of each segment: mean over guides, scaled to the first one's length; NaN without a guide."""
+    """Expected length of each segment: mean over guides, scaled to the first guide's length; NaN without a guide."""
     totals = [sum(len(text) for text in texts if text) for texts in guides]
     table = np.array([
         [len(text) * totals[0] / total if text else np.nan for text in texts]
@@ -193,7 +193,7 @@ def _expected(guides: Sequence[Sequence[str | None]]) -> NDArray[np.float64]:
 
 
 def _longest(ends: NDArray[np.float64], characters: float) -> int:
-    """Most units in a stretch that ends with the unit where its length exceeds `characters`."""
+    """Maximum, over all starts, of the number of units that a stretch needs to reach `characters`."""
     last = np.searchsorted(ends, ends[:-1] + characters)
     return int(min((last - np.arange(len(last))).max(), len(last)))
 

@@ -47,7 +47,7 @@ class Nearest:
         return self._best(words, [low, *self._proposals(words, low, high)], low, high)[0] if low < high else 0.0
 
     def likeness_around(self, segment: NormalForm, character: int) -> float:
-        """Likeness of a segment to the words around a character, as many on each side as in the segment; in [0, 1]."""
+        """Likeness of a segment to the words around a character, as many on each side as it has itself; in [0, 1]."""
         words, middle = segment.folded().tokens, self._form.from_character(character)
         return _likeness(words, self._form.tokens[max(0, middle - len(words)) : middle + len(words)])
 

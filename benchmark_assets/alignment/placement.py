@@ -126,7 +126,7 @@ def _is_near(
 def _neighbor(
     segments: Sequence[Attestation | None], settled: Sequence[ProsePlace | None]
 ) -> tuple[ProsePlace | None, int]:
-    """The first place in `settled`, and the most words allowed between it and the short segment."""
+    """The settled place nearest to a short segment, and the most words between them; both lists start next to it."""
     room = NEAR
     for segment, place in zip(segments, settled, strict=True):
         if place:

@@ -93,7 +93,7 @@ def verify(segments: Sequence[str | None], prose: str, others: Mapping[str, str]
 
 
 class _Verifier:
-    """Applies the stages to single segments; `places` has the place of each segment in the prose, None without one."""
+    """Applies the stages to single segments; `places` has the settled place of each segment, None if it has none."""
 
     def __init__(self, prose: Concordance, places: Sequence[ProsePlace | None], others: Mapping[str, str]) -> None:
         self._prose, self._places, self._others = prose, places, others
@@ -111,7 +111,7 @@ class _Verifier:
         return Nearest(self._prose.form)
 
     def find(self, at: int, segment: Attestation, before: Expansion | None) -> tuple[Finding, Expansion | None]:
-        """The finding for the segment with index `at`, and its expansion; `before` is the previous segment's."""
+        """Finding and expansion of the segment with index `at`; `before` is the previous segment's expansion."""
         gap = self._prose.between(*self._neighbors(at))
         if place := self._places[at]:
             return self._in_place(at, place), None

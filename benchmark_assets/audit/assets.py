@@ -63,7 +63,7 @@ def judge_calibration(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Reliability of judges: agreement with people and with each other, and the panel without each judge."""
+    """Reliability of judges: agreement with people and with each other, and verdicts of the panel without one judge."""
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
@@ -86,7 +86,7 @@ def error_estimate(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Error rates of all outputs, judged or not, estimated from people's sample, and the cost of finding errors."""
+    """Error rates of all outputs, judged or not, estimated from people's labels; the cost of finding errors."""
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
@@ -118,7 +118,8 @@ def _refresh(
 ) -> dg.Output[None]:
     """Materialize the result of `tables`, which is computed from all verdicts and labels.
 
-    While the warehouse has neither verdicts nor labels, nothing is computed, and earlier rows are removed.
+    `panels` are settings that make the result stale when they change; `reading` shows the result in Dagster's UI. While
+    the warehouse has neither verdicts nor labels, nothing is computed, and earlier rows are removed.
     """
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
@@ -143,9 +144,9 @@ def _scores(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def _panels(warehouse: Warehouse, provider: Provider) -> Mapping[str, str]:
-    """Description of each corpus's panel and its settings, by corpus, for signatures.
+    """Description of the panel and its settings, by corpus, for signatures.
 
-    The hash of a judge that is no longer in the registry is None.
+    A judge that is no longer in the registry has None in place of the hash of its settings.
     """
     prompt, judges = prompts.load("judge"), provider.registry().judges
     hashes = {name: digest(*provider.model(name).determinants)[:8] for name in judges}

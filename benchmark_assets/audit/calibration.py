@@ -36,12 +36,12 @@ def calibration(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
 
     `votes` are rows of `judge_vote`. Columns of `CALIBRATION`: one row for each judge, for the panel, and for the panel
     without each of its judges, over the outputs labeled by both this rater and people. A judge's label that is not
-    substantive agrees with no label by people, and is not an error.
+    substantive counts as a disagreement with people, and not as an error.
 
     Notes
     -----
-    Precision is the share of a judge's errors that people confirm, recall the share of people's errors that the judge
-    finds: table 8, and the kappas of section 4.3.
+    Of the outputs that the judge calls errors, precision is the share that people call errors; recall is the converse.
+    Sources: table 8, and section 4.3 for the kappas.
     """
     result: list[tuple[object, ...]] = []
     for corpus, judge, pairs in _against_people(rows, votes):
@@ -60,8 +60,8 @@ def calibration(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
 def confusion(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
     """Rows of `judge_confusion` (table E4): columns of `CONFUSION`; parameters as in `calibration`.
 
-    One row per pair of labels, even without outputs: people's label is substantive, the judge's is substantive or any
-    other label that it gave.
+    One row per pair of labels, even if no output has it: people's label is substantive, the judge's label is
+    substantive or any other label that it gave.
     """
     result: list[tuple[object, ...]] = []
     for corpus, judge, pairs in _against_people(rows, votes):
@@ -137,7 +137,7 @@ def panel_without(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
 
 
 def cross_tables(passages: pl.Series, first: pl.Series, second: pl.Series, labels: Sequence[str]) -> Floats:
-    """Contingency tables of two raters' labels, in the sample and in its resamples of passages.
+    """Contingency tables of two raters' labels, in the sample and in bootstrap resamples by passage.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def kappa(tables: Floats) -> Floats:
 
 
 def _against_people(rows: pl.DataFrame, votes: pl.DataFrame) -> Iterator[tuple[object, object, pl.DataFrame]]:
-    """Corpus, name of a judge or panel, and their labels beside people's: columns `passage`, `people`, `judged`."""
+    """Corpus, name of a judge or panel, and its labels beside people's: columns `passage`, `people`, `judged`."""
     people = _people(rows)
     labeled = votes.join(people, on=KEY, how="semi").with_columns(pl.col("label").fill_null(ABSTAINED))
     if labeled.is_empty():
@@ -217,7 +217,7 @@ def _exact(tables: Floats) -> tuple[float | None, float | None, float | None]:
 
 
 def _shares(tables: Floats) -> Iterator[float | None]:
-    """Precision, recall and F1 with their intervals, from tables of two labels, the second being the error."""
+    """Precision, recall and F1 with their intervals, from 2 x 2 tables whose second label is the error."""
     hits, judged, actual = tables[:, 1, 1], tables[:, :, 1].sum(axis=1), tables[:, 1].sum(axis=1)
     for whole in (judged, actual):
         yield from share(int(hits[0]), int(whole[0]))

@@ -60,7 +60,7 @@ def point_biserial(values: Floats, errors: NDArray[np.bool_], passages: NDArray[
 
     Returns
     -------
-    Shape (1 + RESAMPLES,), the sample first, in [-1, 1]; NaN if values or errors are constant. One NaN without outputs.
+    Shape (1 + RESAMPLES,), the sample first, in [-1, 1]; NaN if values or errors are constant. Without outputs, [NaN].
     """
     if not len(values):
         return np.array([np.nan])

@@ -1,4 +1,4 @@
-"""Error rates of all outputs, above and below the threshold, estimated by post-stratification of people's sample.
+"""Error rates of all outputs, above and below the threshold, estimated from people's labels by post-stratification.
 
 Not here: counts of labeled outputs (outcomes).
 """

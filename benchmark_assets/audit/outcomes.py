@@ -18,12 +18,12 @@ CATEGORY = schema("error_category")
 
 
 def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `audit_outcome`, from the tables `triage` and `rated`.
+    """Rows of `audit_outcome`, from rows of `triage` and rows of `rated`.
 
     Columns of `OUTCOME`: for each corpus and kind of raters with labels, one row for each model, for each band, for
     each model in each band, and for all outputs. `asked` is the size of the queue (panel) or sample (people), `judged`
     the number of its outputs with a label. Rates are shares of `judged`; an uncertain output is neither valid nor an
-    error. `*_found`, shares of all outputs, are null for people and where the panel judged no output.
+    error. Columns `*_found` are shares of all outputs, null for people and where the panel judged no output.
     """
     by = ["corpus", "model", "band"]
     cells = with_totals(triage.select(CORPUS, "model", "band"), model="", band="").group_by(by).agg(outputs=pl.len())
@@ -45,10 +45,10 @@ def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def categories(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `error_category`, from `rated`.
+    """Rows of `error_category`, from rows of `rated`.
 
     Columns of `CATEGORY`: for each corpus and kind of raters, one row for each model with a labeled output, or all
-    models (''), and each category, even without errors. The rates without a category count its errors as valid outputs.
+    models (''), and each category, even without errors. Columns `*_without` count errors of the category as valid.
     """
     by = ["corpus", "raters", "model"]
     judged = with_totals(rows.drop_nulls("label"), model="")

@@ -70,9 +70,9 @@ def without_names(agreement: pl.DataFrame, pseudonyms: Mapping[str, str]) -> pl.
 
 
 def with_totals(rows: pl.DataFrame, **totals: str) -> pl.DataFrame:
-    """Repeat rows for totals, so that grouping by these columns includes totals over their values.
+    """Add copies of all rows, so that grouping by the named columns also gives totals over these columns.
 
-    For each column, `totals` has the value that denotes the total: `with_totals(rows, model="")`.
+    Each argument is a column's value in the copies: `with_totals(rows, model="")` gives totals over models as ''.
     """
     for column, total in totals.items():
         rows = pl.concat([rows, rows.with_columns(pl.lit(total).alias(column))])

@@ -61,15 +61,15 @@ def of_estimates(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_examples(warehouse: Warehouse) -> Mapping[str, str]:
-    """The worked examples, without their texts, which `variorum examples` writes to a page."""
+    """The worked examples without texts; `variorum examples` writes a page that includes the texts."""
     rows = warehouse.read("worked_example").sort("corpus", "rule", "place", "model")
     return {"examples": markdown(rows.select(cells("worked_example")))}
 
 
 def overview(outcomes: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
-    """The panel's counts for each model beside the major error rate estimated from people's sample, for display.
+    """The panel's counts for each model beside the major error rate estimated from people's labels, for display.
 
-    From rows of `audit_outcome` and `error_estimate` to one row per corpus and model, with intervals, as text.
+    Combines rows of `audit_outcome` and `error_estimate` into one row of text per corpus and model, with intervals.
     """
     panel = outcomes.filter(pl.col("model") != "", raters=PANEL, band="").select(
         cells("audit_outcome", "corpus", "model", "outputs", "judged", "valid", "minor", "major", "major_found")

@@ -1,7 +1,7 @@
-"""Number of outputs that the panel must judge to see a given share of the major errors, by ranking.
+"""Number of outputs that the panel must judge to see a given share of the major errors.
 
-Rankings are drift, and a combination of scores fitted to people's labels. Not here: whether the panel recognizes the
-errors that it sees (calibration).
+Outputs are ranked by drift, or by a combination of scores that is fitted to people's labels. Not here: whether the
+panel recognizes the errors that it sees (calibration).
 """
 
 from collections.abc import Iterator
@@ -65,14 +65,14 @@ def recall_costs(triage: pl.DataFrame, rows: pl.DataFrame, scores: pl.DataFrame)
     `scores` has columns `model`, `passage`, and any of `FEATURES` except drift. A score (but not a diagnosis) that is
     missing for any output of a corpus is not used in that corpus.
 
-    Columns of `COST`. A corpus without labeled major errors has no rows. A corpus with fewer than `FEWEST` of them, or
-    with all of them (or all other labels) in one fold, has no rows for the combination. The signature states the number
-    of major errors.
+    Columns of `COST`. A corpus without labeled major errors has no rows. A corpus has no rows for the combination if it
+    has fewer than `FEWEST` labeled major errors, or if one fold contains all major errors or all other labels. The
+    signature states the number of major errors.
 
     Notes
     -----
-    Recall refers to the labeled major errors, each weighted by its share of the stratum; strata without labels are
-    ignored. A recall of 1 means that all labeled major errors are found, not that there are no others.
+    Recall refers to the labeled major errors, each weighted by the number of outputs in its stratum per label; strata
+    without labels are ignored. A recall of 1 means that all labeled major errors are found; there may be others.
     """
     outputs = triage.select(CORPUS, "model", "passage", "band", "drift").join(
         scores.drop("drift", strict=False), on=["model", "passage"], how="left"
@@ -135,7 +135,7 @@ def combination(outputs: pl.DataFrame, features: list[str]) -> Floats | None:
 
 
 def costs(labeled: LabeledOutputs, scores: Floats) -> Iterator[tuple[float | None, ...]]:
-    """Cost of each recall in `RECALLS`, from labeled outputs with a major error and the scores of all outputs.
+    """Cost of each recall in `RECALLS`, from labeled outputs (one or more major errors) and the scores of all outputs.
 
     Yields recall, threshold, share of outputs above the threshold with its interval, their number, and precision with
     its interval.

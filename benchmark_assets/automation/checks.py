@@ -1,8 +1,8 @@
-"""Asset checks: wrong tables, which block everything downstream, and warnings for people.
+"""Asset checks: `sound` blocks everything downstream of a wrong table; all other checks only warn.
 
-Every asset with a table has the check `sound`, and assets by model and passage have `coverage`; FURTHER lists the
-checks of single assets. A failure of `sound` means wrong numbers, so nothing downstream is computed until it passes
-(lineage.refresh). All other checks warn. Here: the inputs of each check. Not here: the rules (automation.findings).
+Every asset with a table has the check `sound`, and assets partitioned by model and passage have `coverage`; FURTHER
+lists the checks of single assets. A failure of `sound` means wrong numbers, so nothing downstream is computed until it
+passes (lineage.refresh). Here: the inputs of each check. Not here: the rules (automation.findings).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -43,7 +43,7 @@ class Subject(NamedTuple):
 
 
 class CheckVerdict(NamedTuple):
-    """Problems, one per row, and values that the next run of the same check compares with."""
+    """Problems, one per row, and values to which the next run of the same check compares its own."""
 
     problems: pl.DataFrame
     remembered: Mapping[str, Any] | None = None

@@ -42,9 +42,9 @@ EVERYTHING = Scope()
 
 
 def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
-    """Assets in topological order, without those that only a scan or a request materializes.
+    """Assets in topological order, except assets that only a scan or a request materializes.
 
-    Assets that need no model come as early as possible, so that their faults show before models are paid. Assets
+    Assets that need no model come as early as possible, so that their faults show before models cost money. Assets
     without partitions come as late as possible, unless assets with passages or tasks depend on them. Among equals,
     assets without dependents come last.
     """
@@ -65,7 +65,7 @@ def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
 
 
 def stretches(definitions: dg.Definitions) -> list[list[dg.AssetKey]]:
-    """Assets in `order`, in groups: assets of a group have the same dimensions and do not depend on each other."""
+    """The assets of `order`, grouped: assets in a group have the same dimensions and do not depend on each other."""
     graph = definitions.resolve_asset_graph()
     groups: list[list[dg.AssetKey]] = []
     for key in order(definitions):
@@ -81,7 +81,7 @@ def stretches(definitions: dg.Definitions) -> list[list[dg.AssetKey]]:
 def due(
     definitions: dg.Definitions, instance: dg.DagsterInstance, asset: dg.AssetKey, scope: Scope = EVERYTHING
 ) -> Due:
-    """Stale partitions of an asset: those to compute, to remove, or to report to Dagster again."""
+    """Stale partitions of an asset: partitions to compute, to remove, or to report to Dagster again."""
     graph = definitions.resolve_asset_graph()
     definition = graph.get(asset).assets_def
     partitions = _partitions(instance, dimensions(definition.partitions_def), scope)
@@ -142,7 +142,7 @@ def ranges(rows: pl.DataFrame, dims: Sequence[str], keys: Mapping[str, Sequence[
 
 
 def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
-    """Cut ascending places into stretches at gaps above GAP; return the first and last place of each stretch."""
+    """Cut ascending places into stretches at gaps wider than GAP; return the first and last place of each stretch."""
     ends: list[tuple[int, int]] = []
     for place in places:
         if ends and place - ends[-1][1] <= GAP:

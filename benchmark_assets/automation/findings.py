@@ -34,7 +34,7 @@ REFUSED = 0.05
 
 
 def out_of_range(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:
-    """Find values outside their column's declaration, inverted intervals, and partial nulls in groups of TOGETHER.
+    """Find values that their column does not allow, inverted intervals, and groups of TOGETHER that are null in part.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def out_of_range(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:
 
 
 def unexplained_nulls(rows: pl.DataFrame, references: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Find scores that are null although their passage has enough references; the result has columns FINDINGS.
+    """Find scores that are null although their passage has enough references; the result has the columns of FINDINGS.
 
     Parameters
     ----------

@@ -280,7 +280,7 @@ def _run(
     assets: Sequence[dg.AssetKey] | None = None,
     config: Mapping[str, Any] | None = None,
 ) -> list[str]:
-    """Run a job, or only these assets of it, in this process; return a message for each failed check.
+    """Run a job, or only some of its assets, in this process; return a message for each failed check.
 
     `ends` are the first and the last partition of the run, `payer` is the tag of runs that share a budget. Raises
     RunFailedError if a step failed.
@@ -309,7 +309,7 @@ def _run(
 
 
 def reasons(events: Iterable[dg.DagsterEvent]) -> Iterator[str]:
-    """Reasons of failed steps. Steps that a blocking check failed are left out: the check has its own message."""
+    """Reasons of failed steps. Steps stopped by a blocking check are left out: the check has its own message."""
     for event in events:
         if event.is_step_failure:
             failure = event.step_failure_data

@@ -116,7 +116,7 @@ def reevaluation_schedule(job: dg.JobDefinition, cron: str, where: Path) -> dg.S
 
 
 def _state(descriptions: list[Description]) -> str:
-    """Digest of paths, sizes and times of all files of the corpora, except hidden files and the home."""
+    """Digest of the descriptions, and of their files' paths, sizes and times, without hidden files and the home."""
     digest = blake2b(digest_size=16)
     for description in descriptions:
         digest.update(repr(description).encode())

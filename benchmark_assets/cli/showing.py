@@ -105,7 +105,7 @@ def show_funnel(passage: str | None) -> None:
 @click.command(name="understanding")
 def show_understanding() -> None:
     """Show scores of all systems on all understanding tasks, means by benchmark and language, overlap of test and train
-    splits, and problems of answers."""
+    splits, and problems with answers."""
     warehouse = Deployment().warehouse
     if warehouse.read("task", columns=["task"], most=1).is_empty():
         click.echo("no tasks yet: `variorum import tasks FILE`")

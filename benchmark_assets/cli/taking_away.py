@@ -42,7 +42,7 @@ def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator
 @click.argument("corpora", nargs=-1, metavar="[CORPUS]...")
 @click.option(
     "--reader", "readers", multiple=True, type=PATH,
-    help="Folder of a reader: the report's numbers link to its passages; may be repeated.",
+    help="Folder of a reader to whose passages the report's numbers link; may be repeated.",
 )  # fmt: skip
 def write_report(file: Path, corpora: tuple[str, ...], readers: tuple[Path, ...]) -> None:
     """Write all tables and charts to FILE, a page for a browser. It needs no network and contains no texts."""
@@ -91,7 +91,7 @@ def write_latex(folder: Path, corpus: str | None) -> None:
 @click.command(name="shared-task")
 @click.argument("folder", type=PATH)
 @click.argument("corpus")
-@click.option("--system", "systems", multiple=True, help="Name of a system; by default all with every passage.")
+@click.option("--system", "systems", multiple=True, help="Name of a system; by default all systems with every passage.")
 @click.option("--private", is_flag=True, help="Include restricted texts; do not pass the folder on.")
 def write_shared_task(folder: Path, corpus: str, systems: tuple[str, ...], private: bool) -> None:
     """Write CORPUS to FOLDER as a test set for mt-metrics-eval."""
@@ -116,7 +116,7 @@ def compare_packages(old: Path, new: Path) -> None:
 @click.argument("model")
 @click.argument("file", type=PATH)
 def record(model: str, file: Path) -> None:
-    """Write all questions to MODEL and its replies to FILE, for an endpoint that replays a `recording`.
+    """Write FILE, a recording of all questions to MODEL with its replies, for an endpoint with a `recording`.
 
     FILE contains texts of the corpora: check their licences before you share it.
     """

@@ -49,7 +49,7 @@ BY_DOCUMENT = ["corpus", "document", "translator"]
     can_subset=False,
 )  # fmt: skip
 def corpus_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> Iterator[dg.Output[None]]:
-    """Read the corpora of the requested passages again, and store and report these passages."""
+    """Read the corpora of the requested passages again, store these passages, and report them to Dagster."""
     requested = pl.DataFrame({"passage": context.partition_keys})
     corpora = {passage.partition("/")[0] for passage in requested["passage"]}
     with warehouse.exclusively():
@@ -134,7 +134,7 @@ def scan_job() -> None:
 def _store(
     context: dg.AssetExecutionContext | dg.OpExecutionContext, warehouse: Warehouse, contents: Scan, report_all: bool
 ) -> int:
-    """Write the passages that changed, and report those, or all with `report_all`; return the number of changed ones.
+    """Write changed passages, and report them (or all passages, with `report_all`); return the number of changed ones.
 
     A passage counts as changed if its rows differ from the warehouse or its version differs from Dagster's record.
     """
@@ -197,7 +197,7 @@ def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, contents: Sca
 
 
 def _scan_failure(contents: Scan, missing: Sequence[str]) -> dg.Failure:
-    """The failure of a run for faults in the files, and for requested passages that are missing from the files."""
+    """The failure that reports faults in the files, and requested passages that are missing from the files."""
     remedy = "correct the files, or scan all files with `variorum scan`"
     unreadable = [BadInput(passage, "", "cannot be read from the files", remedy) for passage in missing]
     faults = [*contents.faults, *unreadable]

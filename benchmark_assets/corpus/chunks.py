@@ -141,7 +141,7 @@ def before(text: str, at: int, starts: Sequence[int], bounds: tuple[int, int]) -
     starts
         Offsets at which sentences begin.
     bounds
-        Least and most CJK characters.
+        Minimum and maximum number of CJK characters.
     """
     signs = ((start, text[start]) for start in range(at - 1, -1, -1))
     return text[_context_edge(text, at, signs, set(starts), bounds) : at].strip()
@@ -158,7 +158,7 @@ def _context_edge(
 ) -> int:
     """The other edge of the context that begins or ends at an offset (see `before`).
 
-    `signs` has the characters from the offset on, in either direction, each with the edge of a context up to it.
+    `signs` has the characters in one direction from the offset, each after the edge of the context up to it.
     """
     least, most = bounds
     size, edge, fitting = 0, at, [at] if least == 0 else []
@@ -179,8 +179,7 @@ def _context_edge(
 def _cut(sizes: Sequence[int], ends_paragraph: Sequence[bool], least: int, most: int) -> list[tuple[int, int]]:
     """Indices of the first and last sentence of each chunk, by dynamic programming over the ends of chunks.
 
-    `sizes` has the CJK characters of each sentence; `ends_paragraph` tells whether a sentence is the last in its
-    paragraph.
+    `sizes` has the number of CJK characters of each sentence, `ends_paragraph` whether it is the last of a paragraph.
     """
     edge = max(1, most - least)
     totals = [0, *accumulate(sizes)]

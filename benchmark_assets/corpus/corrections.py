@@ -23,7 +23,7 @@ def load(description: Description) -> Corrections:
     Raises
     ------
     BadInput
-        If the file cannot be read, a line has another form, a translator has no continuous translation in the corpus,
+        If the file cannot be read, a line is malformed, a translator has no continuous translation in the corpus,
         or a segment is corrected twice for the same translator.
     """
     path = description.corrections

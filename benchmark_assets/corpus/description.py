@@ -24,7 +24,7 @@ class Text(_Section):
 
     A restricted text is left out of default exports and pages. `edition` is the source's edition, in layouts that have
     several (bilara: `root/<language>/<edition>`). A reference with a `layout` of its own is a continuous translation,
-    which is aligned to the segments of the source; the other keys are for continuous translations only:
+    which is aligned to the segments of the source; the following keys are for continuous translations only:
 
     - `root`: folder of the files, by default the corpus's root. Each document has one file.
     - `files`: pattern of their paths, in which `{document}` matches the document's id, `*` any part of a name and `**/`
@@ -133,7 +133,7 @@ class Literary(_Section):
 class Chunks(_Section):
     """Sizes of chunks of running text, in CJK characters (LiTERatE).
 
-    A chunk has `least` to `most` characters; `context` is the same range for the text before it and after it.
+    A chunk has `least` to `most` characters; `context` is the range for the context before and after a chunk.
     """
 
     least: int = Field(default=200, ge=1)
@@ -143,7 +143,7 @@ class Chunks(_Section):
     @model_validator(mode="after")
     def _ordered(self) -> "Chunks":
         if self.least > self.most or self.context[0] > self.context[1]:
-            raise ValueError("the least must not be above the most")
+            raise ValueError("the lower bound of a range must not exceed the upper bound")
         return self
 
 
@@ -152,7 +152,7 @@ class Description(_Section):
 
     - `root`: the folder or file that the layout's reader reads.
     - `references`: references by translator, all in the language that models translate into.
-    - `target`: that language, for a corpus without references, whose outputs are only compared with each other.
+    - `target`: that language, if there are no references; outputs are then compared only with each other.
     - `filters`: thresholds of the filters; without them, every passage is selected.
     - `corrections`: file of manually aligned segments (corpus.corrections).
     - `downloads`: texts that `variorum download` fetches into `root`.
@@ -196,8 +196,8 @@ def load(path: Path) -> Description:
     ------
     BadInput
         If the file is missing, is not a YAML mapping, has an invalid or unknown key, a name that cannot be a key, an
-        invalid regular expression, references in several languages, settings of a continuous translation for another
-        text, or filters that require more references than there are.
+        invalid regular expression, references in several languages, settings of continuous translations on a text
+        that is not continuous, or filters that require more references than there are.
     """
     description = yaml_files.read(path, Description, "compare it with warehouse/sample/corpus.yaml")
     if "/" in description.name:

@@ -37,12 +37,12 @@ REASONS = [
 class Filters(BaseModel):
     """Thresholds of the filters (see `filtered`). The defaults are PaliBench's; None or False switches a filter off.
 
-    - `references`: complete references that a passage needs, by default all that the corpus describes; without effect
-      if `complete` is False.
-    - `min_characters`: least characters of each reference.
-    - `max_similarity`: similarity of two references, in (0, 1], from which the passage is dropped.
+    - `references`: number of complete references that a passage needs, by default all that the corpus describes;
+      ignored if `complete` is False.
+    - `min_characters`: minimum number of characters in each reference.
+    - `max_similarity`: similarity of two references, in (0, 1], at or above which the passage is dropped.
     - `max_length_ratio`: highest allowed ratio of the longest to the shortest reference.
-    - `max_duplicate`: similarity of two sources, in (0, 1], from which the later passage is dropped.
+    - `max_duplicate`: similarity of two sources, in (0, 1], at or above which the later passage is dropped.
     - `verified`: whether passages with suspicious segments are dropped.
     """
 
@@ -108,7 +108,7 @@ def filtered(sources: pl.DataFrame, references: pl.DataFrame, expected: int, fil
     Raises
     ------
     ValueError
-        If more references are required than `expected`, or a reference has another number of segments than its source.
+        If more references are required than `expected`, or a reference and its source differ in number of segments.
 
     Notes
     -----
@@ -166,11 +166,11 @@ def _measured(sources: pl.DataFrame, references: pl.DataFrame, expected: int) ->
 
 
 def _by_reference(sources: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
-    """Measures of each reference, and `passage` and `text`; `characters` is null for a reference without text."""
+    """Measures of each reference, and its `passage` and `text`; `characters` is null for a reference without text."""
     paired = references.join(sources.select("passage", source="segments"), on="passage", maintain_order="left")
     uneven = paired.filter(pl.col("segments").list.len() != pl.col("source").list.len())
     for passage, translator in uneven.select("passage", "translator").head(1).iter_rows():
-        raise ValueError(f"{passage}: {translator} has another number of segments than the source")
+        raise ValueError(f"{passage}: {translator} has a different number of segments than the source")
     missing = (pl.col("segments").list.len() - pl.col("segments").list.drop_nulls().list.len()).cast(pl.Int64)
     repeats = [repeating_segments(*segments) for segments in paired.select("segments", "source").iter_rows()]
     return paired.select(

@@ -32,9 +32,9 @@ def register(warehouse: Warehouse, path: Path) -> Description:
 
 
 def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[Description | BadInput]:
-    """Descriptions of the named corpora, by default of all; a BadInput instead of one that has become unusable.
+    """Descriptions of the named corpora, by default of all. An unusable description is replaced by its BadInput.
 
-    The settings and licences of changed descriptions are stored again.
+    If a description has changed, its settings and licences are stored again.
 
     Raises
     ------

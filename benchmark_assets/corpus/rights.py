@@ -37,7 +37,7 @@ class Disclosure(NamedTuple):
     def withheld(self, outputs: pl.DataFrame) -> pl.Series:
         """Whether each output contains the whole of a restricted text of its passage: booleans, parallel to `outputs`.
 
-        A model may know a translation by heart, or repeat its source; an imported output may be any translation.
+        A model may have memorized a translation, or repeat its source; an imported output may be a human translation.
 
         Parameters
         ----------

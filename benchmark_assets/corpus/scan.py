@@ -35,7 +35,7 @@ class Scan(NamedTuple):
 
     - `source`, `reference`, `continuous`: rows of the tables `source_text`, `segmented_reference` and
       `continuous_reference`, without the fingerprint; `prose`, `aside`: rows of the tables `prose` and `prose_aside`.
-    - `versions`: for each passage, a hash of its content in each of the assets VERSIONED, and `place`, a hash of its
+    - `versions`: for each passage, a hash of its content in each asset of VERSIONED, and `place`, a hash of its
       document and position. A passage that only moves keeps its versions, and nothing downstream becomes stale.
     - `faults`: faults of descriptions, files and documents.
     - `sound`: names of the corpora that were read without a fault.

@@ -22,7 +22,7 @@ def normalized(text: str) -> str:
     Python's `\w` includes letters and digits of every script, but excludes marks that NFKC does not combine with a
     letter: vowel signs of Indic scripts and Hebrew points are ignored.
 
-    Source: PaliBench, section 3.4. That only `\w` counts is not in the text, but follows from its list of duplicates.
+    Source: PaliBench, section 3.4. The paper does not mention `\w`; the rule follows from its list of duplicates.
     """
     return NO_WORD.sub("", unicodedata.normalize("NFKC", text).lower())
 
@@ -48,10 +48,7 @@ def jaccard(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
 
 
 def containment(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """Shared trigrams over the trigrams of the text with fewer trigrams, in [0, 1], given the texts' `trigrams`.
-
-    The value is 1 if the other text contains all of them.
-    """
+    """Share of the smaller set of trigrams that is also in the larger set, in [0, 1], given the texts' `trigrams`."""
     return _shared(one, other) / min(len(one), len(other))
 
 

@@ -48,7 +48,7 @@ class Input(NamedTuple):
 
 
 def reported(output_name: str = "result") -> dg.Output[None]:
-    """The output of an asset whose partitions are already reported: Dagster adds no event but runs later steps."""
+    """The output of an asset that has reported its partitions: Dagster records no other event, but runs later steps."""
     return dg.Output(None, output_name=output_name, metadata={SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION: True})
 
 
@@ -72,7 +72,7 @@ def report(
     inputs
         Upstream assets with their versions.
     metadata, last_metadata
-        Metadata of every event, and further metadata that the last event shows first.
+        Metadata of every event, and additional metadata that is listed first in the last event.
     """
     for source in inputs:
         name = source.key.to_user_string()

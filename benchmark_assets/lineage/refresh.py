@@ -86,12 +86,12 @@ def refresh(
     cost
         Estimates the model calls that `compute` would make for stale partitions; None if it makes none.
     sparse
-        Whether a run may find no applicable partition: most corpora have no labels, for instance.
+        Whether it is normal that no partition of a run applies: most corpora have no labels, for example.
     partial
         Whether an input that was never materialized counts as empty (see `assess`).
     draw
-        Returns plots for Dagster's UI. Called once, after the rows are stored. Attached only to the partition reported
-        last, which the asset's page shows, because a plot takes as much space as ten events.
+        Returns plots for Dagster's UI. Called once, after the rows are stored. Attached only to the last reported
+        partition, the one on the asset's page, because a plot takes as much space as ten events.
 
     Returns
     -------
@@ -140,7 +140,8 @@ def refresh(
 
     if len(failures):
         raise dg.Failure(
-            f"{len(failures)} of {len(partitions)} partitions of {name} failed, for instance {failures.row(0)}",
+            f"{len(failures)} of {len(partitions)} partitions of {name} failed; the first: "
+            f"{': '.join(map(str, failures.select(*dims, 'error').row(0)))}",
             metadata={"failed": dg.MetadataValue.md(markdown(failures)), "succeeded": len(current)},
         )
     if current.is_empty() and len(partitions) and not sparse:
@@ -149,8 +150,8 @@ def refresh(
             for source in done.inputs
             if source.on and partitions.join(source.rows, on=source.on, how="semi").is_empty()
         ]
-        reason = f"materialize {', '.join(missing)} first" if missing else "the asset applies to none of them"
-        raise dg.Failure(f"{name} has no inputs for {partitions.row(0)} and {len(partitions) - 1} others: {reason}")
+        reason = f"materialize {', '.join(missing)} first" if missing else "the asset does not apply to them"
+        raise dg.Failure(f"{name} cannot be computed for any of the {len(partitions)} partitions of this run: {reason}")
     return reported()
 
 
@@ -177,7 +178,7 @@ class _Work(NamedTuple):
 
 
 class _Done(NamedTuple):
-    """The result of a materialization: `failures` has the asset's dimensions and `error`; see Standing for the rest."""
+    """Result of a materialization: `failures` has the asset's dimensions and `error`; other fields as in Standing."""
 
     current: pl.DataFrame
     obsolete: pl.DataFrame

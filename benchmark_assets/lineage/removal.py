@@ -1,7 +1,7 @@
-"""Removing partitions from every table, and reporting it.
+"""Removing partitions from the warehouse, and reporting it to Dagster.
 
 Here: finding and removing the rows of a partition in all tables. Not here: deciding what to remove (a document that
-left the files, a model that is no longer wanted).
+is no longer in the files, a model that is no longer wanted).
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ ROWS = pl.Schema({"table": pl.String(), "rows": pl.Int64()})
 def remove(
     context: dg.OpExecutionContext, warehouse: Warehouse, partitions: pl.DataFrame, also: Sequence[Replacement] = ()
 ) -> pl.DataFrame:
-    """Remove models, passages or tasks from all tables, in one transaction, and from Dagster's list of partitions.
+    """Remove models, passages or tasks from all tables but KEPT, in one transaction, and from Dagster's partitions.
 
     Each partition with rows is reported to Dagster as retracted, so that downstream partitions become stale. The report
     precedes the write: if the process ends in between, the partitions count as stored but not reported, hence stale.

@@ -31,10 +31,10 @@ does not apply. If the function returns null as its `settings`, its stored rows 
 class Standing(NamedTuple):
     """Partitions of an asset by state, and the versions of its inputs.
 
-    All frames have the columns of `KEYS`. A partition that has no rows and cannot be computed is in none of them.
+    All frames have the columns of `KEYS`. A partition that has no rows and cannot be computed is in no frame.
 
     - `stale`: partitions to compute, with `fingerprint`, `made_from` (their inputs now) and `before` (`made_from` of
-      the stored rows, null without any).
+      the stored rows, null if there are none).
     - `current`: partitions that are up to date, with `version` and `row_count`.
     - `obsolete`: partitions with rows that no longer apply or lost an input.
     - `inputs`: upstream assets with their versions.
@@ -100,7 +100,7 @@ def assess(
 
 
 def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims: list[str], partial: bool) -> Input:
-    """Versions of an upstream asset for an asset with the dimensions `dims`; other upstream dimensions are aggregated.
+    """Versions of an upstream asset for an asset with the dimensions `dims`, aggregated over all other dimensions.
 
     `pointers` has the upstream asset's dimensions and `pointer`; `states` are rows of `materialization`.
     """

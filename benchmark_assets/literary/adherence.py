@@ -118,8 +118,7 @@ def pronouns(text: str, genders: Collection[tuple[str, str]]) -> dict[tuple[str,
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text in a script with spaces between words into its sentences, stripped of white space; an empty text has
-    no sentences."""
+    """Sentences of a text in a script with spaces between words, stripped; none for an empty text."""
     cuts = [0, *(match.end() for match in _END.finditer(text)), len(text)]
     pieces = (text[start:end].strip() for start, end in pairwise(cuts))
     return [piece for piece in pieces if piece]

@@ -117,7 +117,7 @@ def literary_score(
     """Score of a model against the human translator of each corpus, over all aspects and by aspect; 50 is parity.
 
     The scores of a model that is no longer registered are kept under their former contract. So are all scores of a
-    model with verdicts on a corpus whose ensemble has a judge that is no longer in the registry.
+    model if a corpus that it was judged on has an ensemble with a judge that is no longer registered.
     """
     corpora, contracts = literary(warehouse), _contracts(warehouse, systems.provider)
 
@@ -175,9 +175,9 @@ def ensemble_calibration(
 
 
 def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str | None]:
-    """For each corpus that has an ensemble, the contract of its scores (see `ensemble.contract`).
+    """Contracts of the scores (see `ensemble.contract`) by corpus, for corpora that have an ensemble.
 
-    The contract is None if a judge of the ensemble is no longer in the registry.
+    A contract is None if a judge of the ensemble is no longer in the registry.
     """
     sections = literary(warehouse)
     return {corpus: ensemble.contract(section, provider) for corpus, section in sections.items() if section.ensemble}

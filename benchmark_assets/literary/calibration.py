@@ -78,14 +78,14 @@ def calibration(
     votes
         Rows of `aspect_vote` of the corpus.
     labels
-        Rows of `pair_label` about the current texts.
+        Rows of `pair_label` whose texts have not changed.
     contract
         The contract of the ensemble, the first part of the signature.
 
     Returns
     -------
-    One row for each seat alone, on the pairs that it voted on, with the weight that it has in the best weights over all
-    pairs; and one row each for the ensemble with equal weights, with the weights in use, and with the best weights. The
+    One row for each seat alone, on the pairs that it voted on, with its weight among the best weights over all pairs;
+    and one row each for the ensemble with equal weights, with the weights in use, and with the best weights. The
     row of the best weights is cross-validated: its verdicts use weights chosen on other passages. It is missing if
     there are fewer than two passages. Seats and ensembles decide by the corpus's margin.
     """
@@ -166,12 +166,12 @@ def folds(passages: Sequence[str]) -> list[int]:
 
 
 def _combinations(seats: int) -> Floats:
-    """All combinations of weights that differ by more than a factor, shape (n, seats): (1, 1) but not (2, 2)."""
+    """All combinations of weights except multiples of others, shape (n, seats): (1, 1) but not (2, 2)."""
     return np.array([row for row in product(WEIGHTS, repeat=seats) if gcd(*row) == 1], dtype=np.float64)
 
 
 def _best(candidates: Floats, pairs: CastVotes, margin: float) -> Floats:
-    """The best of the candidates, shape (n, seats), by the criterion of `best_weights`; shape (seats,)."""
+    """The best row of `candidates`, shape (n, seats), by the criterion of `best_weights`."""
     verdicts = winners(balances(pairs.cast, candidates), margin)
     agreement = (verdicts * pairs.truth).sum(axis=1)  # right minus wrong verdicts: integers, so that ties are exact
     shares = candidates / candidates.sum(axis=1, keepdims=True)

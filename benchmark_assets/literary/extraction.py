@@ -84,7 +84,7 @@ neither."""
 
 
 class Glossary(ItemStudy[tuple[str, Extraction]]):
-    """Terms of a chunk with translation and gender, from a file that a person checked or extracted by a model.
+    """Terms of a chunk, with translation and gender: from a file checked by a person, or extracted by a model.
 
     The model extracts the terms from source and human translation. It is asked again only if a text, the chunk's rows
     in the file, or the model changed. Corpora that are not literary have no terms.
@@ -95,8 +95,8 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
     sparse = False
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """One row for each passage. `settings` is '' in corpora that are not literary, because their passages have no
-        terms whatever their texts are."""
+        """One row for each passage. `settings` is '' in corpora that are not literary, whose passages never have
+        terms."""
         settings = super().settings(partitions)
         rows = partitions.select("passage").join(settings, on="passage", how="left", maintain_order="left")
         return rows.with_columns(pl.col("settings").fill_null(""))
@@ -151,8 +151,8 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
         return rows(passage, verdict.value or [], origin, source, human or None).iter_rows(named=True)
 
     def fault(self, item: Item, verdict: Verdict[list[Term]]) -> str:
-        """The error of a passage without a usable reply: such a passage fails, instead of counting as one without
-        terms."""
+        """The error of a passage without a usable reply: such a passage fails, so that it does not count as a
+        passage without terms."""
         if verdict.value is not None:
             return ""
         advice = "add its terms to the glossary file, or a row with only the passage if it has no terms"

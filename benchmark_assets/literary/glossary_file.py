@@ -33,9 +33,9 @@ def read(path: Path, corpus: str) -> dict[str, list[Term]]:
     Raises
     ------
     BadInput
-        With the line, if the file is not a table with these columns, a passage is not named as `corpus/…`, a term or
-        translation is missing, a gender is unknown, a passage has the same term twice, or a passage has both terms and
-        a row that says that it has none.
+        If the file is not a table with these columns, a passage is not named as `corpus/…`, a term or translation is
+        missing, a gender is unknown, a passage has the same term twice, or a passage has both terms and a row that says
+        that it has none. The error names the line.
     """
     terms: dict[str, list[Term]] = {}
     lines: dict[tuple[str, str], int] = {}
@@ -119,7 +119,8 @@ def write(warehouse: Warehouse, path: Path, corpus: str) -> tuple[int, int]:
     counts = warehouse.read("materialization", passages.select(pl.lit("glossary").alias("asset"), "passage"))
     empty = counts.filter((pl.col("row_count") == 0) & pl.col("passage").is_in([*by_model, *by_file]))["passage"]
     if terms.is_empty() and empty.is_empty():
-        raise BadInput(corpus, "", "has no glossary yet", "name a glossary or an extractor, then run `variorum update`")
+        remedy = "name `glossary` or `extractor` in its description, then run `variorum update`"
+        raise BadInput(corpus, "", "has no glossary yet", remedy)
     rows = [*terms.iter_rows(), *((passage, *[None] * (len(terms.columns) - 1)) for passage in empty)]
     cells = ([_cell(value) for value in row] for row in sorted(rows, key=lambda row: (row[0], row[1] or "")))
     whole_files.hand_over(path, sheet([*COLUMNS, *CHECKS], cells).decode())

@@ -1,6 +1,6 @@
 """Blind pairs for annotators: write outputs and human translations to a spreadsheet, and import the labels.
 
-Here: the choice of pairs, the file, its import, the selection of labels about current texts. Not here: calibration of
+Here: the choice of pairs, the file, its import, the labels whose texts have not changed. Not here: calibration of
 judges by the labels (calibration).
 """
 
@@ -33,7 +33,7 @@ NEEDED = ("pair", "better")
 """Columns that an imported file must have."""
 
 _DIGITS = 16
-_REMEDY = "do not change the column `pair`"
+_REMEDY = "restore the column `pair` from the exported file"
 
 
 class ShownPair(NamedTuple):
@@ -62,8 +62,8 @@ class ShownPair(NamedTuple):
 
 
 class SentPair(NamedTuple):
-    """Result of an export: the number of pairs in the file, and its restricted texts: names of translators, and
-    'source' for the source text."""
+    """Result of an export: the number of pairs in the file, and the translators whose restricted texts it contains
+    ('source' for the source text)."""
 
     pairs: int
     restricted: list[str]
@@ -82,7 +82,7 @@ class PairCounts(NamedTuple):
 def export_pairs(
     warehouse: Warehouse, file: Path, corpus: str, annotator: str, per_model: int | None = None, private: bool = False
 ) -> SentPair:
-    """Write the pairs of a corpus for one annotator; the same warehouse and name give the same bytes.
+    """Write the pairs of a corpus for one annotator; the same arguments and warehouse give the same bytes.
 
     Blank outputs and outputs equal to the human translation are left out, because they need no judgment. Without
     `private`, outputs that repeat a restricted text are left out, too.
@@ -105,7 +105,7 @@ def export_pairs(
     """
     name = annotator.strip()
     if not name or not name.isprintable():
-        raise BadInput("annotator", repr(annotator), "is not a name", "give a name of one line")
+        raise BadInput("annotator", repr(annotator), "is not a name", "give a name on one line")
     if file.exists():
         raise BadInput(file, "", "already exists and may contain answers", "give another file")
     with warehouse.exclusively():  # so that the tables are consistent
@@ -164,7 +164,7 @@ def import_pairs(warehouse: Warehouse, file: Path) -> PairCounts:
         for row, key, texts, annotator, better, note in answers:
             match = by_key.get((annotator, key))
             if match is None:
-                remedy = f"{_REMEDY}; if it is unchanged, delete the row, or add the model or corpus again"
+                remedy = f"{_REMEDY}; if the column is unchanged, delete the row, or add the model or corpus again"
                 raise BadInput(file, f"row {row}", "has a pair that is not in this warehouse", remedy)
             if match.texts != texts:
                 problem = f"its texts have changed ({match.model} on {match.passage})"

@@ -33,7 +33,7 @@ ENVELOPE = dg.AssetDep(reference_envelope, partition_mapping=BY_PASSAGE)
 def drift_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
 ) -> dg.Output[None]:
-    """Similarity of an output to each reference and to the envelope's centroid, and its drift in both forms.
+    """Similarity of an output to each reference and to the envelope's centroid; cosine drift and Euclidean drift.
 
     Similarity to the centroid and drift are null where a passage has no envelope.
     """
@@ -107,7 +107,8 @@ def comet_score(
 ) -> dg.Output[None]:
     """COMET scores of an output, given its source and each complete reference: mean and best.
 
-    Null if the registry has no checkpoint (`comet: {checkpoint: …}`), or if a text has no readable character.
+    Null if the registry has no checkpoint (`comet: {checkpoint: …}`), or if the output, the source or every reference
+    lacks readable characters.
     """
 
     def compute(stale: pl.DataFrame) -> Computed:

@@ -6,7 +6,8 @@ similarity in meaning (metrics.drift), rates over a corpus (metrics.summary).
 
 Thresholds were tuned on the outputs of 7 models for 1,700 Pali passages with one English reference;
 docs/measurements.md has the counts. No rule asks whether a reply reached the token limit: a truncated reply yields
-outputs only for passages that were complete before the cut (translation.asking), and imported outputs do not say.
+outputs only for passages that were complete before the cut (translation.asking), and the limit of imported outputs is
+unknown.
 """
 
 import unicodedata
@@ -68,7 +69,7 @@ Finding = tuple[bool | None, str]
 
 
 class Loop(NamedTuple):
-    """A stretch that repeats immediately: the number of repetitions, and the characters of all repetitions together."""
+    """A stretch repeated back to back: number of repetitions, and number of characters of all repetitions together."""
 
     times: float
     characters: int
@@ -162,9 +163,9 @@ def words(text: str) -> list[str]:
 
 
 def longest_loop(text: str) -> Loop:
-    """The stretch with the most immediate repetitions.
+    """The stretch that is repeated back to back most often.
 
-    White space and case are ignored. Returns `Loop(1, 0)` if no sequence of 16 characters recurs.
+    Case and the amount of white space are ignored. Returns `Loop(1, 0)` if no sequence of 16 characters recurs.
     """
     text = " ".join(text.casefold().split())
     latest: dict[str, int] = {}

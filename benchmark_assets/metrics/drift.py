@@ -33,15 +33,16 @@ def cosine_drift(sim_centroid: NDArray[np.float64], spread: NDArray[np.float64])
 
     Notes
     -----
-    A drift of 1 is about the references' mean distance from the centroid; PaliBench calls an output with a drift above
-    2 an outlier. This form reproduces PaliBench's published scores of passages; section 3.5 omits the 0.01.
+    At a drift of 1, a candidate is about as far from the centroid as the references are on average; PaliBench calls an
+    output with a drift above 2 an outlier. This form reproduces PaliBench's published scores of passages; section 3.5
+    omits the 0.01.
     """
     drift: NDArray[np.float64] = (1 - sim_centroid) / (spread + SMOOTHING)
     return drift
 
 
 def euclidean_drift(distances: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Drift as a ratio of Euclidean distances, the form that From Outliers to Errors describes (section 3.3).
+    """Drift as a ratio of Euclidean distances, as described in "From Outliers to Errors", section 3.3.
 
     Parameters
     ----------

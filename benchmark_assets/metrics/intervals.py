@@ -36,7 +36,7 @@ def sample_and_resamples(passages: int) -> NDArray[np.float64]:
 def bounded(values: NDArray[np.float64]) -> tuple[float | None, float | None, float | None]:
     """Value and percentile interval of a statistic, from its values in the sample (first) and in the resamples.
 
-    Three times None if the value in the sample is NaN.
+    All three are None if the value in the sample is NaN.
     """
     if np.isnan(values[0]):
         return None, None, None
@@ -44,7 +44,7 @@ def bounded(values: NDArray[np.float64]) -> tuple[float | None, float | None, fl
 
 
 def mean_interval(values: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
-    """Percentile interval of the mean of values, shape (passages,), by weights, shape (resamples, passages).
+    """Percentile interval of the mean of values, shape (passages,), resampled by weights, shape (resamples, passages).
 
     Passages with the value NaN are ignored.
     """

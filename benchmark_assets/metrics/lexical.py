@@ -158,7 +158,7 @@ def corpus_chrf(statistics: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[
 
 
 def _portions(items: Iterable[_Item]) -> Iterator[list[_Item]]:
-    """Divide items into lists that reach `BLOCK` characters, except the last."""
+    """Divide items into lists of at least `BLOCK` characters each; only the last list may be shorter."""
     portion, characters = [], 0
     for item in items:
         portion.append(item)

@@ -33,7 +33,7 @@ class Measure(NamedTuple):
         Maps rows of scores to additive statistics, shape (rows, statistics). The first statistic is 1 for rows that
         have a score; all statistics are 0 for other rows.
     score
-        Maps sums of statistics, shape (n, statistics), to scores, shape (n,). Each sum includes a row with a score.
+        Maps sums of statistics, shape (n, statistics), to scores, shape (n,). Each sum includes a scored row.
     proportion
         Whether the measure is a share of rows. The second statistic is then 1 for rows with the property.
     """
@@ -45,7 +45,7 @@ class Measure(NamedTuple):
     proportion: bool = False
 
     def of(self, sums: Floats) -> Floats:
-        """Scores from sums of statistics, shape (..., statistics) to (...); NaN for sums over no row with a score."""
+        """Scores from sums of statistics, shape (..., statistics) to (...); NaN without a row with a score."""
         present = sums[..., 0] > 0
         scores = np.full(present.shape, np.nan)
         if present.any():
@@ -64,9 +64,9 @@ class Measure(NamedTuple):
 class Panel(NamedTuple):
     """Scores of several systems on the passages of a corpus, as statistics.
 
-    `systems` has columns `kind` ('model' or 'human'), `system` and `mean_references` (mean number per passage), one row
-    per system. `statistics` has an array of shape (systems, passages, statistics) for each measure, by name; zeros mark
-    passages that a system lacks.
+    `systems` has columns `kind` ('model' or 'human'), `system` and `mean_references` (mean number of references per
+    passage), one row per system. `statistics` has an array of shape (systems, passages, statistics) for each measure,
+    by name; zeros mark passages that a system lacks.
     """
 
     systems: pl.DataFrame

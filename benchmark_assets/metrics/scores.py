@@ -45,10 +45,10 @@ def human_scores(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def all_scores(warehouse: Warehouse) -> pl.DataFrame:
-    """Comparable scores of models and translators: from the same embedder and the same COMET checkpoint by corpus.
+    """Scores of models and translators, comparable within each corpus; columns as in `model_scores`.
 
-    Scores by an embedder other than the translators' are left out until they are materialized again. COMET columns from
-    a checkpoint other than the translators' are null. Columns as in `model_scores`.
+    In a corpus with scores of translators, a model's scores are left out if they come from another embedder, and its
+    COMET columns are null if they come from another checkpoint.
     """
     models, humans = model_scores(warehouse), human_scores(warehouse)
     makers = humans.group_by("corpus").agg(human_embedder=pl.col("embedder").max(), human_comet=pl.col("comet").max())
@@ -62,7 +62,7 @@ def all_scores(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def made_by(warehouse: Warehouse, passages: pl.DataFrame) -> list[str]:
-    """Signatures of the scores of these passages' outputs (column `passage`), one for each embedder."""
+    """Signatures of the scores of all outputs for `passages` (column `passage`), one signature for each embedder."""
     embedders = warehouse.read("drift_score", passages, ["embedder"])["embedder"].unique().sort()
     comet = ", ".join(warehouse.read("comet_score", passages, ["signature"])["signature"].drop_nulls().unique().sort())
     return [signature(embedder, comet or None) for embedder in embedders]

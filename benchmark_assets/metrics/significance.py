@@ -85,7 +85,7 @@ def differences(statistics: Floats, measure: Measure) -> pl.DataFrame:
 def exchanges(passages: int) -> NDArray[np.uint8]:
     """Whether two systems keep (1) or exchange (0) their outputs of each passage, shape (trials, passages).
 
-    All 2**passages - 1 patterns except keeping everything if these are at most `TRIALS`, else `TRIALS` random patterns.
+    All patterns but the one that exchanges nothing, if they are at most `TRIALS`; else `TRIALS` random patterns.
     """
     if 2**passages - 1 <= TRIALS:
         patterns = np.arange(2**passages - 1)
@@ -109,7 +109,7 @@ def holm(p: Floats) -> Floats:
 
 
 def clusters(ahead: NDArray[np.bool_]) -> list[int]:
-    """Group systems into clusters without consistent significant differences.
+    """Group ranked systems into clusters, as in WMT's findings.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ def clusters(ahead: NDArray[np.bool_]) -> list[int]:
     Returns
     -------
     The number of each system's cluster, from 1. A new cluster begins at a system if every system above it is
-    significantly better than it and every system below it: the rule of the WMT findings since 2017. Two systems in a
-    cluster may differ significantly if systems ranked between them do not.
+    significantly better than it and every system below it: WMT's rule since 2017. Two systems in
+    a cluster may differ significantly if systems ranked between them do not.
     """
     starts = [at > 0 and bool(ahead[:at, at:].all()) for at in range(len(ahead))]
     return [1 + sum(starts[: at + 1]) for at in range(len(starts))]

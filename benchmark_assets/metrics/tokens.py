@@ -77,7 +77,7 @@ def bleu_tokens(word: str) -> list[str]:
 
 
 def chrf_words(word: str) -> list[str]:
-    """The word, and a punctuation mark separated from its beginning or end, as in sacrebleu's chrF++."""
+    """Split a punctuation mark from the beginning or end of a word, as in sacrebleu's chrF++."""
     return _CHRF._remove_punctuation(word)
 
 

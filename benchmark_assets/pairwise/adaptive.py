@@ -76,7 +76,7 @@ def enough(
         As for `next_pairs`.
     mode
         The largest half-width of LT (see `half_width`), or the largest number of places among the anchors (see
-        `places`).
+        `places`), at which to stop.
 
     Notes
     -----
@@ -106,7 +106,7 @@ def places(matches: pl.DataFrame, open_pairs: pl.DataFrame, strengths: Mapping[s
 def interval(
     matches: pl.DataFrame, open_pairs: pl.DataFrame, strengths: Mapping[str, float]
 ) -> tuple[float, float, float]:  # fmt: skip
-    """95 % interval, given `matches`, of the candidate's log-strength after all pairs are judged, with fixed anchors.
+    """95 % prediction interval, from `matches`, of the log-strength of the candidate once all pairs are judged.
 
     Returns
     -------
@@ -114,12 +114,13 @@ def interval(
 
     Notes
     -----
-    It is narrower than the interval of the reported LT, which is for a population of items. With I(S) the sum of
-    σ(d) σ(-d) over pairs S, the strengths from the judged and from all pairs differ by a variance of
+    The strengths of the anchors are fixed. The interval is narrower than that of the reported LT, which is for a
+    population of items. With I(S) the sum of σ(d) σ(-d) over pairs S, the difference between the strength from the
+    judged pairs and the strength from all pairs has the variance
     φ I(open) / (I(judged) I(all)) + τ² Σ_i (I_i(all) / I(all) - I_i(judged) / I(judged))². The sum is over items i and
     vanishes if each item has given the same share of its information. Both parameters are estimated from the residuals
-    of `matches`: φ is the variance of verdicts relative to single coin tosses (about a half where both orders of a pair
-    are two tosses); τ² is the variance of the candidate's strength over items, by the method of moments.
+    of `matches`: φ is the variance of verdicts relative to single coin tosses (about one half if the orders of a pair
+    are independent tosses); τ² is the variance of the candidate's strength over items, by the method of moments.
     """
     strength = float(fit_fixed(*_counts(matches, strengths)))
     if math.isnan(strength):

@@ -1,4 +1,4 @@
-"""Assets of pairwise judging: comparisons of outputs with anchors, rubric marks, and the scores of each."""
+"""Assets of pairwise judging: comparisons of outputs with anchors, rubric marks, and the scores from both."""
 
 from functools import partial
 

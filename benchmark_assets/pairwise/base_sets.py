@@ -1,6 +1,6 @@
 """Base sets: frozen anchors, their outputs and the judgments between them, in a folder and in the warehouse.
 
-Here: the format of the folder, its checks and hashes, the import, and what versions have in common. Not here: choosing
+Here: the format of the folder, its checks and hashes, the import, and the compatibility of versions. Not here: choosing
 anchors and writing a folder (building), comparing candidates with anchors (matches), strengths (scores).
 
 A folder holds `baseset.yaml`, the manifest; `outputs.jsonl`, objects of `anchor`, `passage` and `text`; and
@@ -200,7 +200,7 @@ class ImportedSet(NamedTuple):
 
 
 def checked(kind: type[Part], **fields: object) -> Part:
-    """Validate fields and make the part of a manifest from them.
+    """Construct a manifest or a part of one (`kind`) from its fields, and validate it.
 
     Raises
     ------
@@ -266,8 +266,8 @@ def import_base_set(warehouse: Warehouse, folder: Path) -> ImportedSet:
     ------
     BadInput
         If the folder is faulty, a passage is not in the warehouse, the direction of an item is not that of its corpus,
-        the version is already stored with other content, or it differs from a stored version in the last number only
-        and has other anchors, another judge or other settings. Nothing is then stored.
+        the version is already stored with other content, or a stored version that differs only in the last number has
+        other anchors, another judge or other settings. Nothing is then stored.
     """
     base_set = read_base_set(folder)
     manifest, key = base_set.manifest, base_set.manifest.key
@@ -314,7 +314,8 @@ def records(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, 
             continue
         place, record = f"line {number}", parse(line, path, number)
         if set(record) != set(fields):
-            raise BadInput(path, place, f"has the keys {sorted(record)}", f"give exactly {list(fields)}")
+            problem = f"has the keys {', '.join(record) or '(none)'}"
+            raise BadInput(path, place, problem, f"write exactly the keys {', '.join(fields)}")
         for name, value in record.items():
             if not isinstance(value, str) and not (name == "winner" and value is None):
                 raise BadInput(path, f"{place} {name}", "is not text", REMEDY)
@@ -416,7 +417,7 @@ def _rows(warehouse: Warehouse, folder: Path, base_set: BaseSet) -> Mapping[str,
 
 
 def _languages(warehouse: Warehouse, folder: Path, manifest: Manifest) -> tuple[str | None, str | None]:
-    """Source and target language of the items; (None, None) if the items have several pairs of languages.
+    """Source and target language of the items; (None, None) if the items have several language pairs.
 
     Raises BadInput if an item is not in the warehouse, or its direction is not that of its corpus.
     """

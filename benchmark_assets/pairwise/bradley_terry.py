@@ -1,7 +1,7 @@
 """Strengths of systems from counts of wins: the Bradley–Terry model by maximum likelihood.
 
-Here: the fit, with all systems free or with fixed anchors, the test that it exists, and the scales LT and EN. Not here:
-counting wins, slices, intervals (scores), the choice of pairs (adaptive).
+Here: the fit, with all systems free or with fixed anchors, the test whether it exists, and the scales LT and EN. Not
+here: counting wins, slices, intervals (scores), the choice of pairs (adaptive).
 """
 
 from collections.abc import Callable, Sequence

@@ -151,7 +151,7 @@ def pool(warehouse: Warehouse, passages: Sequence[str], systems: Sequence[str]) 
     for name in systems:
         if name not in complete:
             problem = f"has {len(rows.filter(system=name))} of {len(passages)} items"
-            raise BadInput(name, "", problem, "translate the others, or leave the system out")
+            raise BadInput(name, "", problem, "translate the missing items, or leave the system out")
     if systems:
         return rows.filter(pl.col("system").is_in(systems)).sort("system", "passage")
     rows = rows.filter(pl.col("system").is_in(complete))
@@ -159,7 +159,7 @@ def pool(warehouse: Warehouse, passages: Sequence[str], systems: Sequence[str]) 
 
 
 def judge_pool(provider: Provider, judge: str, items: pl.DataFrame, outputs: pl.DataFrame, run: str) -> pl.DataFrame:
-    """Judge every pair of systems on every item, in both orders; `run` pays for the calls.
+    """Judge every pair of systems on every item, in both orders; the calls are charged to `run`.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def judge_pool(provider: Provider, judge: str, items: pl.DataFrame, outputs: pl.
     verdicts = ask_about(provider, "base set", comparisons, run)
     if errors := [verdict.error for _, verdict in verdicts if verdict.error]:
         problem = f"failed in {len(errors)} of {len(comparisons)} comparisons; the first error: {errors[0]}"
-        raise BadInput(judge, "", problem, "run the command again: replies are kept and cost nothing again")
+        raise BadInput(judge, "", problem, "run the command again: received replies are reused at no cost")
     rows = [
         (item.partition[1], *systems, verdict.value and systems[SIDES.index(verdict.value)])
         for item, verdict in verdicts

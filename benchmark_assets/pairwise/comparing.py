@@ -66,8 +66,8 @@ def judged_by(provider: Provider, judge: str) -> JudgeRecord:
 
 
 def settled(pair: Contenders) -> Verdict[Side] | None:
-    """The verdict on a pair that needs no judge, None for other pairs. A blank text loses; two blank texts are
-    excluded."""
+    """The verdict on a pair that needs no judge, None for other pairs. A blank text loses; a pair of blank
+    texts is excluded."""
     empty = not pair.translation_a.strip(), not pair.translation_b.strip()
     if all(empty):
         return Verdict(abstention="both texts are empty")

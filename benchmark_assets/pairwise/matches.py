@@ -25,7 +25,7 @@ _WINNER = dict.fromkeys(["passage", "anchor", "winner"], pl.String)
 
 
 class Contest(NamedTuple):
-    """The base set, options of judging and question template for the outputs of a model and corpus."""
+    """The base set, options of judging and question template for one model's outputs on one corpus."""
 
     base_set: str
     judging: Judging
@@ -111,8 +111,8 @@ class Comparisons(OutputStudy[Contest]):
 
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:
         """In adaptive mode, compare a model with a base set round by round until the model's strength is known
-        precisely enough; outputs whose comparisons were not needed have no rows. All other items are in the first
-        round."""
+        precisely enough; outputs whose comparisons were not needed have no rows. Without adaptive mode, there is
+        one round."""
         items_of: dict[tuple[str, str], list[Item]] = {}
         for item in items:
             items_of.setdefault((item.partition[0], str(item.key["base_set"])), []).append(item)

@@ -62,8 +62,8 @@ def reference_of(passage: str, references: Mapping[str, str]) -> str:
     """The reference of a passage that judges see with every output; `references` maps translators to texts.
 
     It is chosen by a hash of passage and translator. Over a corpus, every translator is chosen about equally often; all
-    models and judges get the same reference; and a new translator replaces it only in passages where the hash chooses
-    the new one.
+    models and judges get the same reference; and a new translator changes the choice only in passages where the hash
+    chooses that translator.
     """
     return references[min(references, key=lambda translator: digest(passage, translator))]
 
@@ -141,7 +141,7 @@ def summarize(votes: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     Columns of `SUMMARY`, one row for each model, corpus and judge. `outputs` counts all votes; `abstained` counts votes
-    without a mark, which enter no other number. The shares are in [0, 1]: `useful` for marks of 3 or more, `perfect`
+    without a mark, which no other number includes. The shares are in [0, 1]: `useful` for marks of 3 or more, `perfect`
     for marks of 5, `flagged` for outputs that the judge calls perfect (table 5). Shares and mean are null if there is
     no mark.
     """

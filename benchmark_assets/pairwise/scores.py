@@ -141,8 +141,8 @@ def candidate_matches(comparisons: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    One row for each model, item and anchor: columns `model`, `passage`, `anchor` and `won`, which is 1 if the model
-    won, and otherwise as in `anchor_matches`.
+    One row for each model, item and anchor: columns `model`, `passage`, `anchor` and `won`: 1 if the model won, 0 if
+    the anchor won, 0.5 or null as in `anchor_matches`.
     """
     key = ["model", "passage", "anchor"]
     return comparisons.group_by(key).agg(won=(pl.col("winner") == "output").mean()).sort(key)
@@ -216,7 +216,7 @@ def candidate_scores(
     Parameters
     ----------
     comparisons
-        Rows of `comparison` with this base set, of any models that are not its anchors.
+        Rows of `comparison` for this base set, from any models that are not its anchors.
     judgments, items
         Rows of `anchor_judgment` and `base_set_item` of the base set.
     contract
@@ -225,7 +225,7 @@ def candidate_scores(
     Returns
     -------
     Columns of `PAIRWISE_SCORE`, one row for each model and each slice in which it was compared. Counts and rates are as
-    in `anchor_scores`. The win rate is null unless the model met all anchors on its items: adaptive mode prefers
+    in `anchor_scores`. The win rate is null unless the model met every anchor on each item: adaptive mode prefers
     anchors near the model, which would bias the rate towards one half. `strength`, `lt` and `en` come from a joint fit
     of anchors and model, whose strengths have mean 0 (section 4.4). `lt_fixed` comes from a fit with the anchors'
     strengths fixed, and is comparable with the LT of the anchors. `first_rate` is the share of the judge's verdicts

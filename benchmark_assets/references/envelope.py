@@ -49,7 +49,7 @@ def envelope(references: NDArray[np.floating]) -> Envelope:
 
     Notes
     -----
-    Sources: PaliBench, section 3.5; for the Euclidean spread, From Outliers to Errors, section 3.3.
+    Sources: PaliBench, section 3.5; for the Euclidean spread, "From Outliers to Errors", section 3.3.
     """
     count = references.shape[-2]
     if count < 2:

@@ -17,7 +17,7 @@ def envelope_rows(passages: pl.DataFrame, references: pl.DataFrame) -> dict[str,
     Parameters
     ----------
     passages
-        Column `passage`, each once.
+        Column `passage`, without duplicates.
     references
         Complete references: columns `passage`, `translator`, `vector` (float32 array of unit length) and `cut` (whether
         the embedder truncated the text, null if unknown).

@@ -102,8 +102,8 @@ def _aggregate(
 ) -> Callable[[Callable[[Warehouse], Mapping[str, pl.DataFrame]]], dg.AssetsDefinition]:  # fmt: skip
     """Decorator: make an unpartitioned asset from a function that takes the warehouse and returns rows by table.
 
-    The asset takes its name and its description from the function. `further_tables` names the tables that it fills in
-    addition to the one of its name.
+    The asset takes its name and its description from the function. `further_tables` names the tables that it fills
+    besides the one with its own name.
     """
 
     def decorate(rows: Callable[[Warehouse], Mapping[str, pl.DataFrame]]) -> dg.AssetsDefinition:
@@ -166,7 +166,7 @@ def system_comparison(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     "metric_concordance",
 )
 def metric_rank(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
-    """Ranks in each measure, clusters of models that are not significantly different, concordance of the measures."""
+    """Ranks in each measure, clusters of models by significant differences, concordance of the measures."""
     ranks, agreements = standings(all_scores(warehouse), warehouse.read("system_comparison"))
     return {"metric_rank": ranks, "metric_concordance": agreements}
 

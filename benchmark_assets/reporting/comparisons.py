@@ -33,8 +33,8 @@ def compare(scores: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     Columns of `COMPARISON`. `difference` is the score of `system` minus the score of `other`; whether greater scores
-    are better depends on the measure. P-values are corrected by Holm's method within three families: pairs of models,
-    pairs of translators, and pairs of a model and a translator.
+    are better depends on the measure. P-values are corrected by Holm's method within three families for each
+    corpus and measure: pairs of models, pairs of translators, and pairs of a model and a translator.
     """
     parts = [pl.DataFrame(schema=COMPARISON)]
     for corpus, text, systems in _corpora(scores):
@@ -70,10 +70,10 @@ def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFram
     Returns
     -------
     ranks
-        Columns of `RANK`: one row for each system and each measure of `RANKED` that at least one model has, and one for
-        `mean_rank`, whose `value` is the system's mean rank over the measures that it has. Ranks are among models; a
-        translator gets the rank that a model with the same score would have. Models with the same number in `cluster`
-        are not significantly different (null for translators).
+        Columns of `RANK`: one row for each system and each measure of `RANKED` that at least one model has, and one per
+        system for `mean_rank`, whose `value` is the system's mean rank over the measures that it has. Ranks are among
+        models; a translator gets the rank that a model with the same score would have. Models with the same number in
+        `cluster` belong to the same cluster (see `significance.clusters`); null for translators.
     agreement
         Columns of `CONCORDANCE`: 'tau_b' of each pair of measures, and 'W' of all measures over the models that have
         every measure. Null if a measure ties all models.

@@ -1,8 +1,8 @@
-"""Comparison of two packages of a corpus, or of the tasks: changes of method, texts, passages, models and scores.
+"""Compare two packages of a corpus, or of the task results: changes in method, texts, passages, models and scores.
 
 Here: reading packages, and the comparison. Not here: the tests (metrics.significance), writing packages (export).
-Packages are compared rather than warehouses because people keep and share them: a comparison with the numbers of a
-paper needs no home, no lock and no restricted text.
+Packages are compared rather than warehouses because people keep and share them: to compare with the numbers of a
+paper, no warehouse, no lock and no restricted text is needed.
 """
 
 import json
@@ -69,7 +69,7 @@ class Package(NamedTuple):
     tables
         Tables by name.
     provenance
-        Versions and settings that the package was made with, one a line.
+        Versions and settings that the package was made with, one per line.
     texts
         SHA-256 of each text by file ('source' or 'references'), passage id and translator ('' for the source).
     of
@@ -97,7 +97,7 @@ class Differences(NamedTuple):
         `changed` counts passages for which the outputs differ. `verdict` is 'better', 'worse', 'noise' or
         `ANOTHER_METHOD`.
     further
-        Columns of `BESIDE`: scores by judges and on tasks, with intervals. `verdict` is 'better' or 'worse' if the
+        Columns of `BESIDE`: judges' scores and task scores, with intervals. `verdict` is 'better' or 'worse' if the
         intervals are disjoint (a conservative test), else 'intervals overlap' or `ANOTHER_METHOD`.
     """
 
@@ -128,9 +128,9 @@ def read(folder: Path) -> Package:
     further = [name for name in FURTHER if f"parquet/{name}.parquet" in written]
     for path in (*(f"parquet/{name}.parquet" for name in (*needed, *further)), *texts, README):
         if path not in written:
-            raise BadInput(folder, path, "is not in the package", "export the corpus again")
+            raise BadInput(folder, path, "is missing from the package", "export it again")
         if not (folder / path).is_file() or sha256(folder / path) != written[path]:
-            raise BadInput(folder, path, "differs from its checksum", "get the package again")
+            raise BadInput(folder, path, "differs from its checksum", "export or copy the package again")
     tables = {name: pl.read_parquet(folder / f"parquet/{name}.parquet") for name in (*needed, *further)}
     head, _, section = readme.read_text(encoding="utf-8").partition(SECTION)
     provenance = [line[2:] for line in section.partition("\n## ")[0].splitlines() if line.startswith("- ")]
@@ -139,7 +139,7 @@ def read(folder: Path) -> Package:
 
 
 def compare(old: Package, new: Package) -> Differences:
-    """Changes from one package to another.
+    """Changes from the old package to the new one.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def compare(old: Package, new: Package) -> Differences:
 
 
 def page(changes: Differences) -> str:
-    """Differences as text. Changes of method come first, because they may explain the differences between scores."""
+    """Differences as text. Changes in method come first, because they may explain differences in scores."""
     parts = ["Method", *(changes.provenance or ["no recorded difference"]), ""]
     for title, names_by_change in (
         ("Texts", changes.texts),
@@ -190,7 +190,7 @@ def page(changes: Differences) -> str:
 
 
 def _further(old: Package, new: Package) -> pl.DataFrame:
-    """Scores with an interval that both packages have; columns of `BESIDE`."""
+    """Compare the scores with intervals that are in both packages; columns of `BESIDE`."""
     parts = [pl.DataFrame(schema=BESIDE)]
     for table, (name, system, of, value, method) in FURTHER.items():
         if table not in old.tables or table not in new.tables:
@@ -222,7 +222,7 @@ def _texts(folder: Path) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _changed_names(old: Package, new: Package, table: str, column: str) -> dict[str, list[str]]:
-    """Values of a column that only the new package ('added') or only the old package ('removed') has."""
+    """Values of a column that are only in the new package ('added') or only in the old package ('removed')."""
     before, after = (set(each.tables[table][column]) for each in (old, new))
     return {"added": sorted(after - before), "removed": sorted(before - after)}
 
@@ -239,7 +239,7 @@ def _changed_texts(old: Package, new: Package) -> dict[str, list[str]]:
 
 
 def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
-    """Paired differences of each model's scores, columns of `SCORES`; `other_texts`: whether common texts changed."""
+    """Paired differences of each model's scores, columns of `SCORES`; `other_texts`: whether any text changed."""
     scores = [_scores(package).with_columns(system=pl.lit(name)) for package, name in ((new, "new"), (old, "old"))]
     all_scores = pl.concat(scores, how="diagonal_relaxed")
     models = sorted(set(scores[0]["model"]) & set(scores[1]["model"]))

@@ -25,7 +25,7 @@ SIGNIFICANT, INSIGNIFICANT = "p < 0.05, corrected", "not significant"
 
 
 def _of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> Callable[[Warehouse], Drawn]:
-    """Make a function that yields, for each corpus, the charts of report sections whose first source is the asset."""
+    """Make a function that yields, for each corpus, those charts of report sections whose first source is the asset."""
 
     def draw(warehouse: Warehouse) -> Drawn:
         home = _home(warehouse)
@@ -37,12 +37,12 @@ def _of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> 
 
 
 def _of_all(section: Callable[[Home], list[Exhibit]], asset: str) -> Callable[[Warehouse], Drawn]:
-    """Make a function that yields the charts of a section across corpora whose first source is the asset."""
+    """Make a function that yields those charts of a cross-corpus section whose first source is the asset."""
     return lambda warehouse: _charts(section(_home(warehouse)), asset, "")
 
 
 def _charts(exhibits: Iterable[Exhibit], asset: str, prefix: str) -> Drawn:
-    """Charts of the exhibits whose first source is the asset, with a prefix of their titles."""
+    """Charts of the exhibits whose first source is the asset, with `prefix` before their titles."""
     for exhibit in exhibits:
         if exhibit.chart is not None and exhibit.sources and exhibit.sources[0].asset == asset:
             yield prefix + exhibit.title, exhibit.chart
@@ -68,7 +68,7 @@ def _by_corpus(table: str, draw: Callable[[pl.DataFrame], charts.Spec], title: s
 def _ranges(
     rows: pl.DataFrame, table: str, name: str, panel: pl.Expr, row: pl.Expr, kind: pl.Expr
 ) -> pl.DataFrame:  # fmt: skip
-    """Like `plotted`, but a number without an interval is both ends of its interval."""
+    """Like `plotted`, but for a value without an interval, both ends of the interval are the value itself."""
     plot_rows = plotted(rows, table, name, row, kind, panel)
     return plot_rows.with_columns(pl.coalesce("low", "value"), pl.coalesce("high", "value"))
 
@@ -91,7 +91,7 @@ def _differences(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _pairs(rows: pl.DataFrame, table: str, panel: pl.Expr, first: str, measure: str) -> charts.Spec:
-    """Differences of pairs of systems with intervals; `kind` tells whether a difference is significant."""
+    """Differences between pairs of systems, with intervals; `kind` tells whether a difference is significant."""
     kind = pl.when(pl.col("p_holm") < significance.LEVEL).then(pl.lit(SIGNIFICANT)).otherwise(pl.lit(INSIGNIFICANT))
     plot_rows = _ranges(rows, table, "difference", panel, pl.format("{} – {}", first, "other"), kind)
     return charts.ranges(plot_rows, f"difference of {measure}, {INTERVAL}", width=340, columns=1, rule=0)
@@ -134,7 +134,7 @@ def _detection(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _thresholds(rows: pl.DataFrame) -> charts.Spec:
-    """Recall and false alarms of each threshold over all kinds of damage, by severity."""
+    """Recall and false alarm rate of each threshold, over all kinds of damage, by severity."""
     rows = rows.filter(pl.col("kind") == "all", pl.col("severity") > 0).sort("severity", "rule")
     table, panel = "sensitivity_threshold", pl.format("severity {}", "severity")
     plot_rows = pl.concat([
@@ -201,7 +201,7 @@ def _calls(warehouse: Warehouse) -> Drawn:
 
 
 def _comparisons(warehouse: Warehouse) -> Drawn:
-    """Differences of each pair of models, as means over the tasks of a benchmark in a language."""
+    """Differences between models in mean score over the tasks of a benchmark in a language."""
     rows = warehouse.read("understanding_comparison").filter(task="")
     rows = rows.sort("benchmark", "language", "difference", descending=[False, False, True])
     if len(rows):

@@ -170,7 +170,7 @@ def _outputs(warehouse: Warehouse, passages: pl.DataFrame, terms: Disclosure) ->
 
 
 def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Tables of the package by CSV file name, and tables that other files are assembled from by table name."""
+    """Tables of the package, by CSV file name, and further tables that go into other files, by table name."""
     sets = warehouse.read("base_set_item", passages, ["base_set"]).unique()
     tables = {
         file: warehouse.read(source.table, keys, source.columns)
@@ -193,7 +193,7 @@ def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> 
 
 
 def _numbered(labels: pl.DataFrame, agreement: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """The tables that name annotators, by CSV file name, with numbers in place of the names."""
+    """The tables about annotators, by CSV file name, with numbers in place of their names."""
     people = agreement.filter(kind="people")
     numbers = anonymous([*labels["annotator"], *people["first"], *people["second"]])
     return {
@@ -287,9 +287,9 @@ def _index(outputs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _output_files(outputs: pl.DataFrame) -> dict[str, bytes]:
-    """The outputs that may be passed on, one file per model.
+    """Files of the outputs that may be passed on, one per model.
 
-    Names of models may contain slashes, hence the percent-encoded file names.
+    File names are percent-encoded, because names of models may contain slashes.
     """
     files = {}
     for (model,), rows in outputs.filter(status="translated").group_by("model", maintain_order=True):
@@ -299,7 +299,7 @@ def _output_files(outputs: pl.DataFrame) -> dict[str, bytes]:
 
 
 def _record(row: Mapping[str, object], whole: bool) -> dict[str, object]:
-    """A text with its rights, its length and its hash; unless `whole`, without everything that may quote the text.
+    """A text's rights, length and hash; if `whole`, also the text itself and everything that may quote it.
 
     Only whole passages and documents are hashed, since the text of a short segment could be guessed from its hash.
     """

@@ -71,7 +71,7 @@ def write(warehouse: Warehouse, folder: Path, corpus: str | None = None) -> list
     check_vacant(folder)
     with warehouse.exclusively():  # consistent tables
         if corpus and not len(warehouse.read("corpus", pl.DataFrame({"corpus": [corpus]}), ["corpus"])):
-            raise BadInput(corpus, "", "is no corpus of this warehouse", "`variorum status` lists the corpora")
+            raise BadInput(corpus, "", "is not a corpus of this warehouse", "`variorum status` lists the corpora")
         candidates = [*(_of_corpus(warehouse, corpus) if corpus else ()), *_understanding(warehouse)]
         tables = [table for table in candidates if len(table.rows)]
     if not tables:
@@ -99,7 +99,7 @@ def typeset(table: LatexTable) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text with LaTeX's special characters escaped, and runs of white space, also line breaks, as one space."""
+    """Text with LaTeX's special characters escaped, and each run of white space or line breaks as one space."""
     return "".join(SPECIAL.get(character, character) for character in " ".join(text.split()))
 
 

@@ -67,8 +67,8 @@ def plots(warehouse: Warehouse, asset: str) -> Mapping[str, str]:
 def pictured(charts: Iterable[tuple[str, Spec]]) -> str:
     """Charts (title, specification) as Markdown with images, in at most `MOST` characters.
 
-    Of a chart that is too large, only the first rows are drawn, as its title then states. The Markdown ends with the
-    number of charts that did not fit.
+    A chart that is too large is cut to its first rows, as its title then states. The Markdown ends with the number of
+    charts that did not fit.
     """
     remaining = list(charts)
     parts: list[str] = []
@@ -144,7 +144,7 @@ def _strip(element: ElementTree.Element) -> None:
 
 
 def _rows(chart: Spec) -> list[str]:
-    """Distinct row names of a chart, in the order in which its values have them."""
+    """Distinct row names of a chart, in order of their first occurrence."""
     return list(dict.fromkeys(value["row"] for values in _values(chart) for value in values))
 
 

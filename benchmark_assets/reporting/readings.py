@@ -28,7 +28,7 @@ def across(rows: pl.DataFrame, table: str, keys: Sequence[str], by: str, cell: p
 def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFrame:
     """Rows of `metric_rank` pivoted to one row for each combination of keys, best mean rank first.
 
-    Each measure has a column with the expression `rank`; the column of the mean rank shows its value.
+    The column of each measure shows the expression `rank`; the column of the mean rank shows the mean rank itself.
     """
     overall = pl.col("measure") == MEAN_RANK
     by = [*(key for key in keys if key == "corpus"), "value", "system"]
@@ -41,7 +41,7 @@ def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFra
 
 
 def shares(rows: pl.DataFrame) -> str:
-    """Rows of `closest_share` with one column for each translator; null if the two are not compared."""
+    """Rows of `closest_share` with one column for each translator; null if system and translator are not compared."""
     return with_signatures(across(rows, "closest_share", ["corpus", "kind", "system"], "translator", "share"), rows)
 
 

@@ -89,7 +89,7 @@ def write(
     ------
     BadInput
         For an unknown corpus, a restricted source (which the layout requires) unless `private`, a folder that exists,
-        names that are equal in this layout, and if no passage or no system remains.
+        names that become equal in this layout, and if no passage or no system remains.
     """
     folder = folder.resolve()
     check_vacant(folder)
@@ -111,7 +111,7 @@ def _write(warehouse: Warehouse, folder: Path, corpus: str, systems: Sequence[st
     rights = disclosure(warehouse, corpus, references["translator"], sources.select("passage"), private)
     pair = _pair(warehouse, key, corpus)
     if "" in rights.hidden:
-        raise BadInput(corpus, "source", "is restricted, and there is no test set without it", "use --private")
+        raise BadInput(corpus, "source", "is restricted, and a test set requires it", "use --private")
     outputs = warehouse.read("model_output", sources.select("passage"), ["model", "passage", "text"])
     outputs = outputs.filter(~rights.withheld(outputs))
     references = references.filter("complete", ~pl.col("translator").is_in(list(rights.hidden)))
@@ -178,7 +178,7 @@ def _texts(lines: Lines, pair: str) -> dict[str, str]:
     files |= {f"references/{pair}.{_reference(name)}.txt": _text(texts) for name, texts in lines.references.items()}
     files |= {f"system-outputs/{pair}/{_name(name)}.txt": _text(texts) for name, texts in lines.outputs.items()}
     if len(files) < 3 + len(lines.references) + len(lines.outputs):
-        raise BadInput(pair, "references", "have names that are equal in this layout", "rename a translator")
+        raise BadInput(pair, "references", "have names that become equal in this layout", "rename a translator")
     return files
 
 

@@ -18,7 +18,7 @@ def filters(warehouse: Warehouse) -> dict[str, Filters]:
 
 
 def settings(warehouse: Warehouse) -> dict[str, str]:
-    """Everything besides the texts that determines the measures, as a string by corpus, for corpora with filters."""
+    """For each corpus with filters, a string of everything that determines the measures, except the texts."""
     rows = warehouse.read("corpus", columns=["corpus", "filters", "texts"]).drop_nulls("filters")
     return {corpus: f"{Filters.model_validate_json(text)!r} of {count}" for corpus, text, count in rows.iter_rows()}
 
@@ -38,6 +38,6 @@ def measured(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 
 
 def selected(warehouse: Warehouse, partitions: pl.DataFrame) -> pl.DataFrame:
-    """The selected passages of partitions as settings for `refresh`: columns `passage` (unique) and `settings` ('')."""
+    """Settings for `refresh`: columns `passage`, each selected passage of `partitions` once, and `settings` ('')."""
     rows = warehouse.read("selection", partitions.select("passage").unique(), ["passage", "selected"])
     return rows.filter("selected").select("passage", settings=pl.lit(""))

@@ -1,4 +1,4 @@
-"""Detection of damaged translations by metrics: ROC AUC, paired win rates, false alarms of thresholds.
+"""Detection of damaged translations by metrics: ROC AUC, paired win rates, thresholds and false alarms.
 
 Here: the statistics, with intervals over passages. Not here: damage, scores, the choice of corpora.
 """
@@ -108,7 +108,7 @@ def thresholds(scores: pl.DataFrame) -> pl.DataFrame:
     -------
     Columns `THRESHOLD`, one row for each kind, severity and rule. `rule` names the recall to reach (`recall 0.9`) or
     the published threshold (`drift > 1.5`). `recall` is the share of the damaged texts above the threshold,
-    `false_alarms` the share of the sound texts that these damaged texts were made from.
+    `false_alarms` the share above the threshold among the sound texts that the damaged texts were made from.
     """
     paired, weights = _paired(scores, "drift")
     rows = []
@@ -209,7 +209,7 @@ def _pairs(cell: pl.DataFrame) -> Pairs:
 
 
 def _note(scores: pl.DataFrame, metric: str, kind: str, language: str) -> str:
-    """The reason why a kind has no damaged text with a score in a metric."""
+    """The reason why a metric has no score for any text with this kind of damage."""
     if kind not in (ALL, *STRETCHES) and rules(language) is None:
         return f"no rules for {language!r}"
     if scores.filter(WORSE[metric].is_finite()).is_empty():

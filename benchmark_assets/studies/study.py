@@ -41,7 +41,7 @@ class Roster(Protocol):
         """Access to the registered models and judges."""
 
     def known(self, models: Iterable[str]) -> set[str]:
-        """Those of the given models that are registered, or have imported outputs or answers."""
+        """The given models that are registered, or have imported outputs or answers."""
 
 
 @dataclass(frozen=True)
@@ -154,14 +154,14 @@ class ItemStudy(Study, Generic[How]):
 
     @abstractmethod
     def items(self, partitions: pl.DataFrame, how: How) -> Iterator[Item]:
-        """The items of a group of partitions, partition by partition. `how` is the group's. May raise BadInput."""
+        """The items of a group of partitions, partition by partition. `how` is `Group.how`. May raise BadInput."""
 
     def rows_of(self, item: Item, verdict: Verdict[Any]) -> Iterable[Mapping[str, object]]:
         """Rows of the study's table for one item, without the columns of its partition and key."""
         return ()
 
     def rows(self, judged: Sequence[Answered]) -> Mapping[str, pl.DataFrame]:
-        """Rows of the study's tables by table, from the verdicts of all partitions that did not fail."""
+        """Rows by table, for all tables of the study, from the verdicts of the partitions that did not fail."""
         rows = [
             {**dict(zip(self.dims, item.partition, strict=True)), **item.key, **row}
             for item, verdict in judged for row in self.rows_of(item, verdict)
@@ -169,7 +169,7 @@ class ItemStudy(Study, Generic[How]):
         return {self.name: pl.DataFrame(rows, schema=schema(self.name))}
 
     def fault(self, item: Item, verdict: Verdict[Any]) -> str:
-        """The error message if a verdict makes its partition fail, else ''."""
+        """An error message if the verdict makes the partition fail, else ''."""
         return f"{' '.join(map(str, item.key.values()))}: {verdict.error}" if verdict.error else ""
 
     def failure(self, faults: Sequence[str], items: int) -> str:
@@ -253,7 +253,7 @@ class ItemStudy(Study, Generic[How]):
 
 
 def call_row(study: Study, partition: Partition, key: Iterable[object], verdict: Verdict[Any]) -> Mapping[str, object]:
-    """The row of a verdict in `study_call`. `key` identifies the item within the partition."""
+    """Row of `study_call` for a verdict. `key` identifies the item within the partition."""
     return {
         "study": study.name, **dict.fromkeys(KEYS, ""), **dict(zip(study.dims, partition, strict=True)),
         "item": "|".join(map(str, key)), "call": verdict.call, "asked": verdict.asked, "parsing": verdict.parsing,

@@ -1,4 +1,4 @@
-"""Translation of passages by a model, with repeated questions until every passage has a translation.
+"""Translation of passages by a model, with further questions about passages that a reply lacks.
 
 Here: the protocol of PaliBench (appendix A) and of the audit (section 3.2): independent passages are sent as one JSON
 object, and the reply is an object with the same keys. Not here: retries of a failed call (resources.provider.client),
@@ -46,7 +46,7 @@ Passages = Callable[[Iterable[str]], Template[str]]
 
 
 def translating(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> Passages:
-    """Make templates of questions about passages. `languages` has names of languages, by variable of the prompt."""
+    """Make templates of questions about passages. `languages` maps variables of the prompt to names of languages."""
 
     def template(keys: Iterable[str]) -> Template[str]:
         names = list(keys)

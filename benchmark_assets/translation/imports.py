@@ -33,9 +33,9 @@ def read_results(path: Path) -> Outputs:
     content = parse(decode(path), path)
     translations, settings = content.get("translations"), content.get("metadata", {})
     if not isinstance(translations, dict):
-        raise BadInput(path, "translations", "not an object of texts by passage id", "give a result file of PaliBench")
+        raise BadInput(path, "translations", "is not an object of texts by passage id", "give a PaliBench result file")
     if not isinstance(settings, dict):
-        raise BadInput(path, "metadata", "not an object of settings", "give a result file of PaliBench")
+        raise BadInput(path, "metadata", "is not an object of settings", "give a PaliBench result file")
     model = settings.get("model")
     return Outputs(translations, model if isinstance(model, str) else None, settings, content.get("usage", {}))
 
@@ -78,7 +78,7 @@ def import_outputs(
         in the registry.
     """
     if path.suffix not in READERS:
-        raise BadInput(path, "", "unknown file ending", f"give one of {sorted(READERS)}")
+        raise BadInput(path, "", "unknown file ending", f"give a file that ends in {' or '.join(sorted(READERS))}")
     if not path.is_file():
         raise BadInput(path, "", "no such file", "check the path")
     outputs = READERS[path.suffix](path)

@@ -36,7 +36,7 @@ class Request(Protocol):
     """Passages that a model is asked to translate together."""
 
     def questions(self) -> Sequence[Question]:
-        """The questions to ask first, for estimates of the cost."""
+        """The first questions of the request, for estimates of the cost."""
 
     async def outputs(self, ask: Ask) -> list[Output]:
         """Ask until each passage has an output; return the outputs, which name passages by their keys."""
@@ -99,8 +99,8 @@ class LinesRequest:
     async def outputs(self, ask: Ask) -> list[Output]:
         """Translate line by line, and return a single output with the translated lines and the empty ones.
 
-        If a line gets no translation, the output of that line is returned instead. `call` is that of the last line,
-        `parsing` the least reliable of all lines.
+        If a line gets no translation, its refusal or error is returned as the output of the chunk. `call` is the call
+        of the last line, `parsing` the least reliable parsing among all lines.
         """
         lines = [""] * len(self.text.split("\n"))
         outputs: list[Output] = []
@@ -115,13 +115,13 @@ class LinesRequest:
         return [Output(self.passage, "\n".join(lines), batch=self.passage, call=outputs[-1].call, parsing=parsing)]
 
     def _lines(self) -> dict[int, dict[str, str]]:
-        """The objects to send, {line id: text}, by number of the line from 0, without empty lines."""
+        """The object to send for each line that is not empty, {line id: text}, by index of the line from 0."""
         lines = enumerate(self.text.split("\n"))
         return {number: {f"{self.id}.{number + 1}": line.strip()} for number, line in lines if line.strip()}
 
 
 def chunk_template(model: Model, prompt: Prompt, languages: Mapping[str, str]) -> Template[str]:
-    """The template of questions about chunks. `languages` has names of languages, by variable of the prompt."""
+    """The template of questions about chunks. `languages` maps variables of the prompt to names of languages."""
     read = fields([ANSWER], partial(text_under, ANSWER))
     return Template(model, prompt, languages, PURPOSE, schema_of([ANSWER], TEXT), read, tries=TRIES)
 

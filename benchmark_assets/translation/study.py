@@ -20,8 +20,8 @@ _COLUMNS = dict.fromkeys(["model", *Output._fields], pl.String)
 class Translation(Study):
     """Translation of a selected passage by a system.
 
-    An output becomes stale only if its source or the system changes, or, in a literary corpus, its glossary. Outputs of
-    a model that was removed from the registry are kept.
+    An output becomes stale only if the system, the source (with a chunk's context) or, in a literary corpus, the
+    glossary changes. Outputs of a model that was removed from the registry are kept.
     """
 
     name = "model_output"
@@ -30,7 +30,7 @@ class Translation(Study):
     systems: Systems
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
-        """One row for each selected passage that a system covers; null for models that are no longer registered."""
+        """One row for each selected passage that a system covers; `settings` is null for unregistered models."""
         passages = selected(self.warehouse, partitions)["passage"].to_list()
         rows = self.systems.settings(partitions)
         return rows.filter(pl.col("passage").is_in(passages) | pl.col("settings").is_null())
@@ -41,7 +41,7 @@ class Translation(Study):
         return total(each for each in estimates if each) if any(estimates) else None
 
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
-        """Rows of outputs, refusals and calls. A passage without an output or a refusal has failed."""
+        """Rows of outputs, refusals and calls. A passage with neither an output nor a refusal has failed."""
         rows = [
             (model, *output)
             for model, sources in self._sources(stale) for output in self.systems.translate(model, sources, run)

@@ -40,10 +40,10 @@ class System(Protocol):
     """A model with its settings, which translates source texts."""
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
-        """For each passage that the system covers: a hash of what determines the output, except for the source."""
+        """For each passage that the system covers: a hash of all that determines the output, except the source."""
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
-        """Translate source texts by passage key; yield one Output per passage, in any order. The run pays."""
+        """Translate source texts by passage key; yield one Output per passage, in any order. `run` pays."""
 
     def estimate(self, sources: Mapping[str, str]) -> Estimate | None:
         """Calls and cost of translating the sources; None if no model is asked."""
@@ -190,7 +190,7 @@ class Systems(BaseModel):
         return sorted(self._imported() | set(self.provider.registry().models))
 
     def known(self, models: Iterable[str]) -> set[str]:
-        """The subset of the models that is in the registry or was imported."""
+        """The given models that are registered, or have imported outputs or answers."""
         return set(models).intersection(self.models())
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:

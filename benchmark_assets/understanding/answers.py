@@ -97,7 +97,7 @@ class TaskSamples:
 
 
 class Facts(NamedTuple):
-    """Facts that the rows of an answer need: the task, the sample's texts (JSON), and `how` the answer was obtained."""
+    """Facts for the rows of an answer: the task, the sample's texts (JSON), and `how` the answer was obtained."""
 
     description: TaskDescription
     texts: str
@@ -133,8 +133,7 @@ class TaskAnswers(ItemStudy[Answering]):
         """One group for each model and each task that it answers.
 
         A registered model answers the tasks that its `corpora` allow; any other model answers the tasks for which
-        answers were imported. Groups are in the order of tasks, so that tasks are complete one by one if the budget
-        runs out.
+        answers were imported. Groups are sorted by task, so that earlier tasks are complete if the budget runs out.
         """
         models, imported = self.provider.registry().models, _imported(self.warehouse)
         with_answers = {model for model, _ in imported}
@@ -184,11 +183,11 @@ class TaskAnswers(ItemStudy[Answering]):
         return {table: pl.DataFrame(content, schema=schema(table)) for table, content in tables.items()}
 
     def fault(self, item: Item, verdict: Verdict[Parsed]) -> str:
-        """The error of a call."""
+        """The error of the call about the item, '' if there is none."""
         return verdict.error or ""
 
     def failure(self, faults: Sequence[str], items: int) -> str:
-        """Number of calls that failed, and their errors."""
+        """Number of questions without a reply, and the distinct errors."""
         return f"{len(faults)} of {items} questions have no reply: {'; '.join(dict.fromkeys(faults))}"
 
     def _described(self, partitions: pl.DataFrame) -> Mapping[str, TaskDescription]:
@@ -250,9 +249,9 @@ def _imported(warehouse: Warehouse) -> dict[tuple[str, str], str]:
 def settled(description: TaskDescription, texts: str, draws: Sequence[Parsed]) -> SampleAnswer:
     """The answer to a sample, by majority of its usable draws.
 
-    For a task of classes, the answer is the most frequent class; if several are equally frequent, the class drawn
-    first. For a task of spans, see `agreed`. If no draw is usable, the answer is the task's negative class or, without
-    a negative class, null; for a task of spans, no spans. `texts` are the sample's texts as JSON.
+    In a classification task, the answer is the most frequent class; if several are equally frequent, the class drawn
+    first. In a span task, see `agreed`. If no draw is usable, the answer is the task's negative class or, without a
+    negative class, null; in a span task, no spans. `texts` are the sample's texts as JSON.
     """
     usable = [draw for draw in draws if not draw.problem]
     if not usable:
@@ -278,8 +277,9 @@ def agreed(draws: Sequence[Sequence[Located]]) -> tuple[Located, ...]:
     """Spans that occur in more than half of the draws.
 
     Spans of the same type count as variants of one span if they overlap or, without a place, if their texts are equal.
-    The most frequent variant is returned; if several are equally frequent, the variant drawn first. The spans of a
-    single draw are returned unchanged.
+    Every variant that occurs identically in more than half of the draws is returned; if there is none, the most
+    frequent variant (ties: the variant that meets spans in the most draws, then the variant drawn first). The spans of
+    a single draw are returned unchanged.
     """
     if len(draws) == 1:
         return tuple(draws[0])

@@ -37,13 +37,13 @@ class Form:
     seed: int
 
     def number(self, draw: int) -> int:
-        """Replicate number of a draw, different for each seed, so that equal requests are different questions."""
+        """Replicate number of a draw, different for each seed, so that equal requests count as different questions."""
         return self.seed * MOST_DRAWS + draw
 
     def template(self, draw: int) -> Template[Parsed]:
-        """The common part of all questions of a draw. Its model has the draw's seed, if its requests can have a seed.
+        """The template of all questions of a draw. Its model has the draw's seed, if requests to it can have a seed.
 
-        If all replies of a model are empty, or the question is too long for its context, the answer is unusable.
+        If the model's replies are all empty, or the question exceeds its context, the answer is unusable.
         """
         prompt, values = prompted(self.description)
         filled = values | {"examples": _examples(self.description, self.shown)}

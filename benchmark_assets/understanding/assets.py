@@ -1,4 +1,4 @@
-"""Assets of the understanding tasks: samples, answers of models and baselines, scores, boards. Not here: computing."""
+"""Assets of understanding tasks: samples, answers of models and baselines, scores, boards. Not here: computation."""
 
 import dagster as dg
 import polars as pl
@@ -82,7 +82,7 @@ def baseline_answer(context: dg.AssetExecutionContext, warehouse: dg.ResourcePar
 def encoder_answer(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
 ) -> dg.Output[None]:
-    """Answers of the registry's encoders to a task of classes. Results of earlier training runs are reused."""
+    """Answers of the registry's encoders to a classification task. Results of earlier training runs are reused."""
     entries = provider.registry().encoders
     encoders = {name: Encoder(entry.checkpoint, entry.seeds) for name, entry in entries.items()}
 

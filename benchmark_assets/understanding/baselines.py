@@ -33,7 +33,7 @@ BASELINE_SPAN = schema("baseline_span")
 
 
 class Split(NamedTuple):
-    """The samples of a split in the order of its file: names, texts by name, classes (None in a task of spans)."""
+    """The samples of a split in the order of its file: sample names, texts, classes (None in a span task)."""
 
     samples: list[str]
     texts: list[dict[str, str]]
@@ -47,7 +47,7 @@ def split(samples: pl.DataFrame, name: str) -> Split:
 
 
 def whole(texts: Mapping[str, str]) -> str:
-    """The texts of a sample as one text, one after the other."""
+    """The texts of a sample, joined to one text."""
     return "\n".join(texts.values())
 
 
@@ -97,7 +97,7 @@ def answers(descriptions: Sequence[TaskDescription], samples: pl.DataFrame, span
 def answer_rows(
     task: str, baseline: str, seed: int, test: Split, labels: Sequence[str | None], signature: str
 ) -> pl.DataFrame:
-    """Rows of a baseline's answers to a test split, one for each sample. `labels` are null in a task of spans."""
+    """Rows of a baseline's answers to a test split, one for each sample. `labels` are null in a span task."""
     columns = {
         "task": task, "baseline": baseline, "seed": seed, "sample": test.samples, "label": labels,
         "signature": signature,
@@ -106,7 +106,7 @@ def answer_rows(
 
 
 def untrainable(task: TaskDescription, baseline: str, error: Exception) -> BadInput:
-    """The failure of a task with a baseline that could not be trained."""
+    """The error of a task if a baseline could not be trained on it."""
     remedy = "correct the train split, or the checkpoint under `encoders` in the registry"
     return BadInput(f"baseline {baseline} of task {task.task}", "", f"could not be trained: {error}", remedy)
 
@@ -133,7 +133,7 @@ def _labeled(task: TaskDescription, train: Split, test: Split) -> Iterator[pl.Da
 def _marked(
     task: TaskDescription, train: Split, gold: pl.DataFrame, test: Split
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Answers and spans of each baseline in a task of spans. `gold` has rows of `task_span` of the train split."""
+    """Answers and spans of each baseline on a span task. `gold` has rows of `task_span` of the train split."""
     gold_rows = gold.sort("sample", "number").select("sample", "type", "text", "first", "last").rows()
     gold_spans = [[tagger.TaggedSpan(*row[1:]) for row in gold_rows if row[0] == sample] for sample in train.samples]
     train_texts, test_texts = ([texts[task.marked] for texts in part.texts] for part in (train, test))

@@ -16,9 +16,9 @@ NO_SPANS = pl.DataFrame(schema=schema("baseline_span")).rename({"baseline": "sys
 def chances(truth: Gold, train: pl.DataFrame) -> pl.DataFrame:
     """Scores of a task's chance baselines on its test split, 0 to 100, in the columns of `CHANCE`.
 
-    A task of classes has the baselines 'chance', 100 / number of classes, and 'majority', which always answers the most
+    A classification task has baselines 'chance', 100 / number of classes, and 'majority', which always answers the most
     frequent class of the train split or, without a train split, of the test split; if several are equally frequent, the
-    first in the description. A task of spans has the baseline 'empty', which predicts no spans, and 'chance' with the
+    first in the description. A span task has the baseline 'empty', which predicts no spans, and 'chance' with the
     same score. `train` has the rows of `task_sample` of the train split. Source: DharmaBench, appendix B.
     """
     if truth.task.kind == "spans":
@@ -40,7 +40,7 @@ def chances(truth: Gold, train: pl.DataFrame) -> pl.DataFrame:
 
 
 def _score(truth: Gold, label: str | None) -> float:
-    """Score of answering every sample with the same class or, in a task of spans, with no spans; 0 to 100."""
+    """Score of answering every sample with the same class or, in a span task, with no spans; 0 to 100."""
     answers = truth.samples.select(
         "sample", system=pl.lit(""), seed=pl.lit(1, pl.Int32), label=pl.lit(label, pl.String), usable=pl.lit(True)
     )

@@ -48,11 +48,11 @@ class TaskDescription(BaseModel):
     work, such as a chunk number, `work` is a regular expression that matches the whole value; its one group is the
     work. `instructions` are the instructions in the prompt. `pair` names two texts for the baseline by text overlap.
 
-    Keys of tasks of classes: `label` is the field with the gold class, `labels` maps its values to classes, `classes`
-    maps each class to its meaning. An unusable answer counts as the class `negative`, or as wrong if the key is
-    missing. `scansion` names the rule of a baseline.
+    Keys of classification tasks: `label` is the field with the gold class, `labels` maps its values to classes,
+    `classes` maps each class to its meaning. An unusable answer counts as the class `negative`, or as wrong if the key
+    is missing. `scansion` names the rule of a baseline.
 
-    Keys of tasks of spans: `marked` names the text with the spans, `spans` the fields with the gold spans. `types` maps
+    Keys of span tasks: `marked` names the text with the spans, `spans` the fields with the gold spans. `types` maps
     each type to find and evaluate to its meaning. Files may have spans of further types.
     """
 
@@ -87,12 +87,13 @@ class TaskDescription(BaseModel):
     @model_validator(mode="after")
     def _agrees(self) -> "TaskDescription":
         foreign = NEEDED["spans"] if self.kind == "classes" else (*NEEDED["classes"], *OF_CLASSES_ONLY)
+        noun = "classification task" if self.kind == "classes" else "span task"
         for key in NEEDED[self.kind]:
             if not getattr(self, key):
-                raise ValueError(f"`{key}` is missing: a task of {self.kind} needs it")
+                raise ValueError(f"`{key}` is missing: a {noun} needs it")
         for key in foreign:
             if getattr(self, key):
-                raise ValueError(f"`{key}` does not apply to a task of {self.kind}")
+                raise ValueError(f"`{key}` does not apply to a {noun}")
         if "test" not in self.files:
             raise ValueError("`files` has no `test`: answers are scored on the test split")
         if unmatched := set(self.labels.values()) ^ set(self.classes):

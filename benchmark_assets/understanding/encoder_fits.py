@@ -1,4 +1,4 @@
-"""Encoders on tasks of classes: training runs, and answers to the test splits.
+"""Encoders on classification tasks: training runs, and answers to the test splits.
 
 Training may take hours. Therefore the answers from each training run, of one encoder on one task with one seed, are
 stored in `encoder_fit` as soon as it ends, with a hash of everything that determines them: checkpoint, seed, samples,
@@ -26,7 +26,7 @@ logger = logging.getLogger("variorum.understanding")
 
 
 def settings(warehouse: Warehouse, codes: Iterable[str], encoders: Mapping[str, Encoder]) -> pl.DataFrame:
-    """Settings by task, as `tasks.settings` returns them. Encoders apply to tasks of classes with a train split."""
+    """Settings by task, as `tasks.settings` returns them. Encoders apply to classification tasks with a train split."""
     determinants = digest(*((name, encoder.determinants, encoder.seeds) for name, encoder in sorted(encoders.items())))
 
     def of_task(task: TaskDescription) -> str:
@@ -42,8 +42,8 @@ def answers(
     """Answers of encoders to the test splits of tasks: rows of `encoder_answer`.
 
     Each training run stores its answers as soon as it ends. A task fails if an encoder cannot be trained on it, but
-    only after all other encoders have been trained on it. `samples` are rows of `task_sample`, `encoders` are encoders
-    by name, and `run` is the run id stored with new rows of `encoder_fit`.
+    only after training all other encoders. `samples` are rows of `task_sample`, `encoders` are encoders by name,
+    and `run` is the run id stored with new rows of `encoder_fit`.
     """
     frames, failures = [pl.DataFrame(schema=BASELINE_ANSWER)], []
     for task in descriptions:

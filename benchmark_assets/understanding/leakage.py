@@ -37,7 +37,7 @@ def leakage(samples: pl.DataFrame) -> pl.DataFrame:
     Columns of `LEAKAGE`, one row for each test sample, by task and in the order of the file. All texts of a sample are
     compared as one text. `nearest` is the train sample with the highest `similarity`, the first if there are several.
     `contained` is the share of the sample's n-grams that occur anywhere in the train split, 1 for a sample shorter than
-    an n-gram. `same_source` is null if the source of the sample is unknown, or those of all train samples are. Without
+    an n-gram. `same_source` is null if the source of the sample, or of every train sample, is unknown. Without
     a train split, `nearest` and the columns after it are null.
     """
     tasks = (of_task for _, of_task in samples.sort("task", "position").group_by("task", maintain_order=True))

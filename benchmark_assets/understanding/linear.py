@@ -53,7 +53,7 @@ class Grams(NamedTuple):
 
 
 def ngrams(texts: Sequence[str], shortest: int = SHORTEST, longest: int = LONGEST) -> Grams:
-    """Count the n-grams of each text, from the shortest to the longest length in code points.
+    """Count the n-grams of each text, for lengths from `shortest` to `longest` code points.
 
     White space and punctuation count as characters. N-grams are identified by 64-bit hashes; among millions of n-grams,
     the probability of a collision is about 1 in 10^6.
@@ -86,7 +86,7 @@ def _hashes(text: str, shortest: int, longest: int) -> NDArray[np.uint64]:
 def counted(grams: Grams, vocabulary: NDArray[np.uint64]) -> csr_array:
     """Counts of a vocabulary's n-grams in texts, a sparse matrix of shape (texts, vocabulary).
 
-    `vocabulary` has the hashes of distinct n-grams, ascending. N-grams of the texts outside of it are left out.
+    `vocabulary` has the hashes of distinct n-grams, ascending. N-grams that it lacks are left out.
     """
     columns = np.searchsorted(vocabulary, grams.keys)
     present = columns < len(vocabulary)

@@ -105,7 +105,7 @@ class _Names:
         self.names, self._values = names, values
 
     def match(self, word: str, numbers: bool = False) -> tuple[str, str] | None:
-        """The name that a word means, and the step needed to match them ('' for none); None if no name matches.
+        """The name that a word means, and the step needed to match them ('' if equal); None if no name matches.
 
         With `numbers`, a word can be the number of a name, from 1. Raises Unusable if several names match.
         """
@@ -189,7 +189,7 @@ def _in_words(text: str, names: _Names, steps: list[str]) -> str:
 
 
 def _sentence(text: str, names: _Names, steps: list[str]) -> str:
-    """The only class that a text without a negation names."""
+    """The only class that a text names. Raises Unusable for a negation, and for no class or several."""
     classes = names.named(text)
     if len(classes) != 1 or "" in classes:
         listed = ", ".join(sorted(classes - {""}))
@@ -251,7 +251,7 @@ def _span(item: Any, names: _Names, steps: list[str]) -> tuple[str, str] | None:
 
 
 def _exactly(item: Mapping[Any, Any], key: str, steps: list[str]) -> Any:
-    """The value of a key, in upper or lower case. Raises Unusable if the key is missing or occurs in both cases."""
+    """The value of a key, which may be written in any case. Raises Unusable if the key is missing or repeated."""
     matches = [name for name in item if isinstance(name, str) and name.strip().lower() == key.lower()]
     if len(matches) != 1:
         raise Unusable(f"`{key}` is missing, or occurs twice")

@@ -76,7 +76,7 @@ def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
     The number of test samples; the percentages that are copies of a train sample, have a near neighbor, are from a work
     in the train split (null if works are unknown), and have the label of their nearest neighbor (null for spans); the
     mean percentage of a sample's n-grams that occur in the train split; and the baseline's scores on all test samples
-    and on those without a near neighbor.
+    and on the test samples without a near neighbor.
     """
     columns = declared()["task_leakage"].columns
     shares = {
@@ -154,7 +154,7 @@ def confusions(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def two_ways(rows: pl.DataFrame) -> pl.DataFrame:
-    """Scores on tasks of spans, from rows of `task_score`: the paper's score, and the pooled scores in all modes."""
+    """Scores on span tasks, from rows of `task_score`: the paper's score, and the pooled scores in all modes."""
     spans = rows.filter(pl.col("spans").is_not_null()).sort("task", "score", "model", descending=[False, True, False])
     return spans.select(
         *cells("task_score", "task", "model", "score", "pooled_type"),

@@ -61,13 +61,13 @@ def marked(truth: Gold, answers: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFr
     answers
         Columns `system`, `seed`, `sample`, `label`, `usable`.
     spans
-        Columns `system`, `seed`, `sample`, `number`, `type`, `text`; no rows for a task of classes.
+        Columns `system`, `seed`, `sample`, `number`, `type`, `text`; no rows for a classification task.
 
     Returns
     -------
     Columns of `MARKS`: a row for each system, seed and test sample, in the order of the file. `score` is from 0 to 1. A
-    sample without an answer counts as having an unusable answer. In a task of classes, an unusable answer counts as the
-    negative class or, without a negative class, as wrong with `predicted` null. In a task of spans, it counts as an
+    sample without an answer counts as having an unusable answer. In a classification task, an unusable answer counts
+    as the negative class or, without one, as wrong with `predicted` null. In a span task, it counts as an
     answer without spans; `gold` and `predicted` are always null. Answers to other samples are left out.
     """
     keys = ["system", "seed", "sample"]
@@ -109,7 +109,7 @@ def task_scores(
 
     Returns
     -------
-    Columns of `SCORE`, `CLASS_SCORE` and `CONFUSION`. A task of spans has no rows of `CONFUSION`.
+    Columns of `SCORE`, `CLASS_SCORE` and `CONFUSION`. A span task has no rows of `CONFUSION`.
     """
     summaries, classes, confusions = [], [], []
     test_spans = spans.join(truth.samples, on="sample", how="semi")
@@ -192,7 +192,7 @@ def by_seed(marks: pl.DataFrame) -> Floats:
 
 
 def signature(task: TaskDescription, pooled: bool = True) -> str:
-    """Signature of scores on a task. In a task of spans it covers the pooled scores, unless `pooled` is False."""
+    """Signature of scores on a task. In a span task, it covers the pooled scores, unless `pooled` is False."""
     if task.kind == "classes":
         metric = f"micro-F1 over {len(task.classes)} classes; no usable answer counts as {task.negative or 'wrong'}"
     else:

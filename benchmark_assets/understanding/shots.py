@@ -42,11 +42,11 @@ def examples(
 ) -> list[Example]:
     """Choose examples of a task by seed.
 
-    The choice depends on hashes of names, not on a stream of random numbers: it changes only if a sample that is added
-    or removed is itself among the examples.
+    The choice depends on hashes of names, not on a stream of random numbers: adding or removing a sample changes it
+    only if that sample is itself among the examples.
 
     `train` has rows as `showable` returns them, `spans` the task's rows of `task_span`. The `number` examples alternate
-    between the classes or, in a task of spans, between samples with and without spans. The order of these groups
+    between the classes or, in a span task, between samples with and without spans. The order of these groups
     depends on the seed. If a group has too few samples, the other groups supply the rest. Raises BadInput if `train`
     has fewer than `number` samples.
     """

@@ -1,6 +1,6 @@
 """Annotation of spans in Label Studio: export samples to Label Studio, convert its exports to files of samples.
 
-Here: Label Studio's tasks and interface for a task of spans; conversion of its exports (JSON or JSON-MIN) to JSON lines
+Here: Label Studio's tasks and interface for a span task; conversion of its exports (JSON or JSON-MIN) to JSON lines
 in the format of the task's files. Not here: labels of translations (adjudication), search of spans (spans).
 """
 
@@ -101,7 +101,7 @@ def labeling_config(description: TaskDescription) -> bytes:
 
 
 def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> WrittenLabels:
-    """Convert an export of Label Studio to a file of samples: JSON lines as in the task's files, in their order.
+    """Convert an export of Label Studio to a file of samples: JSON lines in the format and order of the task's files.
 
     The file has the samples with a finished annotation, with or without spans. Skipped annotations, drafts and
     predictions are ignored. The export is checked against the task's current samples.
@@ -136,7 +136,7 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> Writ
             continue
         labeled[key] = _spans(finished[0], description, texts[description.marked], file, where)
     if not labeled:
-        raise BadInput(file, "", "has no finished annotation", "submit annotations, then export them")
+        raise BadInput(file, "", "has no finished annotation", "submit annotations in Label Studio, then export them")
     order = sorted(labeled, key=lambda key: (key[0], samples[key]["position"]))
     lines = [json.dumps(_line(description, samples[key], labeled[key]), ensure_ascii=False) for key in order]
     whole_files.hand_over(out, "".join(f"{line}\n" for line in lines))
@@ -144,12 +144,10 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> Writ
 
 
 def _samples(warehouse: Warehouse, code: str) -> tuple[TaskDescription, pl.DataFrame]:
-    """Description and rows of `task_sample` of a task of spans."""
+    """Description and rows of `task_sample` of a span task."""
     description = tasks(warehouse, [code])[code]
     if description.kind != "spans":
-        raise BadInput(
-            code, "kind", f"is {description.kind}, so that there are no spans to mark", "name a task of spans"
-        )
+        raise BadInput(code, "", "is a classification task, which has no spans to mark", "name a span task")
     return description, warehouse.read("task_sample", pl.DataFrame({"task": [code]})).sort("split", "position")
 
 

@@ -78,14 +78,14 @@ class _Text:
         return self._whole((start, start + len(span)) for start in _occurrences(self.text, span))
 
     def alike(self, span: str) -> list[tuple[int, int]]:
-        """Places in the text of the occurrences of a span in the normalized text."""
+        """Places in the original text where the normalized text contains the normalized span."""
         words = _normalize(span.strip()).text
         starts, ends = self.normalized.starts, self.normalized.ends
         matches = ((start, start + len(words)) for start in _occurrences(self.normalized.text, words))
         return self._whole((starts[start], ends[end]) for start, end in matches if start in starts and end in ends)
 
     def _whole(self, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-        """The places without those that separate a letter from its marks, or that overlap an earlier place."""
+        """Drop places that separate a letter from its marks, and places that overlap an earlier place."""
         valid: list[tuple[int, int]] = []
         for place in places:
             splits_letter = any(
@@ -97,9 +97,9 @@ class _Text:
 
 
 class _Normalized(NamedTuple):
-    """A normalized text, with maps from its offsets to offsets of the original text.
+    """A normalized text, with maps from its offsets to offsets in the original text.
 
-    `starts` has the offsets at which a character begins, `ends` those at which a character ends.
+    `starts` maps the offset at which each letter with its marks begins, `ends` the offset at which it ends.
     """
 
     text: str
@@ -108,7 +108,7 @@ class _Normalized(NamedTuple):
 
 
 def _search(searched: _Text, span: str, occupied: set[tuple[int, int]], near: int) -> SpanPlace:
-    """The occurrence of a span that begins nearest to offset `near`, preferably an unoccupied occurrence."""
+    """The occurrence of a span that begins nearest to offset `near`, among unoccupied occurrences if there are any."""
     if not span.strip():
         return ABSENT
     exact = searched.exact(span)
@@ -121,7 +121,7 @@ def _search(searched: _Text, span: str, occupied: set[tuple[int, int]], near: in
 
 
 def _occurrences(text: str, words: str) -> list[int]:
-    """Offsets at which words begin in a text, including overlapping occurrences."""
+    """Offsets at which the string `words` occurs in a text, including overlapping occurrences."""
     return [match.start() for match in re.finditer(f"(?={re.escape(words)})", text)]
 
 

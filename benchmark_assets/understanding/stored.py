@@ -1,4 +1,4 @@
-"""Inputs of the understanding scores from the warehouse: gold answers, answers of all systems, settings of scores.
+"""Inputs of the understanding scores, read from the warehouse: gold answers, systems' answers, asset settings.
 
 Not here: the scores themselves (scores, board), Dagster assets (assets).
 """
@@ -23,24 +23,24 @@ ANSWERED = ("baseline_answer", "encoder_answer")
 
 
 def keys(truth: scores.Gold) -> pl.DataFrame:
-    """The partition of a task."""
+    """The partition key of a task, as a frame of one row."""
     return pl.DataFrame({"task": [truth.task.task]})
 
 
 def golds(warehouse: Warehouse, partitions: pl.DataFrame) -> Iterator[scores.Gold]:
-    """Gold answers to each task in the column `task` of the partitions, in the order of their codes."""
+    """Yield the gold answers of each task in the partitions' column `task`, ordered by task code."""
     for code, task in sorted(tasks.tasks(warehouse, partitions["task"].unique().to_list()).items()):
         test = pl.DataFrame({"task": [code], "split": ["test"]})
         yield scores.gold(task, warehouse.read("task_sample", test), warehouse.read("task_span", test))
 
 
 def _contract(task: TaskDescription) -> str:
-    """Hash of the parts of a description that determine the scores of given answers."""
+    """Hash of the parts of a task description that determine how given answers are scored."""
     return digest(scores.signature(task), sorted(task.classes), task.marked)
 
 
 def settings(warehouse: Warehouse, partitions: pl.DataFrame, dims: list[str], *more: object) -> pl.DataFrame:
-    """Settings of a score asset: its dimensions `dims`, and `settings` by task, as `tasks.settings` returns them.
+    """Settings of a score asset: its dimensions `dims`, and each task's `settings` as returned by `tasks.settings`.
 
     `more` are further values that determine the scores.
     """
@@ -49,10 +49,10 @@ def settings(warehouse: Warehouse, partitions: pl.DataFrame, dims: list[str], *m
 
 
 def of_all(warehouse: Warehouse, partitions: pl.DataFrame, signature: str) -> pl.DataFrame:
-    """Settings of an asset without partitions that covers all tasks.
+    """Settings of an unpartitioned asset that covers all tasks.
 
-    The asset applies if there is a task. Its settings are null, so that its rows are kept, while the description of a
-    task cannot be read.
+    The asset applies if there is any task. If the description of a task cannot be read, the settings are null, so that
+    stored rows are kept.
     """
     contracts = {}
     for code, task in tasks.readable(warehouse).items():
@@ -64,7 +64,7 @@ def of_all(warehouse: Warehouse, partitions: pl.DataFrame, signature: str) -> pl
 
 
 def groups(warehouse: Warehouse) -> dict[str, board.TaskGroup]:
-    """Group of each task, by code. The tasks of a group share a mean."""
+    """Group of each task, by code. Scores are averaged over the tasks of a group."""
     return {code: board.TaskGroup(task.benchmark, task.language) for code, task in tasks.tasks(warehouse).items()}
 
 
@@ -76,13 +76,13 @@ def baseline_scores(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def baseline_marks(warehouse: Warehouse, truth: scores.Gold, table: str) -> pl.DataFrame:
-    """Points of the answers to a task in a table of `ANSWERED`, as `scores.marked` returns them."""
+    """Points of the answers to a task that `table`, one of `ANSWERED`, holds; columns as in `scores.marked`."""
     spans = warehouse.read("baseline_span", keys(truth)).rename({"baseline": "system"})
     return scores.marked(truth, warehouse.read(table, keys(truth)).select(*_OF_BASELINES), spans)
 
 
 def scored_baselines(warehouse: Warehouse, partitions: pl.DataFrame, table: str) -> pl.DataFrame:
-    """Scores of the baselines with answers in a table of `ANSWERED`, in the columns of `scores.BASELINE_SCORE`.
+    """Scores of the baselines with answers in `table`, one of `ANSWERED`; columns as in `scores.BASELINE_SCORE`.
 
     `partitions` has the column `task`.
     """
@@ -117,7 +117,7 @@ def all_marks(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def _kind(column: str) -> pl.Expr:
-    """Kind of the baseline that a column names: rule or trained."""
+    """Expression for the kind of a baseline, rule or trained, given the column that holds its name."""
     return pl.when(pl.col(column).is_in(UNTRAINED)).then(pl.lit(board.RULE)).otherwise(pl.lit(board.TRAINED))
 
 

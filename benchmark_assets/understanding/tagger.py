@@ -55,7 +55,7 @@ class TaggedSpan(NamedTuple):
 
 
 class TypeModel(NamedTuple):
-    """The trained model of one type of spans: `weights`, shape (features,), `bias` with the level added, `change`."""
+    """The trained model of a type of spans: `weights` of the features, `bias` plus level, `change` (see `CHANGES`)."""
 
     weights: NDArray[np.float64]
     bias: float
@@ -84,8 +84,8 @@ class Tagger:
     spans
         Gold spans of each text.
     types
-        Types to find. A type is never found if it cannot be learned: if the train texts outside of some fold have no
-        stretch inside a span of the type, or only such stretches.
+        Types to find. A type is never found if it cannot be learned: if, with some fold held out, the train stretches
+        are all inside or all outside spans of the type.
 
     Raises
     ------
@@ -106,7 +106,8 @@ class Tagger:
 class PairTagger:
     """For each type of spans, a linear classifier over the overlap of a stretch with another text.
 
-    Parameters and errors are those of `Tagger`. `others` has the text with which each text's stretches are compared.
+    Parameters and errors are those of `Tagger`. `others` has, for each text, the text that its stretches are compared
+    with.
     """
 
     def __init__(

@@ -136,7 +136,9 @@ def _imported(warehouse: Warehouse, codes: Iterable[str]) -> pl.DataFrame:
 def _look(code: str, path: Path) -> TaskDescription:
     description = load(path)
     if description.task != code:
-        raise BadInput(path, "task", f"is {description.task!r}, imported as {code!r}", f"change it back to {code!r}")
+        raise BadInput(
+            path, "task", f"is {description.task!r}, but was imported as {code!r}", f"change it back to {code!r}"
+        )
     return description
 
 

@@ -84,7 +84,7 @@ class Comet(Frozen):
         BadInput
             If the environment or the checkpoint is missing or unusable, or the worker is killed.
         ValueError
-            For a text that is null or empty, which COMET would not refuse.
+            For a null or empty text, which COMET itself would accept.
         """
         if not self.checkpoint:
             logger.warning("COMET: %s", ADVICE)
@@ -128,12 +128,12 @@ class Comet(Frozen):
         if worker.returncode < 0:
             name = signal.Signals(-worker.returncode).name
             raise BadInput(
-                self.checkpoint, "", f"its worker was killed ({name})", "lower `token_budget` if memory was short"
+                self.checkpoint, "", f"the COMET worker was killed ({name})", "lower `token_budget` if memory was short"
             )
         if worker.returncode:
             errors.seek(0)
             last = errors.read().decode(errors="replace").strip().rpartition("\n")[2]
-            raise BadInput(self.checkpoint, "", f"its worker failed ({last})", "run `make comet`")
+            raise BadInput(self.checkpoint, "", f"the COMET worker failed ({last})", "run `make comet`")
 
 
 def _library() -> str:

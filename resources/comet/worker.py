@@ -36,7 +36,7 @@ Tell = Callable[[str], None]
 
 
 class Fault(Exception):  # noqa: N818 - becomes a resources.errors.BadInput
-    """An error that a user can correct: entry with the fault (or ''), problem and remedy."""
+    """An error that a user can correct: faulty setting ('' if there is none), problem and remedy."""
 
     def __init__(self, key: str, problem: str, remedy: str) -> None:
         super().__init__(key, problem, remedy)
@@ -203,7 +203,7 @@ def main(checkpoint: str, device: str, token_budget: str, pinned: str, texts: st
 
     try:
         if version("unbabel-comet") != pinned:
-            problem = f"its environment has unbabel-comet {version('unbabel-comet')}, but the project pins {pinned}"
+            problem = f"COMET's environment has unbabel-comet {version('unbabel-comet')}, but the project pins {pinned}"
             raise Fault("", problem, "run `make comet`")
         with os.fdopen(int(texts), "rb") as file:
             triples = pl.read_parquet(file)
@@ -216,10 +216,10 @@ def main(checkpoint: str, device: str, token_budget: str, pinned: str, texts: st
         say(fault=fault.args)
         sys.exit(1)
     except ImportError as error:
-        say(fault=["", f"its environment is incomplete ({reason(error)})", "run `make comet`"])
+        say(fault=["", f"COMET's environment is incomplete ({reason(error)})", "run `make comet`"])
         sys.exit(1)
     except Exception as error:
-        say(fault=["", f"its worker failed ({reason(error)})", "lower `token_budget` if memory was short"])
+        say(fault=["", f"the COMET worker failed ({reason(error)})", "lower `token_budget` if memory was short"])
         raise
 
 

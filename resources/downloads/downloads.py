@@ -85,14 +85,15 @@ class Downloads(Frozen):
 
         Returns
         -------
-        The files, and a fault for each failed file: the source lacks the file or sends something else; the local file
-        was edited, or its digest is not the expected one; the server does not respond and there is no local file; the
-        disk is full or not writable.
+        The files, and a fault for each failed file: its path or URL is invalid; the source lacks the file or sends
+        something else; the local file was edited; the digest is not the expected one; the server does not respond and
+        there is no local file; the disk is full or not writable.
 
         Raises
         ------
         BadInput
-            If the manifest cannot be read, or two different files have the same path. Nothing is downloaded then.
+            If the manifest cannot be read, or one path is requested with different URLs or digests. Nothing is then
+            downloaded.
         """
         _check_distinct(files)
         fetched, faults, reasons = [], [], Counter[str]()
@@ -174,7 +175,7 @@ def _local_record(place: Path, record: Record | None, partial: Partial) -> Recor
     Raises
     ------
     BadInput
-        If the file is not as it was downloaded.
+        If the file was not downloaded by this program, or was changed afterwards.
     """
     if not place.exists():
         return None
@@ -186,12 +187,12 @@ def _local_record(place: Path, record: Record | None, partial: Partial) -> Recor
     raise BadInput(
         place, record.text if record else "",
         "was edited or damaged after it was downloaded" if record else "was not downloaded by this program",
-        "move your changes elsewhere and delete it; `variorum download` fetches it again",
+        "move it elsewhere; `variorum download` then fetches the file again",
     )  # fmt: skip
 
 
 def _accepted(file: Wanted, partial: Partial, note: Note, local: Record | None) -> Record:
-    """Make the record of the downloaded bytes. If the content has not changed, it keeps the time of the local file.
+    """Make the record of the downloaded bytes. If the content has not changed, `fetched_at` stays as it was.
 
     Raises
     ------
@@ -222,7 +223,7 @@ def _check_digest(file: Wanted, record: Record) -> None:
 
 
 def _check_wanted(file: Wanted) -> None:
-    """Raise BadInput for an invalid URL, or for a path that is outside the folder, hidden or that of the manifest."""
+    """Raise BadInput for an invalid URL, or for a path that is hidden, outside the folder or the manifest's."""
     parts = PurePosixPath(file.path).parts
     if not parts or any(part.startswith((".", "/")) for part in parts) or file.path == manifest.NAME:
         raise file.fault(f"{file.path!r} is not a valid path", "give a path below the folder")
@@ -240,4 +241,5 @@ def _check_distinct(files: Sequence[Wanted]) -> None:
     for file in files:
         first = by_path.setdefault(file.path, file)
         if (first.url, first.sha256) != (file.url, file.sha256):
-            raise BadInput(file.path, file.text, f"is requested from {first.url} and from {file.url}", "keep one")
+            problem = f"is requested twice, with different URLs or digests: {first.url} and {file.url}"
+            raise BadInput(file.path, file.text, problem, "keep one")

@@ -51,12 +51,12 @@ class Hosts:
         self._open_at[host] = max(self._open_at.get(host, 0.0), time.monotonic() + seconds)
 
     def obey(self, host: str, seconds: float) -> None:
-        """Allow no request to the host for the number of seconds that it asks for.
+        """Allow no request to the host for `seconds`, the pause that the host asked for.
 
         Raises
         ------
         Unreachable
-            If the number exceeds `LONGEST_WAIT`. The host is then closed.
+            If `seconds` exceeds `LONGEST_WAIT`. The host is then closed.
         """
         if seconds > LONGEST_WAIT:
             raise self.close(host, f"{host} asks for a pause of {seconds:.0f} s")

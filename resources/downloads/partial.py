@@ -23,7 +23,7 @@ _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 
 
 class TooLargeError(Exception):
-    """The file has more than `MOST_BYTES`."""
+    """The file is larger than `MOST_BYTES`."""
 
 
 class BrokenError(Exception):

@@ -140,8 +140,8 @@ def _legacy(uid: str) -> tuple[str, ...]:
     """SuttaCentral's unsegmented HTML in English: Bodhi's translations of parts of MN, SN and AN.
 
     His files are directly in the folder of the collection; later translators have subfolders (`mn/horner/mn1.html`).
-    DN and Dhp have no rule, because the files there are mostly by other translators under other terms. Some texts of SN
-    and AN are, too: each page names its translator and terms at the end.
+    DN and Dhp have no rule, because the files there are mostly by other translators under other terms. So are
+    some files of SN and AN: each page names its translator and terms at the end.
     """
     folder = _folder(uid)
     return (f"html_text/en/pli/sutta/{folder}/{uid}.html",) if folder and uid[:2] in ("mn", "sn", "an") else ()

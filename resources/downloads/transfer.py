@@ -38,7 +38,7 @@ def transfer(client: httpx.Client, file: Wanted, partial: Partial, local: Record
     Parameters
     ----------
     local
-        Record of the local file, None if there is none. The server sends the file only if its version is newer.
+        Record of the local file, None if there is none. If its URL is the same, only a changed file is requested.
 
     Returns
     -------

@@ -47,7 +47,7 @@ def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -
     Parameters
     ----------
     read
-        Function from the fields that a reply contains to its value; raises ValueError with the reason if there is none.
+        Function from the fields that a reply contains to its value; raises ValueError, with the reason, if it has none.
     """
 
     def from_reply(reading: Reading) -> tuple[Value, str | None]:
@@ -65,9 +65,9 @@ class Template(Generic[Value]):
     """The common part of all questions of one kind to one model.
 
     `values` fills the variables of `prompt` that are the same for all items; `variable` is the one that holds the item,
-    as JSON. `answer` is the JSON schema of a reply, and `read` reads its value. `purpose` is for the accounts. At most
-    `tries` questions are asked about an item. A failed call with an outcome in `final` is read like a reply, because
-    asking again would not change the outcome.
+    as JSON. `answer` is the JSON schema of a reply, and `read` reads its value. `purpose` is recorded in the
+    accounts. At most `tries` questions are asked about an item. A failed call with an outcome in `final` is read like a
+    reply, because asking again would not change the outcome.
     """
 
     model: Model
@@ -169,13 +169,13 @@ def ask_all(
     Parameters
     ----------
     one
-        Asks about one thing.
+        Function that asks about one thing.
     models
         The models that `one` asks.
     run
         The run to which calls are charged.
     following
-        Function from all results so far to the things of the next round; an empty round is the end.
+        Function from all results so far to the things of the next round; an empty round ends the work.
     """
     results: list[tuple[Thing, Value]] = []
     first = following(results)

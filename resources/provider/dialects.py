@@ -3,8 +3,8 @@
 Here: names and shapes of fields. Not here: the dialect of each endpoint (resources.provider.registry), sending
 (resources.provider.client).
 
-As of late 2026. Models support different reasoning efforts: one that lacks an effort rejects the request, or, on a
-local server, its chat template ignores the effort.
+The data are from late 2026. Models support different reasoning efforts: if a model lacks an effort, its endpoint
+rejects the request, or, on a local server, the chat template ignores the effort.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ class Dialect:
     Parameters
     ----------
     efforts
-        Body fields by reasoning effort of the registry; the endpoint does not support other efforts.
+        Body fields for each reasoning effort that the endpoint supports, under its name in the registry.
     most_tokens
         Name of the field that limits the tokens of a reply.
     pin

@@ -11,7 +11,7 @@ from resources.provider.tokens import estimate as tokens
 
 
 class Estimate(NamedTuple):
-    """Number of calls, number of them already in the ledger, and cost of the others in US dollars.
+    """Number of calls, how many of them the ledger already holds, and cost of the others in US dollars.
 
     `about` is the likely cost and `most` the worst-case cost, both None without a price.
     """
@@ -43,7 +43,7 @@ def total(estimates: Iterable[Estimate]) -> Estimate:
 def estimate(questions: Sequence[Question], ledger: Path) -> Estimate:
     """Estimate the cost of one attempt at each question. All questions must have the same model and purpose.
 
-    The likely cost assumes the model's previous ratio of completion to prompt tokens, and 1 before its first call. The
+    The likely cost assumes the model's previous ratio of completion to prompt tokens, or 1 before its first call. The
     worst-case cost is the sum that the budget reserves.
     """
     done = answered(ledger, [question.key for question in questions])

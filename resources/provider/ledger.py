@@ -171,7 +171,8 @@ class Ledger:
         Raises
         ------
         InFlightError
-            If a call in flight asks the question or has reserved its budget; call `find` and `claim` again later.
+            If a call in flight asks the question, or calls in flight have reserved the remaining budget. Call `find`
+            and `claim` again later.
         OverBudgetError
             If the worst-case cost exceeds a cap.
         UnwritableError
@@ -438,7 +439,7 @@ _KINDS: Mapping[str, Any] = {
 
 
 def replies(path: Path, model: str) -> Iterator[tuple[int, bytes, Raw]]:
-    """Yield replicate, request body (JSON) and raw reply of each finished question to a model, in order.
+    """Yield replicate, request body (JSON) and raw reply of each finished question to a model, oldest first.
 
     A question is finished by a reply, or by an error that would occur again.
     """
@@ -470,7 +471,7 @@ def ended(path: Path, keys: Iterable[str], outcome: Outcome, times: int) -> set[
 
 
 def usage(path: Path, model: str, purpose: str) -> tuple[int, int] | None:
-    """Total prompt tokens and completion tokens of a model's replies for a purpose; None before the first reply."""
+    """Total prompt tokens and completion tokens of a model's replies for a purpose; None if none are recorded."""
     with _closing(path) as connection:
         prompt, completion = connection.execute(
             "SELECT sum(prompt_tokens), sum(completion_tokens) FROM attempt WHERE model = ? AND purpose = ?",
@@ -480,9 +481,9 @@ def usage(path: Path, model: str, purpose: str) -> tuple[int, int] | None:
 
 
 def served(path: Path, place: str, requested: str) -> tuple[str, str]:
-    """Versions of the model `requested` that an endpoint served in its first reply, and in its latest to a PROBE.
+    """Versions that an endpoint reported for the model `requested`: the first one, and the latest in reply to a PROBE.
 
-    A version is '' if no such reply named it.
+    A version is '' if none was reported.
     """
     query = (
         "SELECT served_model FROM attempt a JOIN question q ON q.id = a.question "

@@ -20,7 +20,7 @@ TOKENS_OF_A_MESSAGE = 16
 
 
 def hashed(place: str, replicate: int, body: bytes) -> str:
-    """Hash place, replicate and request body to the key of a question: 32 hexadecimal digits."""
+    """Hash place, replicate and request body into the key of a question: 32 hexadecimal digits."""
     return blake2b(f"{place}\0{replicate}\0".encode() + body, digest_size=16).hexdigest()
 
 
@@ -67,7 +67,7 @@ class Question:
 
     @property
     def recording_key(self) -> str:
-        """Key of the question in a recording: without the endpoint, which a recording replaces."""
+        """Key of the question in a recording. It excludes the endpoint, which the recording replaces."""
         return hashed("", self.replicate, self.canonical)
 
     def _form(self) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Endpoint(Frozen):
 
     `key` is the environment variable that holds the API key, '' if none is needed. `dialect` is a key of
     `resources.provider.dialects.DIALECTS`. `structured` is the form of reply that the endpoint can enforce. `in_flight`
-    limits the number of concurrent calls, and `timeout` the seconds of one call.
+    limits the number of concurrent calls, and `timeout` the duration of a call in seconds.
     """
 
     url: str = ""
@@ -108,7 +108,7 @@ class Settings(Frozen):
     `in_flight` limits concurrent calls. `budget` caps the total cost of the model, in US dollars. `corpora` lists the
     corpora that the model translates and the understanding tasks that it answers, all by default; corpus names and task
     codes share a namespace. `answering` has the settings for understanding tasks. With `lines`, the model translates
-    chunks of literary corpora line by line, without context and glossary (the baseline of LiTERatE). `tokenizer` is a
+    chunks of literary corpora line by line, without context or glossary (the baseline of LiTERatE). `tokenizer` is a
     tokenizer.json for exact counts of source tokens. `family` is the model's vendor or lineage; no judge may share a
     family with a model on trial.
     """
@@ -287,15 +287,15 @@ def load(path: Path) -> Registry:
     Raises
     ------
     BadInput
-        For a wrong or unknown key, an unknown endpoint, a setting that the endpoint's dialect lacks, or a model with a
-        budget but without a price.
+        For a wrong or unknown key, an unknown endpoint, a setting that the endpoint's dialect lacks, or a cost cap for
+        a model without a price.
     """
     registry = yaml_files.read(path, Registry, "see README.md, Models and providers")
     owners: dict[str, str] = {}
     for section, entries in registry.sections.items():
         for name, settings in entries.items():
             if name in owners:
-                problem = f"is also the name of a {owners[name]}"
+                problem = f"is also defined in `{owners[name]}s`"
                 raise BadInput(path, f"{section}.{name}", problem, "rename one of them")
             owners[name] = section.removesuffix("s")
             check_key(name, "model", path)
@@ -324,9 +324,9 @@ def _check(registry: Registry, settings: Settings, path: Path, key: str) -> None
     dialect = DIALECTS[endpoint.dialect]
     if settings.effort and settings.effort not in dialect.efforts:
         choice = f"use one of {sorted(dialect.efforts)}" if dialect.efforts else "leave it out"
-        raise BadInput(path, f"{key}.effort", f"{endpoint.dialect!r} has no effort {settings.effort!r}", choice)
+        raise BadInput(path, f"{key}.effort", f"dialect {endpoint.dialect!r} has no effort {settings.effort!r}", choice)
     if settings.pin and dialect.pin is None:
-        raise BadInput(path, f"{key}.pin", f"{endpoint.dialect!r} has no upstream providers to pin", "leave it out")
+        raise BadInput(path, f"{key}.pin", f"dialect {endpoint.dialect!r} has no upstream providers", "leave it out")
     if settings.answering.draws > 1 and settings.temperature == 0:
         raise BadInput(
             path, f"{key}.answering.draws", "is above 1, but at temperature 0 all draws are the same",

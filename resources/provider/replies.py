@@ -59,15 +59,15 @@ def schema_of(keys: Iterable[str], value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Tolerance(NamedTuple):
-    """The deviations from a JSON object with exactly these keys that a study accepts.
+    """The deviations that a study accepts from a JSON object with exactly these keys.
 
     By default, for judgments, translations and alignments: the object may follow other text or be in a fence. Faulty
     JSON is repaired if the model stopped by itself and the keys match exactly. In a truncated reply, complete pairs
     count. A key that occurs twice has no value, because either value may be meant.
 
-    If `spoken`, for answers to tasks: there is one key. Reasoning may precede the object, and other text may surround
-    it. The key may be spelled differently, or be missing if there is nothing else. In a truncated reply, the incomplete
-    value counts. The parser never chooses between two different values.
+    With `spoken`, for answers to understanding tasks: there is one key. Reasoning may precede the object, and other
+    text may surround it. The key may be spelled differently, or be missing if there is nothing else. In a truncated
+    reply, the incomplete value counts. The parser never chooses between two different values.
     """
 
     keys: Collection[str]
@@ -253,7 +253,7 @@ def _whole(text: str) -> Found | None:
 
 
 def _note_around(rest: str, steps: list[str]) -> None:
-    """Record the steps for a fence and for other text around a value, given that text."""
+    """Record a step for a fence and a step for other text, if `rest`, the text around a value, contains them."""
     unfenced = _FENCES.sub("", rest)
     if unfenced != rest:
         steps.append("fence")
@@ -344,7 +344,7 @@ def _holds(value: Any, key: str) -> bool:
 
 
 def entry(content: Any, key: str, steps: list[str]) -> Any:
-    """Return an object's value for a key in any case, singular or plural; return content that is no object unchanged.
+    """Return an object's value for a key in any case, singular or plural; other content is returned unchanged.
 
     Raises
     ------

@@ -110,7 +110,7 @@ class Recording:
         if question.recording_key not in self._replies:
             raise BadInput(
                 self._path, question.model.name, f"contains no reply to this question ({question.recording_key})",
-                "prompt, settings or passages have changed since; record it again, or use a model that can be called",
+                "prompt, settings or passages changed: record the replies again, or use a model with a live endpoint",
             )  # fmt: skip
         return self._replies[question.recording_key]
 
@@ -138,7 +138,7 @@ class Recording:
 
 
 def record(ledger: Path, model: str) -> Iterator[str]:
-    """Yield the lines of a recording: for each question that the model answered, its key and the reply in the ledger.
+    """Yield the lines of a recording: for each finished question to the model, its key and the reply in the ledger.
 
     A model of the registry with the same settings can then use the recording as its endpoint.
     """
@@ -151,7 +151,7 @@ def record(ledger: Path, model: str) -> Iterator[str]:
 
 
 def _reason(error: Exception) -> str:
-    """The reason why a connection ended, from the root cause: the SDK reports dropped connections as timeouts, too."""
+    """The reason why a connection ended, from the root cause: the SDK also reports dropped connections as timeouts."""
     import aiohttp
 
     causes: list[BaseException] = [error]

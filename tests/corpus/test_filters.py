@@ -129,7 +129,7 @@ def test_more_references_than_the_corpus_describes_are_refused() -> None:
 
 
 def test_a_reference_with_other_segments_than_its_source_is_refused() -> None:
-    with pytest.raises(ValueError, match="x: ben has another number of segments than the source"):
+    with pytest.raises(ValueError, match="x: ben has a different number of segments than the source"):
         measure({"x": (LATIN, {"ann": ANN, "ben": BEN[:2]})})
 
 

@@ -124,7 +124,7 @@ def test_restricted_texts_are_left_out(
     assert (private.references, private.left_out) == ([*TRANSLATIONS], [])
     assert "do not pass on" in lines(tmp_path / "private" / "README.md")[0]
     restrict(corpus, "source")
-    with pytest.raises(BadInput, match="no test set without it"):
+    with pytest.raises(BadInput, match="a test set requires it"):
         write(warehouse, tmp_path / "refused", "tiny")
     assert not (tmp_path / "refused").exists()
 

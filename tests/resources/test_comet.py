@@ -150,15 +150,18 @@ def test_a_missing_file_and_an_unknown_name_are_bad_input(tmp_path: Path) -> Non
 def test_without_its_environment_one_is_told_how_to_get_it(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="COMET's environment is missing; run `make comet`"):
         Comet(checkpoint="a/b", python=str(tmp_path / "python")).score(TRIPLES)
-    with pytest.raises(BadInput, match=r"its environment .*unbabel-comet.*; run `make comet`"):
+    with pytest.raises(BadInput, match=r"COMET's environment .*unbabel-comet.*; run `make comet`"):
         Comet(checkpoint="a/b", python=sys.executable).score(TRIPLES)  # which has all but COMET
 
 
 @pytest.mark.parametrize(
     ("script", "says"),
     [
-        ("kill -9 $$", r"its worker was killed \(SIGKILL\); lower `token_budget`"),
-        ("echo first >&2; echo out of order >&2; exit 3", r"its worker failed \(out of order\); run `make comet`"),
+        ("kill -9 $$", r"the COMET worker was killed \(SIGKILL\); lower `token_budget`"),
+        (
+            "echo first >&2; echo out of order >&2; exit 3",
+            r"the COMET worker failed \(out of order\); run `make comet`",
+        ),
     ],
 )
 def test_a_worker_that_dies_is_bad_input(tmp_path: Path, script: str, says: str) -> None:

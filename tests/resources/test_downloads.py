@@ -527,7 +527,7 @@ def test_what_is_no_url_of_the_web_is_bad_input(site: Site, folder: Path, url: s
 
 def test_one_path_for_two_files_is_bad_input_before_anything_is_asked(site: Site, folder: Path) -> None:
     site.put("/mn1.json", TEXT)
-    with pytest.raises(BadInput, match="is requested from"):
+    with pytest.raises(BadInput, match="is requested twice"):
         fetch(folder, one(site), one(site, url=f"{site.other_url}/mn1.json"))
     assert site.asked == []
 

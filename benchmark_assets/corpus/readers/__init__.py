@@ -55,7 +55,7 @@ def check_layouts(description: Description, where: object) -> None:
 
 
 def _distinct(documents: Iterator[Document | BadInput]) -> Iterator[Document | BadInput]:
-    """Replace each document that occurs again, or that has a passage of an earlier document, by faults."""
+    """Replace each document that occurs again, or that has a passage of an earlier document, with faults."""
     files: dict[str, Path] = {}
     passages: dict[str, Path] = {}
     for document in documents:

@@ -25,7 +25,7 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        If the folder of the source's edition contains no document, or a translator of the description has no folder.
+        If the folder of the source's edition contains no document, or a translator has no folder.
     """
     source, root = description.source, description.root
     faults: dict[str, list[BadInput]] = defaultdict(list)

@@ -32,7 +32,7 @@ def decode(path: Path) -> str:
 
 
 def check_letters(text: str, path: Path) -> str:
-    """Return `text` if no letter of it was lost in conversion.
+    """Return `text` unless it shows that letters were lost in conversion.
 
     Raises
     ------

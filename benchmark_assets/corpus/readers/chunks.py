@@ -2,8 +2,7 @@
 
 Each `.txt` file is a document, named after the file. All files are in one folder. The chunks of a document are the
 passages `<document>:<n>`, and their sentences are the segments `<document>:<n>.<m>`. `chunks` in the description gives
-the sizes. Human translations are continuous references with a layout of their own, and their files are in another
-folder.
+the sizes. Human translations must be continuous references: they need a layout and a folder of their own.
 
 A line is a paragraph, unless the file is hard-wrapped: there, a line that is not indented continues the paragraph of
 the preceding line if that line is full. Joined lines are separated by a space in Korean, which breaks lines between
@@ -96,5 +95,5 @@ def _document(path: Path, description: Description) -> Document:
 
 
 def _width(line: str) -> int:
-    """Width of a line in columns; a wide or ambiguous East Asian character has two."""
+    """Width of a line in columns; a wide or ambiguous East Asian character counts as two."""
     return sum(2 if unicodedata.east_asian_width(sign) in "WFA" else 1 for sign in line)

@@ -47,7 +47,7 @@ def fitting(folder: Path, pattern: str, documents: Collection[str] | None = None
         folders. An id and an adjacent `*` must be separated by a word boundary: `{document}*.txt` does not match
         `mn10.txt` for the id `mn1`.
     documents
-        The ids; the longest id that matches counts. By default, any name is an id.
+        The ids; if several match, the longest is used. By default, any name is an id.
 
     Returns
     -------

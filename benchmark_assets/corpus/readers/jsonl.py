@@ -50,7 +50,7 @@ def _file(path: Path, description: Description) -> Iterator[Document | BadInput]
             identity = _text(record, "passage_id", path, f"line {number}")
             document = identity.rpartition(":")[0] or path.stem
             if identity in passage_ids:
-                raise BadInput(path, f"line {number} {identity}", "the passage occurs twice", "keep one of them")
+                raise BadInput(path, f"line {number} {identity}", "the passage occurs twice", "keep one of the lines")
             passage_ids.add(identity)
             passage = _passage(identity, record, path, number, description)
             passages_by_document.setdefault(document, []).append(passage)

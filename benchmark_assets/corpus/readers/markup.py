@@ -67,7 +67,7 @@ class Markup:
 
 
 def roles(root: Element, rules: Mapping[Role, str]) -> dict[Element, Role]:
-    """Roles by element. `rules` has an XPath for each role; the first rule that matches an element counts."""
+    """Roles by element. `rules` has an XPath for each role; an element gets the role of the first rule that matches."""
     by_element: dict[Element, Role] = {}
     for role, xpath in rules.items():
         for element in root.xpath(xpath):

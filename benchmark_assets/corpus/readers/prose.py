@@ -62,7 +62,7 @@ def with_prose(description: Description, sources: Iterable[Document | BadInput])
 def _files(
     description: Description, translator: str, documents: Collection[str], all_read: bool
 ) -> dict[str, list[Path]]:
-    """Files of a translator by document; may be empty if some documents could not be read."""
+    """Files of a translator by document. Unless `all_read`, they may all belong to documents that were not read."""
     if not documents:
         return {}
     reference, key = description.continuous[translator], f"references.{translator}"
@@ -93,7 +93,7 @@ def _files(
 
 
 def _prose(translator: str, reference: Text, files: list[Path]) -> Iterator[Prose]:
-    """The translation in a document's file; nothing without a file. Raises BadInput for several files."""
+    """Yield the translation of a document, if it has a file. Raises BadInput if it has several files."""
     if len(files) > 1:
         problem = f"the document's translation is also in {files[0]}"
         raise BadInput(files[1], translator, problem, "keep one of the files, or correct `files`")

@@ -20,7 +20,7 @@ class RunningText:
     """A text under construction.
 
     A run of white space becomes one space. Of several separators between two pieces of text, the strongest is kept.
-    There is no separator at the beginning and at the end.
+    There is no separator at the beginning or the end.
     """
 
     def __init__(self) -> None:

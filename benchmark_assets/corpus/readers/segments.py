@@ -87,7 +87,7 @@ def _where(name: str, segment: str, lines: Mapping[str, int] | None) -> str:
 
 
 def _rendering(text: str | None, source: str) -> str | None:
-    """The segment of a reference: None if it is untranslated, '' if its source is empty."""
+    """The translation of a segment, stripped. If it is missing: '' if the source is empty, else None."""
     if text is None:
         return None if source.strip() else ""
     return text.strip()

@@ -2,7 +2,7 @@
 
 The first line names the columns: `segment_id`, `source`, and one column per translator whose translation has no layout
 of its own; further columns are ignored. Each row is a segment, in the order of the text; an empty cell is an
-untranslated segment. A quoted cell may contain line breaks, the delimiter and, doubled, quotation marks. The document
+untranslated segment. A quoted cell may contain line breaks, delimiters and doubled quotation marks. The document
 is the part of the segment's id before the last colon or, without a colon, the name of the file. An unreadable row
 excludes the whole file, because the row could belong to any document in it.
 """
@@ -58,7 +58,7 @@ class _Row(NamedTuple):
 
 
 def _rows(path: Path, columns: list[str]) -> Iterator[_Row | BadInput]:
-    """Rows of a table that must have these columns, and its faults."""
+    """Rows of a table, and its faults. A missing or duplicate column among `columns` is a fault."""
     line = 1
     try:
         reader = csv.reader(StringIO(decode(path)), delimiter=DELIMITERS[path.suffix], strict=True)

@@ -43,7 +43,7 @@ class ReaderContent(NamedTuple):
     Attributes
     ----------
     overview
-        Names (of models, bands, labels and so on), and for all outputs columns of positions in these names.
+        Lists of names (models, bands, labels and so on), and columns that give each output's positions in these lists.
     passages
         Texts, outputs and judgments of each passage, in the order of `overview["passages"]`.
     outputs
@@ -68,7 +68,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
     ----------
     private
         Whether to include restricted texts, outputs that repeat a restricted text, and the words of judges and
-        annotators, which may quote any text. Otherwise only the length of such texts is given, and no words.
+        annotators, which may quote any text. Otherwise such texts are reduced to their length, and words are omitted.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def _people(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict
 
 
 def _by_output(rows: pl.DataFrame, words: Iterable[str]) -> dict[tuple[str, str], list[Record]]:
-    """Judgments by model and passage; a list of pairs (column, text) replaces the columns `words`."""
+    """Judgments by model and passage; one list of pairs (column, text) replaces the columns named in `words`."""
     judgments: dict[tuple[str, str], list[Record]] = {}
     for row in rows.iter_rows(named=True):
         pairs = [(name, row.pop(name)) for name in words]
@@ -204,7 +204,7 @@ def _passages(
     sources: pl.DataFrame, outputs: pl.DataFrame, texts: Mapping[str, list[Record]],
     judgements: Iterable[Mapping[tuple[str, str], list[Record]]], hidden: frozenset[str], target: str | None,
 ) -> Iterable[Record]:  # fmt: skip
-    """Records of the passages with their outputs; of a withheld text only the length is given."""
+    """Records of the passages with their outputs; a withheld text is reduced to its length."""
     rows: dict[str, list[Mapping[str, object]]] = {}
     for row in outputs.iter_rows(named=True):
         rows.setdefault(row["passage"], []).append(row)

@@ -72,11 +72,11 @@ def ranges(
     width
         Width of a panel in pixels.
     columns
-        Most panels side by side.
+        Maximum number of panels side by side.
     rule
         Position of a line that marks parity or chance.
     domain
-        Least and greatest value of the axis in all panels; by default, each panel has its own axis.
+        Lowest and highest value of the axis in all panels; by default, each panel has its own range.
     """
     rows = rows.drop_nulls("value")
     order, panels, kinds = (rows[name].unique(maintain_order=True).to_list() for name in ("row", "panel", "kind"))
@@ -159,7 +159,7 @@ def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: 
 
 
 def shares(rows: pl.DataFrame, order: Sequence[str], axis: str) -> Spec:
-    """Stacked bars of shares that add up to 1, with percentages on shares from 7 %.
+    """Stacked bars of shares that add up to 1, with percentages on shares of at least 7 %.
 
     Parameters
     ----------

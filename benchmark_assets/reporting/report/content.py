@@ -493,9 +493,9 @@ OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
 
 
 def _where(rows: pl.DataFrame, corpus: str, *same: str, **fixed: str | pl.Expr) -> list[Mapping[str, str]]:
-    """The reader's filter for each row: the corpus, the row's values in the columns `same`, and `fixed` by key.
+    """The reader's filter for each row: the corpus, the row's values in the columns `same`, and the values in `fixed`.
 
-    Values of '' are left out. A row with a null has an empty filter.
+    A value of '' sets no condition. A row with a null has an empty filter.
     """
     literals = {key: pl.lit(value) if isinstance(value, str) else value for key, value in fixed.items()}
     return [

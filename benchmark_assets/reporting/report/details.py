@@ -11,7 +11,7 @@ from resources.catalogue import label
 
 
 def differences(home: Home, corpus: str) -> list[Exhibit]:
-    """Differences in similarity of each pair of models; of each pair of systems if there are fewer than two models."""
+    """Differences in similarity between models, or between all systems if there are fewer than two models."""
     rows = home.read("system_comparison", corpus).filter(measure="sim_best")
     models = rows.filter(kind="model", other_kind="model")
     rows = (models if len(models) else rows).sort("difference", descending=True)
@@ -57,7 +57,7 @@ def sensitivity(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def recall(home: Home, corpus: str) -> list[Exhibit]:
-    """Number of outputs to judge in order to find each share of the major errors."""
+    """Number of outputs that must be judged to find given shares of the major errors."""
     rows = home.read("recall_cost", corpus).sort("ranking", "recall")
     words = "Number of outputs to judge, in the order of a ranking, until a given share of the major errors is found."
     return _table(home, corpus, "Cost of recall", words, columns(rows, "recall_cost"), rows, "error_estimate")
@@ -72,7 +72,7 @@ def marks(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def seats(home: Home, corpus: str) -> list[Exhibit]:
-    """Agreement of the ensemble's seats, and of ensembles, with people."""
+    """Agreement of the ensemble's seats, and of whole ensembles, with people."""
     rows = home.read("ensemble_calibration", corpus).sort("kind", "expected", descending=[False, True])
     words = "How often each seat (a judge of one aspect) and each ensemble prefers the translation that people prefer."
     table = columns(rows, "ensemble_calibration")

@@ -37,7 +37,7 @@ def page(parts: Sequence[Part], time: datetime, readers: Mapping[str, str] = Map
     time
         Time shown in the header, in UTC.
     readers
-        Path of a reader's page, relative to the report, by corpus. Numbers of the corpus link to their passages.
+        Path of each corpus's reader page, relative to the report. The corpus's numbers link to passages on that page.
     """
     specs: list[str] = []
     body = "\n".join(line for at, part in enumerate(parts) for line in _part(part, f"part-{at}", specs, readers))

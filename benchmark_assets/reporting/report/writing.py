@@ -22,18 +22,23 @@ def write(warehouse: Warehouse, file: Path, corpora: Sequence[str] = (), readers
     corpora
         As for `content.parts`.
     readers
-        Folders of readers, public or private. Numbers of a corpus link to its reader.
+        Folders of readers, public or private. The numbers of a corpus link to its reader.
 
     Raises
     ------
     BadInput
-        For an unknown corpus, a folder without a reader or with the reader of a corpus that is not reported, and a file
-        that cannot be written.
+        For an unknown corpus, a folder without a reader, a reader of a corpus that is not reported, and a file that
+        cannot be written.
     """
     all_corpora = warehouse.read("corpus", columns=["corpus"])["corpus"].to_list()
     for corpus in corpora:
         if corpus not in all_corpora:
-            raise BadInput(corpus, "", "is no corpus", f"choose from {', '.join(sorted(all_corpora)) or 'none yet'}")
+            raise BadInput(
+                corpus,
+                "",
+                "is not a corpus of this warehouse",
+                f"choose from {', '.join(sorted(all_corpora)) or 'none yet'}",
+            )
     addresses: dict[str, str] = {}
     for folder in readers:
         corpus, index = _reader(folder)
@@ -58,4 +63,4 @@ def _reader(folder: Path) -> tuple[str, Path]:
                 break
             if "annotator" not in index:
                 return str(index["corpus"]), room / "index.html"
-    raise BadInput(folder, "", "holds no reader of passages", "write one with `variorum reader FOLDER CORPUS`")
+    raise BadInput(folder, "", "is not a reader of a corpus", "write one with `variorum reader FOLDER CORPUS`")

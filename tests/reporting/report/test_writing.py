@@ -28,7 +28,7 @@ def test_numbers_link_to_the_reader_from_where_the_report_lies(tmp_path: Path) -
     assert 'href="../a%20reader/index.html#corpus=made&amp;model=alpha' in html
     assert "Costs" not in html
     assert (tmp_path / "out" / "report.html").read_text(encoding="utf-8") == html
-    with pytest.raises(BadInput, match="is no corpus"):
+    with pytest.raises(BadInput, match="is not a corpus"):
         write(warehouse, tmp_path / "report.html", ["other"])
 
 
@@ -48,7 +48,7 @@ def test_a_reader_is_linked_from_the_numbers_of_its_own_corpus_also_a_private_on
     with pytest.raises(BadInput, match="reader of made"):
         write(warehouse, tmp_path / "report.html", ["other"], [tmp_path / "one"])
     _reader(tmp_path / "blind", "made", annotator="mori")
-    with pytest.raises(BadInput, match="no reader of passages"):
+    with pytest.raises(BadInput, match="is not a reader of a corpus"):
         write(warehouse, tmp_path / "report.html", readers=[tmp_path / "blind"])
 
 
