@@ -1,7 +1,7 @@
 """Cross-references from a translation to other texts: "[as in SN 12.2]", "see MN 10".
 
-Here: finding cross-references, and checking whether the text that they name contains a segment. Not here: references to
-another place in the same translation, which abbreviate it (expansion).
+Here: finding cross-references, and checking whether the text that they name contains a segment. Not here:
+abbreviations that stand for words of an earlier passage in the same translation (expansion).
 """
 
 import re

@@ -44,9 +44,9 @@ EVERYTHING = Scope()
 def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
     """Assets in topological order, except assets that only a scan or a request materializes.
 
-    Assets that need no model come as early as possible, so that their faults show before models cost money. Assets
-    without partitions come as late as possible, unless assets with passages or tasks depend on them. Among equals,
-    assets without dependents come last.
+    Assets that need no model come as early as possible, so that their faults show before models cost money.
+    Unpartitioned assets come as late as possible, unless an asset that is partitioned only by passage or only by task
+    depends on them. Where these rules leave a choice, assets without dependents come last.
     """
     graph = definitions.resolve_asset_graph()
     remaining = [key for key in graph.toposorted_asset_keys if not {BY_SCAN, ON_DEMAND} & graph.get(key).tags.keys()]

@@ -69,9 +69,10 @@ def made_by(warehouse: Warehouse, passages: pl.DataFrame) -> list[str]:
 
 
 def signed(scores: pl.DataFrame, row: str) -> str:
-    """Signature of a summary or comparison of these scores: columns `embedder` and `comet`, at least one row.
+    """Signature of a summary or comparison that is computed from `scores`.
 
-    Raises BadInput, with `row` as the key, if the scores come from several embedders or COMET checkpoints.
+    `scores` has the columns `embedder` and `comet` and at least one row. Raises BadInput, with `row` as the
+    key, if the scores come from several embedders or COMET checkpoints.
     """
     makers = [scores[name].drop_nulls().unique().sort().to_list() for name in ("embedder", "comet")]
     for name, signatures in zip(("embedders", "COMET checkpoints"), makers, strict=True):

@@ -25,7 +25,7 @@ SIGNIFICANT, INSIGNIFICANT = "p < 0.05, corrected", "not significant"
 
 
 def _of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> Callable[[Warehouse], Drawn]:
-    """Make a function that yields, for each corpus, those charts of report sections whose first source is the asset."""
+    """Make a function that yields charts of `sections` for each corpus: only charts whose first source is `asset`."""
 
     def draw(warehouse: Warehouse) -> Drawn:
         home = _home(warehouse)
@@ -37,7 +37,7 @@ def _of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> 
 
 
 def _of_all(section: Callable[[Home], list[Exhibit]], asset: str) -> Callable[[Warehouse], Drawn]:
-    """Make a function that yields those charts of a cross-corpus section whose first source is the asset."""
+    """Make a function that yields charts of a cross-corpus section: only charts whose first source is `asset`."""
     return lambda warehouse: _charts(section(_home(warehouse)), asset, "")
 
 

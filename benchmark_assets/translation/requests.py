@@ -1,7 +1,8 @@
 """Requests for translations: a batch of passages, a chunk with its contexts, or a chunk line by line.
 
-Here: one interface for these three forms, and the item of a chunk (LiTERatE, System Input Format). Not here: repeated
-questions about a passage (translation.asking), the choice of the form (translation.systems).
+Here: one interface for these three forms, and the JSON object that describes a chunk in its prompt (LiTERatE, System
+Input Format). Not here: repeated questions about a passage (translation.asking), the choice of the form
+(translation.systems).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """Questions to a model about the samples of a task: one for each sample, draw and seed.
 
-Here: requests, and the numbers that distinguish draws and seeds. Not here: parsing of replies (parsing), which models
-answer which tasks and the majority of draws (answers), retries of a call (resources.provider.client).
+Here: requests, and the numbers that distinguish draws and seeds. Not here: parsing of replies (parsing), the majority
+vote over draws and the choice of models for a task (answers), retries of a call (resources.provider.client).
 """
 
 import json

@@ -18,8 +18,10 @@ KINDS = [BASELINE, MODEL, TRAINED, RULE]
 
 
 def groups(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Rows of `understanding_board` by the title of their table: benchmark and language, 'DharmaBench, sa', or the
-    language alone for tasks without a benchmark, 'sa'."""
+    """Split rows of `understanding_board` into one table for each benchmark and language, by title.
+
+    A title is 'DharmaBench, sa', for instance; without a benchmark it is the language alone, 'sa'.
+    """
     ordered = rows.sort(pl.col("benchmark") == "", "benchmark", "language", maintain_order=True)
     return {
         ", ".join(filter(None, map(str, key))): group
@@ -73,10 +75,15 @@ def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    The number of test samples; the percentages that are copies of a train sample, have a near neighbor, are from a work
-    in the train split (null if works are unknown), and have the label of their nearest neighbor (null for spans); the
-    mean percentage of a sample's n-grams that occur in the train split; and the baseline's scores on all test samples
-    and on the test samples without a near neighbor.
+    Besides `task` and `baseline`, in this order:
+
+    - number of test samples;
+    - percentage of test samples that are copies of a train sample;
+    - percentage with a near neighbor in the train split;
+    - percentage from a work that is also in the train split, null if works are unknown;
+    - percentage with the same label as the nearest train sample, null for spans;
+    - mean percentage of a sample's n-grams that occur in the train split;
+    - the baseline's score on all test samples, and on test samples without a near neighbor.
     """
     columns = declared()["task_leakage"].columns
     shares = {
