@@ -27,7 +27,7 @@ lint: .venv/installed
 	$(BIN)/mypy
 
 bench: environments
-	$(BIN)/pytest -m bench -s tests/bench
+	$(BIN)/pytest -m bench -s
 
 proofs: environments
 	$(BIN)/pytest -m proof -s

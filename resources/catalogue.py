@@ -179,7 +179,7 @@ class Table(NamedTuple):
 
     @property
     def public(self) -> list[str]:
-        """Names of the columns in packages: public ones, and personal ones, where numbers replace names of people."""
+        """Names of the columns in packages: public columns, and personal columns with names replaced by numbers."""
         return [name for name, column in self.columns.items() if column.visibility in ("public", "personal")]
 
 
@@ -190,7 +190,7 @@ def tables() -> Mapping[str, Table]:
 
 
 def packaged(file: str) -> list[Table]:
-    """Tables whose public columns a package file holds; tables that are not stored come first.
+    """Tables whose public columns are in a package file; tables that are not stored come first.
 
     `file` is the name of the package file without its extension.
     """

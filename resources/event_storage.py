@@ -1,8 +1,8 @@
 """Event log of the Dagster instance: SQLite storage that writes a batch of events in one transaction per shard.
 
 Each run has its own file, a shard. The base class creates a shard by migrations, and opens an engine and a
-connection for every event. This class copies an empty shard and keeps its engine and connection open, which halves the
-time of a small run. Completed migrations are looked up once per process, not before every query.
+connection for every event. This class copies an empty shard and keeps one engine and connection open per shard, which
+halves the time of a small run. Completed migrations are looked up once per process, not before every query.
 
 Here: the subclass named in dagster.yaml, independent of the rest of the project. Not here: the content of events
 (benchmark_assets.lineage). It relies on internals of Dagster 1.13; tests/resources/test_event_storage.py checks that
@@ -50,7 +50,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
     Parameters
     ----------
     base_dir
-        Folder of the shards; by default that of the base class, `$DAGSTER_HOME/history/runs`.
+        Folder of the shards; by default `$DAGSTER_HOME/history/runs`, as in the base class.
     batch_size
         Events per transaction. Dagster batches events only if `DAGSTER_EVENT_BATCH_SIZE` is set, so this class sets
         the variable, in every process that stores events, unless it is already set.
@@ -154,7 +154,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         return (kind, name) in self._migrated
 
     def _engine(self, shard: str) -> db.Engine:
-        """The engine of a shard. It keeps a connection open, since closing the last one makes SQLite checkpoint."""
+        """The engine of a shard. It keeps a connection open, because SQLite checkpoints when the last one closes."""
         if len(self._engines) > ENGINES:
             self._dispose_engines()
         if shard not in self._engines:

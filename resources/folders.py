@@ -17,7 +17,7 @@ PRIVATE = "PRIVATE-do-not-pass-on"
 class Kind(NamedTuple):
     """A kind of output folder, recognized by its README.
 
-    The first line of the README begins with the string `public`, or with `private` if the folder has restricted texts.
+    `public` is the beginning of the README's first line; `private` is its beginning if the folder has restricted texts.
     """
 
     name: str
@@ -31,7 +31,7 @@ def check_vacant(folder: Path, work: str = "") -> None:
     Parameters
     ----------
     work
-        Word for people's work that the folder may contain, such as 'labels', for the message; '' if there is none.
+        People's work that the folder may contain, such as 'labels', named in the message; '' for none.
     """
     if _vacant(folder):
         return

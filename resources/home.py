@@ -12,7 +12,7 @@ def home() -> Path:
 
 
 def prepare() -> Path:
-    """Create the home, set `DAGSTER_HOME` to its `dagster/` unless it is set already, and return the home.
+    """Create the home, set `DAGSTER_HOME` to its subfolder `dagster` unless already set, and return the home.
 
     Without `DAGSTER_HOME`, Dagster ignores dagster.yaml and loses its state on exit.
     """

@@ -14,7 +14,7 @@ def process_tag(run_id: str = "") -> str:
     Parameters
     ----------
     run_id
-        Id of the tagged run, for runs whose tags Dagster copies to their retries.
+        Id of the tagged run; required if Dagster may copy the run's tags to a retry.
     """
     return f"{_process(psutil.Process().pid)} {run_id}".strip()
 

@@ -28,7 +28,7 @@ def markdown(frame: pl.DataFrame, most: int = 100) -> str:
 
 
 def with_signatures(table: pl.DataFrame, rows: pl.DataFrame) -> str:
-    """Render a table in Markdown, followed by the distinct signatures of the `rows` that it was made from."""
+    """Render a table in Markdown, followed by the distinct signatures of its source `rows`."""
     signatures = rows["signature"].unique().sort().to_list()
     return "\n\n".join([markdown(table, MOST), *signatures])
 

@@ -242,14 +242,14 @@ class Warehouse(Frozen):
 
     @contextmanager
     def _connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection to the file, migrated to the declared schema. Closing it rolls back uncommitted changes."""
+        """Connect to the file, and migrate it to the declared schema. Closing rolls back uncommitted changes."""
         with self._opened(), _engine(os.getpid()).cursor() as connection:
             connection.execute("USE warehouse")
             yield connection
 
     @contextmanager
     def _opened(self) -> Iterator[None]:
-        """Keep the file open until the outermost such block ends, or longer within a `kept_open` block."""
+        """Keep the file open until the outermost `_opened` block ends, or longer within a `kept_open` block."""
         with TURN:
             if self.path in _OPEN:
                 yield

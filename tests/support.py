@@ -231,10 +231,10 @@ def _write(path: Path, content: Mapping[str, Any]) -> None:
 
 def write_registry(path: Path, url: str, *models: str) -> None:
     """Write a registry of these models, all at one endpoint, at a dollar for a million tokens; a passage a request."""
-    settings = {"endpoint": "local", "id": "m", "price": {"input": 1, "output": 1}, "batch_tokens": 1}
+    settings = {"endpoint": "local", "price": {"input": 1, "output": 1}, "batch_tokens": 1}
     registry = {
         "endpoints": {"local": {"url": url}},
-        "models": dict.fromkeys(models, settings),
+        "models": {name: settings | {"id": name} for name in models},
         "embedders": {"minilm": {}},
         "embedder": "minilm",
         "budget": {"run": 1, "day": 1},

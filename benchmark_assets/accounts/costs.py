@@ -21,16 +21,16 @@ def costs(attempts: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    `calls` counts attempts, `replies` attempts with a reply, and `uncertain` finished attempts of unknown cost: broken
-    off, in flight when a process ended, or answered without usage. `paid` is the known cost in US dollars; `at_most` is
-    the most that uncertain attempts may add. `paid` is null if no cost is known, `at_most` if a price is missing.
+    `calls` counts attempts, `replies` counts attempts with a reply, and `uncertain` counts finished attempts of unknown
+    cost (broken off, in flight when a process ended, or answered without usage). In US dollars, `paid` is the known
+    cost, null if none is known; `at_most` is the most that uncertain attempts may add, null if a price is missing.
     """
     calls = attempts.with_columns(day=pl.col("asked").dt.date(), priced=pl.col("price").is_not_null())
     return summed(calls, "day", "model", "purpose").sort("day", "model", "purpose", descending=[True, False, False])
 
 
 def summed(calls: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """Sum rows of `model_call` by the columns `by`, unsorted; the sums are those described in `costs`."""
+    """Group rows of `model_call` by the columns `by` and sum them, unsorted; `costs` describes the result."""
     unknown = pl.col("cost").is_null() & pl.col("outcome").is_not_null()
     return calls.group_by(by).agg(
         calls=pl.len(),
@@ -52,7 +52,7 @@ def spent(attempts: pl.DataFrame) -> float:
 
 
 def room(attempts: pl.DataFrame, registry: Registry, today: date) -> str:
-    """Text that states the cap of a run and what remains of the day's budget."""
+    """The spending cap of a run and the rest of today's budget, as a phrase for the log."""
     caps = registry.budget
     run = "no cap for the run" if caps.run is None else f"cap for the run {caps.run:g} dollars"
     if caps.day is None:
@@ -62,14 +62,14 @@ def room(attempts: pl.DataFrame, registry: Registry, today: date) -> str:
 
 
 def against_caps(attempts: pl.DataFrame, registry: Registry, today: date) -> pl.DataFrame:
-    """Caps that are nearly reached: columns `cap`, `dollars` and `spent`.
+    """Spending caps that are nearly reached or exceeded: columns `cap` (name), `dollars` (limit) and `spent`.
 
     Parameters
     ----------
     attempts
         The frame returned by `resources.provider.ledger.attempts`.
     registry
-        The registry, with the caps of the day and of each model.
+        The registry, which sets the daily cap and the cap of each model.
     """
     caps = [("day", registry.budget.day, attempts.filter(pl.col("asked").dt.date() == today))]
     models = {**registry.models, **registry.judges, **registry.aligners}

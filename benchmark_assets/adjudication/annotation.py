@@ -92,7 +92,7 @@ JSON (or JSON-MIN) and send the file back.
 class SheetItem(NamedTuple):
     """An output as annotators see it: anonymous key (`item`), passage id (`place`), and texts.
 
-    `references` has the references' texts by translator.
+    `references` maps translators to texts.
     """
 
     item: str
@@ -103,7 +103,7 @@ class SheetItem(NamedTuple):
 
 
 class SentItem(NamedTuple):
-    """Number of items in an export, and the restricted texts that it contains: names of translators, or 'source'."""
+    """Number of items in an export, and its restricted texts, listed as names of translators or 'source'."""
 
     items: int
     restricted: list[str]
@@ -116,7 +116,7 @@ def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Se
     ----------
     folder
         Written completely or not at all. Restricted texts are included, because annotators need them. If there are any,
-        all files that quote texts go into the subfolder that private exports use, too.
+        all files that quote texts go into the same subfolder as in private exports.
     annotators
         Names; each annotator gets all items, in an individual order.
 
@@ -239,7 +239,7 @@ def unguarded(cell: str) -> str:
 
 
 def drawn_items(warehouse: Warehouse, corpus: str) -> list[SheetItem]:
-    """The sampled outputs of a corpus; raises BadInput if there are none, or an output changed since it was drawn."""
+    """The sampled outputs of a corpus; raises BadInput if there are none or one has changed since it was drawn."""
     sources = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage", "passage_id", "text"])
     drawn = warehouse.read("triage", sources.select("passage"), ["model", "passage", "sampled", "item"])
     drawn = drawn.filter("sampled").drop("sampled")

@@ -1,4 +1,4 @@
-"""Impartial judges: judges from other model families than the model on trial. Not here: their questions (judging)."""
+"""Impartial judges: judges of a different model family than the model on trial. Not here: their questions (judging)."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ def impartial(provider: Provider, judges: Sequence[str], model: str, where: str,
     model
         The model on trial.
     where, key
-        File or corpus, and key in it, where these judges are configured; for error messages.
+        The file or corpus that configures these judges, and the key in it; for error messages.
 
     Raises
     ------

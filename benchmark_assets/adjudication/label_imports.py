@@ -69,8 +69,8 @@ class Answers(NamedTuple):
 
 
 class LabelCounts(NamedTuple):
-    """Result of an import: numbers of new (`taken`), unchanged and replaced labels, of open rows, which have no label
-    yet, and of quarantined rows."""
+    """Result of an import: numbers of labels that are new (`taken`), unchanged or replacements, and of rows that are
+    open (not yet labeled) or quarantined."""
 
     taken: int
     unchanged: int
@@ -301,7 +301,7 @@ def _table(path: Path) -> Iterable[tuple[int, dict[str, str], str]]:
 
 
 def _rows(text: str, separator: str) -> list[list[str]] | None:
-    """Rows of a table in CSV; None if the header, read with this separator, lacks a column of `NEEDED`."""
+    """Rows of a CSV text; None if its header, split at this separator, lacks a column in `NEEDED`."""
     header = next(csv.reader(io.StringIO(text), delimiter=separator), [])
     if not set(NEEDED) <= set(_header(header)):
         return None
@@ -330,7 +330,7 @@ def _tasks(path: Path) -> list[dict[str, Any]]:
 
 
 def _annotations(task: Mapping[str, Any], path: Path, place: int) -> Iterable[tuple[object, dict[str, list[Any]]]]:
-    """For each annotation of a task, its account, and its values by control (as in JSON-MIN)."""
+    """Yield the account and the values of each annotation of a task; values are keyed by control, as in JSON-MIN."""
     for annotation in task.get("annotations") or []:
         try:
             if annotation.get("was_cancelled") or annotation.get("skipped"):
@@ -365,7 +365,7 @@ def _answer(place: int, item: str, account: object, values: Mapping[str, Any]) -
 
 
 def _texts(value: object, key: str) -> list[str]:
-    """Texts in the value of a control: a text, a list of texts, or objects with texts under a key."""
+    """The texts in a control's value, which is a text, a list of texts, or a list of objects with texts under `key`."""
     parts = [text for part in _parts(value) for text in _parts(part.get(key) if isinstance(part, dict) else part)]
     return [_storable(text).strip() for text in parts if isinstance(text, str) and text.strip()]
 

@@ -42,7 +42,7 @@ class OutputStudy(ItemStudy[How], ABC):
         return {corpus: language_names(*tags) for corpus, tags in languages(self.warehouse).items()}
 
     def texts(self, table: str, partitions: pl.DataFrame) -> dict[str, str]:
-        """Texts of a table by passage, for the rows that match `partitions`."""
+        """Texts by passage, from the rows of a table that match `partitions`."""
         return dict(self.warehouse.read(table, partitions, ["passage", "text"]).iter_rows())
 
 

@@ -28,15 +28,15 @@ DECIMALS = 3
 
 @dataclass(frozen=True)
 class JudgePanel:
-    """The impartial judges of one model's outputs in one corpus: a template of questions for each, sorted by name."""
+    """The impartial judges of one model's outputs in one corpus, as question templates sorted by the judges' names."""
 
     templates: tuple[Template[Opinion], ...]
     audit: Audit
 
     @property
     def fingerprint(self) -> str:
-        """Hash of what the votes depend on besides the items: judges with settings and versions, prompt and languages,
-        seed, and whether scores are shown."""
+        """Hash of the inputs that all items share: judges with settings and versions, prompt, languages, seed, and
+        whether scores are shown."""
         judges = [(template.model.name, *template.determinants) for template in self.templates]
         return digest(self.audit.seed, self.audit.show_scores, *judges)
 
@@ -44,7 +44,7 @@ class JudgePanel:
         self, model: str, passage: str, source: str, references: Mapping[str, str], candidate: str,
         scores: Scores | None = None,
     ) -> Iterator[Item]:  # fmt: skip
-        """One item per judge for an output; `references` are texts by translator."""
+        """Yield one item per judge for an output; `references` maps translators to texts."""
         for template in self.templates:
             order = shuffled(references, self.audit.seed, template.model.name, model, passage)
             ordered = [references[translator] for translator in order]

@@ -53,9 +53,9 @@ def banded(drifts: pl.DataFrame, audits: Mapping[str, Audit]) -> pl.DataFrame:
     Notes
     -----
     The settings give the number of outputs to draw for each model and band; all are drawn if there are fewer. Outputs
-    are drawn in the order of a hash of seed, model and passage. The sample is therefore a simple random one within each
-    model and band, does not depend on other models, and changes by at most one output in each band when an output moves
-    to another band.
+    are drawn in the order of a hash of seed, model and passage. The sample is therefore a simple random sample within
+    each model and band, does not depend on other models, and changes by at most one output in each band when an output
+    moves to another band.
     """
     parts = [pl.DataFrame(schema=BANDED)]
     for (corpus,), rows in drifts.drop_nulls("drift").group_by(CORPUS, maintain_order=True):

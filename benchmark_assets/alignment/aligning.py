@@ -80,7 +80,7 @@ def align_documents(
 def cost(
     documents: Iterable[ProseDocument], aligners: Mapping[tuple[str, str], Aligner], provider: Provider
 ) -> Estimate | None:
-    """Calls and cost of aligning documents, assuming that models are asked about all segments.
+    """Estimate the calls and cost of aligning documents, assuming that models are asked about all segments.
 
     None if no model is asked, or if the registry lacks one of the models.
     """
@@ -119,7 +119,7 @@ def fingerprints(
     embedder: str,
     provider: Provider,
 ) -> pl.DataFrame:
-    """Hash of what the alignment of a passage depends on besides the texts: columns `passage` and `settings`.
+    """Fingerprint of the settings with which each passage is aligned: columns `passage` and `settings`.
 
     `languages` has the tags of the source language and of the references' language by corpus, `aligners` the aligner by
     corpus and translator; `embedder` is the embedder's signature.

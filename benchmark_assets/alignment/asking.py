@@ -73,7 +73,7 @@ class Task:
     prose: str
 
     def question(self, segments: Mapping[str, SourceSegment], replicate: int = 0) -> Question:
-        """The question about a batch of segments, by id. Up to the segments, the prompt is the same for all batches."""
+        """The question about a batch of segments, by id. The prompt before the segments is the same in all batches."""
         items = {
             key: {"source": segment.source} | ({"guide": segment.guide} if segment.guide else {})
             for key, segment in segments.items()
@@ -102,7 +102,7 @@ class AlignmentWork(NamedTuple):
 
 
 def batches(segments: Sequence[str]) -> list[list[str]]:
-    """Cut the segments of a document, given by id, into batches of 15 to 30 in order; fewer than 15 are one batch.
+    """Divide a document's segment ids, in order, into batches of 15 to 30; fewer than 15 ids form one batch.
 
     The division has the fewest possible cuts within passages and, given that, the fewest batches.
     """
@@ -137,7 +137,7 @@ async def align(
     A segment is done when a reply has a text or null for it; the next question asks only about the remaining segments.
     After a reply without any usable answer the question is repeated, at most `TRIES` times in all; if the reply reached
     the token limit, the segments are divided into two questions. A refusal or a failed call is final for all segments
-    of its question: the translation, which every question repeats, is as likely the cause as one of the segments.
+    of its question, because its cause may be the translation, which every question repeats.
 
     Parameters
     ----------
@@ -179,9 +179,9 @@ async def align(
 
 
 class _Batch(NamedTuple):
-    """A batch of segments, and the task that makes their questions.
+    """A batch of segments, and the task that creates the questions about them.
 
-    `work` identifies the translation that they are aligned with, by document and translator.
+    `work` identifies the translation by document and translator.
     """
 
     work: tuple[str, str]
@@ -196,8 +196,8 @@ def _has_source(work: AlignmentWork, segment: str) -> bool:
 class ModelAligner:
     """Aligns translations with a model of the registry and the prompt `align`.
 
-    The whole document is cut into batches, and a batch with a requested segment is sent as a whole: the neighboring
-    segments tell occurrences of a repeated text apart, and the ledger recognizes a question that was asked before.
+    The whole document is divided into batches, and a batch with a requested segment is sent as a whole: neighboring
+    segments help to locate a repeated text, and an unchanged question can be answered from the ledger.
     Segments without a source text are in no batch, and their text is null.
     """
 
@@ -218,10 +218,10 @@ class ModelAligner:
         return estimate([task.question(segments) for _, task, segments in self._batches(works)], self._provider.ledger)
 
     def align(self, works: Sequence[AlignmentWork], run: str) -> dict[tuple[str, str], list[Extracted]]:
-        """Align translations, after logging the number of calls and their estimated cost. The run is charged.
+        """Log the number of calls and their estimated cost, then align translations and charge the calls to `run`.
 
-        The other batches of a translation are sent after its first batch is answered, so that the provider has cached
-        the translation.
+        The first batch of a translation is answered before the others are sent, so that the provider has cached the
+        translation by then.
 
         Parameters
         ----------

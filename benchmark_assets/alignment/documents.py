@@ -78,7 +78,7 @@ class Aligner(NamedTuple):
 
 
 def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[tuple[str, str], dict[str, str]]:
-    """Texts of all continuous translations by these documents' translators, by corpus and translator, then document."""
+    """All continuous translations by these documents' translators; maps (corpus, translator) to texts by document."""
     translators = sorted({(document.corpus, document.translator) for document in documents})
     keys = pl.DataFrame(translators, schema={"corpus": pl.String, "translator": pl.String}, orient="row")
     prose: dict[tuple[str, str], dict[str, str]] = {name: {} for name in translators}

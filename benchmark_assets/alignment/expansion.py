@@ -8,7 +8,7 @@ A segment spells out an ellipsis if all its words, in order, occur
 - in one passage that ends before the ellipsis, except that a term next to the ellipsis replaces one term of the
   template everywhere ("the sky is wide, one sees the sky… the sea…": "the sea is wide, one sees the sea"); or
 - partly next to the ellipsis, directly before or after it, and otherwise in an earlier passage, where the remaining
-  words follow or precede the same words as here; or
+  words have the same words next to them as in the segment; or
 - in an earlier passage alone: directly after the same words as precede this ellipsis, directly before the same words as
   follow it, or directly after the template of the previous segment. If the prose announces a repetition in words ("[as
   above]"), the passage may be anywhere before it.
@@ -91,7 +91,7 @@ class _Term(NamedTuple):
     beside: tuple[str, str]
 
     def replaces(self, other: str, once: bool) -> bool:
-        """Whether the term may replace the words `other` of a template; `once` tells if they occur there only once.
+        """Whether the term may replace the words `other` of a template; `once` is whether they occur there only once.
 
         Words that occur only once and are longer than the term are not replaced: they may be more than a term.
         """
@@ -116,7 +116,7 @@ class Abbreviations:
         self._marks = [self._mark(match) for match in _ABBREVIATION.finditer(text)]
 
     def expand(self, segment: NormalForm, gap: tuple[int, int], after: Expansion | None) -> Expansion | None:
-        """The abbreviation in the gap that the segment spells out; None if there is none.
+        """Find the abbreviation in the gap that the segment spells out; None if there is none.
 
         `gap` is the range of characters between the segment's neighbors, `after` the previous segment's expansion.
         """
@@ -207,7 +207,7 @@ class Abbreviations:
         return sorted(present, key=lambda term: len(term.words))
 
     def _substituted(self, needle: Sequence[str], term: _Term, mark: _Mark) -> tuple[int, int] | None:
-        """Tokens of the last earlier passage that equals these words with another term in place of `term`."""
+        """Token range of the last earlier passage that equals `needle` except for another term in place of `term`."""
         line, earlier = f" {' '.join(needle)} ", self._form.line[: self._form.offset(mark.first)]
         parts = [part.strip() for part in line.split(f" {' '.join(term.words)} ")]
         if sum(len(part.split()) for part in parts) < TEMPLATE or any(part not in earlier for part in parts):

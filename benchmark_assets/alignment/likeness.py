@@ -31,7 +31,7 @@ _SMALL = 1e-9
 
 
 class Space(NamedTuple):
-    """Dot products and lengths for the cosine of every stretch of a text of n units with every segment.
+    """Dot products and lengths that give the cosine of every stretch, in a text of n units, with every segment.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def guide(prose: Units, segments: Sequence[str | None], longest: int, embed: Emb
 
 
 def likeness(guides: Sequence[Guide], segment: int) -> Matrix:
-    """Similarity of every stretch to a segment, averaged over meaning and wording and over guides with the segment.
+    """Similarity of every stretch to a segment: mean of meaning and wording over all guides that have the segment.
 
     Returns
     -------
@@ -117,13 +117,13 @@ def likeness(guides: Sequence[Guide], segment: int) -> Matrix:
 
 
 def nearest(guides: Sequence[Guide]) -> Matrix:
-    """Similarity of units to the most similar sentence of each segment, averaged over guides; shape (n, segments)."""
+    """Unit-to-segment similarity (closest sentence), averaged over guides with the segment; shape (n, segments)."""
     counts = sum(guide.present.astype(np.float64) for guide in guides)
     return np.asarray(sum(guide.near for guide in guides) / np.maximum(counts, 1.0), dtype=np.float64)
 
 
 def _space(units: Matrix, sentences: Matrix, owners: NDArray[np.int_], count: int, longest: int) -> Space:
-    """Compare stretches with segments; `owners` has the segment of each sentence, `count` is the number of segments."""
+    """Compare stretches with segments; `owners` has each sentence's segment, `count` is the number of segments."""
     summed = np.zeros((count, units.shape[1]))
     np.add.at(summed, owners, sentences)
     dots = np.vstack([np.zeros((1, count)), np.cumsum(units @ _unit(summed).T, axis=0)])

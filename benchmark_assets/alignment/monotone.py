@@ -4,7 +4,7 @@ Here: the best path. Not here: similarities (likeness), possible boundaries (uni
 
 Each segment gets a stretch of consecutive units, from one clause to several sentences, or nothing (an omission). Units
 may remain unassigned (an addition). Aligning stretches by their embeddings follows vecalign (Thompson and Koehn 2019)
-and bertalign (Liu and Zhu 2022). Locating segments through other translations of them is specific to this project.
+and bertalign (Liu and Zhu 2022). Locating segments by means of other translations is specific to this project.
 """
 
 from collections.abc import Sequence
@@ -193,7 +193,7 @@ def _expected(guides: Sequence[Sequence[str | None]]) -> NDArray[np.float64]:
 
 
 def _longest(ends: NDArray[np.float64], characters: float) -> int:
-    """Maximum, over all starts, of the number of units that a stretch needs to reach `characters`."""
+    """The most units that a stretch may need to reach `characters`, wherever it starts."""
     last = np.searchsorted(ends, ends[:-1] + characters)
     return int(min((last - np.arange(len(last))).max(), len(last)))
 

@@ -47,7 +47,7 @@ class Nearest:
         return self._best(words, [low, *self._proposals(words, low, high)], low, high)[0] if low < high else 0.0
 
     def likeness_around(self, segment: NormalForm, character: int) -> float:
-        """Likeness of a segment to the words around a character, as many on each side as it has itself; in [0, 1]."""
+        """Likeness, in [0, 1], of a segment of n words to the n words on either side of a character."""
         words, middle = segment.folded().tokens, self._form.from_character(character)
         return _likeness(words, self._form.tokens[max(0, middle - len(words)) : middle + len(words)])
 

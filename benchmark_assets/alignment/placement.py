@@ -1,4 +1,4 @@
-"""Occurrences of segments in the prose, and the choice of one per segment that puts the segments in order.
+"""Occurrences of segments in the prose, and the choice of one occurrence per segment so that segments are in order.
 
 Not here: segments that do not occur in the prose (verification).
 """
@@ -46,7 +46,7 @@ class Attestation(NamedTuple):
 
 
 class Concordance:
-    """Index of a continuous translation for looking up segments."""
+    """Index of a continuous translation, used to look up segments."""
 
     def __init__(self, text: str) -> None:
         self.text, self.form = text, normal_form(text)
@@ -126,7 +126,7 @@ def _is_near(
 def _neighbor(
     segments: Sequence[Attestation | None], settled: Sequence[ProsePlace | None]
 ) -> tuple[ProsePlace | None, int]:
-    """The settled place nearest to a short segment, and the most words between them; both lists start next to it."""
+    """The first settled place in lists that lead away from a short segment, and the most words allowed in between."""
     room = NEAR
     for segment, place in zip(segments, settled, strict=True):
         if place:
@@ -182,7 +182,7 @@ def in_order(candidates: Sequence[Sequence[ProsePlace] | None], weights: Sequenc
 
 
 def _extend(ends: list[int], chains: list[_Link], link: _Link) -> None:
-    """Add a chain unless another one that ends no later weighs as much.
+    """Add a chain unless another one that ends no later weighs at least as much.
 
     Chains that end no earlier and weigh no more are dropped, so that ends and weights increase strictly.
     """

@@ -195,7 +195,7 @@ def _offline(prose: str, aligned: Aligned | None, index: int) -> Piece:
 
 
 def _expected(place: SegmentPlace) -> float:
-    """Expected characters of a segment: mean over the guides that have it; 0 if none has."""
+    """Expected length of a segment in characters: mean over the guides that have it; 0 if none has."""
     lengths = [len(text) for text in place.guides if text]
     return sum(lengths) / len(lengths) if lengths else 0.0
 

@@ -39,8 +39,8 @@ class Finding(NamedTuple):
     in_order
         Whether the place is between the places of the neighboring segments.
     evidence
-        The reason in at most 200 characters; it quotes no words but the segment's own. '' for a segment that occurs in
-        order.
+        The reason for the finding, in at most 200 characters; it quotes only the segment, and names of other texts. ''
+        for a segment that occurs in order.
     """
 
     stage: str | None

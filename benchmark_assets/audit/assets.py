@@ -63,7 +63,7 @@ def judge_calibration(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Reliability of judges: agreement with people and with each other, and verdicts of the panel without one judge."""
+    """Reliability of judges: agreement with people and each other, and the panel's verdicts with one judge left out."""
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
@@ -137,7 +137,7 @@ def _rated(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def _scores(warehouse: Warehouse) -> pl.DataFrame:
-    """Columns `model`, `passage`, `METRICS` and `DIAGNOSES`."""
+    """Scores of all outputs: columns `model` and `passage`, and the columns named in `METRICS` and `DIAGNOSES`."""
     spreads = warehouse.read("reference_envelope", columns=["passage", "human_spread"])
     scores = model_scores(warehouse).rename({"system": "model"}).join(spreads, on="passage", how="left")
     return scores.select("model", "passage", *METRICS, *DIAGNOSES)

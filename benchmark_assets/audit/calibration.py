@@ -32,11 +32,11 @@ WITHOUT = schema("panel_without")
 
 
 def calibration(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `judge_calibration`, from people's substantive labels in rows of `rated`, and votes.
+    """Rows of `judge_calibration`: judges' votes compared with people's substantive labels.
 
-    `votes` are rows of `judge_vote`. Columns of `CALIBRATION`: one row for each judge, for the panel, and for the panel
-    without each of its judges, over the outputs labeled by both this rater and people. A judge's label that is not
-    substantive counts as a disagreement with people, and not as an error.
+    `rows` are rows of `rated`, `votes` rows of `judge_vote`. Columns of `CALIBRATION`: one row for each judge, for the
+    panel, and for the panel without each of its judges, over the outputs labeled by both this rater and people. A
+    judge's label that is not substantive counts as a disagreement with people, and not as an error.
 
     Notes
     -----
@@ -60,8 +60,8 @@ def calibration(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
 def confusion(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
     """Rows of `judge_confusion` (table E4): columns of `CONFUSION`; parameters as in `calibration`.
 
-    One row per pair of labels, even if no output has it: people's label is substantive, the judge's label is
-    substantive or any other label that it gave.
+    One row per pair of labels, even if no output has it. People's labels are the substantive ones; judges' labels are
+    the substantive ones and any others that the judge gave.
     """
     result: list[tuple[object, ...]] = []
     for corpus, judge, pairs in _against_people(rows, votes):
@@ -212,7 +212,7 @@ def _labels(judged: pl.Series) -> list[str]:
 
 
 def _exact(tables: Floats) -> tuple[float | None, float | None, float | None]:
-    """Share of outputs with the same label by both raters, with its interval."""
+    """Share of outputs to which both raters give the same label, with its interval."""
     return share(int(np.trace(tables[0])), int(tables[0].sum()))
 
 

@@ -28,8 +28,8 @@ def correlations(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     `scores` has columns `model`, `passage` and any of `METRICS`, null for outputs without the score. Uncertain verdicts
     are ignored.
 
-    Columns of `CORRELATION`, one row for each corpus with verdicts, level, and metric in `scores`. The correlation is
-    null if the metric is constant, or if either all outputs or none are errors.
+    Columns of `CORRELATION`: for each corpus with verdicts, one row for each error level and metric in `scores`. The
+    correlation is null if the metric is constant, if all outputs are errors, or if no output is.
     """
     settled = (pl.col("raters") == PANEL) & pl.col("label").is_not_null() & (pl.col("label") != UNCERTAIN)
     queue = rows.filter(settled).join(scores, on=["model", "passage"], how="left").sort("corpus", "passage", "model")

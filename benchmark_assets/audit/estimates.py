@@ -27,9 +27,9 @@ SIGNATURE = (
 def estimates(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `error_estimate`, from rows of `triage` and people's substantive labels in rows of `rated`.
 
-    Columns of `ESTIMATE`: for each corpus with labels, one row for each model or all models (''), and each region with
-    outputs or 'all'. A stratum is a model's outputs in a band. Rates refer to the outputs in strata with labels, which
-    are a share `covered` of the outputs; they are null if no stratum has labels.
+    Columns of `ESTIMATE`: for each corpus with labels, one row for each pair of a model (or '' for all models) and a
+    region with outputs (or 'all'). A stratum is a model's outputs in a band. Rates refer to strata with labels and are
+    null if there are none; `covered` is the share of outputs in these strata.
     """
     by = ["corpus", "model", "band"]
     labeled = labeled_by_people(rows)

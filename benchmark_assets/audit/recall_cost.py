@@ -60,7 +60,7 @@ class LabeledOutputs(NamedTuple):
 
 
 def recall_costs(triage: pl.DataFrame, rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `recall_cost`, from rows of `triage`, people's substantive labels in rows of `rated`, and scores.
+    """Rows of `recall_cost`, from rows of `triage`, rows of `rated` (people's substantive labels only) and scores.
 
     `scores` has columns `model`, `passage`, and any of `FEATURES` except drift. A score (but not a diagnosis) that is
     missing for any output of a corpus is not used in that corpus.
@@ -71,7 +71,7 @@ def recall_costs(triage: pl.DataFrame, rows: pl.DataFrame, scores: pl.DataFrame)
 
     Notes
     -----
-    Recall refers to the labeled major errors, each weighted by the number of outputs in its stratum per label; strata
+    Recall refers to the labeled major errors, each weighted by the ratio of outputs to labels in its stratum; strata
     without labels are ignored. A recall of 1 means that all labeled major errors are found; there may be others.
     """
     outputs = triage.select(CORPUS, "model", "passage", "band", "drift").join(
@@ -135,7 +135,7 @@ def combination(outputs: pl.DataFrame, features: list[str]) -> Floats | None:
 
 
 def costs(labeled: LabeledOutputs, scores: Floats) -> Iterator[tuple[float | None, ...]]:
-    """Cost of each recall in `RECALLS`, from labeled outputs (one or more major errors) and the scores of all outputs.
+    """Cost of each recall in `RECALLS`, from all outputs' scores, and labeled outputs with at least one major error.
 
     Yields recall, threshold, share of outputs above the threshold with its interval, their number, and precision with
     its interval.
@@ -159,7 +159,7 @@ def costs(labeled: LabeledOutputs, scores: Floats) -> Iterator[tuple[float | Non
 
 
 def _features(outputs: pl.DataFrame) -> list[str]:
-    """Names of the features that all outputs have."""
+    """Names of the features that are available for all outputs."""
     present = [name for name in FEATURES if name in outputs.columns]
     return [name for name in present if outputs.select(FEATURES[name].is_finite().fill_null(False).all()).item()]
 

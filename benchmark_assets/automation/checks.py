@@ -30,7 +30,7 @@ class Subject(NamedTuple):
     """An asset, and the inputs of its checks.
 
     `name` names the asset and its main table, `also` the secondary tables that the asset fills. `upstream` names the
-    upstream assets with the same dimensions. `before` returns the values that the same check remembered last time.
+    upstream assets with the same dimensions. `before` returns the values that the check's last run remembered.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Subject(NamedTuple):
 
 
 class CheckVerdict(NamedTuple):
-    """Problems, one per row, and values to which the next run of the same check compares its own."""
+    """Problems, one per row, and values for comparison in the next run of the same check."""
 
     problems: pl.DataFrame
     remembered: Mapping[str, Any] | None = None
@@ -155,7 +155,8 @@ def sound(subject: Subject) -> CheckVerdict:
 def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> pl.DataFrame:
     """Find scores that are null although their passage has enough references.
 
-    Only rows computed from the current references are checked: references of the remaining rows may have changed since.
+    Only rows computed from the current references are checked: for the remaining rows, the references may have changed
+    since.
     """
     latest = states.filter(asset="reference").select("passage", latest="reference:" + pl.col("version").str.head(8))
     records, keys = states.filter(asset=subject.name), list(catalogue.table(subject.name).key)
@@ -168,8 +169,8 @@ def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> 
 
 
 def coverage(subject: Subject) -> CheckVerdict:
-    """Every model has a row for each passage that it has upstream. A model with outputs in a corpus has an output for
-    each selected passage of the corpus."""
+    """For every passage that a model has upstream, the asset has a row. A model with outputs in a corpus has an output
+    for each selected passage of the corpus."""
     states = subject.warehouse.read("materialization", columns=["asset", "model", "passage"])
     present = states.filter(asset=subject.name).select("model", "passage")
     if subject.upstream:

@@ -34,11 +34,12 @@ REFUSED = 0.05
 
 
 def out_of_range(rows: pl.DataFrame, table: catalogue.Table) -> pl.DataFrame:
-    """Find values that their column does not allow, inverted intervals, and groups of TOGETHER that are null in part.
+    """Find values that their column does not allow, inverted intervals, and groups of columns that are partly null.
 
     Returns
     -------
-    One row of FINDINGS per kind of fault in a column or group; `example` is the key of the first faulty row.
+    One row of FINDINGS per kind of fault in a column or in a group of TOGETHER; `example` is the key of the first
+    faulty row.
     """
     keys, findings = list(table.key), []
     for column in table.columns.values():
@@ -91,7 +92,7 @@ def unexplained_nulls(rows: pl.DataFrame, references: pl.DataFrame, keys: list[s
 
 
 def unaccounted(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
-    """Find partitions whose rows differ from the partition's record, in fingerprint or number.
+    """Find partitions whose rows differ from the partition's record in fingerprint or in number of rows.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def unaccounted(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl
 
 
 def stray(rows: pl.DataFrame, states: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
-    """Find rows in a secondary table of an asset whose partition or fingerprint is not on record.
+    """Find rows of a secondary table whose partition or fingerprint is not in the asset's records.
 
     Parameters
     ----------
@@ -141,7 +142,7 @@ def uncovered(expected: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
 
 
 def means(summaries: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
-    """[mean, half-width of its 95 % interval] of each score, by "MODEL CORPUS" and then by name of the score."""
+    """[mean, half-width of its 95 % interval] for each "MODEL CORPUS" and, within it, each score."""
     names = [name for name in summaries.columns if f"{name}_low" in summaries.columns]
     return {
         f"{row['model']} {row['corpus']}": {
@@ -195,7 +196,7 @@ def mixed_versions(outputs: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
 
 
 def doubts(rows: pl.DataFrame) -> pl.DataFrame:
-    """Count passages left without a text by a doubtful alignment, by `corpus`, `translator` and `doubt`.
+    """Count the passages that have no text because their alignment is doubtful, for each corpus, translator and doubt.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Jobs that materialize stale partitions, started from Dagster's UI, by sensors or by the schedule.
 
 Each job has a single op, which starts the runs of the assets (automation.runs). Not here: the jobs that scan and
-download files (corpus.assets), the time at which jobs run (sensors).
+download files (corpus.assets), when jobs run (sensors).
 """
 
 from collections.abc import Callable, Iterator

@@ -1,6 +1,6 @@
 """Removal of a model, a corpus, a task or a base set, for the job `remove`.
 
-Not here: the removal of partitions (lineage.removal) and of documents that left the files (corpus.assets).
+Not here: the removal of partitions (lineage.removal) and of documents that are no longer in the files (corpus.assets).
 """
 
 from collections.abc import Sequence

@@ -282,8 +282,8 @@ def _run(
 ) -> list[str]:
     """Run a job, or only some of its assets, in this process; return a message for each failed check.
 
-    `ends` are the first and the last partition of the run, `payer` is the tag of runs that share a budget. Raises
-    RunFailedError if a step failed.
+    `ends` are the first and the last partition of the run, `payer` is a tag shared by all runs that draw on
+    the same budget. Raises RunFailedError if a step failed.
     """
     logger.info("%s %s", name, " … ".join(dict.fromkeys(ends or ())))
     if assets:  # before a run Dagster describes the whole job: with all assets, this takes longer than a small run

@@ -116,7 +116,7 @@ def reevaluation_schedule(job: dg.JobDefinition, cron: str, where: Path) -> dg.S
 
 
 def _state(descriptions: list[Description]) -> str:
-    """Digest of the descriptions, and of their files' paths, sizes and times, without hidden files and the home."""
+    """Digest of the descriptions and their files' paths, sizes and times, ignoring hidden files and the home folder."""
     digest = blake2b(digest_size=16)
     for description in descriptions:
         digest.update(repr(description).encode())

@@ -32,7 +32,7 @@ def base_set() -> None:
 @click.option("--orders", type=click.Choice(["both", "one"]), default="both", help="Orders in which a pair is judged.")
 @click.option("--within", type=float, help="In comparisons with the set, stop when LT is known to ± this much.")
 @click.option(
-    "--ranks", type=int, help="In comparisons, stop when this many places remain possible; not with --within."
+    "--ranks", type=int, help="In comparisons, stop when at most this many ranks remain possible; excludes --within."
 )
 def build(
     folder: Path, items: Path, name: str, version: str, judge: str, count: int, systems: tuple[str, ...], orders: str,
@@ -52,7 +52,7 @@ def build(
 @base_set.command(name="show")
 @click.argument("name", metavar="NAME@VERSION")
 def show_base_set(name: str) -> None:
-    """Show the anchors of a base set by slice: matches among themselves, win rate, LT and EN with intervals."""
+    """Show how the anchors of a base set compare in each slice: matches, win rate, LT and EN with intervals."""
     shown = report(Deployment().warehouse, name)
     names = ("slice", "anchor", "items", "matches", "ties", "excluded", "win_rate", "lt", "en")
     table = shown.anchors.select(cells("anchor_score", *names))
@@ -62,7 +62,7 @@ def show_base_set(name: str) -> None:
 
 
 def _readable(rows: pl.DataFrame) -> pl.DataFrame:
-    """The slice, and all other columns as percentages with readable headings."""
+    """Format a table for display: all columns but the slice as percentages, with readable headings."""
     rates = (computed(pl.col(name), "measure", name.replace("_", " ")) for name in rows.columns[1:])
     return rows.select("slice", *rates)
 

@@ -21,7 +21,7 @@ from resources.errors import BadInput
 @click.argument("corpus")
 @click.option("--annotator", "annotators", multiple=True, required=True, help="Name of an annotator; may be repeated.")
 def annotate(folder: Path, corpus: str, annotators: tuple[str, ...]) -> None:
-    """Write the blind sample of CORPUS for annotators to FOLDER, for Label Studio and spreadsheets."""
+    """Write the blind sample of CORPUS to FOLDER: Label Studio tasks and a spreadsheet for each annotator."""
     sent = export_items(Deployment().warehouse, folder, corpus, annotators)
     click.echo(f"{folder}: {sent.items} items for each of {', '.join(annotators)}; {holding(sent.restricted)}")
     click.echo("its README.md explains the labels; import completed files with `variorum import labels FILES`")

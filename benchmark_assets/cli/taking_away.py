@@ -42,7 +42,7 @@ def write_pages(folder: Path, corpus: str, private: bool, blind: bool, annotator
 @click.argument("corpora", nargs=-1, metavar="[CORPUS]...")
 @click.option(
     "--reader", "readers", multiple=True, type=PATH,
-    help="Folder of a reader to whose passages the report's numbers link; may be repeated.",
+    help="Folder of a reader that the report's numbers link to; may be repeated.",
 )  # fmt: skip
 def write_report(file: Path, corpora: tuple[str, ...], readers: tuple[Path, ...]) -> None:
     """Write all tables and charts to FILE, a page for a browser. It needs no network and contains no texts."""
@@ -58,7 +58,7 @@ def write_report(file: Path, corpora: tuple[str, ...], readers: tuple[Path, ...]
 @click.option("--private", is_flag=True, help="Include restricted texts; do not pass the package on.")
 @click.option(
     "--published", type=click.DateTime(["%Y-%m-%d"]),
-    help="Publication date for the metadata; by default the date of the newest row of the leaderboard or texts.",
+    help="Publication date for the metadata; by default the day when the leaderboard or texts were last updated.",
 )  # fmt: skip
 def export_corpus(folder: Path, corpus: str | None, private: bool, published: datetime | None) -> None:
     """Write a package of CORPUS to FOLDER, for other people to use and check, without restricted texts.
@@ -116,7 +116,7 @@ def compare_packages(old: Path, new: Path) -> None:
 @click.argument("model")
 @click.argument("file", type=PATH)
 def record(model: str, file: Path) -> None:
-    """Write FILE, a recording of all questions to MODEL with its replies, for an endpoint with a `recording`.
+    """Record in FILE all questions to MODEL with its replies, for an endpoint to use as its `recording`.
 
     FILE contains texts of the corpora: check their licences before you share it.
     """

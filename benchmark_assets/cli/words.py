@@ -9,7 +9,7 @@ PATH = click.Path(path_type=Path)
 
 
 def holding(restricted: Sequence[str]) -> str:
-    """Disclosure for files that may contain restricted texts: names these texts, if there are any."""
+    """Disclosure for files that may contain restricted texts: names the restricted texts that they do contain."""
     return (
         f"PRIVATE, DO NOT PASS ON; restricted texts in it: {', '.join(restricted)}"
         if restricted

@@ -111,10 +111,11 @@ def hangul(sign: str) -> bool:
 def chunks(text: str, rule: Chunks) -> list[Chunk]:
     """Cut a text at sentence ends into chunks, each with its contexts. White space alone is not a chunk.
 
-    The cut minimizes the number of CJK characters by which chunks exceed the range `rule.least` to `rule.most` or fall
-    short of it, which is 0 if some cut keeps every chunk in the range. Among equal cuts, it prefers chunks that end
-    with a paragraph and sizes near the middle of the range: it minimizes the sum of squared distances from the middle,
-    plus the squared distance from middle to edge for each chunk that ends within a paragraph. Cutting is deterministic.
+    The cut minimizes the total number of CJK characters by which chunks are longer than `rule.most` or shorter than
+    `rule.least`. This total is 0 if some cut keeps every chunk in the range. Among equal cuts, it prefers chunks that
+    end with a paragraph and sizes near the middle of the range: it minimizes the sum of squared distances from the
+    middle, plus the squared distance from middle to edge for each chunk that ends within a paragraph. Cutting is
+    deterministic.
     """
     ends = sentence_ends(text)
     starts = [0, *ends][:-1]
@@ -132,9 +133,9 @@ def chunks(text: str, rule: Chunks) -> list[Chunk]:
 def before(text: str, at: int, starts: Sequence[int], bounds: tuple[int, int]) -> str:
     """The context before an offset of a text, without surrounding white space.
 
-    Among the stretches that end at the offset and have a number of CJK characters within the bounds, this is the
-    longest that begins at the beginning of a sentence, else the longest that begins after a clause mark, else the
-    longest. If less text than the lower bound precedes the offset, all of it is the context.
+    The context is a stretch that ends at the offset and whose number of CJK characters is within the bounds: the
+    longest stretch that begins with a sentence, else the longest that begins after a clause mark, else the longest. If
+    less text than the lower bound precedes the offset, all of it is the context.
 
     Parameters
     ----------
@@ -158,7 +159,7 @@ def _context_edge(
 ) -> int:
     """The other edge of the context that begins or ends at an offset (see `before`).
 
-    `signs` has the characters in one direction from the offset, each after the edge of the context up to it.
+    `signs` yields the characters from the offset in one direction, each as (edge of a context ending there, character).
     """
     least, most = bounds
     size, edge, fitting = 0, at, [at] if least == 0 else []

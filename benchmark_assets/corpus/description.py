@@ -22,9 +22,10 @@ class _Section(BaseModel):
 class Text(_Section):
     """The description of the source or of one reference.
 
-    A restricted text is left out of default exports and pages. `edition` is the source's edition, in layouts that have
-    several (bilara: `root/<language>/<edition>`). A reference with a `layout` of its own is a continuous translation,
-    which is aligned to the segments of the source; the following keys are for continuous translations only:
+    A restricted text is left out of default exports and pages. `edition` is the source's edition, in layouts with
+    several editions (bilara: `root/<language>/<edition>`). A reference with a `layout` of its own is a continuous
+    translation, which is aligned to the segments of the source; the following keys are for continuous translations
+    only:
 
     - `root`: folder of the files, by default the corpus's root. Each document has one file.
     - `files`: pattern of their paths, in which `{document}` matches the document's id, `*` any part of a name and `**/`
@@ -49,7 +50,8 @@ class Text(_Section):
 class Sensitivity(_Section):
     """Settings of the sensitivity suite: the number of passages that it damages (0 for none), and the seed of the draw.
 
-    The default, about 850 texts with three translators, is for a first look. A study needs a hundred passages.
+    The default, which gives about 850 texts for three translators, is for a first look. A study needs a hundred
+    passages.
     """
 
     passages: int = Field(default=12, ge=0)
@@ -63,7 +65,7 @@ class Audit(_Section):
     - `bands`: bounds between the bands of drift, ascending; `threshold` is one of them.
     - `judges`: the panel, an odd number of names in the registry. Without judges, nothing is judged.
     - `show_scores`: whether judges see the scores of the output.
-    - `sample`: number of outputs of each model that `seed` draws for people in each band. The panel judges these, too.
+    - `sample`: for each band, number of outputs per model that `seed` draws for people. The panel judges these, too.
     """
 
     threshold: float = Field(default=1.5, ge=0)
@@ -85,7 +87,7 @@ class Audit(_Section):
 
 
 class Rubric(_Section):
-    """Judges, by name in the registry, that score each output of a corpus from 1 to 5 (JP-TL-Bench, appendix C)."""
+    """Judges, named as in the registry, that score each output of a corpus from 1 to 5 (JP-TL-Bench, appendix C)."""
 
     judges: tuple[str, ...] = ()
 
@@ -108,7 +110,7 @@ class Literary(_Section):
 
     - `human`: the reference that outputs are compared with; without it, the corpus is not literary.
     - `glossary`: file of terms (literary.glossary_file).
-    - `extractor`: model of the registry that names the terms of chunks without terms in the glossary.
+    - `extractor`: model of the registry that extracts terms from chunks for which the glossary has none.
     - `ensemble`: the judges, each with one aspect.
     - `orders`: whether judges see every pair in both orders, or in one order that is drawn by a hash.
     - `margin`: balance of votes that a verdict must exceed, in [0, 1).
@@ -152,7 +154,8 @@ class Description(_Section):
 
     - `root`: the folder or file that the layout's reader reads.
     - `references`: references by translator, all in the language that models translate into.
-    - `target`: that language, if there are no references; outputs are then compared only with each other.
+    - `target`: language that models translate into if there are no references; outputs are then compared only with each
+      other.
     - `filters`: thresholds of the filters; without them, every passage is selected.
     - `corrections`: file of manually aligned segments (corpus.corrections).
     - `downloads`: texts that `variorum download` fetches into `root`.

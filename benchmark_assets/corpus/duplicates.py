@@ -94,9 +94,9 @@ class _Remaining:
     """Passages that may still turn out to be near-duplicates, in order of their sizes.
 
     Passages are numbered in the order in which they are visited. If two sets have a similarity of at least t, the ratio
-    of their sizes is at least t, and they differ in at most (1 - t) / (1 + t) of the sum of their sizes. Both bounds
-    exclude most pairs before an exact comparison: the sizes by a binary search, and the number of differing tokens by
-    the number of differing bits, which is a lower bound, first in short signatures made by folding, then in whole ones.
+    of their sizes is at least t, and they differ in at most (1 - t) / (1 + t) of the sum of their sizes. Two tests
+    exclude most pairs before an exact comparison: a binary search over sizes, and a comparison of bit signatures, first
+    folded to be short, then whole. The number of differing bits is a lower bound on the number of differing tokens.
     """
 
     def __init__(self, sets: _Sets, threshold: float) -> None:
@@ -127,7 +127,7 @@ class _Remaining:
             self._sizes_changed()
 
     def like(self, passage: int) -> NDArray[np.int64]:
-        """Possible near-duplicates of a passage: every open passage with a similarity at or above the threshold, and
+        """Candidates for near-duplicates of a passage: all open passages whose similarity reaches the threshold, and
         possibly others."""
         size = int(self.sets.sizes[passage])
         ratio = self.threshold * (1 - SLACK)
@@ -193,7 +193,7 @@ def near_duplicates(passages: pl.DataFrame, threshold: float) -> pl.DataFrame:
 
 
 def _walk(sets: _Sets, threshold: float) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Numbers of the dropped sets, ascending, the first kept set similar to each of them, and their similarity.
+    """Numbers of the dropped sets, ascending; for each, the first similar set that was kept, and the similarity.
 
     Each kept set is compared with all later sets that are still open. So a dropped set is not compared again, and its
     partner is the first similar set that was kept.

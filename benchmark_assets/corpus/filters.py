@@ -166,7 +166,7 @@ def _measured(sources: pl.DataFrame, references: pl.DataFrame, expected: int) ->
 
 
 def _by_reference(sources: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
-    """Measures of each reference, and its `passage` and `text`; `characters` is null for a reference without text."""
+    """Passage, text and measures of each reference; `characters` is null for a reference without text."""
     paired = references.join(sources.select("passage", source="segments"), on="passage", maintain_order="left")
     uneven = paired.filter(pl.col("segments").list.len() != pl.col("source").list.len())
     for passage, translator in uneven.select("passage", "translator").head(1).iter_rows():
@@ -219,7 +219,7 @@ def repeating_segments(reference: Sequence[str | None], source: Sequence[str]) -
     PaliBench describes the filter in a single sentence (section 3.4); it dropped 671 of 4,003 passages. In Sujato's
     translation, which the translator divided into segments himself, a segment contains another one in 294 passages. The
     source repeats itself in all of these, so none is counted here. If a segment is deliberately replaced by its
-    neighbor's text or the end of it, four of five cases are counted; in the fifth, the two sources are similar.
+    neighbor's text or the end of it, four of five cases are counted; in the others, the two sources are similar.
     """
     letters = [normalized(segment or "") for segment in reference]
     long_enough = (i for i, text in enumerate(letters) if len(text) >= REPEATED)

@@ -17,7 +17,7 @@ class Reference:
     """One translator's rendering of a passage.
 
     `segments` is parallel to the passage's segments: None for an untranslated segment, '' where the source segment is
-    empty. `flag` is a note of the corpus on this text, such as 'partial'.
+    empty. `flag` is the corpus's own remark on this text, such as 'partial'.
     """
 
     translator: str
@@ -47,8 +47,8 @@ class Aside:
     """An addition to a continuous text that does not belong to the text itself.
 
     `kind` is 'heading', 'footnote', 'note' (of an editor) or 'number' (of a paragraph or verse). `at` is its offset in
-    the text, in characters; for a footnote, the offset of its mark. `text` is its content; if the file has only the
-    mark of a footnote, the mark.
+    the text, in characters; for a footnote, the offset of its mark. `text` is its content, or the mark
+    of a footnote whose content is not in the file.
     """
 
     kind: str

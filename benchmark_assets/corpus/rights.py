@@ -16,7 +16,7 @@ from resources.warehouse import Warehouse
 
 
 class Disclosure(NamedTuple):
-    """The texts of a corpus that may be shown, and those that are left out.
+    """Which texts of a corpus may be shown, and which are left out.
 
     - `rights`: rights in the texts, as returned by `rights_of`.
     - `hidden`: translators whose texts are left out; '' for the source.
@@ -42,7 +42,7 @@ class Disclosure(NamedTuple):
         Parameters
         ----------
         outputs
-            Columns `passage` and `text`, null where the model refused.
+            Columns `passage` and `text` (null where the model refused).
         """
         texts = dict(self.secrets.group_by("passage").agg("text").iter_rows())
         flags = [
@@ -55,7 +55,7 @@ class Disclosure(NamedTuple):
 def disclosure(
     warehouse: Warehouse, corpus: str, translators: Iterable[str], passages: pl.DataFrame, private: bool
 ) -> Disclosure:
-    """The disclosure for passages of a corpus.
+    """Decide which texts of a corpus's passages may be shown.
 
     Parameters
     ----------

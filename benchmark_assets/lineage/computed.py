@@ -10,10 +10,10 @@ import polars as pl
 class Computed(NamedTuple):
     """The result of an asset for its stale partitions.
 
-    `tables` maps each table of the asset, even an empty one, to its rows: the asset's partition columns and the table's
-    own, without provenance. `failures` has the partition columns and `error`, one row per failed partition; None if no
-    partition failed. `notes` maps tables to rows about the computation itself; they are stored like `tables`, but do
-    not affect the partition's version.
+    `tables` maps each table of the asset, even an empty one, to its rows, which have the asset's partition columns and
+    the table's own columns, but no provenance. `failures` has the partition columns and `error`, one row per failed
+    partition; None if no partition failed. `notes` maps tables to rows about the computation itself; they are stored
+    like `tables`, but do not affect the partition's version.
     """
 
     tables: Mapping[str, pl.DataFrame]

@@ -38,8 +38,8 @@ SOUND = "sound"
 class Input(NamedTuple):
     """Versions of an upstream asset, and the storage ids of the events that reported them.
 
-    `on` lists the dimensions that it shares with the downstream asset. `rows` has the columns `on`, `version` and
-    `pointer`, one row per combination of keys.
+    `on` lists the dimensions that the upstream asset shares with the downstream one. `rows` has the columns `on`,
+    `version` and `pointer`, one row per combination of keys.
     """
 
     key: dg.AssetKey
@@ -48,7 +48,7 @@ class Input(NamedTuple):
 
 
 def reported(output_name: str = "result") -> dg.Output[None]:
-    """The output of an asset that has reported its partitions: Dagster records no other event, but runs later steps."""
+    """The output of an asset that has already reported its partitions: Dagster adds no event, but runs later steps."""
     return dg.Output(None, output_name=output_name, metadata={SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION: True})
 
 
@@ -72,7 +72,7 @@ def report(
     inputs
         Upstream assets with their versions.
     metadata, last_metadata
-        Metadata of every event, and additional metadata that is listed first in the last event.
+        Metadata of every event, and additional metadata of the last event only, where it is listed first.
     """
     for source in inputs:
         name = source.key.to_user_string()
@@ -113,7 +113,8 @@ def dagster_records(
 ) -> pl.DataFrame:
     """Dagster's records of partitions: columns of `KEYS`, `reported_version` and `failed`.
 
-    `reported_version` is the latest version, null if none was reported. `failed` tells whether the last run failed.
+    `reported_version` is the latest version, null if none was reported. `failed` tells whether a partition's last run
+    failed; it is false for an asset without partitions.
     """
     dims = dimensions(partitions_def)
     if partitions_def is None:

@@ -82,16 +82,16 @@ def refresh(
     settings
         Everything that determines the result, except the inputs and the code version.
     describe
-        Returns metadata for Dagster's UI. Called once, after the rows are stored; attached to every reported partition.
+        Returns metadata for Dagster's UI, attached to every reported partition. Called once, after the rows are stored.
     cost
         Estimates the model calls that `compute` would make for stale partitions; None if it makes none.
     sparse
         Whether it is normal that no partition of a run applies: most corpora have no labels, for example.
     partial
-        Whether an input that was never materialized counts as empty (see `assess`).
+        Whether an unpartitioned input that was never materialized counts as empty (see `assess`).
     draw
-        Returns plots for Dagster's UI. Called once, after the rows are stored. Attached only to the last reported
-        partition, the one on the asset's page, because a plot takes as much space as ten events.
+        Returns plots for Dagster's UI. Called once, after the rows are stored. The plots are attached only to the last
+        reported partition, the one on the asset's page, because a plot takes as much space as ten events.
 
     Returns
     -------
@@ -253,7 +253,8 @@ def _with_row_counts(rows: pl.DataFrame, partitions: pl.DataFrame, dims: list[st
 def _removals(
     warehouse: Warehouse, tables: Sequence[str], obsolete: pl.DataFrame, dims: list[str]
 ) -> list[Replacement]:
-    """Replacements that remove partitions from an asset's tables, its own first, and from `materialization`."""
+    """Replacements that remove an asset's obsolete partitions from its `tables`, beginning with its own table, and from
+    `materialization`."""
     states = obsolete.select(pl.lit(tables[0]).alias("asset"), *KEYS)
     partitions = obsolete.select(dims) if dims else None
     empty = {table: warehouse.empty(table) for table in tables}
@@ -271,7 +272,7 @@ def _run_partitions(context: dg.AssetExecutionContext, dims: list[str]) -> pl.Da
 
 
 def _versions(tables: Mapping[str, pl.DataFrame], partitions: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
-    """Columns of `KEYS` and `version`: a hash of each partition's rows over all tables, independent of row order."""
+    """Columns of `KEYS` and `version`: a hash of each partition's rows in all tables, independent of row order."""
     keys = list(partitions.select(dims).iter_rows()) if dims else [()]
     hashes = {key: blake2b(digest_size=16) for key in keys}
     for table, rows in sorted(tables.items()):
@@ -288,7 +289,7 @@ def _replacements(
     tables: Mapping[str, pl.DataFrame], written: pl.DataFrame, skipped: pl.DataFrame, dims: list[str], name: str
 ) -> list[Replacement]:
     """Replacements for the partitions in `written`. Rows of partitions in `skipped` are left out; the warehouse refuses
-    rows of any other partition."""
+    rows of partitions that are in neither."""
     if not dims:
         fingerprint = pl.lit(written["fingerprint"][0]).alias("fingerprint")
         replacements = [

@@ -64,8 +64,8 @@ def assess(
     partitions
         Partitions to classify: columns of `KEYS`, '' for dimensions that the asset lacks.
     partial
-        Whether an input that is read as a whole counts as empty if it was never materialized; for assets that need not
-        wait for all inputs.
+        Whether an unpartitioned input that was never materialized counts as empty; for assets that need not wait for
+        all inputs.
     """
     if isinstance(settings, str):
         applicable = partitions.select(*KEYS, settings=pl.lit(settings))
@@ -100,7 +100,7 @@ def assess(
 
 
 def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims: list[str], partial: bool) -> Input:
-    """Versions of an upstream asset for an asset with the dimensions `dims`, aggregated over all other dimensions.
+    """Versions of an upstream asset by the dimensions that it shares with `dims`, aggregated over its other dimensions.
 
     `pointers` has the upstream asset's dimensions and `pointer`; `states` are rows of `materialization`.
     """

@@ -117,7 +117,7 @@ def literary_score(
     """Score of a model against the human translator of each corpus, over all aspects and by aspect; 50 is parity.
 
     The scores of a model that is no longer registered are kept under their former contract. So are all scores of a
-    model if a corpus that it was judged on has an ensemble with a judge that is no longer registered.
+    model that was judged on a corpus whose ensemble has a judge that is no longer registered.
     """
     corpora, contracts = literary(warehouse), _contracts(warehouse, systems.provider)
 

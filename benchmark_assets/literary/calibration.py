@@ -84,9 +84,9 @@ def calibration(
 
     Returns
     -------
-    One row for each seat alone, on the pairs that it voted on, with its weight among the best weights over all pairs;
-    and one row each for the ensemble with equal weights, with the weights in use, and with the best weights. The
-    row of the best weights is cross-validated: its verdicts use weights chosen on other passages. It is missing if
+    One row for each seat alone, on the pairs that it voted on; its weight is taken from the best weights over all
+    pairs. One row each for the ensemble with equal weights, with the weights in use, and with the best weights. The
+    row for the best weights is cross-validated: its verdicts use weights chosen on other passages. It is missing if
     there are fewer than two passages. Seats and ensembles decide by the corpus's margin.
     """
     pairs = against_people(literary.ensemble, votes, labels)
@@ -158,8 +158,8 @@ def out_of_fold(pairs: CastVotes, margin: float) -> Floats | None:
 
 
 def folds(passages: Sequence[str]) -> list[int]:
-    """The fold of each pair, given its passage: `FOLDS` folds of about equal size, or one for each passage if there are
-    fewer passages. Assigned by a hash, so that neighboring passages of a work fall into different folds."""
+    """The fold of each pair, given its passage. There are `FOLDS` folds of about equal size, or one for each passage if
+    there are fewer passages. A hash assigns passages to folds, so that neighboring passages of a work are spread."""
     ordered = sorted(set(passages), key=digest)
     fold_of = {passage: number % FOLDS for number, passage in enumerate(ordered)}
     return [fold_of[passage] for passage in passages]

@@ -141,7 +141,7 @@ class AspectVotes(OutputStudy[Bench]):
         yield row
 
     def fault(self, item: Item, verdict: Verdict[Preference]) -> str:
-        """The error of a failed call with its seat; '' if the call did not fail."""
+        """The seat and the error of a failed call; '' if the call did not fail."""
         return f"{item.key['judge']} on {item.key['aspect']}: {verdict.error}" if verdict.error else ""
 
 
@@ -210,7 +210,7 @@ def cast_by(seats: Sequence[Seat], votes: pl.DataFrame) -> tuple[pl.DataFrame, F
 
 
 def verdicts(votes: pl.DataFrame, literary: Literary, aspect: str = "") -> pl.DataFrame:
-    """Verdicts of an ensemble on outputs: LiTERatE, Scoring Methodology.
+    """Verdicts of an ensemble on outputs (LiTERatE, Scoring Methodology).
 
     Parameters
     ----------

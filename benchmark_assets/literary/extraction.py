@@ -126,8 +126,8 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
                 yield Group(others, fault, str(fault))
 
     def items(self, partitions: pl.DataFrame, how: tuple[str, Extraction]) -> Iterator[Item]:
-        """One item for each passage, with its source and human translation. A passage needs no question if its terms
-        are in the file, or if it has no human translation."""
+        """One item for each passage, with its source and human translation. No question is asked if the passage is in
+        the file or has no human translation, or if the corpus has no extractor."""
         human, extraction = how
         sources = dict(self.warehouse.read("source_text", partitions, ["passage", "text"]).iter_rows())
         rendered = renderings(self.warehouse, partitions).filter(translator=human)

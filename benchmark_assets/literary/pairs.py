@@ -70,8 +70,8 @@ class SentPair(NamedTuple):
 
 
 class PairCounts(NamedTuple):
-    """Result of an import: numbers of new labels (`taken`), of `unchanged` and `replaced` labels, and of rows without a
-    label (`open`)."""
+    """Result of an import: `taken`, `unchanged` and `replaced` count new, unchanged and replaced labels; `open` counts
+    rows without a label."""
 
     taken: int
     unchanged: int
@@ -234,7 +234,7 @@ def _check_name(warehouse: Warehouse, file: Path, annotator: str, others: Iterab
 
 
 def _identity(file: Path, row: int, pair: str) -> tuple[str, str, str]:
-    """The key, the hash of the texts and the annotator in a cell of the column `pair`."""
+    """Split a cell of the column `pair` into the key of the pair, the hash of its texts, and the annotator."""
     key, _, rest = pair.partition("-")
     texts, _, annotator = rest.partition("-")
     if len(key) != _DIGITS or len(texts) != _DIGITS or not annotator:

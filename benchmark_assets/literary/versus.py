@@ -48,7 +48,7 @@ def shown(context: Mapping[str, Any], a: str, b: str, aspect: str) -> dict[str, 
     ----------
     context
         `source`; `previous` and `next`, the source text before and after it ('' if there is none); and `glossary`, a
-        list of objects of `term`, `translation` and, if known, `gender`.
+        list of objects with `term`, `translation` and, if known, `gender`.
     a, b
         The translations shown as A and as B.
     aspect

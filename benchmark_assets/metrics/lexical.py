@@ -29,7 +29,7 @@ TOGETHER = 100  # most candidates per block from one item: the memory for counti
 
 
 class _Item(NamedTuple):
-    """Candidates of one item and its references."""
+    """The candidates and references of one item."""
 
     rows: list[int]  # row numbers of the candidates in the frame
     candidates: list[str]

@@ -33,7 +33,7 @@ class Measure(NamedTuple):
         Maps rows of scores to additive statistics, shape (rows, statistics). The first statistic is 1 for rows that
         have a score; all statistics are 0 for other rows.
     score
-        Maps sums of statistics, shape (n, statistics), to scores, shape (n,). Each sum includes a scored row.
+        Maps sums of statistics, shape (n, statistics), to scores, shape (n,). Each sum must include a scored row.
     proportion
         Whether the measure is a share of rows. The second statistic is then 1 for rows with the property.
     """
@@ -45,7 +45,7 @@ class Measure(NamedTuple):
     proportion: bool = False
 
     def of(self, sums: Floats) -> Floats:
-        """Scores from sums of statistics, shape (..., statistics) to (...); NaN without a row with a score."""
+        """Scores from sums of statistics, shape (..., statistics) to (...); NaN if no row has a score."""
         present = sums[..., 0] > 0
         scores = np.full(present.shape, np.nan)
         if present.any():
@@ -55,8 +55,8 @@ class Measure(NamedTuple):
     def interval(self, sums: Floats, resampled: Floats) -> tuple[float, float]:
         """95 % interval of the score: Wilson's for a proportion, otherwise percentiles of the resamples.
 
-        `sums` are the statistics of at least one row with a score, shape (statistics,), `resampled` the scores of
-        resamples, shape (resamples,).
+        `sums`, shape (statistics,), are sums of statistics that include a row with a score; `resampled`, shape
+        (resamples,), are the scores of the resamples.
         """
         return wilson(int(sums[1]), int(sums[0])) if self.proportion else percentile_interval(resampled)
 
@@ -77,7 +77,8 @@ class Panel(NamedTuple):
 def panel(scores: pl.DataFrame, measures: Iterable[Measure]) -> Panel:
     """Arrange the scores of systems on one corpus in arrays.
 
-    `scores` has columns `kind`, `system`, `passage`, `references` and those of the measures, one row per scored output.
+    `scores` has the columns `kind`, `system`, `passage` and `references` and the columns of the measures, one row per
+    scored output.
     """
     passages = scores["passage"].unique().sort()
     counts = scores.group_by("kind", "system").agg(mean_references=pl.col("references").mean())

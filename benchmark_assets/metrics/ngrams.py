@@ -43,13 +43,13 @@ def matched_ngrams(
     Yields
     ------
     For each n, numbers of shared n-grams, shape (candidates, references, items), or (candidates, 1, items) if pooled.
-    Of the two counts of a shared n-gram, the smaller one is added.
+    Each shared n-gram contributes the smaller of its two counts.
 
     Notes
     -----
-    An n-gram is identified by the number of its first n - 1 tokens and its last token. N-grams are renumbered for each
-    n, so that numbers stay small and unique. An n-gram that no reference or no candidate of an item has is dropped,
-    because no longer n-gram that begins with it can be shared.
+    An n-gram is identified by the number of the (n - 1)-gram at its beginning and by its last token. N-grams are
+    renumbered for each n, so that numbers stay small and unique. An n-gram that no reference or no candidate of an item
+    has is dropped, because candidate and reference cannot share any extension of it.
     """
     kinds, tokens = _renumbered(tokens, int(tokens.max(initial=0)) + 1)
     texts = np.repeat(np.arange(len(lengths)), lengths)

@@ -49,7 +49,7 @@ def differences(statistics: Floats, measure: Measure) -> pl.DataFrame:
     The bootstrap test is sacrebleu's (Riezler and Maxwell 2005): p is the share of resamples whose difference deviates
     from the mean of all resamples by at least the observed difference. Approximate randomization (Noreen 1989)
     exchanges the outputs of the two systems in random passages: p is the share of trials with a difference of at least
-    the observed size. For n passages there are 2**n - 1 exchanges besides the observed assignment; if that is at most
+    the observed size. For n passages there are 2**n - 1 exchanges besides the observed assignment; if these are at most
     `TRIALS`, each is tried once, and the test is exact. Both tests count ties as hits, so equal systems have p = 1.
     """
     present = statistics[:, :, 0] > 0
@@ -85,7 +85,7 @@ def differences(statistics: Floats, measure: Measure) -> pl.DataFrame:
 def exchanges(passages: int) -> NDArray[np.uint8]:
     """Whether two systems keep (1) or exchange (0) their outputs of each passage, shape (trials, passages).
 
-    All patterns but the one that exchanges nothing, if they are at most `TRIALS`; else `TRIALS` random patterns.
+    All patterns but the one that exchanges nothing, if there are at most `TRIALS`; else `TRIALS` random patterns.
     """
     if 2**passages - 1 <= TRIALS:
         patterns = np.arange(2**passages - 1)
@@ -118,9 +118,9 @@ def clusters(ahead: NDArray[np.bool_]) -> list[int]:
 
     Returns
     -------
-    The number of each system's cluster, from 1. A new cluster begins at a system if every system above it is
-    significantly better than it and every system below it: WMT's rule since 2017. Two systems in
-    a cluster may differ significantly if systems ranked between them do not.
+    The number of each system's cluster, from 1. By WMT's rule since 2017, a cluster ends after a system if
+    this system and all systems above it are significantly better than all systems below it. Two systems in a cluster
+    may differ significantly if systems ranked between them do not.
     """
     starts = [at > 0 and bool(ahead[:at, at:].all()) for at in range(len(ahead))]
     return [1 + sum(starts[: at + 1]) for at in range(len(starts))]

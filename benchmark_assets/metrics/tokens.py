@@ -18,7 +18,7 @@ _CHRF = CHRF()
 
 
 class Vocabulary(dict[str, int]):
-    """Numbers of words and of their tokens; new words are added at first use, and `cut` divides a word into tokens."""
+    """Numbers words as they first occur, and keeps the token numbers of each. `cut` divides a word into tokens."""
 
     def __init__(self, cut: Callable[[str], list[str]]) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
 """Adaptive judging: choose the next pairs and decide when to stop, so that fewer calls give the same LT or place.
 
-Here: the order of pairs, and the distance between the strength from the judged pairs and the strength from all pairs.
+Here: the order of pairs, and how far the strength from the judged pairs may lie from the strength from all pairs.
 Not here: asking (matches), reported scores (scores).
 """
 
@@ -106,7 +106,7 @@ def places(matches: pl.DataFrame, open_pairs: pl.DataFrame, strengths: Mapping[s
 def interval(
     matches: pl.DataFrame, open_pairs: pl.DataFrame, strengths: Mapping[str, float]
 ) -> tuple[float, float, float]:  # fmt: skip
-    """95 % prediction interval, from `matches`, of the log-strength of the candidate once all pairs are judged.
+    """95 % prediction interval, from `matches`, of the log-strength that the candidate has once all pairs are judged.
 
     Returns
     -------

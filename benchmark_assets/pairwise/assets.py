@@ -54,7 +54,7 @@ def pairwise_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Scores of a model against the anchors of each base set, in a separate fit for each: win rate and LT by slice.
+    """Scores of a model against the anchors of each base set, fitted separately: win rate and LT by slice.
 
     The scores of a model that is no longer registered are kept under their former contract. So are the scores of a
     model that was compared with a base set whose judge is unknown.

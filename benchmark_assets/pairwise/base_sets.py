@@ -302,7 +302,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def records(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The lines of a JSON lines file: each with its place in the file (`line 3`) and its object.
+    """The objects in a JSON lines file, each preceded by its place in the file (`line 3`).
 
     Raises
     ------

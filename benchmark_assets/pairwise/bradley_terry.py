@@ -1,6 +1,6 @@
 """Strengths of systems from counts of wins: the Bradley–Terry model by maximum likelihood.
 
-Here: the fit, with all systems free or with fixed anchors, the test whether it exists, and the scales LT and EN. Not
+Here: the fit, with all systems free or with fixed anchors; the test of whether a fit exists; the scales LT and EN. Not
 here: counting wins, slices, intervals (scores), the choice of pairs (adaptive).
 """
 
@@ -49,7 +49,7 @@ def fit(wins: Floats) -> Floats:
     Maximizes Σ_ij w_ij ln σ(θ_i - θ_j) - α Σ_i θ_i², α = `PENALTY`: the objective of choix's `opt_pairwise`, and so of
     JP-TL-Bench, section 4.4. It depends on the matches only through the sums w_ij, so there is no loop over matches.
     Newton steps are damped by ln(1 + d) / d, with d the largest change of a difference of strengths (Sun and Tran-Dinh
-    2019). They converge from any start, and quadratically close to the maximum.
+    2019). They converge from any start, and quadratically near the maximum.
     """
     size = wins.shape[-1]
     tables = wins.reshape(-1, size, size)

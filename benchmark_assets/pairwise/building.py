@@ -1,7 +1,7 @@
 """Building a base set: the pool of systems, the judgments between them, the choice of anchors, the folder.
 
 Here: the choice of anchors from a pool, and the report on an imported set. Not here: the format of the folder and its
-checks (base_sets), the question to the judge (comparing), items of pairs (matches), strengths (bradley_terry).
+checks (base_sets), the question to the judge (comparing), making items from pairs (matches), strengths (bradley_terry).
 
 A system is a model with outputs, or a human translator of complete references (`translator:NAME`).
 """
@@ -428,9 +428,10 @@ def write_base_set(folder: Path, manifest: base_sets.Manifest, outputs: pl.DataF
 class Report(NamedTuple):
     """Scores of the anchors of a base set against each other.
 
-    `anchors` has the rows of `anchor_score`, overall first, and in each slice from the highest overall win rate to the
-    lowest. `spread` is the result of the function `spread`. `contract` and `signature` state what the numbers depend
-    on. `problem` says why no finite strengths exist overall, or how many resamples lack them, and is otherwise None.
+    `anchors` has the rows of `anchor_score`: the slice 'overall' comes first, and each slice lists the anchors from the
+    highest overall win rate to the lowest. `spread` is the result of the function `spread`. `contract` and `signature`
+    state what the numbers depend on. `problem` says why no finite strengths exist overall, or how many resamples
+    lack them; it is otherwise None.
     """
 
     anchors: pl.DataFrame

@@ -1,7 +1,7 @@
 """Comparisons of outputs with the anchors of base sets, as items and rows.
 
-Here: the base sets of an output, its pairs with anchors, the determinants of a comparison. Not here: comparing two
-texts (comparing), base sets themselves (base_sets), strengths (scores), the pairs of adaptive mode (rounds).
+Here: the base sets and anchors that an output is compared with, and what a comparison depends on. Not here: comparing
+two texts (comparing), base sets themselves (base_sets), strengths (scores), the pairs of adaptive mode (rounds).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,9 +57,10 @@ class Comparisons(OutputStudy[Contest]):
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Contest]]:
         """The contests of outputs with each base set, by model, base set and corpus.
 
-        Two kinds of outputs have no contest with a base set: those of its anchors, because the judgments between
-        anchors are frozen, and those for a passage whose source has changed since the anchors translated it. If the
-        judge of a base set may not judge the model, or differs from the judge of the anchors, the group has that error.
+        Two kinds of outputs have no contest with a base set: outputs of its anchors, because the judgments between
+        anchors are frozen, and outputs for a passage whose source has changed since the anchors translated it. If the
+        judge of a base set may not judge the model, or differs from the judge of the anchors, the group has a BadInput
+        in place of a contest.
         """
         read = self.warehouse.read
         items = read("base_set_item", partitions.select("passage"), ["passage", "base_set", "source_hash"])
@@ -150,7 +151,7 @@ class Comparisons(OutputStudy[Contest]):
         yield {"winner": winner(item, verdict), "excluded": verdict.abstention, "asked": verdict.asked}
 
     def fault(self, item: Item, verdict: Verdict[Side]) -> str:
-        """The error of a failed call with its base set and anchor; '' if the call did not fail."""
+        """The base set, the anchor and the error of a failed call; '' if the call did not fail."""
         return f"{item.key['base_set']} {item.key['anchor']}: {verdict.error}" if verdict.error else ""
 
 

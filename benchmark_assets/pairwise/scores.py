@@ -329,7 +329,7 @@ def _omitted(strengths: Floats) -> str | None:
 
 
 def _interval(values: Floats) -> list[float | None]:
-    """Value and bounds of its interval, None for NaN; no interval if more than half of the resamples are NaN.
+    """A value and the bounds of its interval; None for NaN. No bounds if more than half of the resamples are NaN.
 
     `values` are those of the sample and of each resample, shape (1 + RESAMPLES,).
     """

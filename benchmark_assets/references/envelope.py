@@ -14,7 +14,7 @@ PRECISION = 1e-6
 
 
 class Envelope(NamedTuple):
-    """The envelopes of passages. The leading axes (...) are those of the array of references before its last two axes.
+    """The envelopes of passages. The leading axes (...) are all axes of the array of references except the last two.
 
     Attributes
     ----------

@@ -73,10 +73,10 @@ def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFram
         Columns of `RANK`: one row for each system and each measure of `RANKED` that at least one model has, and one per
         system for `mean_rank`, whose `value` is the system's mean rank over the measures that it has. Ranks are among
         models; a translator gets the rank that a model with the same score would have. Models with the same number in
-        `cluster` belong to the same cluster (see `significance.clusters`); null for translators.
+        `cluster` belong to the same cluster (see `significance.clusters`); `cluster` is null for translators.
     agreement
         Columns of `CONCORDANCE`: 'tau_b' of each pair of measures, and 'W' of all measures over the models that have
-        every measure. Null if a measure ties all models.
+        every measure. A 'tau_b' is null if either measure ties all models, 'W' only if every measure does.
     """
     ranks: list[tuple[object, ...]] = []
     agreement: list[tuple[object, ...]] = []

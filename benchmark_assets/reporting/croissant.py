@@ -59,7 +59,8 @@ CONTEXT = {
 class About(NamedTuple):
     """Facts about a package that its records state.
 
-    `licences` are those of the texts that may be passed on, `languages` the codes of all languages in the package.
+    `licences` has the licences of the texts that may be passed on, `languages` the codes of all languages in the
+    package.
     """
 
     corpus: str

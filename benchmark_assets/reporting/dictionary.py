@@ -46,7 +46,7 @@ def entries(tables: Mapping[str, pl.DataFrame]) -> list[Entry]:
 
 
 def title(file: str) -> str:
-    """Description of a package file, named without its extension, from the catalogue."""
+    """The catalogue's description of a package file. `file` is its name without the extension."""
     return catalogue.packaged(file)[0].meaning
 
 

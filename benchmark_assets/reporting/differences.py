@@ -1,8 +1,8 @@
 """Compare two packages of a corpus, or of the task results: changes in method, texts, passages, models and scores.
 
 Here: reading packages, and the comparison. Not here: the tests (metrics.significance), writing packages (export).
-Packages are compared rather than warehouses because people keep and share them: to compare with the numbers of a
-paper, no warehouse, no lock and no restricted text is needed.
+Packages are compared, not warehouses, because people keep and share packages: a comparison with the numbers of a paper
+needs no warehouse, no lock and no restricted text.
 """
 
 import json
@@ -190,7 +190,7 @@ def page(changes: Differences) -> str:
 
 
 def _further(old: Package, new: Package) -> pl.DataFrame:
-    """Compare the scores with intervals that are in both packages; columns of `BESIDE`."""
+    """Differences between scores that have an interval and are in both packages, in the columns of `BESIDE`."""
     parts = [pl.DataFrame(schema=BESIDE)]
     for table, (name, system, of, value, method) in FURTHER.items():
         if table not in old.tables or table not in new.tables:
@@ -239,7 +239,7 @@ def _changed_texts(old: Package, new: Package) -> dict[str, list[str]]:
 
 
 def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
-    """Paired differences of each model's scores, columns of `SCORES`; `other_texts`: whether any text changed."""
+    """Differences between each model's new and old scores (`SCORES`); `other_texts` says whether any text changed."""
     scores = [_scores(package).with_columns(system=pl.lit(name)) for package, name in ((new, "new"), (old, "old"))]
     all_scores = pl.concat(scores, how="diagonal_relaxed")
     models = sorted(set(scores[0]["model"]) & set(scores[1]["model"]))
@@ -277,7 +277,7 @@ def _scores(package: Package) -> pl.DataFrame:
 
 
 def _apart(old: Package, new: Package, model: str) -> set[str]:
-    """Measures of a model whose method differs between the two packages, by the signatures on their leaderboards."""
+    """Measures that the two packages computed differently for a model, by the signatures on their leaderboards."""
     boards = (each.tables["leaderboard"].filter(kind="model", system=model) for each in (old, new))
     before, after = ({part for signature in board["signature"] for part in signature.split("; ")} for board in boards)
     all_measures = {measure.name for measure in RANKED}

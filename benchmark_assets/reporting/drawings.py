@@ -25,7 +25,7 @@ SIGNIFICANT, INSIGNIFICANT = "p < 0.05, corrected", "not significant"
 
 
 def _of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> Callable[[Warehouse], Drawn]:
-    """Make a function that yields charts of `sections` for each corpus: only charts whose first source is `asset`."""
+    """Make a function that yields, for each corpus, the charts in `sections` whose first source is `asset`."""
 
     def draw(warehouse: Warehouse) -> Drawn:
         home = _home(warehouse)
@@ -37,7 +37,7 @@ def _of_corpora(asset: str, *sections: Callable[[Home, str], list[Exhibit]]) -> 
 
 
 def _of_all(section: Callable[[Home], list[Exhibit]], asset: str) -> Callable[[Warehouse], Drawn]:
-    """Make a function that yields charts of a cross-corpus section: only charts whose first source is `asset`."""
+    """Make a function that yields the charts in a cross-corpus section whose first source is `asset`."""
     return lambda warehouse: _charts(section(_home(warehouse)), asset, "")
 
 
@@ -68,7 +68,7 @@ def _by_corpus(table: str, draw: Callable[[pl.DataFrame], charts.Spec], title: s
 def _ranges(
     rows: pl.DataFrame, table: str, name: str, panel: pl.Expr, row: pl.Expr, kind: pl.Expr
 ) -> pl.DataFrame:  # fmt: skip
-    """Like `plotted`, but for a value without an interval, both ends of the interval are the value itself."""
+    """Like `plotted`, but a value without an interval has itself as `low` and `high`."""
     plot_rows = plotted(rows, table, name, row, kind, panel)
     return plot_rows.with_columns(pl.coalesce("low", "value"), pl.coalesce("high", "value"))
 
@@ -83,7 +83,7 @@ def _agreement(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _differences(rows: pl.DataFrame) -> charts.Spec:
-    """Differences in similarity of pairs of models, or of pairs of systems if there are fewer than two models."""
+    """Differences in similarity between models, or between all systems if there are fewer than two models."""
     rows = rows.filter(measure="sim_best").sort("difference", descending=True)
     models = rows.filter(kind="model", other_kind="model")
     rows = models if len(models) else rows
@@ -123,7 +123,7 @@ def _shared(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _detection(rows: pl.DataFrame) -> charts.Spec:
-    """AUC of drift in the detection of damaged translations, by severity and kind of damage."""
+    """AUC of drift as a detector of damaged translations, by severity and kind of damage."""
     rows = rows.filter(pl.col("metric") == "drift", pl.col("auc").is_not_null(), pl.col("severity") > 0)
     means = rows.group_by("kind").agg(mean=pl.col("auc").mean())
     rows = rows.join(means, on="kind").sort("severity", "mean", "kind", descending=[False, True, False])
@@ -152,7 +152,7 @@ def _marks(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _adherence(rows: pl.DataFrame) -> charts.Spec:
-    """Adherence to the glossary of each model, and of the human translations of the same chunks."""
+    """Glossary adherence of each model, and of the human translations of the same chunks."""
     rows = rows.sort("adherence", descending=True, nulls_last=True)
     models = _ranges(rows, "adherence_summary", "adherence", pl.lit(""), pl.col("model"), pl.lit("model"))
     share = 100 * pl.col("human_adherence")

@@ -54,7 +54,7 @@ translation of the passage.
 class WrittenSharedTask(NamedTuple):
     """Content of a written test set.
 
-    `incomplete` names the systems left out because they lack passages, `left_out` the restricted texts left out.
+    `incomplete` names the systems left out because they lack outputs; `left_out` names the restricted texts left out.
     """
 
     passages: int
@@ -162,7 +162,7 @@ def _lines(
 
 
 def _texts_by(rows: pl.DataFrame, name: str) -> dict[str, dict[str, str]]:
-    """Texts by the value of a column (in alphabetical order) and passage."""
+    """For each value of the column `name`, in alphabetical order: its texts by passage."""
     groups = rows.sort(name).group_by([name], maintain_order=True)
     return {str(value): dict(group.select("passage", "text").iter_rows()) for (value,), group in groups}
 

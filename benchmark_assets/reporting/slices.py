@@ -23,7 +23,7 @@ SLICE = pl.Schema({
 
 
 def measured(warehouse: Warehouse) -> pl.DataFrame:
-    """Input of `slices`: every passage with a complete reference, its lengths in characters, and its human spread."""
+    """Passages with a complete reference, their source length, mean reference length (characters) and human spread."""
     references = warehouse.read("reference", columns=["passage", "text", "complete"]).filter("complete")
     lengths = references.group_by("passage").agg(reference_length=pl.col("text").str.len_chars().mean())
     sources = warehouse.read("source_text", columns=["corpus", "passage", "document", "text"])

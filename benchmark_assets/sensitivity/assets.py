@@ -30,7 +30,7 @@ KEY = ["passage", "translator", "kind", "severity"]
     deps=["source_text", reference],
 )  # fmt: skip
 def damaged_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Human translations of a sample of each corpus, damaged by rule: every kind and severity that applies."""
+    """Human translations of a sample of each corpus, damaged by rules, in each kind and severity that applies."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         return Computed({"damaged_text": damaged(warehouse, stale)})
@@ -45,7 +45,7 @@ def damaged_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 def damaged_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
 ) -> dg.Output[None]:
-    """Scores of the sound and damaged translations of the sample against the other translators of their passage."""
+    """Scores of the sample's sound and damaged translations against the other human translations of their passage."""
 
     def compute(stale: pl.DataFrame) -> Computed:
         references = warehouse.read("reference", stale).filter("complete")

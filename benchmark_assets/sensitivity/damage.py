@@ -42,8 +42,8 @@ grammatically."""
 
 
 class Damaged(NamedTuple):
-    """A damaged text and its `extent`: the number of characters removed or inserted, divided by the length of the sound
-    text. The extent is above 1 if the inserted text is longer than the sound text."""
+    """A damaged text and its `extent`: the number of characters removed or inserted (in each edit, the greater of the
+    two), divided by the length of the sound text. It is above 1 if the inserted text is longer than the sound text."""
 
     text: str
     extent: float
@@ -90,8 +90,8 @@ def damage(text: str, kind: str, severity: int, key: str, material: Material) ->
     kind
         One of `KINDS`.
     severity
-        One of `SEVERITIES`. For the kinds in `STRETCHES` and `term`, the share in `DOSES` is damaged. For negations,
-        agents and numbers, the severities are one place where the rule applies, half of these places, and all of them.
+        One of `SEVERITIES`. For `term` and the kinds in `STRETCHES`, the share in `DOSES` is damaged. For negations,
+        agents and numbers, the severities damage one, half or all of the places where the rule applies.
     key
         Determines the choice of places: equal arguments give equal damage in every process.
     material
@@ -263,13 +263,13 @@ def _some(case: _Case, edits: list[_Edit]) -> list[_Edit]:
 
 
 def _more(items: list[T], severity: int, counts: Sequence[int]) -> list[T]:
-    """The first items, as many as `counts` has for this severity; none if a lower severity has the same count."""
+    """The first items, as many as `counts` states for this severity; none if a lower severity has no fewer."""
     *below, count = counts[:severity]
     return items[:count] if count > max(below, default=0) else []
 
 
 def _stretch(case: _Case, text: str, whole: int) -> list[tuple[int, int]]:
-    """Start and end of consecutive clauses of a text whose length is the dose of `whole` characters, within TOLERANCE.
+    """Start and end of consecutive clauses that together are the dose for `whole` characters, within TOLERANCE.
 
     One pair, chosen by a hash, or none if there are no such clauses. All clauses together are never chosen.
     """
@@ -285,7 +285,7 @@ def _stretch(case: _Case, text: str, whole: int) -> list[tuple[int, int]]:
 
 
 def _within(touched: int, whole: int, severity: int) -> bool:
-    """Whether a number of characters is the dose of a text of `whole` characters, within TOLERANCE."""
+    """Whether `touched` characters are the dose for a text of `whole` characters, within TOLERANCE."""
     dose = DOSES[severity] * whole
     return abs(touched - dose) < TOLERANCE * dose
 

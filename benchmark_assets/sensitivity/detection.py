@@ -76,8 +76,8 @@ def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
     -----
     The AUC compares all damaged texts of a row with all sound texts that they were made from, across passages: it is
     the probability that a damaged text scores worse than a sound text, with ties counted half. It is 0.5 for damage
-    without effect, because the two sets are then the same texts. The win rate compares each damaged text only with the
-    sound text that it was made from.
+    that changes no score, because both sets then have the same scores. The win rate compares each damaged text only
+    with the sound text that it was made from.
     """
     rows: list[tuple[object, ...]] = []
     for metric in WORSE:
@@ -107,8 +107,8 @@ def thresholds(scores: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     Columns `THRESHOLD`, one row for each kind, severity and rule. `rule` names the recall to reach (`recall 0.9`) or
-    the published threshold (`drift > 1.5`). `recall` is the share of the damaged texts above the threshold,
-    `false_alarms` the share above the threshold among the sound texts that the damaged texts were made from.
+    the published threshold (`drift > 1.5`). `recall` is the share of the damaged texts above the threshold;
+    `false_alarms` is the same share of the sound texts that the damaged texts were made from.
     """
     paired, weights = _paired(scores, "drift")
     rows = []
@@ -164,8 +164,8 @@ def win_rate(pairs: Pairs, weights: Floats) -> Floats:
 
 
 def threshold_for(pairs: Pairs, weights: Floats, recall: float) -> Floats:
-    """The largest threshold in each resample with the share `recall` of the damaged texts strictly above it; shape
-    (resamples,)."""
+    """For each resample, the largest threshold that leaves at least the share `recall` of the damaged texts strictly
+    above it; shape (resamples,)."""
     order = np.argsort(-pairs.damaged, kind="stable")
     descending = np.nextafter(pairs.damaged[order], -np.inf)
     limits = []
@@ -197,7 +197,7 @@ def _paired(scores: pl.DataFrame, metric: str) -> tuple[pl.DataFrame, Floats]:
 
 
 def _cells(paired: pl.DataFrame) -> Iterator[tuple[str, int, pl.DataFrame]]:
-    """The damaged texts of each kind and severity, including ALL and severity 0."""
+    """The damaged texts of each kind and severity, and of all kinds (ALL) and all severities (0)."""
     for kind in (ALL, *KINDS):
         texts = paired if kind == ALL else paired.filter(kind=kind)
         for severity in (0, *SEVERITIES):
@@ -209,7 +209,7 @@ def _pairs(cell: pl.DataFrame) -> Pairs:
 
 
 def _note(scores: pl.DataFrame, metric: str, kind: str, language: str) -> str:
-    """The reason why a metric has no score for any text with this kind of damage."""
+    """The reason why no text with this kind of damage has a score in the metric."""
     if kind not in (ALL, *STRETCHES) and rules(language) is None:
         return f"no rules for {language!r}"
     if scores.filter(WORSE[metric].is_finite()).is_empty():

@@ -19,7 +19,7 @@ class Rules(NamedTuple):
     numbers
         Groups of number words that may replace each other.
     pronouns
-        A replacement for each pronoun that keeps the agreement with the verb and changes the agent. Pronouns whose form
+        For each pronoun, a replacement that still agrees with the verb but changes the agent. Pronouns whose form
         does not show their role in the sentence ("you", "her") are not replaced.
     actors
         Nouns for agents and patients, singular and plural: the words of a group may replace each other. Proper names

@@ -25,8 +25,8 @@ VARIANT = schema("damaged_text")
 
 
 class Sample(NamedTuple):
-    """The passages of a corpus to be damaged: the `language` and the complete `references` of these passages (columns
-    `passage`, `translator` and `text`), and the `seed` of all choices."""
+    """A corpus's sample: the complete `references` of its passages (columns `passage`, `translator` and `text`), their
+    `language`, and the `seed` of all choices."""
 
     language: str
     seed: int
@@ -83,7 +83,7 @@ def languages(warehouse: Warehouse) -> dict[str, str]:
 
 
 def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, seed: int) -> pl.DataFrame:
-    """All damaged variants of the translations of passages: every kind and severity that applies.
+    """All damaged variants of the passages' translations, one for each kind and severity that applies.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, see
         in the order of `chosen`.
     language
         Code of the references' language. Without rules for the language (see languages), only the kinds in `STRETCHES`
-        and numbers in digits are damaged.
+        apply, and `number` to numbers in digits.
     seed
         Part of every hash that makes a choice.
 

@@ -1,4 +1,4 @@
-"""Scores of variants against the other translators, batch by batch. Not here: the scoring itself (metrics.baseline)."""
+"""Scores of variants against the other references, batch by batch. Not here: the scoring itself (metrics.baseline)."""
 
 import polars as pl
 

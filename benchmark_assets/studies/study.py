@@ -83,8 +83,8 @@ class Group(NamedTuple, Generic[How]):
     """Partitions whose items are made in the same way.
 
     `partitions` has a column for each dimension of the study. `how` is the second argument of `ItemStudy.items`, or the
-    error that prevents making items. `fingerprint` is a hash of everything that determines the verdicts, except the
-    asset's inputs: one for the group, or one for each partition.
+    error that prevents making items. `fingerprint` is one hash for the group, or one for each partition, of
+    everything that determines the verdicts except the asset's inputs.
     """
 
     partitions: pl.DataFrame
@@ -261,7 +261,7 @@ def call_row(study: Study, partition: Partition, key: Iterable[object], verdict:
 
 
 def expected(provider: Provider, items: Iterable[Item]) -> Estimate | None:
-    """Estimated calls and cost of items, assuming that each first reply is valid; None if no item needs a question."""
+    """Estimated calls and cost of asking about items if each first reply is valid; None if no item needs a question."""
     return estimate_all(provider, (question for item in items if (question := item.question)))
 
 

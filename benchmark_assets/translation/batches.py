@@ -1,4 +1,4 @@
-"""Batches of passages for a request.
+"""Batches of passages that are sent in one request.
 
 Here: grouping passages by length. Not here: counting tokens (resources.provider.tokens), the text of a request
 (translation.requests).

@@ -29,7 +29,7 @@ class Outputs(NamedTuple):
 
 
 def read_results(path: Path) -> Outputs:
-    """Read a result file of PaliBench: an object of `metadata`, `translations` by passage id, and `usage`."""
+    """Read a PaliBench result file: an object with `metadata`, `usage`, and `translations` by passage id."""
     content = parse(decode(path), path)
     translations, settings = content.get("translations"), content.get("metadata", {})
     if not isinstance(translations, dict):

@@ -1,4 +1,4 @@
-"""The systems on trial: models of the registry, and models whose outputs were imported.
+"""The evaluated systems: models of the registry, and models whose outputs were imported.
 
 Here: the interface of a system and its two implementations. Not here: readers of imported files (translation.imports),
 requests (translation.requests), calls (resources.provider).
@@ -43,7 +43,7 @@ class System(Protocol):
         """For each passage that the system covers: a hash of all that determines the output, except the source."""
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
-        """Translate source texts by passage key; yield one Output per passage, in any order. `run` pays."""
+        """Translate source texts by passage key; yield one Output per passage, in any order. `run`'s budget pays."""
 
     def estimate(self, sources: Mapping[str, str]) -> Estimate | None:
         """Calls and cost of translating the sources; None if no model is asked."""
@@ -90,8 +90,8 @@ class CalledSystem:
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
         """Hash of endpoint, served version, settings and prompt, for passages of the corpora that the model covers.
 
-        The hash excludes batches, because passages are independent items, and the contexts and glossaries of chunks,
-        because the assets that hold them are upstream.
+        The hash excludes batches, because passages are independent items. It also excludes the contexts and glossaries
+        of chunks, because the assets that hold them are upstream.
         """
         hashes: dict[tuple[object, ...], str] = {}
         covered = self._passages(passages).select("passage", "language", "target_language", "literary")

@@ -1,4 +1,4 @@
-"""Answers of models to the samples of tasks: which model answers which task, its questions, the majority of its draws.
+"""Answers of models to the samples of tasks: the tasks of each model, its questions, the majority vote over its draws.
 
 Here: rows of `answer` and `answer_span`, from registered models and from imported files. Not here: requests (asking),
 parsing of replies (parsing), import of files (answer_imports), scores.
@@ -278,7 +278,7 @@ def agreed(draws: Sequence[Sequence[Located]]) -> tuple[Located, ...]:
 
     Spans of the same type count as variants of one span if they overlap or, without a place, if their texts are equal.
     Every variant that occurs identically in more than half of the draws is returned; if there is none, the most
-    frequent variant (ties: the variant that meets spans in the most draws, then the variant drawn first). The spans of
+    frequent variant (ties: the one with variants in the most draws, then the one drawn first). The spans of
     a single draw are returned unchanged.
     """
     if len(draws) == 1:

@@ -41,7 +41,7 @@ class Form:
         return self.seed * MOST_DRAWS + draw
 
     def template(self, draw: int) -> Template[Parsed]:
-        """The template of all questions of a draw. Its model has the draw's seed, if requests to it can have a seed.
+        """The template of all questions of a draw. Its model has the draw's seed if the requests can carry one.
 
         If the model's replies are all empty, or the question exceeds its context, the answer is unusable.
         """

@@ -1,4 +1,4 @@
-"""Baselines that train in seconds: which apply to a task, their signatures, their answers to its test split.
+"""Baselines that train in seconds: the choice of baselines for a task, their signatures, and their answers.
 
 Here: choice and signatures of baselines, rows of `baseline_answer` and `baseline_span`. Not here: the methods (linear,
 overlap, tagger, scansion), encoders (encoder_fits), scores, chance baselines (chance).
@@ -52,7 +52,7 @@ def whole(texts: Mapping[str, str]) -> str:
 
 
 def determinants(task: TaskDescription) -> str:
-    """Hash of everything that determines the baselines' answers to a task, except its samples; '' without baselines."""
+    """Hash of all that determines the baselines' answers to a task, except samples; '' if no baseline applies."""
     baselines = signatures(task)
     if not baselines:
         return ""
@@ -75,7 +75,7 @@ def answers(descriptions: Sequence[TaskDescription], samples: pl.DataFrame, span
     """Answers of the baselines to the test splits of tasks: rows of `baseline_answer` and `baseline_span`.
 
     `samples` and `spans` are rows of `task_sample` and `task_span`. A task fails if one of its baselines cannot be
-    trained, if there is no rule with the name that it gives, or if the rule has a class that the task lacks.
+    trained, if its `scansion` names no rule, or if the rule has a class that the task lacks.
     """
     labeled, marked, failures = [pl.DataFrame(schema=BASELINE_ANSWER)], [pl.DataFrame(schema=BASELINE_SPAN)], []
     for task in descriptions:

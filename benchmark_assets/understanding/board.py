@@ -1,8 +1,8 @@
 """All systems on all tasks, means over the tasks of a benchmark in a language, and significance of differences.
 
-DharmaBench's score is the mean over its tasks of a language (section 5, tables 4 and 5). Means over different tasks
-cannot be compared. Therefore a system that lacks a task has no mean if any model has that task, and a mean never
-covers tasks of several benchmarks. Tasks without a benchmark have no mean.
+DharmaBench's score is the mean over its tasks in a language (section 5, tables 4 and 5). Means over different tasks
+cannot be compared. Therefore a system without a score on a task has no mean if any model has a score on it, and a mean
+never covers tasks of several benchmarks. Tasks without a benchmark have no mean.
 
 Here: rows of `understanding_board` and `understanding_comparison`. Not here: scores on single tasks (scores), tables
 for display (readings).
@@ -71,8 +71,8 @@ def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGr
     Returns
     -------
     Columns of `BOARD`: a row for each score, and a row with task '' for each mean. A mean covers the tasks of the group
-    that at least one model has or, if no model has any, that at least one other system has. The mean of a system that
-    lacks one of these tasks is null, and `missing` lists the tasks that it lacks.
+    that at least one model answered or, if no model answered any, the tasks that any other system answered. The mean of
+    a system that did not answer all of them is null, and `missing` lists the tasks that it did not answer.
     """
     points = _points(marks)
     rows: list[tuple[object, ...]] = []
@@ -108,9 +108,9 @@ def compare(marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFram
 
     Returns
     -------
-    Columns of `COMPARISON`. `difference` is the score of `model` minus the score of `other`. A row with task '' is
-    about means. Means cover the tasks of a benchmark that at least one model has; models that lack one of them are left
-    out. There are no such rows if the mean would cover a single task.
+    Columns of `COMPARISON`. `difference` is the score of `model` minus the score of `other`. A row with task ''
+    compares means. Means cover the tasks of a group that at least one model answered; models that did not answer all of
+    them are left out. There are no rows for means without a benchmark, or if the mean would cover a single task.
 
     Notes
     -----

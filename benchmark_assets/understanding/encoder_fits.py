@@ -1,8 +1,8 @@
 """Encoders on classification tasks: training runs, and answers to the test splits.
 
-Training may take hours. Therefore the answers from each training run, of one encoder on one task with one seed, are
-stored in `encoder_fit` as soon as it ends, with a hash of everything that determines them: checkpoint, seed, samples,
-software. Later runs reuse them: after an interruption, after an encoder was added, or if another encoder cannot be
+Training may take hours. Therefore the answers from each training run (one encoder, one task, one seed) are stored in
+`encoder_fit` as soon as it ends, with a hash of everything that determines them: checkpoint, seed, samples, software.
+Later Dagster runs reuse them: after an interruption, after an encoder was added, or if another encoder cannot be
 loaded.
 
 Here: rows of `encoder_fit` and `encoder_answer`. Not here: training (encoder), other baselines (baselines).

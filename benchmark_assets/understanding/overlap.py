@@ -61,9 +61,9 @@ def along(other: str, parts: Sequence[str], rarity: "Rarity") -> NDArray[np.floa
 
     A part has three measures for each n-gram length: its n-grams shared with the other text, as a share of the part's
     n-grams and of the other text's n-grams, and their rarity. The features of a part are nine sets of these measures:
-    of the five parts from two before to two after it (0 beyond the ends of the text), the maximum and the sum over all
-    parts, the sum up to the part and the sum from the part on, both inclusive. Three features of place follow: the
-    number of parts before it, the number of parts from it on, and the share of parts before it.
+    those of the five parts from two before to two after it (0 beyond the ends of the text), the maximum and the sum
+    over all parts, and the sums up to and from the part, both inclusive. Three features of place follow: the number
+    of parts before it, the number of parts from it on, and the share of parts before it.
     """
     other_grams = {length: _grams(_letters(other), length) for length in LENGTHS}
     shares = np.zeros((len(parts), 3 * len(LENGTHS)))

@@ -1,6 +1,6 @@
 """Parse replies about samples: a class, or spans with their types. Tolerant, but never chooses between two classes.
 
-Each parsing step that a reply needed is recorded. A reply that needs any other step is unusable; its problem says why.
+The steps of `STEPS` that a reply needed are recorded. A reply that they cannot parse is unusable; its problem says why.
 The parsers have no side effects and never raise. Not here: how an unusable answer counts (scores), places of spans
 (spans).
 """

@@ -75,7 +75,7 @@ def neighbours(rows: pl.DataFrame, scored: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Besides `task` and `baseline`, in this order:
+    The columns `task` and `baseline`, and in this order:
 
     - number of test samples;
     - percentage of test samples that are copies of a train sample;
@@ -183,7 +183,7 @@ def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_baselines(warehouse: Warehouse) -> Mapping[str, str]:
-    """Metadata of `baseline_score` and `encoder_score`: scores, with the share of test samples near the train split."""
+    """Metadata of `baseline_score` and `encoder_score`: scores, and the share of test samples near a train sample."""
     rows = stored.baseline_scores(warehouse).sort("task", "score", descending=[False, True])
     return {"scores": shown(rows, "baseline_score")}
 

@@ -1,7 +1,7 @@
 """Detect meter and verse by rules: Sanskrit meters from syllable weights, Tibetan verse from line lengths.
 
-Here: syllable weights, the ten meters of the task MCS, the fit of a text to each meter, the distinction of verse and
-prose. Nothing is trained. Not here: which task a rule applies to (baselines).
+Here: syllable weights, the ten meters of the task MCS, the fit of a text to each meter, the distinction between
+verse and prose. Nothing is trained. Not here: which task a rule applies to (baselines).
 """
 
 import re

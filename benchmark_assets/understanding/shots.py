@@ -42,8 +42,8 @@ def examples(
 ) -> list[Example]:
     """Choose examples of a task by seed.
 
-    The choice depends on hashes of names, not on a stream of random numbers: adding or removing a sample changes it
-    only if that sample is itself among the examples.
+    The choice depends on hashes of names, not on a stream of random numbers: adding or removing a sample changes the
+    choice only if that sample becomes or was an example.
 
     `train` has rows as `showable` returns them, `spans` the task's rows of `task_span`. The `number` examples alternate
     between the classes or, in a span task, between samples with and without spans. The order of these groups

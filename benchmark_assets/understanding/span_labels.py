@@ -1,7 +1,7 @@
 """Annotation of spans in Label Studio: export samples to Label Studio, convert its exports to files of samples.
 
 Here: Label Studio's tasks and interface for a span task; conversion of its exports (JSON or JSON-MIN) to JSON lines
-in the format of the task's files. Not here: labels of translations (adjudication), search of spans (spans).
+in the format of the task's files. Not here: labels of translations (adjudication), locating spans (spans).
 """
 
 import json
@@ -43,7 +43,7 @@ class WrittenLabels(NamedTuple):
 
 
 def annotate(warehouse: Warehouse, folder: Path, code: str, split: str = "test", gold: bool = False) -> int:
-    """Write the samples of a split for annotation in Label Studio: its tasks, its interface, and a README.
+    """Write the samples of a split for annotation: tasks and interface for Label Studio, and a README.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def _spans(
 def _line(
     description: TaskDescription, row: Mapping[str, Any], spans: Iterable[tuple[str, int, int]]
 ) -> dict[str, Any]:
-    """A sample as an object for a line of the task's files. `spans` has type, start and end of each span."""
+    """A sample as the JSON object of a line in the task's files. `spans` has type, start and end of each span."""
     texts, spans, fields = json.loads(row["texts"]), list(spans), description.spans
     assert fields is not None
     line: dict[str, Any] = {description.sample: row["sample"]}

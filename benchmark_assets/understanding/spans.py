@@ -45,7 +45,7 @@ def locate(text: str, spans: Sequence[str], given_places: Sequence[tuple[int, in
     successive occurrences. If all occurrences are occupied, spans share them. A place found by search never separates a
     letter from its combining marks.
 
-    `given_places` has a place for each span in character offsets, half-open, or is empty.
+    `given_places` is empty, or has one place for each span: character offsets, half-open.
     """
     searched = _Text(text)
     occupied: set[tuple[int, int]] = set()
@@ -99,7 +99,7 @@ class _Text:
 class _Normalized(NamedTuple):
     """A normalized text, with maps from its offsets to offsets in the original text.
 
-    `starts` maps the offset at which each letter with its marks begins, `ends` the offset at which it ends.
+    `starts` maps the start of each letter with its marks, `ends` maps its end.
     """
 
     text: str

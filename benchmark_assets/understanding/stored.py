@@ -40,9 +40,9 @@ def _contract(task: TaskDescription) -> str:
 
 
 def settings(warehouse: Warehouse, partitions: pl.DataFrame, dims: list[str], *more: object) -> pl.DataFrame:
-    """Settings of a score asset: its dimensions `dims`, and each task's `settings` as returned by `tasks.settings`.
+    """Settings of an asset that scores tasks: the columns `dims` of its partitions, and `settings`.
 
-    `more` are further values that determine the scores.
+    `settings` is a hash of the task's scoring rules and of the values `more`; null as in `tasks.settings`.
     """
     by_task = tasks.settings(warehouse, partitions["task"], lambda task: digest(_contract(task), *more))
     return partitions.select(dims).join(by_task, on="task")
@@ -76,13 +76,13 @@ def baseline_scores(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def baseline_marks(warehouse: Warehouse, truth: scores.Gold, table: str) -> pl.DataFrame:
-    """Points of the answers to a task that `table`, one of `ANSWERED`, holds; columns as in `scores.marked`."""
+    """Points of the answers in `table` (one of `ANSWERED`) to a task; columns as in `scores.marked`."""
     spans = warehouse.read("baseline_span", keys(truth)).rename({"baseline": "system"})
     return scores.marked(truth, warehouse.read(table, keys(truth)).select(*_OF_BASELINES), spans)
 
 
 def scored_baselines(warehouse: Warehouse, partitions: pl.DataFrame, table: str) -> pl.DataFrame:
-    """Scores of the baselines with answers in `table`, one of `ANSWERED`; columns as in `scores.BASELINE_SCORE`.
+    """Scores of the baselines with answers in `table` (one of `ANSWERED`); columns as in `scores.BASELINE_SCORE`.
 
     `partitions` has the column `task`.
     """
@@ -106,7 +106,7 @@ def all_scores(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def all_marks(warehouse: Warehouse) -> pl.DataFrame:
-    """Points of each answer of models and baselines, in the columns of `board.ALL_MARKS`."""
+    """Points of all answers by models and baselines, in the columns of `board.ALL_MARKS`."""
     parts = [pl.DataFrame(schema=board.ALL_MARKS)]
     for truth in golds(warehouse, warehouse.read("task", columns=["task"])):
         spans = warehouse.read("answer_span", keys(truth)).rename({"model": "system"})
@@ -117,7 +117,7 @@ def all_marks(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def _kind(column: str) -> pl.Expr:
-    """Expression for the kind of a baseline, rule or trained, given the column that holds its name."""
+    """Expression for the kind of a baseline (rule or trained), given the column that holds the baseline's name."""
     return pl.when(pl.col(column).is_in(UNTRAINED)).then(pl.lit(board.RULE)).otherwise(pl.lit(board.TRAINED))
 
 

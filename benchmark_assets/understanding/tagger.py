@@ -1,7 +1,7 @@
-"""Find spans by a linear classifier of stretches, the parts of a text between punctuation marks.
+"""Find spans with a linear classifier of stretches, the parts of a text between punctuation marks.
 
-Here: stretches, training, the choice of spans. Not here: n-grams (linear), overlap of two texts (overlap), which tasks
-it applies to (baselines).
+Here: stretches, training, the choice of spans. Not here: n-grams (linear), overlap of two texts (overlap), the
+choice of tasks (baselines).
 """
 
 import re
@@ -55,7 +55,7 @@ class TaggedSpan(NamedTuple):
 
 
 class TypeModel(NamedTuple):
-    """The trained model of a type of spans: `weights` of the features, `bias` plus level, `change` (see `CHANGES`)."""
+    """The trained model of a type of spans. `bias` includes the level; `CHANGES` explains level and change."""
 
     weights: NDArray[np.float64]
     bias: float
@@ -80,12 +80,12 @@ class Tagger:
     Parameters
     ----------
     texts
-        Train texts.
+        Texts of the train split.
     spans
         Gold spans of each text.
     types
-        Types to find. A type is never found if it cannot be learned: if, with some fold held out, the train stretches
-        are all inside or all outside spans of the type.
+        Types to find. A type cannot be learned, and is never found, if holding out some fold leaves only stretches
+        inside spans of the type, or only stretches outside them.
 
     Raises
     ------
@@ -213,8 +213,8 @@ def _spans(
     texts: Sequence[str], cuts: Sequence[Sequence[tuple[int, int]]], kind: str, values: NDArray[np.float64],
     change: float,
 ) -> list[list[TaggedSpan]]:  # fmt: skip
-    """Spans of one type in each text: the runs of stretches that maximize the sum of their values minus `change` for
-    each end of a run. `values` has the values of the stretches of all texts, `cuts` the stretches of each text."""
+    """Spans of one type in each text, found by `_runs`. `values` has one value for each stretch of all texts, in order;
+    `cuts` has the stretches of each text."""
     spans, start = [], 0
     for text, cut in zip(texts, cuts, strict=True):
         runs = _runs(values[start : start + len(cut)].tolist(), change)
@@ -225,7 +225,7 @@ def _spans(
 
 
 def _runs(values: Sequence[float], change: float) -> list[tuple[int, int]]:
-    """Runs of stretches, half-open, that maximize the sum of their values minus `change` for each end (Viterbi)."""
+    """Runs of stretches, half-open, that maximize the sum of their values minus `2 * change` per run (Viterbi)."""
     outside, inside = 0.0, float("-inf")
     steps: list[tuple[bool, bool]] = []  # whether the best path to outside, and to inside, was inside before
     for value in values:

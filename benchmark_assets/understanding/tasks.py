@@ -76,8 +76,8 @@ def tasks(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[st
 
 
 def readable(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[str, TaskDescription | None]:
-    """Descriptions by code, like `tasks`, but without errors: tasks that were never imported are left out, and a
-    description that can no longer be used is None. The asset `task_sample` reports its fault."""
+    """Descriptions by code, like `tasks`, but never raises BadInput: tasks that were never imported are left out, and a
+    description that can no longer be used is None. The asset `task_sample` reports the fault."""
     descriptions: dict[str, TaskDescription | None] = {}
     for code, path in warehouse.read("task", columns=["task", "description"]).iter_rows():
         if codes is None or code in codes:

@@ -36,7 +36,7 @@ Tell = Callable[[str], None]
 
 
 class Fault(Exception):  # noqa: N818 - becomes a resources.errors.BadInput
-    """An error that a user can correct: faulty setting ('' if there is none), problem and remedy."""
+    """An error that a user can correct, with the faulty setting ('' if there is none), the problem and the remedy."""
 
     def __init__(self, key: str, problem: str, remedy: str) -> None:
         super().__init__(key, problem, remedy)
@@ -88,7 +88,7 @@ def score(model: Any, triples: pl.DataFrame, token_budget: int, tell: Tell) -> p
     token_budget
         Maximum number of tokens in a batch, including padding.
     tell
-        Function that reports progress, given as a sentence.
+        Function that reports a progress message.
 
     Returns
     -------

@@ -31,7 +31,7 @@ class Hosts:
 
     @contextmanager
     def turn(self, host: str) -> Iterator[None]:
-        """Wait until a request to the host is allowed; make the request in the block.
+        """Wait until a request to the host is allowed. The caller makes the request within the block.
 
         Raises
         ------

@@ -19,8 +19,8 @@ NAME = "downloads.json"
 class Record(Frozen):
     """A downloaded file.
 
-    `path` is relative to the folder, `url` precedes redirects, and `fetched_at` is the time of the first download of
-    this content. `etag` and `last_modified` are the server's headers, unchanged.
+    `path` is relative to the folder. `url` is the URL before redirects. `fetched_at` is the time of the first download
+    of this content. `etag` and `last_modified` are the server's headers, unchanged.
     """
 
     path: str

@@ -37,7 +37,7 @@ class Download(Frozen):
         A name in `SOURCES`.
     texts
         Uids, which are the ids of the corpus's documents: `mn1`, `sn12.2`, `dhp1-20`. A uid with a dash names one file
-        with several texts, which is not split.
+        with several texts; the file is not split.
     base
         URL of a mirror with the same paths; by default the source itself.
     path
@@ -73,7 +73,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A publisher of texts. `paths` returns the paths below `base` of a uid's files, empty if no rule applies."""
+    """A publisher of texts. `paths` maps a uid to the paths of its files below `base`; empty if no rule applies."""
 
     base: str
     paths: Callable[[str], tuple[str, ...]]
@@ -140,8 +140,8 @@ def _legacy(uid: str) -> tuple[str, ...]:
     """SuttaCentral's unsegmented HTML in English: Bodhi's translations of parts of MN, SN and AN.
 
     His files are directly in the folder of the collection; later translators have subfolders (`mn/horner/mn1.html`).
-    DN and Dhp have no rule, because the files there are mostly by other translators under other terms. So are
-    some files of SN and AN: each page names its translator and terms at the end.
+    DN and Dhp have no rule, because the files there are mostly by other translators under other terms. Some
+    files of SN and AN are, too: each page names its translator and terms at the end.
     """
     folder = _folder(uid)
     return (f"html_text/en/pli/sutta/{folder}/{uid}.html",) if folder and uid[:2] in ("mn", "sn", "an") else ()
@@ -152,8 +152,8 @@ def _dhammatalks(uid: str) -> tuple[str, ...]:
 
     Numbers of DN texts and Dhp chapters have two digits (`DN/DN01.html`). The site follows the Thai edition, whose
     numbers in parts of AN and in SN 35 differ from SuttaCentral's: AN 3:66 is an3.65. There the rule leads to a
-    neighboring text, so `path` must be given. A page with a range is named after its first number only, so ranges of SN
-    and AN have no rule.
+    neighboring text, so `path` must be given. A page that covers a range of texts is named after the first one only, so
+    ranges of SN and AN have no rule.
     """
     if (whole := _WHOLE.fullmatch(uid)) is not None:
         collection, number = whole[1].upper(), whole[2]

@@ -47,7 +47,7 @@ def fields(names: Collection[str], read: Callable[[Mapping[str, Any]], Value]) -
     Parameters
     ----------
     read
-        Function from the fields that a reply contains to its value; raises ValueError, with the reason, if it has none.
+        Function from the fields in a reply to the reply's value; raises ValueError, with the reason, if there is none.
     """
 
     def from_reply(reading: Reading) -> tuple[Value, str | None]:
@@ -113,7 +113,7 @@ async def insist(ask: Ask, template: Template[Value], item: Any, replicate: int 
 
     The question is asked at most `template.tries` times, and again only after an unusable reply. The model abstains if
     no reply is usable, if two unusable replies reached the token limit, or if it refuses: asking again would cost as
-    much and get the same refusal. A truncated reply is usable if its value was complete before the cut.
+    much and end the same way. A truncated reply is usable if its value was complete before the cut.
 
     A failed call is an error, not an abstention: the model may answer later.
 

@@ -19,12 +19,12 @@ class Dialect:
     Parameters
     ----------
     efforts
-        Body fields for each reasoning effort that the endpoint supports, under its name in the registry.
+        Body fields for each reasoning effort that the endpoint supports, by the effort's name in the registry.
     most_tokens
         Name of the field that limits the tokens of a reply.
     pin
-        Function from upstream providers, best first, to the body fields that allow only these; None if the endpoint
-        has no upstream providers.
+        Function from upstream providers, best first, to the body fields that exclude all other providers; None if the
+        endpoint has no upstream providers.
     """
 
     efforts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -11,9 +11,9 @@ from resources.provider.tokens import estimate as tokens
 
 
 class Estimate(NamedTuple):
-    """Number of calls, how many of them the ledger already holds, and cost of the others in US dollars.
+    """Number of calls, number of calls already in the ledger, and cost of the remaining calls in US dollars.
 
-    `about` is the likely cost and `most` the worst-case cost, both None without a price.
+    `about` is the likely cost and `most` the worst-case cost. Both are None without a price.
     """
 
     calls: int

@@ -68,7 +68,7 @@ class InFlightError(Refusal):
 
 
 class OverBudgetError(Refusal):
-    """The question would exceed a cap: that of `model`, or that of the run or day if `model` is ''."""
+    """The question would exceed the budget of `model`; if `model` is '', the budget of the run or day."""
 
     def __init__(self, reason: str, model: str) -> None:
         super().__init__(reason)
@@ -81,7 +81,7 @@ class UnwritableError(BadInput):
 
 @dataclass
 class _Write:
-    """A change for the next transaction. A change that concerns a `paid` call is retried until it is stored."""
+    """A change for the next transaction. After a failed write, only a change for a `paid` call is retried."""
 
     change: Callable[[sqlite3.Connection], Any]
     done: "asyncio.Future[Any] | None"  # None if no caller waits
@@ -171,7 +171,7 @@ class Ledger:
         Raises
         ------
         InFlightError
-            If a call in flight asks the question, or calls in flight have reserved the remaining budget. Call `find`
+            If the question is already in flight, or calls in flight have reserved the remaining budget. Call `find`
             and `claim` again later.
         OverBudgetError
             If the worst-case cost exceeds a cap.
@@ -341,7 +341,7 @@ class Ledger:
         return [write for write in writes if write.paid]
 
     async def _make_room(self, paid: list[_Write]) -> list[_Write]:
-        """Release the ballast, then wait for free space. Return the changes to retry: none after PATIENCE seconds."""
+        """Release the ballast, or wait for free space. Return the changes to retry: none after PATIENCE seconds."""
         ballast = self._ballast()
         if ballast.exists():
             ballast.unlink(missing_ok=True)
@@ -481,7 +481,7 @@ def usage(path: Path, model: str, purpose: str) -> tuple[int, int] | None:
 
 
 def served(path: Path, place: str, requested: str) -> tuple[str, str]:
-    """Versions that an endpoint reported for the model `requested`: the first one, and the latest in reply to a PROBE.
+    """Versions that an endpoint reported for the model `requested`: the first one, and the one in the latest probe.
 
     A version is '' if none was reported.
     """

@@ -48,7 +48,7 @@ class Provider(Frozen):
         return versioned(self.registry().model(name), self.ledger)
 
     def worth_probing(self, names: Sequence[str]) -> list[str]:
-        """Models and judges among `names` that have reported a version, but were not probed today."""
+        """Models and judges among `names` that have reported a version, but have answered no probe today."""
         registry = self.registry()
         models = [registry.model(name) for name in names if name in registry.models or name in registry.judges]
         return [model.name for model in models if worth_probing(model, self.ledger)]
@@ -59,7 +59,7 @@ class Provider(Frozen):
         return total(estimate([question(registry.model(name))], self.ledger) for name in names)
 
     def probe(self, names: Sequence[str], run: str) -> None:
-        """Find the served versions of models by a short question to each. Calls are charged to the run."""
+        """Ask each model a short question, which records its served version. Calls are charged to the run."""
         registry = self.registry()
         models = [registry.model(name) for name in names]
 

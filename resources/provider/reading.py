@@ -119,7 +119,7 @@ class Reading:
 
 
 def read(raw: Raw) -> Reading:
-    """Read a raw reply. One that cannot be read has the outcome UNREADABLE."""
+    """Read a raw reply. If it cannot be read, the outcome is UNREADABLE."""
     try:
         return _read(raw)
     except Exception as error:  # every response needs an outcome, because it may have been paid for
@@ -127,7 +127,7 @@ def read(raw: Raw) -> Reading:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from the header `retry-after-ms` or `retry-after` (seconds or a date); None without either."""
+    """Seconds to wait, from the header `retry-after-ms` or `retry-after` (seconds or a date); None if unknown."""
     after = headers.get("retry-after")
     waits = _seconds(headers.get("retry-after-ms"), 1000), _seconds(after, 1), _until(after)
     return next((max(0.0, wait) for wait in waits if wait is not None), None)

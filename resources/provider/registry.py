@@ -86,7 +86,7 @@ class Answering(Frozen):
     """Settings for questions about the samples of understanding tasks.
 
     `shots` is the number of examples in a prompt, from the task's train split. `draws` is the number of replies per
-    sample; their majority is the answer. All draws are repeated for each of the `seeds`, with other examples.
+    sample; their majority is the answer. All draws are repeated for each of the `seeds`, with different examples.
     """
 
     shots: int = Field(default=0, ge=0)

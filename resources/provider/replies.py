@@ -59,7 +59,7 @@ def schema_of(keys: Iterable[str], value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Tolerance(NamedTuple):
-    """The deviations that a study accepts from a JSON object with exactly these keys.
+    """The deviations that a study accepts from a JSON object with exactly the keys `keys`.
 
     By default, for judgments, translations and alignments: the object may follow other text or be in a fence. Faulty
     JSON is repaired if the model stopped by itself and the keys match exactly. In a truncated reply, complete pairs
@@ -75,7 +75,7 @@ class Tolerance(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The text of a reply without its fence, and the JSON value in the text, if one was `found`.
+    """The text of a reply without its fence, and the JSON value in the text; `found` is false if there is none.
 
     `begun` is true if the reply was cut off within the value.
     """
@@ -160,7 +160,7 @@ def _repaired(text: str, keys: Collection[str]) -> dict[str, Any] | None:
 
 
 def _closed_object(text: str) -> str:
-    """The text from its first brace to the matching brace, if at most a fence follows; else ''.
+    """The text from its first brace to the matching brace; '' if anything except a fence follows.
 
     A truncated text has no matching brace, because it ends within a string or within braces.
     """
@@ -296,7 +296,7 @@ def _values(text: str, repairing: bool) -> Iterator[_Value]:
 
 
 def _mended(text: str) -> Any:
-    """Parse JSON with single quotes or trailing commas, by Python's grammar: it allows both, but completes nothing."""
+    """Parse JSON with single quotes or trailing commas as Python, which allows both but refuses unfinished values."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", SyntaxWarning)  # an escape that is invalid in JSON and Python
@@ -310,7 +310,7 @@ def _mended(text: str) -> Any:
 
 
 def _begun(text: str, key: str, steps: list[str]) -> Found:
-    """Parse the complete part of the value in which a truncated text ends."""
+    """Parse the incomplete value at the end of a truncated text, as far as it goes."""
     beginning = _BEGINS.search(text)
     if not beginning:
         raise Unusable("cut off before the answer")

@@ -28,7 +28,7 @@ logger = logging.getLogger("variorum.provider")
 
 
 def versioned(model: Model, path: Path) -> Model:
-    """Return the model with `served` set to the current version, if it is known and differs from the first one.
+    """Return the model; `served` is the current version if it differs from the first one seen, else ''.
 
     Keys of questions to the first version contain no version. Keys of questions to another version do, so these
     questions are asked again; if the first version returns, its replies are found again.
@@ -38,7 +38,7 @@ def versioned(model: Model, path: Path) -> Model:
 
 
 def worth_probing(model: Model, path: Path) -> bool:
-    """Whether the model has reported a version, and was not probed today.
+    """Whether the model has reported a version, but has answered no probe today.
 
     A recording does not change, and the first reply of a model names its version without a probe.
     """

@@ -22,7 +22,7 @@ def estimate(text: str) -> int:
     Tokens per byte vary less across scripts than tokens per character or word: a Chinese character has 3 bytes, a Greek
     letter 2, a Latin letter 1. Bytes per token measured with MiniLM's WordPiece tokenizer: Latin 2.7, romanized Pali
     3.0, classical Chinese 3.0, Japanese 3.1, English 4.1. A script rare in the tokenizer's training takes more tokens,
-    at worst three times the estimate (`upper_bound`). Use it to size batches, not to compute costs.
+    at worst three times the estimate (`upper_bound`). Use the estimate to size batches, not to compute costs.
     """
     return -(-len(text.encode()) // 3)
 
@@ -36,7 +36,7 @@ def upper_bound(text: str) -> int:
 
 
 def counter(tokenizer: Path | None) -> Counter:
-    """Return an exact counter for a Hugging Face `tokenizer.json`, without special tokens; `estimate` for None.
+    """Return an exact counter of a Hugging Face tokenizer.json, without special tokens; `estimate` without a file.
 
     The file is read when the first text is counted.
 

@@ -431,7 +431,7 @@ def test_calls_in_flight_grow_to_the_limit_and_not_beyond(server: Server, ledger
 
     async def ask_all() -> None:
         async with asking(ledger) as client:
-            async for _ in each(lambda n: client.ask(question(asked, n)), range(220), client.width(asked)):
+            async for _ in each(lambda n: client.ask(question(asked, n)), range(300), client.width(asked)):
                 pass
 
     asyncio.run(ask_all())

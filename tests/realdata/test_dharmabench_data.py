@@ -45,7 +45,7 @@ def test_all_shipped_descriptions_fit_their_files_but_that_of_sdt_which_is_had_e
 ) -> None:
     codes, (fault,) = import_tasks(warehouse, sorted(DESCRIPTIONS.glob("*.yaml")), files)
     assert set(codes) == set(tasks(warehouse)) == set(TABLE_1)
-    assert re.search("SDT: cannot be read .* obtain it from https://github.com/Intellexus-DSI", str(fault))
+    assert re.search("SDT: is not a file; obtain it from https://github.com/Intellexus-DSI", str(fault))
 
 
 def test_table_1(read_tasks: dict[str, tuple[TaskDescription, Samples]]) -> None:

@@ -100,7 +100,7 @@ def _texts(path: Path, faults: list[BadInput]) -> dict[str, str] | None:
 def _faults(
     path: Path, segments: dict[str, str], references: dict[str, tuple[Path, dict[str, str]]]
 ) -> Iterator[BadInput]:
-    """Faults of a document, whose source is in `path`; `references` has a file and its texts for each translator."""
+    """Faults of a document, whose source is in `path`; `references` maps translators to a file and its texts."""
     if not segments:
         yield BadInput(path, "", "contains no segments", "write its segments, or remove the file")
         return

@@ -4,8 +4,8 @@ Each `.txt` file is a document, named after the file. All files are in one folde
 passages `<document>:<n>`, and their sentences are the segments `<document>:<n>.<m>`. `chunks` in the description gives
 the sizes. Human translations must be continuous references: they need a layout and a folder of their own.
 
-A line is a paragraph, unless the file is hard-wrapped: there, a line that is not indented continues the paragraph of
-the preceding line if that line is full. Joined lines are separated by a space in Korean, which breaks lines between
+A line is a paragraph, unless the file is hard-wrapped: there, an unindented line that follows a full line continues
+its paragraph. Joined lines are separated by a space in Korean, which breaks lines between
 words, and by nothing in Chinese and Japanese. Empty lines, and lines that consist of dashes or stars, separate
 paragraphs.
 """
@@ -54,9 +54,9 @@ def paragraphs(content: str) -> list[str]:
     """Paragraphs of a text, without surrounding white space; the lines of a hard-wrapped text are joined.
 
     Only lines followed by an unindented line are measured. The text counts as hard-wrapped if the median width of these
-    lines is `NARROWEST` or more, and more than half of them are within `SLACK` of the median and do not end with a
-    sentence. In a hard-wrapped text, a line is joined with the next unindented line if it is at most `SLACK` columns
-    narrower than the median or, in Korean, if it has no room for the first word of the next line.
+    lines is `NARROWEST` or more, and more than half of them are within `SLACK` of the median and end in mid-sentence.
+    In a hard-wrapped text, an unindented line is joined to the line before it if that line is at most `SLACK` columns
+    narrower than the median or, in Korean, has no room for the first word of the unindented line.
     """
     lines = ["" if _RULE.fullmatch(line) else line.rstrip() for line in content.split("\n")]
     followed = [line for line, following in pairwise(lines) if line and following and not following[0].isspace()]

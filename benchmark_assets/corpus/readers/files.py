@@ -28,7 +28,7 @@ def listed(description: Description, *endings: str) -> list[Path]:
 
 
 def check_sources_only(description: Description) -> None:
-    """Raise BadInput if a reference has no layout of its own; for layouts whose files contain no translations."""
+    """For layouts whose files contain no translations: raise BadInput if a reference has no layout of its own."""
     for translator in description.segmented:
         raise BadInput(
             description.name, f"references.{translator}.layout",
@@ -38,7 +38,7 @@ def check_sources_only(description: Description) -> None:
 
 
 def fitting(folder: Path, pattern: str, documents: Collection[str] | None = None) -> dict[str, list[Path]]:
-    """Files in a folder and its subfolders whose relative path matches a pattern, by the document in the path.
+    """Files in a folder and its subfolders whose relative path matches a pattern, grouped by document.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def fitting(folder: Path, pattern: str, documents: Collection[str] | None = None
         folders. An id and an adjacent `*` must be separated by a word boundary: `{document}*.txt` does not match
         `mn10.txt` for the id `mn1`.
     documents
-        The ids; if several match, the longest is used. By default, any name is an id.
+        Ids of the documents; if several match a path, the longest is used. By default, any name is an id.
 
     Returns
     -------

@@ -4,7 +4,7 @@ Here: the element of a page that contains the text, and the roles of elements. N
 
 The mark of a footnote becomes an aside with the text of the footnote or, if the page lacks that text, with the mark
 itself. Footnotes without a mark are added at the end. On SuttaCentral, a reference anchor at the beginning of a
-paragraph is the number of the paragraph; an anchor within a paragraph is a page of an edition and is left out. On
+paragraph gives its number; an anchor within a paragraph marks a page of an edition and is left out. On
 dhammatalks.org, the translator's introduction is read as notes: text before the stars, text under a heading `intro`,
 and leading paragraphs in italics.
 """
@@ -25,9 +25,9 @@ from resources.errors import BadInput
 class _Dialect(NamedTuple):
     """The markup of one site.
 
-    `container` is the element that contains the text, for messages; `content` is its XPath. `numbers` is the XPath of
-    elements with paragraph numbers. `rules` has XPaths by role, for elements whose role is specific to the site.
-    `introduced` tells whether an introduction may precede the text.
+    `content` is the XPath of the element that contains the text; `container` names it in messages. `numbers` is the
+    XPath of elements with paragraph numbers. `rules` has XPaths by role, for elements whose role is specific to the
+    site. `introduced` tells whether an introduction may precede the text.
     """
 
     container: str
@@ -145,7 +145,7 @@ dhammatalks = partial(_running_text, dialect=_DHAMMATALKS)
 
 
 class _Footnotes(NamedTuple):
-    """Elements that contain footnotes, texts of footnotes by the elements that mark them, and texts without a mark."""
+    """Elements that contain footnotes, texts of footnotes by their mark, and texts of footnotes without a mark."""
 
     blocks: list[Element]
     by_mark: dict[Element, str]

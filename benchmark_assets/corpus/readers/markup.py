@@ -29,8 +29,8 @@ _OPTIONS = {"encoding": "utf-8", "remove_comments": True, "remove_pis": True}
 class Markup:
     """The elements of a file that have a role, a number or a footnote.
 
-    `numbers` has the number of a paragraph or verse by the element at which it begins. `footnotes` has the text of a
-    footnote by the element that marks it; other elements with the role 'footnote' contain the text themselves.
+    `numbers` maps the element at which a paragraph or verse begins to its number. `footnotes` maps the mark of a
+    footnote to its text; other elements with the role 'footnote' contain the text themselves.
     """
 
     roles: Mapping[Element, Role]

@@ -62,7 +62,7 @@ def with_prose(description: Description, sources: Iterable[Document | BadInput])
 def _files(
     description: Description, translator: str, documents: Collection[str], all_read: bool
 ) -> dict[str, list[Path]]:
-    """Files of a translator by document. Unless `all_read`, they may all belong to documents that were not read."""
+    """Files of a translator by document. Unless `all_read`, all files may belong to documents that were not read."""
     if not documents:
         return {}
     reference, key = description.continuous[translator], f"references.{translator}"

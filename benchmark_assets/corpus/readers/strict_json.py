@@ -11,7 +11,7 @@ _HALF = re.compile(r"[\ud800-\udfff]")
 
 
 def parse(text: str, path: Path, line: int = 0) -> dict[str, Any]:
-    """Parse a JSON object. For JSON lines, `line` is its line in the file, for messages.
+    """Parse a JSON object. `line` is its line number in a JSON lines file, for messages; 0 for other files.
 
     Raises
     ------

@@ -35,7 +35,7 @@ class Cell(NamedTuple):
 
 
 class ExhibitColumn(NamedTuple):
-    """A heading and its cells; `of_names` is true if the cells are words, which may be in any script, not numbers."""
+    """A heading and its cells; `of_names` is true if the cells are words (in any script) rather than numbers."""
 
     heading: str
     cells: Sequence[Cell]
@@ -83,7 +83,7 @@ class Home(NamedTuple):
         self, corpus: str, title: str, words: str, columns: Sequence[ExhibitColumn],
         signatures: pl.DataFrame | Sequence[str], chart: Spec | None, *assets: str,
     ) -> Exhibit:  # fmt: skip
-        """An exhibit, computed from these assets, without its empty columns.
+        """An exhibit that is computed from `assets`, without its empty columns.
 
         `corpus` is '' for an exhibit that belongs to no corpus. `signatures` may be rows with the column `signature`.
         """
@@ -157,7 +157,7 @@ def sources(states: pl.DataFrame, assets: Sequence[str], corpus: str = "") -> li
     states
         Rows of `materialization`.
     corpus
-        Only partitions of this corpus count, and partitions that belong to no corpus; '' for all partitions.
+        Count only partitions of this corpus and partitions that belong to no corpus; '' counts all partitions.
     """
     materialized = []
     in_corpus = (pl.col("passage") == "") | pl.col("passage").str.starts_with(f"{corpus}/") if corpus else pl.lit(True)
