@@ -4,6 +4,7 @@ Tests use the passages that both systems have. Not here: intervals of a single s
 (measures), tables.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import combinations
 
@@ -12,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmark_assets.metrics.intervals import RESAMPLES, SEED, percentile_interval, resampling_weights
-from benchmark_assets.metrics.measures import Floats, Measure, summed
+from benchmark_assets.metrics.measures import Floats, summed
 
 TRIALS = 10_000
 LEVEL = 0.05
@@ -31,13 +32,15 @@ DIFFERENCES = pl.Schema({
 })  # fmt: skip
 
 
-def differences(statistics: Floats, measure: Measure) -> pl.DataFrame:
+def differences(statistics: Floats, scores: Callable[[Floats], Floats]) -> pl.DataFrame:
     """Compare each pair of systems on the passages that both have.
 
     Parameters
     ----------
     statistics
         Shape (systems, passages, statistics), as in `measures.Panel`.
+    scores
+        Maps sums of statistics, shape (..., statistics), to scores, shape (...), as `Measure.of` does.
 
     Returns
     -------
@@ -65,15 +68,15 @@ def differences(statistics: Floats, measure: Measure) -> pl.DataFrame:
         systems = sorted({system for pair in pairs for system in pair})
         place = {system: at for at, system in enumerate(systems)}
         shared = statistics[systems][:, common]
-        resampled = measure.of(summed(shared, resampling_weights(passages)))
+        resampled = scores(summed(shared, resampling_weights(passages)))
         totals, kept = shared.sum(axis=1), _kept(shared)
-        scores = measure.of(totals)
+        observed_scores = scores(totals)
         for first, second in pairs:
             a, b = place[first], place[second]
-            observed = float(scores[a] - scores[b])
+            observed = float(observed_scores[a] - observed_scores[b])
             spread = resampled[:, a] - resampled[:, b]
             mixed = kept[:, a] + totals[b] - kept[:, b]
-            exchanged = measure.of(mixed) - measure.of(totals[a] + totals[b] - mixed)
+            exchanged = scores(mixed) - scores(totals[a] + totals[b] - mixed)
             rows.append((
                 first, second, passages, observed, *percentile_interval(spread),
                 _p(spread - spread.mean(), observed), _p(exchanged, observed),

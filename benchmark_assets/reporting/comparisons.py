@@ -43,7 +43,7 @@ def compare(scores: pl.DataFrame) -> pl.DataFrame:
             {"first": "second", "kind": "other_kind", "system": "other", "mean_references": "other_references"}
         )
         for measure in RANKED:
-            tests = significance.differences(systems.statistics[measure.name], measure)
+            tests = significance.differences(systems.statistics[measure.name], measure.of)
             named = tests.join(rows, on="first").join(others, on="second").sort("first", "second")
             families = named.partition_by("kind", "other_kind", maintain_order=True)
             parts += [

@@ -250,7 +250,7 @@ def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
         changed = _changed(old, new, model)
         for measure in RANKED:
             statistics = versions.statistics[measure.name]  # the new scores, then the old ones
-            for tests in significance.differences(statistics, measure).iter_rows(named=True):
+            for tests in significance.differences(statistics, measure.of).iter_rows(named=True):
                 common = np.all(statistics[:, :, 0] > 0, axis=0)
                 first, second = measure.of(statistics[:, common].sum(axis=1))
                 kept = [versions.passages[at] for at in common.nonzero()[0]]

@@ -17,7 +17,7 @@ import polars as pl
 
 from benchmark_assets.metrics import significance
 from benchmark_assets.metrics.intervals import RESAMPLES, SEED, percentile_interval, resampling_weights
-from benchmark_assets.metrics.measures import Floats, Measure
+from benchmark_assets.metrics.measures import Floats
 from benchmark_assets.understanding.scores import INTERVALS
 from resources.catalogue import schema
 
@@ -144,7 +144,7 @@ def _differences(points: Mapping[str, Mapping[str, Floats]], scope: Sequence[str
         np.concatenate([by_task[task] / len(by_task[task]) for task in scope]) / len(scope)
         for by_task in points.values()
     ])  # fmt: skip
-    pairs = significance.differences(np.stack([np.ones_like(weighted), weighted], axis=2), _SUM)
+    pairs = significance.differences(np.stack([np.ones_like(weighted), weighted], axis=2), lambda sums: sums[..., 1])
     resampled = np.stack([_resampled_mean(by_task, scope) for by_task in points.values()])
     intervals = [
         percentile_interval(resampled[first] - resampled[second])
@@ -158,13 +158,6 @@ def _differences(points: Mapping[str, Mapping[str, Floats]], scope: Sequence[str
         difference_high=pl.Series([high for _, high in intervals], dtype=pl.Float64),
         p_holm=pl.Series(significance.holm(pairs["p_randomization"].to_numpy())),
     )
-
-
-def _sums(rows: pl.DataFrame) -> Floats:
-    return np.stack([np.ones(len(rows)), rows["score"].to_numpy()], axis=1)
-
-
-_SUM = Measure("score", 1, _sums, lambda sums: sums[:, 1])
 
 
 def _mean(scores: pl.DataFrame, points: Mapping[str, Floats]) -> tuple[float | None, ...]:

@@ -28,7 +28,7 @@ def means(*systems: Sequence[float]) -> Floats:
 
 
 def pair(first: Sequence[float], second: Sequence[float]) -> dict[str, float]:
-    return differences(means(first, second), SIM).row(0, named=True)
+    return differences(means(first, second), SIM.of).row(0, named=True)
 
 
 SCORES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=7)
@@ -105,8 +105,8 @@ def test_exchanging_the_systems_turns_the_sign_and_nothing_else() -> None:
 
 def test_only_passages_that_both_have_count() -> None:
     a, b, nan = [3.0, 5.0, 4.0, 6.0], [1.0, 2.0, 2.0, 3.0], math.nan
-    alone = differences(means(a, b), SIM)
-    among = differences(means([*a, 9.0, nan, nan], [*b, nan, 0.0, nan], [nan] * 6 + [1.0]), SIM)
+    alone = differences(means(a, b), SIM.of)
+    among = differences(means([*a, 9.0, nan, nan], [*b, nan, 0.0, nan], [nan] * 6 + [1.0]), SIM.of)
     assert among.rows() == alone.rows()  # the third shares no passage with either
     assert alone["passages"].to_list() == [4]
 
@@ -114,10 +114,10 @@ def test_only_passages_that_both_have_count() -> None:
 def test_each_pair_of_many_systems_is_compared_as_if_it_were_alone() -> None:
     values = np.random.default_rng(2).normal(size=(4, 20))
     values[1, :5] = math.nan
-    found = differences(means(*values.tolist()), SIM)
+    found = differences(means(*values.tolist()), SIM.of)
     assert found.select("first", "second").rows() == list(itertools.combinations(range(4), 2))
     for row in found.iter_rows(named=True):
-        alone = differences(means(*values[[row["first"], row["second"]]].tolist()), SIM).row(0, named=True)
+        alone = differences(means(*values[[row["first"], row["second"]]].tolist()), SIM.of).row(0, named=True)
         assert_allclose(
             [row[name] for name in row if name[0] in "dp"], [alone[name] for name in row if name[0] in "dp"]
         )
@@ -155,14 +155,14 @@ def test_a_corpus_score_is_compared_on_the_texts_exchanged() -> None:
 
     observed = gap([1] * 4)
     hits = sum(abs(gap(keep)) >= abs(observed) - 1e-9 for keep in itertools.product((0, 1), repeat=4))
-    found = differences(np.stack([lexical(OUTPUTS, REFERENCES), lexical(other, REFERENCES)]), MEASURE["bleu"])
+    found = differences(np.stack([lexical(OUTPUTS, REFERENCES), lexical(other, REFERENCES)]), MEASURE["bleu"].of)
     assert found["difference"].item() == pytest.approx(observed)
     assert found["p_randomization"].item() == pytest.approx(hits / 16)
 
 
 def test_p_values_are_those_of_sacrebleu_but_for_the_draw() -> None:
     references, first, second = ([" ".join(text) for text in column] for column in zip(*texts(60), strict=True))
-    found = differences(np.stack([lexical(first, references), lexical(second, references)]), MEASURE["bleu"])
+    found = differences(np.stack([lexical(first, references), lexical(second, references)]), MEASURE["bleu"].of)
     for kind, name in (("bs", "p_bootstrap"), ("ar", "p_randomization")):
         test = PairedTest(
             [("second", second), ("first", first)], {"BLEU": BLEU()}, [references], test_type=kind, n_samples=1000
@@ -180,7 +180,7 @@ def test_every_ranked_measure_can_be_compared() -> None:
         width = {"bleu": 11, "chrf": 25}.get(measure.name, 2)
         statistics = random.integers(1, 9, size=(3, 6, width)).astype(np.float64)
         statistics[..., 0] = 1
-        found = differences(statistics, measure)
+        found = differences(statistics, measure.of)
         assert len(found) == 3
         assert found["p_randomization"].is_between(0, 1).all()
 
