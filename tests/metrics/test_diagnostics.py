@@ -194,6 +194,11 @@ def test_a_loop_is_found_with_its_length(unit: str, times: int) -> None:
     assert len(unit) * times <= found.characters <= len(start + unit * times + end)
 
 
+def test_a_loop_has_at_least_40_characters() -> None:
+    assert diagnosed("0123456789" * 4)["repeated"]
+    assert not diagnosed("012345678" * 4)["repeated"]
+
+
 def test_what_recurs_with_something_between_is_no_loop() -> None:
     verses = " ".join(f"And the evening and the morning were the {day} day." for day in ("first", "second", "third"))
     assert longest_loop(verses).times < 2.5

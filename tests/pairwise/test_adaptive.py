@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from benchmark_assets.metrics.measures import Floats
-from benchmark_assets.pairwise.adaptive import enough, half_width, interval, next_pairs, places
+from benchmark_assets.pairwise.adaptive import Z, enough, half_width, interval, next_pairs, places
 from benchmark_assets.pairwise.base_sets import Ranks, Within
 from benchmark_assets.pairwise.bradley_terry import fit, lt
 from benchmark_assets.pairwise.building import judge_pool
@@ -149,6 +149,14 @@ def test_pairs_that_the_judge_refused_count_as_asked_and_say_nothing() -> None:
     rest = left.join(refused, on=PAIRS, how="anti")
     assert half_width(more, rest, STRENGTHS) == pytest.approx(half_width(asked, rest, STRENGTHS))
     assert next_pairs(more, rest, STRENGTHS, 2000).join(refused, on=PAIRS, how="semi").is_empty()
+
+
+def test_half_of_the_items_and_anchors_as_strong_as_the_candidate() -> None:
+    """By hand: φ = 4 · 0.25 / 1 = 1, τ² = ((1² + 1²) - 1) / (0.5² + 0.5²) = 2, variance 1 · 1/2 + 2 · (1/2 - 1/4)."""
+    strengths = {"a": 0.0, "b": 0.0}
+    judged = pl.DataFrame({"passage": list("1122"), "anchor": list("abab"), "won": [1.0, 1.0, 0.0, 0.0]})
+    left = pl.DataFrame({"passage": list("3344"), "anchor": list("abab")})
+    assert interval(judged, left, strengths) == pytest.approx((-Z, 0, Z))
 
 
 def test_the_interval_narrows_to_nothing() -> None:

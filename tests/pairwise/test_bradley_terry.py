@@ -137,6 +137,7 @@ def test_strengths_exist_where_wins_connect_all_both_ways(wins: Floats) -> None:
         ([[0, 1, 1], [0, 0, 1], [0, 0, 0]], "ann has lost no match; cyd has won no match"),
         ([[0, 1, 0], [1, 0, 0], [0, 0, 0]], "cyd has no match that counts"),
         ([[0, 0, 0], [0, 0, 0], [0, 0, 0]], "ann, ben and cyd have no match that counts"),
+        ([[3, 0, 0], [0, 0, 0], [0, 0, 0]], "ann, ben and cyd have no match that counts"),  # against itself
     ],
 )
 def test_it_is_said_who_has_no_strength(wins: list[list[float]], why: str) -> None:

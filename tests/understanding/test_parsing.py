@@ -237,6 +237,11 @@ def test_of_a_list_that_was_cut_off_complete_spans_are_taken_and_no_other(
     assert len(parsed.spans) >= complete
 
 
+def test_a_span_of_no_requested_type_does_not_end_a_list_that_was_cut_off() -> None:
+    spans = prediction(("FOO", "a"), ("MET", "b"), ("MET", "c"))
+    assert marked(spans[: spans.index('"c"')], Outcome.LENGTH).spans == (("MET", "b"),)
+
+
 def test_a_list_that_was_cut_off_before_its_first_span_is_unusable() -> None:
     assert "before the end of the first span" in marked('{"prediction": [{"LABEL": "MET", "SP', Outcome.LENGTH).problem
     assert marked('{"prediction": []} For', Outcome.LENGTH) == Parsed(steps=("cut", "around"))
