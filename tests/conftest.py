@@ -33,10 +33,12 @@ os.environ["VARIORUM_PLOTS"] = "off"
 
 
 LONG = (
-    "tests/test_cli.py", "tests/selection/test_selection_assets.py", "tests/automation/test_runs.py",
-    "tests/test_lineage.py", "tests/automation/test_sensors.py", "tests/automation/test_kills.py",
+    "tests/automation/test_daemon.py", "tests/automation/test_runs.py", "tests/automation/test_sensors.py",
+    "tests/automation/test_ui.py", "tests/pairwise/test_matches.py", "tests/reporting/test_export.py",
+    "tests/resources/test_comet.py", "tests/selection/test_selection_assets.py", "tests/test_cli.py",
+    "tests/test_lineage.py",
 )  # fmt: skip
-"""Files that take more than half a minute: first, so that none of them is left to one core at the end."""
+"""Files that take longest: first, so that none of them is left to one core at the end."""
 
 EXIT_STATUS = pytest.StashKey[int]()
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import polars as pl
 
+from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.studies.study import Group, ItemStudy
 from benchmark_assets.translation.systems import language_names
 from resources.errors import BadInput
@@ -39,17 +40,11 @@ class OutputStudy(ItemStudy[How], ABC):
 
     def languages(self) -> dict[str, Mapping[str, str]]:
         """Names of the source language and of the references' language for use in prompts, by corpus."""
-        return {corpus: language_names(*tags) for corpus, tags in languages(self.warehouse).items()}
+        return {corpus: language_names(*tags) for corpus, tags in corpus_languages(self.warehouse).items()}
 
     def texts(self, table: str, partitions: pl.DataFrame) -> dict[str, str]:
         """Texts by passage, from the rows of a table that match `partitions`."""
         return dict(self.warehouse.read(table, partitions, ["passage", "text"]).iter_rows())
-
-
-def languages(warehouse: Warehouse) -> dict[str, tuple[str, str]]:
-    """Tags of the source language and of the references' language, by corpus."""
-    corpora = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
-    return {corpus: (source, target) for corpus, source, target in corpora.iter_rows()}
 
 
 def texts(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, str], str]:

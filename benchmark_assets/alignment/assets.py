@@ -8,8 +8,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmark_assets.alignment.aligning import align_documents, cost, fingerprints
-from benchmark_assets.alignment.documents import aligners, all_prose, corpus_languages, documents
+from benchmark_assets.alignment.documents import aligners, all_prose, documents
 from benchmark_assets.alignment.rows import VERIFICATION, verified_rows
+from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN

@@ -11,6 +11,7 @@ import polars as pl
 
 from benchmark_assets.alignment.asking import AlignmentWork, SourceSegment
 from benchmark_assets.alignment.rows import SegmentPlace, corrected, places
+from benchmark_assets.corpus.registry import corpus_languages
 from resources.warehouse import Warehouse
 
 
@@ -87,12 +88,6 @@ def all_prose(warehouse: Warehouse, documents: Sequence[ProseDocument]) -> dict[
     ).iter_rows():
         prose[corpus, translator][document] = text
     return prose
-
-
-def corpus_languages(warehouse: Warehouse) -> dict[str, tuple[str, str]]:
-    """Tags of the source language and of the references' language, by corpus."""
-    rows = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
-    return {corpus: (source, target) for corpus, source, target in rows.iter_rows()}
 
 
 def aligners(warehouse: Warehouse) -> dict[tuple[str, str], Aligner]:

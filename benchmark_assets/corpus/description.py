@@ -4,22 +4,17 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from benchmark_assets.corpus.filters import Filters
 from resources import yaml_files
 from resources.downloads.sources import Download
 from resources.errors import BadInput
+from resources.frozen import Frozen
 from resources.keys import check_key
 
 
-class _Section(BaseModel):
-    """A section of a description: unknown keys are refused, and values cannot be changed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Text(_Section):
+class Text(Frozen):
     """The description of the source or of one reference.
 
     A restricted text is left out of default exports and pages. `edition` is the source's edition, in layouts with
@@ -47,7 +42,7 @@ class Text(_Section):
     ask: Literal["all", "unsure"] = "all"
 
 
-class Sensitivity(_Section):
+class Sensitivity(Frozen):
     """Settings of the sensitivity suite: the number of passages that it damages (0 for none), and the seed of the draw.
 
     The default, which gives about 850 texts for three translators, is for a first look. A study needs a hundred
@@ -58,7 +53,7 @@ class Sensitivity(_Section):
     seed: int = 1
 
 
-class Audit(_Section):
+class Audit(Frozen):
     """Adjudication of outputs far from the references; the defaults are those of From Outliers to Errors, 3.3 to 3.6.
 
     - `threshold`: drift above which an output is queued for the panel.
@@ -86,7 +81,7 @@ class Audit(_Section):
         return self
 
 
-class Rubric(_Section):
+class Rubric(Frozen):
     """Judges, named as in the registry, that score each output of a corpus from 1 to 5 (JP-TL-Bench, appendix C)."""
 
     judges: tuple[str, ...] = ()
@@ -97,7 +92,7 @@ ASPECTS: tuple[Aspect, ...] = get_args(Aspect)
 """Aspects that a judge of the ensemble may compare, as defined in prompts/versus.yaml."""
 
 
-class Seat(_Section):
+class Seat(Frozen):
     """A judge of the ensemble: its name in the registry, the aspect that it compares, and the weight of its vote."""
 
     judge: str
@@ -105,7 +100,7 @@ class Seat(_Section):
     weight: float = Field(default=1, gt=0)
 
 
-class Literary(_Section):
+class Literary(Frozen):
     """Settings of a literary corpus, whose outputs are compared with a human translation (LiTERatE).
 
     - `human`: the reference that outputs are compared with; without it, the corpus is not literary.
@@ -132,7 +127,7 @@ class Literary(_Section):
         return self
 
 
-class Chunks(_Section):
+class Chunks(Frozen):
     """Sizes of chunks of running text, in CJK characters (LiTERatE).
 
     A chunk has `least` to `most` characters; `context` is the range for the context before and after a chunk.
@@ -149,7 +144,7 @@ class Chunks(_Section):
         return self
 
 
-class Description(_Section):
+class Description(Frozen):
     """The description of a corpus. Its paths are relative to its file.
 
     - `root`: the folder or file that the layout's reader reads.
@@ -165,7 +160,7 @@ class Description(_Section):
     layout: str
     root: Path
     source: Text
-    references: dict[str, Text] = {}
+    references: dict[str, Text] = Field(default={})
     target: str = ""
     filters: Filters | None = None
     sensitivity: Sensitivity = Sensitivity()

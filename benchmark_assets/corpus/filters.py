@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from benchmark_assets.corpus.trigrams import WIDTH, containment, jaccard, normalized, trigrams
+from resources.frozen import Frozen
 
 REPEATED = 20
 """Least number of letters of a segment contained in another one that indicate a faulty extraction. Shorter segments
@@ -34,7 +35,7 @@ REASONS = [
 ]  # fmt: skip
 
 
-class Filters(BaseModel):
+class Filters(Frozen):
     """Thresholds of the filters (see `filtered`). The defaults are PaliBench's; None or False switches a filter off.
 
     - `references`: number of complete references that a passage needs, by default all that the corpus describes;
@@ -45,8 +46,6 @@ class Filters(BaseModel):
     - `max_duplicate`: similarity of two sources, in (0, 1], at or above which the later passage is dropped.
     - `verified`: whether passages with suspicious segments are dropped.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     references: int | None = Field(default=None, ge=1)
     min_characters: int | None = Field(default=100, ge=1)

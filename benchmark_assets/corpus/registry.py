@@ -65,6 +65,12 @@ def current(warehouse: Warehouse, corpus: str) -> Description:
     return description
 
 
+def corpus_languages(warehouse: Warehouse) -> dict[str, tuple[str, str]]:
+    """Tags of the source language and of the references' language, by corpus."""
+    rows = warehouse.read("corpus", columns=["corpus", "source_language", "target_language"])
+    return {corpus: (source, target) for corpus, source, target in rows.iter_rows()}
+
+
 def _look(warehouse: Warehouse, name: str, path: Path) -> Description | BadInput:
     try:
         description = load(path)

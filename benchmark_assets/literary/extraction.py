@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from benchmark_assets.adjudication import outputs as on_trial
+from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.corpus.renderings import renderings
 from benchmark_assets.literary.glossary_file import read
 from benchmark_assets.references.glossary import FILE, GENDERS, MODEL, Term, literary, rows
@@ -167,6 +167,6 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
             problem = f"is missing, but the description of corpus {corpus} names it as `extractor`"
             remedy = f"add it to the registry, or name one of {sorted(judges)} in the description"
             raise BadInput(self.provider.registry_path, f"judges.{extractor}", problem, remedy)
-        languages = language_names(*on_trial.languages(self.warehouse)[corpus])
+        languages = language_names(*corpus_languages(self.warehouse)[corpus])
         judge, prompt = self.provider.model(extractor), prompts.load("glossary")
         return Template(judge, prompt, languages, PURPOSE, ANSWER, fields(ANSWER["required"], read_terms))

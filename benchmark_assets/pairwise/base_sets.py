@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import polars as pl
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.strict_json import parse
 from resources import yaml_files
 from resources.errors import BadInput
+from resources.frozen import Frozen
 from resources.keys import check_key
 from resources.warehouse import Replacement, Warehouse
 
@@ -55,14 +56,10 @@ Slug = Annotated[str, AfterValidator(_slug)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+Part = TypeVar("Part", bound=Frozen)
 
 
-Part = TypeVar("Part", bound=_Part)
-
-
-class SetItem(_Part):
+class SetItem(Frozen):
     """A passage on which systems are compared. `source` is the hash of the source text that the anchors translated."""
 
     passage: Slug
@@ -71,13 +68,13 @@ class SetItem(_Part):
     source: Digest
 
 
-class Within(_Part):
+class Within(Frozen):
     """Stop asking when the interval of LT extends at most `within` to either side."""
 
     within: float = Field(gt=0, le=5)
 
 
-class Ranks(_Part):
+class Ranks(Frozen):
     """Stop asking when the interval of the strength spans at most `ranks` places among the anchors. A place lies
     between two neighboring anchors, above all anchors or below all anchors; each anchor in the interval adds a place.
     """
@@ -85,14 +82,14 @@ class Ranks(_Part):
     ranks: int = Field(ge=1, strict=True)
 
 
-class Judging(_Part):
+class Judging(Frozen):
     """Options of judging: each pair in both orders or in one order; all pairs or an adaptive choice of pairs."""
 
     orders: Literal["both", "one"] = "both"
     adaptive: Literal[False] | Within | Ranks = False
 
 
-class JudgeRecord(_Part):
+class JudgeRecord(Frozen):
     """The judge of the anchors. `id` is the model's name at the endpoint, `served` the version that answered ('' if no
     reply named it), `prompt` the prompt with its hash; the other fields are decoding settings."""
 
@@ -119,7 +116,7 @@ class JudgeRecord(_Part):
         ]  # fmt: skip
 
 
-class Hashes(_Part):
+class Hashes(Frozen):
     """SHA-256 of the files of outputs and judgments, and `content`, the hash of the whole set (see `sealed`)."""
 
     outputs: Digest

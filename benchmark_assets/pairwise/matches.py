@@ -12,6 +12,7 @@ import polars as pl
 from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
+from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging, text_hash
 from benchmark_assets.pairwise.comparing import Contenders, Side, arranged, comparing, judged_by, settled, sides
 from benchmark_assets.pairwise.rounds import adaptive_inputs, round_pairs
@@ -74,7 +75,7 @@ class Comparisons(OutputStudy[Contest]):
         outputs = outputs.join(anchors, left_on=["base_set", "model"], right_on=["base_set", "anchor"], how="anti")
         columns = ["base_set", "judge", "judged", "settings", "content"]
         entries = {base_set: entry for base_set, *entry in read("base_set", base_sets, columns).iter_rows()}
-        tags = on_trial.languages(self.warehouse)
+        tags = corpus_languages(self.warehouse)
         for (model, base_set, corpus), group in outputs.group_by("model", "base_set", CORPUS, maintain_order=True):
             name = str(base_set)
             judge, judged, settings, content = entries[name]

@@ -10,7 +10,6 @@ from typing import Protocol
 
 import polars as pl
 from babel import Locale
-from pydantic import BaseModel, ConfigDict
 
 from benchmark_assets.references import glossary
 from benchmark_assets.translation.asking import Output, translating
@@ -26,6 +25,7 @@ from benchmark_assets.translation.requests import (
 from resources import prompts
 from resources.digest import digest
 from resources.errors import BadInput
+from resources.frozen import Frozen
 from resources.provider.asking import ask_all, one_round
 from resources.provider.estimate import Estimate, estimate
 from resources.provider.provider import Provider
@@ -177,10 +177,8 @@ class CalledSystem:
         return keys.join(rows, on="passage", maintain_order="left").join(corpora, on="corpus", maintain_order="left")
 
 
-class Systems(BaseModel):
+class Systems(Frozen):
     """All systems: models of the registry, and models with imported outputs or imported answers to tasks."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     warehouse: Warehouse
     provider: Provider

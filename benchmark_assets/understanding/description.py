@@ -7,10 +7,11 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from resources import yaml_files
 from resources.errors import BadInput
+from resources.frozen import Frozen
 from resources.keys import check_key
 
 NEEDED = {"classes": ("label", "labels", "classes"), "spans": ("marked", "spans", "types")}
@@ -22,20 +23,18 @@ COLUMNS = ("kind", "system", "mean")
 """Columns of the displayed board besides its task columns (readings.boards). They cannot be codes of tasks."""
 
 
-class SpanFields(BaseModel):
+class SpanFields(Frozen):
     """Names of the fields with the gold spans in a task's files.
 
     `field` holds a pair `[type, text]` for each span. `offsets` holds a pair `[first, last]` for each span in the same
     order: characters of the marked text, half-open. Without `offsets`, spans are located by search.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     field: str
     offsets: str = ""
 
 
-class TaskDescription(BaseModel):
+class TaskDescription(Frozen):
     """An understanding task: to name the class of a sample, or to find spans in one of its texts.
 
     Keys of every task: `task` is the code of the task, the key of its partition. `benchmark` is the name of its
@@ -56,8 +55,6 @@ class TaskDescription(BaseModel):
     each type to find and evaluate to its meaning. Files may have spans of further types.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     task: str
     title: str
     benchmark: str = ""
@@ -74,12 +71,12 @@ class TaskDescription(BaseModel):
     source: str = ""
     work: str = ""
     label: str = ""
-    labels: dict[str, str] = {}
+    labels: dict[str, str] = Field(default={})
     negative: str = ""
-    classes: dict[str, str] = {}
+    classes: dict[str, str] = Field(default={})
     marked: str = ""
     spans: SpanFields | None = None
-    types: dict[str, str] = {}
+    types: dict[str, str] = Field(default={})
     instructions: str = Field(min_length=1)
     scansion: str = ""
     pair: tuple[str, str] | tuple[()] = ()
