@@ -10,13 +10,13 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: .venv/installed
 	$(BIN)/variorum demo
 
-# A process more than there are cores, for some tests wait for servers; the tests of a file share one, and what they start. What takes long comes first (tests/conftest.py).
-# Style and types are checked meanwhile.
+# A process more than there are cores, because some tests wait for servers. The tests of a file share a process, and what
+# they start. Long files come first (tests/conftest.py). Style and types are checked meanwhile.
 test: environments
 	@$(MAKE) --no-print-directory --jobs=2 lint tests
 
 tests: .venv/installed
-	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadfile --no-loadscope-reorder
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .
