@@ -194,6 +194,11 @@ def test_a_loop_is_found_with_its_length(unit: str, times: int) -> None:
     assert len(unit) * times <= found.characters <= len(start + unit * times + end)
 
 
+def test_a_wrong_script_has_at_least_a_fifth_of_the_letters() -> None:
+    assert diagnosed("abcdefgh ijklmnop жукы")["wrong_script"]
+    assert not diagnosed("abcdefgh ijklmnopq жукы")["wrong_script"]
+
+
 def test_a_loop_has_at_least_40_characters() -> None:
     assert diagnosed("0123456789" * 4)["repeated"]
     assert not diagnosed("012345678" * 4)["repeated"]
