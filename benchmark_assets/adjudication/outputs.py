@@ -30,7 +30,8 @@ class OutputStudy(ItemStudy[How], ABC):
         """Outputs grouped by model and corpus.
 
         Given a model and a corpus, `how` returns the settings by which the outputs are judged, and their fingerprint.
-        It raises BadInput if the outputs cannot be judged; the error message is then the fingerprint.
+        If `how` raises BadInput because the outputs cannot be judged, their group has the error in place of settings,
+        and the error message as its fingerprint.
         """
         for (model, corpus), rows in outputs.group_by("model", CORPUS, maintain_order=True):
             try:

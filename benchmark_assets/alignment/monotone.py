@@ -34,18 +34,18 @@ FASTEST, SLOWEST = 0.6, 1.4  # bounds of the ratio of the translation's length t
 
 
 class Aligned(NamedTuple):
-    """The alignment of a document.
+    """The alignment of a document: the stretch of the prose that translates each segment.
 
     Attributes
     ----------
     spans
-        Range of characters of each segment in the prose, half-open, without surrounding white space; None for a segment
-        without a stretch.
+        Each segment's stretch as a half-open range of characters, without surrounding white space; None if the segment
+        has no stretch.
     likeness
-        Similarity of each segment to its stretch, in [-0.5, 1]; 0 without a stretch.
+        Similarity of each segment to its stretch, in [-0.5, 1]; 0 if the segment has no stretch.
     confidence
-        How much more similar the stretches are to their own segments than to the other segments, averaged over the
-        characters of the prose; `rows.CONFIDENT` is the threshold.
+        A stretch's similarity to its own segment, minus its mean similarity to the other segments; averaged over the
+        characters of the prose, where characters outside all stretches count as 0. `rows.CONFIDENT` is the threshold.
     """
 
     spans: list[tuple[int, int] | None]

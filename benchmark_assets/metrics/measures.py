@@ -62,11 +62,11 @@ class Measure(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """Scores of several systems on the passages of a corpus, as statistics.
+    """The statistics from which the scores of several systems on a corpus are computed.
 
     `systems` has columns `kind` ('model' or 'human'), `system` and `mean_references` (mean number of references per
-    passage), one row per system. `statistics` has an array of shape (systems, passages, statistics) for each measure,
-    by name; zeros mark passages that a system lacks.
+    passage), one row per system. `statistics` has the additive statistics of each measure, by its name: an array of
+    shape (systems, passages, statistics), with zeros for passages that a system lacks.
     """
 
     systems: pl.DataFrame

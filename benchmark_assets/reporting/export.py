@@ -391,7 +391,9 @@ def check_place(folder: Path, private: bool) -> None:
     if not check_replaceable(folder, EXPORT, private):
         return
     if not (folder / CHECKSUMS).is_file():
-        raise BadInput(folder, CHECKSUMS, "is missing from the earlier export", "give another folder, or remove this")
+        raise BadInput(
+            folder, CHECKSUMS, "is missing from the earlier export", "give another folder, or remove this one"
+        )
     written = recorded(folder)
     for path in sorted(path for path in folder.rglob("*") if not path.is_dir() and path != folder / CHECKSUMS):
         name = path.relative_to(folder).as_posix()

@@ -41,9 +41,9 @@ class Form:
         return self.seed * MOST_DRAWS + draw
 
     def template(self, draw: int) -> Template[Parsed]:
-        """The template of all questions of a draw. Its model has the draw's seed if the requests can carry one.
+        """The template of all questions of a draw. Draws have different seeds if the requests can have a seed.
 
-        If the model's replies are all empty, or the question exceeds its context, the answer is unusable.
+        An answer is unusable if all replies to its question are empty, or if the question exceeds the model's context.
         """
         prompt, values = prompted(self.description)
         filled = values | {"examples": _examples(self.description, self.shown)}

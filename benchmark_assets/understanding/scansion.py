@@ -160,10 +160,10 @@ def _by_quarters(observed: str) -> dict[str, float]:
 
 
 def _arya(observed: str) -> float:
-    """Cost of a text as alternating first and second halves of āryās.
+    """Lowest cost of dividing a text into the feet of alternating first and second halves of āryās.
 
-    A foot that the meter does not allow at its place has at most five syllables, and costs `ERROR` plus one bit for
-    each syllable.
+    A foot that the meter allows at its place costs log2 of the number of feet allowed there. Any other group of up to
+    five syllables, or of none, can take the place of a foot; it costs `ERROR` plus one bit for each syllable.
     """
     length = len(observed)
     bits = {}

@@ -144,7 +144,7 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> Writ
 
 
 def _samples(warehouse: Warehouse, code: str) -> tuple[TaskDescription, pl.DataFrame]:
-    """Description and rows of `task_sample` of a span task."""
+    """A span task's description and its rows of `task_sample`; raises BadInput for a classification task."""
     description = tasks(warehouse, [code])[code]
     if description.kind != "spans":
         raise BadInput(code, "", "is a classification task, which has no spans to mark", "name a span task")

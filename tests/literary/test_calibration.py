@@ -232,6 +232,14 @@ def flattery(accuracies: Sequence[float], pairs: int, runs: int, models: int = 1
     return float(np.mean(held_out)), float(np.mean(inside)), float(np.std(held_out) / np.sqrt(runs))
 
 
+def test_two_passages_are_enough_to_hold_one_out_and_one_is_not() -> None:
+    cast = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    held_out = out_of_fold(CastVotes(("1", "2"), np.array([1.0, -1.0]), cast), 0)
+    assert held_out is not None
+    assert held_out.tolist() == [1.0, -1.0]  # of the first seat, which is right on the other passage
+    assert out_of_fold(CastVotes(("1", "1"), np.array([1.0, -1.0]), cast), 0) is None
+
+
 def test_what_is_held_out_does_not_flatter_what_is_not_does() -> None:
     held_out, inside, error = flattery([0.65, 0.6, 0.55, 0.5], 40, 60)
     assert abs(held_out) < 3 * error

@@ -62,7 +62,11 @@ def with_prose(description: Description, sources: Iterable[Document | BadInput])
 def _files(
     description: Description, translator: str, documents: Collection[str], all_read: bool
 ) -> dict[str, list[Path]]:
-    """Files of a translator by document. Unless `all_read`, all files may belong to documents that were not read."""
+    """Files of a translator by document.
+
+    If files match the pattern, but none belongs to a document in `documents`, BadInput is raised only if `all_read`.
+    Otherwise the files may belong to documents that could not be read, and the result is empty.
+    """
     if not documents:
         return {}
     reference, key = description.continuous[translator], f"references.{translator}"
