@@ -1,8 +1,8 @@
 """All partitions definitions, and the composition of their keys. Not here: the syntax of keys (resources.keys).
 
 A passage's key is `corpus/passage_id`. A grid's key is `model|passage` (Dagster orders dimensions alphabetically), so
-the outputs of a model are a contiguous range. An understanding task is one partition, however many samples it has: the
-UI can show thirteen columns, but not five thousand, and stored answers are reused when the task is recomputed.
+the outputs of a model are a contiguous range. An understanding task is one partition, not one per sample: Dagster's UI
+can show thirteen tasks, but not five thousand samples. When a task is recomputed, stored answers are reused.
 """
 
 import warnings

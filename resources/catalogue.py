@@ -5,8 +5,8 @@ that several tables share), and one file of tables for each room. DDL, polars sc
 and the contents of public packages are derived from them. Not here: SQL that reads or writes (warehouse), rendering
 tables as text (tables).
 
-A table lists its columns by name. A column declared in `columns.yaml` needs no more; the table's own declaration takes
-precedence. Key columns come first. Every table ends with the provenance columns.
+A table lists its columns by name. A column declared in `columns.yaml` needs only its name; keys that the table adds
+take precedence. Key columns come first. Every table ends with the provenance columns.
 """
 
 import sys
@@ -90,8 +90,8 @@ class Column(NamedTuple):
 
     `type` is a DuckDB type. Values lie in [`least`, `most`] or are among `values`; if they have no such limits, `open`
     gives the reason. `digits`, `percent` and `empty` (the word shown for '') control the display. If `interval` is
-    true, the columns `<name>_low` and `<name>_high` hold the interval's bounds, and their `between` is this column's
-    name; `between` is '' for all other columns.
+    true, the columns `<name>_low` and `<name>_high` hold the bounds of an interval. In a column of bounds, `between` is
+    the name of the column that the interval belongs to; in any other column, it is ''.
     """
 
     name: str
@@ -179,7 +179,7 @@ class Table(NamedTuple):
 
     @property
     def public(self) -> list[str]:
-        """Names of the columns in packages: public columns, and personal columns with names replaced by numbers."""
+        """Names of the columns in packages: public and personal ones. Packages replace people's names by numbers."""
         return [name for name, column in self.columns.items() if column.visibility in ("public", "personal")]
 
 

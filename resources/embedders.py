@@ -226,7 +226,7 @@ def _load(model: str) -> Any:
 
 
 def _rows(tokens: Mapping[str, Any], batch: list[int], model: Any) -> dict[str, Any]:
-    """Move a batch of tokenized texts to the model's device, without positions that are padding in all its texts."""
+    """Move a batch of tokenized texts to the model's device, without positions that are padding in every text."""
     mask = tokens["attention_mask"]
     width = int(mask[batch].sum(dim=1).max())
     kept = slice(-width, None) if model.tokenizer.padding_side == "left" else slice(width)

@@ -31,7 +31,7 @@ def embed_unique(
     Raises
     ------
     BadInput
-        If the embedder returns unusable vectors, or their dimension differs from those stored under its signature.
+        If the embedder returns vectors that are unusable, or differ in dimension from those stored under its signature.
     """
     texts = list(texts)
     name_of = dict(zip(texts, names, strict=False))

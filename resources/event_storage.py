@@ -57,9 +57,9 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
 
     Notes
     -----
-    The index commits before the run's shard, and both roll back if either statement fails, so the fallback of storing
-    the events one by one creates no duplicates. Only a failure of the last commit can leave events in the index alone.
-    Dagster stores the whole batch again only if storing a single event fails, too.
+    If writing to either shard fails, both transactions roll back, and the events are then stored one by one, without
+    duplicates. The index commits first, so events can be in the index alone only if the commit of the run's shard
+    fails. If storing a single event fails, too, Dagster stores the whole batch again.
     """
 
     def __init__(self, base_dir: str, batch_size: int = 1000, inst_data: ConfigurableClassData | None = None) -> None:
@@ -154,7 +154,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         return (kind, name) in self._migrated
 
     def _engine(self, shard: str) -> db.Engine:
-        """The engine of a shard. It keeps a connection open, because SQLite checkpoints when the last one closes."""
+        """The engine of a shard. It keeps a connection open: SQLite checkpoints when the last connection closes."""
         if len(self._engines) > ENGINES:
             self._dispose_engines()
         if shard not in self._engines:

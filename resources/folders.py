@@ -17,7 +17,7 @@ PRIVATE = "PRIVATE-do-not-pass-on"
 class Kind(NamedTuple):
     """A kind of output folder, recognized by its README.
 
-    `public` is the beginning of the README's first line; `private` is its beginning if the folder has restricted texts.
+    The first line of the README begins with `private` if the folder has restricted texts, and with `public` otherwise.
     """
 
     name: str

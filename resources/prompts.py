@@ -56,7 +56,7 @@ class Prompt(Frozen):
     def digest(self, /, **values: str) -> str:
         """Hash name, version and the templates with these values filled in: 32 hexadecimal digits.
 
-        Variables without a value stay placeholders, so that the hash covers everything except the items.
+        Variables without a value stay placeholders. To get one hash for all items, omit the variables that differ.
 
         Raises
         ------

@@ -1,6 +1,6 @@
 """Tables as text: Markdown for Dagster's metadata, aligned columns for a terminal, formatted numbers.
 
-Not here: labels, digits and units, which the catalogue declares; contents.
+Not here: the content of tables; labels, digits and units, which the catalogue declares.
 """
 
 import polars as pl
@@ -50,7 +50,7 @@ def cells(table: str, *names: str) -> list[pl.Expr]:
 
 
 def computed(number: pl.Expr, unit: str, label: str) -> pl.Expr:
-    """Expression for a number that no table holds, formatted by its unit and named by its heading."""
+    """Expression for a number that no table holds, formatted as `unit` declares, under a heading made of `label`."""
     column = catalogue.computed(unit, label)
     return number.map_elements(lambda value: text(value, column), return_dtype=pl.String).alias(column.heading)
 

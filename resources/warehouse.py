@@ -343,7 +343,7 @@ def _detach() -> None:
 
 @cache
 def _engine(process: int) -> duckdb.DuckDBPyConnection:
-    """The DuckDB instance of a process, to which files are attached: starting DuckDB takes 20 ms, attaching 3 ms.
+    """The DuckDB instance of a process. It is kept: starting DuckDB takes 20 ms, attaching a file to it only 3 ms.
 
     A forked process lacks its parent's threads, so it starts another instance.
     """
@@ -421,7 +421,7 @@ def _fits(actual: pl.DataType, declared: pl.DataType) -> bool:
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, place: Path) -> None:
-    """Copy the whole database to a file, replacing a leftover of the same name."""
+    """Copy the whole database to a file, replacing any existing file."""
     # Not by copying bytes: closing a second handle on the file would release this process's lock.
     place.unlink(missing_ok=True)
     connection.execute(f"ATTACH {_quoted(str(place))} AS copy")

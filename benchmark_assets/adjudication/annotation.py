@@ -103,7 +103,7 @@ class SheetItem(NamedTuple):
 
 
 class SentItem(NamedTuple):
-    """Number of items in an export, and its restricted texts, listed as names of translators or 'source'."""
+    """Number of items in an export, and names of its restricted texts: translators, or 'source'."""
 
     items: int
     restricted: list[str]
@@ -116,7 +116,7 @@ def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Se
     ----------
     folder
         Written completely or not at all. Restricted texts are included, because annotators need them. If there are any,
-        all files that quote texts go into the same subfolder as in private exports.
+        all files with texts go into a subfolder, which has the same name as in private exports.
     annotators
         Names; each annotator gets all items, in an individual order.
 

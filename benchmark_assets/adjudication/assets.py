@@ -22,7 +22,7 @@ from resources.warehouse import Warehouse
 def triage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Drift band of each output, whether the output is queued for the panel, and whether it is sampled for people.
 
-    A model's sample is drawn from all its outputs: an output that moves into a band may displace one from its sample.
+    A model's sample is drawn from all its outputs: an output that moves into a band may displace another one.
     """
 
     def rows(partitions: pl.DataFrame) -> pl.DataFrame:

@@ -69,8 +69,8 @@ class Answers(NamedTuple):
 
 
 class LabelCounts(NamedTuple):
-    """Result of an import: numbers of labels that are new (`taken`), unchanged or replacements, and of rows that are
-    open (not yet labeled) or quarantined."""
+    """Counts for an imported file: labels that are new (`taken`), unchanged, or replace an earlier label; rows that
+    are open (not yet labeled) or quarantined."""
 
     taken: int
     unchanged: int
@@ -148,9 +148,10 @@ READERS: Mapping[str, Callable[[Path], Answers]] = {".csv": read_sheet, ".json":
 
 
 def phrase_span(phrase: str, candidate: str) -> tuple[int, int]:
-    """Start and end, in characters, of the first occurrence of a phrase: exact, else ignoring case and white space.
+    """Start and end, in characters, of the first occurrence of a phrase.
 
-    Raises ValueError if the phrase does not occur.
+    Only if there is no exact occurrence, differences in case and white space are ignored. Raises ValueError if there is
+    no occurrence at all.
     """
     if (start := candidate.find(phrase)) >= 0:
         return start, start + len(phrase)
@@ -173,7 +174,7 @@ def marked_span(marked: Marked, candidate: str) -> tuple[int, int]:
     Raises
     ------
     ValueError
-        If the candidate has another text at the span, or ends before it.
+        If the candidate's text at the span differs, or the span extends beyond the candidate.
     """
     start, end, text = marked
     if not isinstance(start, int) or not isinstance(end, int):

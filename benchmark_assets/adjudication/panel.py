@@ -73,7 +73,7 @@ def panel(provider: Provider, corpus: str, audit: Audit, languages: Mapping[str,
 
 
 class JudgeVotes(OutputStudy[JudgePanel]):
-    """Votes of the corpus's panel on outputs that are queued or sampled for people.
+    """Votes of each corpus's panel on its outputs that are queued, or sampled for people.
 
     A judge is asked again only if the output, its source, its references or the panel changes.
     """

@@ -119,10 +119,10 @@ def fingerprints(
     embedder: str,
     provider: Provider,
 ) -> pl.DataFrame:
-    """Fingerprint of the settings with which each passage is aligned: columns `passage` and `settings`.
+    """Fingerprints of the alignment settings, one per passage: columns `passage` and `settings`.
 
-    `languages` has the tags of the source language and of the references' language by corpus, `aligners` the aligner by
-    corpus and translator; `embedder` is the embedder's signature.
+    `languages` maps a corpus to two tags, for the source language and the references' language. `aligners` maps corpus
+    and translator to an aligner. `embedder` is the embedder's signature.
     """
     parts: dict[str, list[object]] = {}
     for (corpus, translator), (model, ask) in sorted(aligners.items()):

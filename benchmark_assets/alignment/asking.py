@@ -137,7 +137,7 @@ async def align(
     A segment is done when a reply has a text or null for it; the next question asks only about the remaining segments.
     After a reply without any usable answer the question is repeated, at most `TRIES` times in all; if the reply reached
     the token limit, the segments are divided into two questions. A refusal or a failed call is final for all segments
-    of its question, because its cause may be the translation, which every question repeats.
+    of the question: the cause may be the translation, which every further question would repeat.
 
     Parameters
     ----------

@@ -39,14 +39,14 @@ class CrossReferences:
         self._directions = [Direction(*match.span(), match[1] or match[2]) for match in _DIRECTION.finditer(prose)]
 
     def find(self, segment: NormalForm, gap: tuple[int, int]) -> Direction | None:
-        """The first cross-reference near the gap (a range of characters) to a text that contains the segment.
+        """The first cross-reference in or near `gap` that names a text with the segment in it; None if there is none.
 
-        Differences of typography are ignored. None if there is no such cross-reference.
+        `gap` is a range of characters. Differences of typography are ignored.
         """
         return next((direction for direction in self._near(gap) if self._contains(direction, segment)), None)
 
     def absent(self, gap: tuple[int, int]) -> Direction | None:
-        """The first cross-reference near the gap to a text that is not available; None if there is none."""
+        """The first cross-reference in or near `gap` that names an unavailable text; None if there is none."""
         return next((direction for direction in self._near(gap) if _plain(direction.name) not in self._texts), None)
 
     def _near(self, gap: tuple[int, int]) -> list[Direction]:

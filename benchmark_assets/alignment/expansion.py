@@ -1,17 +1,17 @@
-"""Expansion of ellipses: whether a segment spells out what the prose abbreviates, in words of an earlier passage.
+"""Expansion of ellipses: whether a segment uses words of an earlier passage to spell out what the prose abbreviates.
 
 Here: marks of abbreviation, the earlier passage (the template), and the term that the segment puts in place of the
 template's term. Not here: which segments are tested for this (verification).
 
 A segment spells out an ellipsis if all its words, in order, occur
 
-- in one passage that ends before the ellipsis, except that a term next to the ellipsis replaces one term of the
+- in one passage that ends before the ellipsis, except that a term in or next to the ellipsis replaces one term of the
   template everywhere ("the sky is wide, one sees the sky… the sea…": "the sea is wide, one sees the sea"); or
-- partly next to the ellipsis, directly before or after it, and otherwise in an earlier passage, where the remaining
-  words have the same words next to them as in the segment; or
-- in an earlier passage alone: directly after the same words as precede this ellipsis, directly before the same words as
-  follow it, or directly after the template of the previous segment. If the prose announces a repetition in words ("[as
-  above]"), the passage may be anywhere before it.
+- partly in the prose directly before or after the ellipsis, and partly in an earlier passage, next to the same words as
+  in the segment; or
+- in an earlier passage alone: directly after words that also precede the ellipsis, directly before words that also
+  follow it, or directly after the template of the previous segment. If the prose announces the repetition in words
+  ("[as above]"), they may be anywhere before the ellipsis.
 
 Letter case and marks within a sentence are ignored. PaliBench (section 3.3) names the stage but gives no method.
 """
@@ -82,7 +82,7 @@ class _Mark(NamedTuple):
 
 
 class _Term(NamedTuple):
-    """Words next to an abbreviation that may replace a term of the template.
+    """Words in or next to an abbreviation that may replace a term of the template.
 
     `beside` has the tokens before and after the words; '' on the side of the abbreviation.
     """
@@ -91,16 +91,17 @@ class _Term(NamedTuple):
     beside: tuple[str, str]
 
     def replaces(self, other: str, once: bool) -> bool:
-        """Whether the term may replace the words `other` of a template; `once` is whether they occur there only once.
+        """Whether the term may replace `other`, words that occur in a template only once (`once`) or repeatedly.
 
-        Words that occur only once and are longer than the term are not replaced: they may be more than a term.
+        It may not if `other` contains a negation that the term lacks. Nor may it if `other` occurs only once and is
+        longer than the term, because `other` may then be more than a term.
         """
         words = other.split()
         negated = any(map(is_negation, words)) and not any(map(is_negation, self.words))
         return not negated and (len(words) <= len(self.words) or not once)
 
     def as_at_abbreviation(self, other: str) -> list[str]:
-        """Phrases that put `other` in the context of this term; one of them must occur earlier in the prose."""
+        """Phrases that put `other` between this term's neighbors; one of them must occur earlier in the prose."""
         before, after = self.beside
         if _STOPS.isdisjoint(self.beside):
             return [f" {' '.join(filter(None, (before, other, after)))} "]
@@ -139,7 +140,7 @@ class Abbreviations:
         return _Mark(first, last, *match.span(), match["direction"] is not None)
 
     def _is_damaged(self, words: Sequence[str], gap: tuple[int, int], marks: Sequence[_Mark]) -> bool:
-        """Whether the gap contains these words with at most one word replaced, or with other words inserted."""
+        """Whether the gap, outside its abbreviations, has these words with at most one replaced, or others inserted."""
         begins = [self._form.from_character(gap[0]), *(mark.last for mark in marks)]
         ends = [*(mark.first for mark in marks), self._form.from_character(gap[1])]
         stretches = [self._form.tokens[begin:end] for begin, end in zip(begins, ends, strict=True)]
@@ -192,7 +193,7 @@ class Abbreviations:
             yield words + after
 
     def _terms(self, mark: _Mark, words: list[str]) -> list[_Term]:
-        """Terms: words next to the abbreviation or within it that also occur in the segment; shortest first."""
+        """Word sequences in or next to the abbreviation that also occur in the segment, shortest first."""
         tokens = self._form.tokens
         before, after, within = tokens[: mark.first][-TERM - 1 :], tokens[mark.last :], tokens[mark.first : mark.last]
         terms = [_Term(before[-size:], (before[-size - 1], "")) for size in range(1, len(before))]

@@ -1,7 +1,7 @@
-"""Similarity of stretches of a continuous translation to the segments of a segmented translation, called the guide.
+"""Similarity of stretches of a continuous translation to the segments of a guide, which is a segmented translation.
 
-Here: similarities of units, and of stretches (sequences of units), with the segments of a guide. Not here: embedding,
-the best path through these similarities (monotone).
+Here: similarities of units, and of stretches (sequences of units), to the segments. Not here: embedding, the best path
+through these similarities (monotone).
 
 The vector of a stretch is the sum of its units' vectors, computed from cumulative sums, so that only units are
 embedded. Similarity is the mean of two measures: meaning (sentence embeddings) and wording (stems weighted by rarity),
@@ -31,14 +31,14 @@ _SMALL = 1e-9
 
 
 class Space(NamedTuple):
-    """Dot products and lengths that give the cosine of every stretch, in a text of n units, with every segment.
+    """For a text of n units: dot products and norms that give the cosine of any stretch of units with any segment.
 
     Attributes
     ----------
     dots
         Dot product of the sum of the first i units with each segment's unit vector, shape (n + 1, segments).
     norms
-        Length of each stretch's vector, by the stretch's number of units and its end, shape (longest + 1, n + 1);
+        Norm of each stretch's vector, by number of units and end of the stretch, shape (longest + 1, n + 1);
         infinite for stretches that do not exist.
     """
 
@@ -74,7 +74,7 @@ def guide(prose: Units, segments: Sequence[str | None], longest: int, embed: Emb
     segments
         Text of each source segment in the segmented translation, None if it has none.
     longest
-        Maximum number of units in the stretch of a segment.
+        Maximum number of units that translate one segment.
     embed
         Maps texts to unit vectors, shape (texts, dimensions).
     """
@@ -103,12 +103,12 @@ def guide(prose: Units, segments: Sequence[str | None], longest: int, embed: Emb
 
 
 def likeness(guides: Sequence[Guide], segment: int) -> Matrix:
-    """Similarity of every stretch to a segment: mean of meaning and wording over all guides that have the segment.
+    """Similarity of every stretch of units to a segment.
 
     Returns
     -------
-    Shape (longest + 1, n + 1), by the stretch's number of units and its end, in [-0.5, 1]; 0 for stretches that do not
-    exist.
+    Mean of the similarities in meaning and in wording, over all guides that have the segment, in [-0.5, 1]. Shape
+    (longest + 1, n + 1), by number of units and end of the stretch; 0 for stretches that do not exist.
     """
     with_segment = [guide for guide in guides if guide.present[segment]]
     spaces = [space for guide in with_segment for space in (guide.meaning, guide.wording)]
@@ -117,7 +117,7 @@ def likeness(guides: Sequence[Guide], segment: int) -> Matrix:
 
 
 def nearest(guides: Sequence[Guide]) -> Matrix:
-    """Unit-to-segment similarity (closest sentence), averaged over guides with the segment; shape (n, segments)."""
+    """Mean of `Guide.near` over the guides that have the segment, shape (n, segments); 0 if none has it."""
     counts = sum(guide.present.astype(np.float64) for guide in guides)
     return np.asarray(sum(guide.near for guide in guides) / np.maximum(counts, 1.0), dtype=np.float64)
 

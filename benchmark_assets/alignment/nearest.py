@@ -1,4 +1,4 @@
-"""The place in a translation that is most similar to a segment without an exact occurrence.
+"""The place in a translation that is most similar to a segment, if the segment does not occur exactly.
 
 Here: finding the place, and the segment's words that are missing from it. Not here: exact occurrences (placement).
 """
@@ -16,7 +16,7 @@ PROPOSALS = 5
 
 
 class Nearest:
-    """Finds similar places in a translation, given in normal form, by shared words.
+    """Finds the places in a translation that resemble a segment.
 
     Letter case and marks are ignored.
     """
@@ -31,7 +31,7 @@ class Nearest:
         """The place most similar to a segment: start and end in characters, and likeness.
 
         Likeness is the share of the segment's character 3-grams that occur at a place, in [0, 1]. `gap` is the
-        segment's expected place, in characters; its beginning is one of the places compared, and wins ties.
+        range of characters where the segment is expected; the place at the beginning of `gap` wins ties.
         """
         words, count = segment.folded().tokens, len(self._form.tokens)
         if not words or not count:
@@ -41,7 +41,7 @@ class Nearest:
         return self._form.spans[first][0], self._form.spans[last - 1][1], likeness
 
     def likeness_within(self, segment: NormalForm, gap: tuple[int, int]) -> float:
-        """Likeness of a segment to the most similar place within the gap, in [0, 1]."""
+        """Likeness, in [0, 1], of a segment to the most similar place within `gap`, a range of characters."""
         words = segment.folded().tokens
         low, high = self._form.from_character(gap[0]), self._form.from_character(gap[1])
         return self._best(words, [low, *self._proposals(words, low, high)], low, high)[0] if low < high else 0.0
@@ -62,7 +62,7 @@ class Nearest:
         return missing
 
     def _proposals(self, words: Sequence[str], low: int, high: int) -> list[int]:
-        """Start tokens in [low, high) at which most of the segment's seeds match the prose, best first."""
+        """Start tokens in [low, high) at which most seeds (the segment's rarest words) match the prose, best first."""
         seeds = sorted((len(self._at[word]), at) for at, word in enumerate(words) if word in self._at)
         begins = (max(place - at, low) for _, at in seeds[:SEEDS] for place in self._at[words[at]])
         votes = Counter(begin for begin in begins if begin < high)

@@ -126,7 +126,7 @@ def _is_near(
 def _neighbor(
     segments: Sequence[Attestation | None], settled: Sequence[ProsePlace | None]
 ) -> tuple[ProsePlace | None, int]:
-    """The first settled place in lists that lead away from a short segment, and the most words allowed in between."""
+    """The first settled place in lists that begin next to a short segment, and the most words allowed in between."""
     room = NEAR
     for segment, place in zip(segments, settled, strict=True):
         if place:
@@ -182,9 +182,10 @@ def in_order(candidates: Sequence[Sequence[ProsePlace] | None], weights: Sequenc
 
 
 def _extend(ends: list[int], chains: list[_Link], link: _Link) -> None:
-    """Add a chain unless another one that ends no later weighs at least as much.
+    """Add a chain, unless another chain that ends no later weighs at least as much.
 
-    Chains that end no earlier and weigh no more are dropped, so that ends and weights increase strictly.
+    Chains that end no earlier than the new one and weigh no more are dropped, so that ends and weights increase
+    strictly.
     """
     at = bisect_right(ends, link.place.last)
     if chains[at - 1].total >= link.total:

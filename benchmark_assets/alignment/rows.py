@@ -80,9 +80,9 @@ def by_embeddings(prose: str, segments: Sequence[SegmentPlace], embed: Embed) ->
 
 
 def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:
-    """Ids of segments for which the offline aligner found no text or a text of low likeness.
+    """Ids of segments for which the offline aligner found no text, or a text of low likeness.
 
-    Segments without a source text are excluded.
+    Includes all segments of doubtful passages or documents, but no segment without a source text.
     """
     doubt = _doubt(aligned)
     doubtful: list[str] = []
@@ -176,9 +176,9 @@ def _doubt(aligned: Aligned | None) -> str | None:
 
 
 def _absence(places: Sequence[SegmentPlace], likeness: Sequence[float | None]) -> str | None:
-    """Why a passage counts as absent from the translation; None if it is present, or no segment has a stretch.
+    """Why a passage counts as absent from the translation; None if it is present, or no segment was aligned.
 
-    `likeness` is the likeness of each segment to its stretch, None without a stretch.
+    `likeness` is the likeness of each segment to its text in the translation, None if it was not aligned.
     """
     if all(value is None for value in likeness):
         return None
@@ -201,7 +201,7 @@ def _expected(place: SegmentPlace) -> float:
 
 
 def _pace(segments: Sequence[SegmentPlace], aligned: Aligned | None) -> float:
-    """Ratio of the translation's length to the guides' mean length, over segments with a stretch."""
+    """Ratio of the translation's length to the guides' mean length, over the aligned segments."""
     if aligned is None:
         return 1.0
     spans = [(place, span) for place, span in zip(segments, aligned.spans, strict=True) if span]
@@ -210,7 +210,7 @@ def _pace(segments: Sequence[SegmentPlace], aligned: Aligned | None) -> float:
 
 
 def _merged(places: Sequence[tuple[int, SegmentPlace]], pieces: Sequence[Piece], pace: float) -> list[Piece]:
-    """Set the text of segments without a stretch to '' if the passage is completely translated without them.
+    """Set the text of unaligned segments to '' if the passage is completely translated without them.
 
     If the translation has a short segment ('Yes, sir.') and its neighbor in one clause, the aligner assigns the whole
     clause to the neighbor.

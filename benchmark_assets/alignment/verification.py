@@ -62,8 +62,8 @@ def verify(segments: Sequence[str | None], prose: str, others: Mapping[str, str]
     refers. Only whole words match. Occurrences are chosen so that the segments of the document are in order.
 
     A segment that occurs only out of order or at another segment's place, and passes none of the later stages, is
-    marked as not in order. It is suspicious instead if it is short, or if the prose between its neighbors has another
-    wording of it. A segment is also suspicious if an English negation directly before or after it is in no segment.
+    marked as not in order. It is suspicious instead if it is short, or if the prose between its neighbors has it in
+    other words. A segment is also suspicious if an English negation directly before or after it is in no segment.
 
     Parameters
     ----------

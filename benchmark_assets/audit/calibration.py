@@ -34,13 +34,13 @@ WITHOUT = schema("panel_without")
 def calibration(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
     """Rows of `judge_calibration`: judges' votes compared with people's substantive labels.
 
-    `rows` are rows of `rated`, `votes` rows of `judge_vote`. Columns of `CALIBRATION`: one row for each judge, for the
-    panel, and for the panel without each of its judges, over the outputs labeled by both this rater and people. A
-    judge's label that is not substantive counts as a disagreement with people, and not as an error.
+    `rows` are rows of `rated`, `votes` rows of `judge_vote`. Columns of `CALIBRATION`, one row per rater: each judge,
+    the panel, and the panel without each of its judges. A row covers the outputs that both the rater and people
+    labeled. A rater's label that is not substantive counts as a disagreement with people, and not as an error.
 
     Notes
     -----
-    Of the outputs that the judge calls errors, precision is the share that people call errors; recall is the converse.
+    Of the outputs that the rater calls errors, precision is the share that people call errors; recall is the converse.
     Sources: table 8, and section 4.3 for the kappas.
     """
     result: list[tuple[object, ...]] = []
@@ -178,7 +178,7 @@ def kappa(tables: Floats) -> Floats:
 
 
 def _against_people(rows: pl.DataFrame, votes: pl.DataFrame) -> Iterator[tuple[object, object, pl.DataFrame]]:
-    """Corpus, name of a judge or panel, and its labels beside people's: columns `passage`, `people`, `judged`."""
+    """Yield corpus, judge (or panel), and a table of labels: `passage`, `people`, and `judged` by this judge."""
     people = _people(rows)
     labeled = votes.join(people, on=KEY, how="semi").with_columns(pl.col("label").fill_null(ABSTAINED))
     if labeled.is_empty():

@@ -47,8 +47,9 @@ def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 def categories(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `error_category`, from rows of `rated`.
 
-    Columns of `CATEGORY`: for each corpus and kind of raters, one row for each model with a labeled output, or all
-    models (''), and each category, even without errors. Columns `*_without` count errors of the category as valid.
+    Columns of `CATEGORY`: for each corpus and kind of raters, one row for each pair of a model with a labeled output
+    (or '' for all models) and a category, even one without errors. Columns `*_without` count errors of the category as
+    valid.
     """
     by = ["corpus", "raters", "model"]
     judged = with_totals(rows.drop_nulls("label"), model="")

@@ -21,8 +21,8 @@ FAILING = schema("failing_passage")
 def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of `failure_overlap`, from rows of `triage` and the panel's rows of `rated`.
 
-    Columns of `OVERLAP`: for each corpus and each level at which it has an error, one row per number of failing models,
-    from 1 to the number of models in the corpus, even if no passage has this number.
+    Columns of `OVERLAP`: for each corpus and each error level that occurs in it (a key of `LEVELS`), one row per number
+    of failing models, from 1 to the number of models in the corpus, even if no passage has this number.
     """
     passages = _passages(triage, rows)
     numbers = triage.select(CORPUS, "model").unique().sort("corpus", "model").select(

@@ -107,9 +107,9 @@ def recall_costs(triage: pl.DataFrame, rows: pl.DataFrame, scores: pl.DataFrame)
 def combination(outputs: pl.DataFrame, features: list[str]) -> Floats | None:
     """Probability of a major error, by logistic regressions fitted without labels of the output's own passage.
 
-    `outputs` has the outputs of one corpus: columns `passage`, `major` (null without a label), `weight`, and the inputs
-    of the features, which are names from `FEATURES`. The result has shape (outputs,), in [0, 1]; None if the labels are
-    too few or too unevenly distributed (see `recall_costs`).
+    `outputs` has the outputs of one corpus: columns `passage`, `major` (null without a label), `weight`, and the
+    columns from which `features` (keys of `FEATURES`) are computed. The result has shape (outputs,), in [0, 1]; None if
+    the labels are too few or too unevenly distributed (see `recall_costs`).
     """
     labeled = outputs["major"].is_not_null().to_numpy()
     major = outputs["major"].fill_null(False).to_numpy()
@@ -135,10 +135,10 @@ def combination(outputs: pl.DataFrame, features: list[str]) -> Floats | None:
 
 
 def costs(labeled: LabeledOutputs, scores: Floats) -> Iterator[tuple[float | None, ...]]:
-    """Cost of each recall in `RECALLS`, from all outputs' scores, and labeled outputs with at least one major error.
+    """Cost of reaching each recall in `RECALLS`.
 
-    Yields recall, threshold, share of outputs above the threshold with its interval, their number, and precision with
-    its interval.
+    `labeled` has at least one major error; `scores` covers all outputs, labeled or not. Yields recall, threshold, share
+    (with interval) and number of the outputs above the threshold, and precision (with interval).
 
     The threshold is the highest one with the required share of the major errors strictly above it. It is determined
     separately in each resample, but the combination is fitted only once.

@@ -1,7 +1,7 @@
 """Asset checks: `sound` blocks everything downstream of a wrong table; all other checks only warn.
 
 Every asset with a table has the check `sound`, and assets partitioned by model and passage have `coverage`; FURTHER
-lists the checks of single assets. A failure of `sound` means wrong numbers, so nothing downstream is computed until it
+lists additional checks by asset. A failure of `sound` means wrong numbers, so nothing downstream is computed until it
 passes (lineage.refresh). Here: the inputs of each check. Not here: the rules (automation.findings).
 """
 

@@ -142,7 +142,7 @@ def uncovered(expected: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
 
 
 def means(summaries: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
-    """[mean, half-width of its 95 % interval] for each "MODEL CORPUS" and, within it, each score."""
+    """Map each "MODEL CORPUS" to its scores, and each score to [mean, half-width of the 95 % interval]."""
     names = [name for name in summaries.columns if f"{name}_low" in summaries.columns]
     return {
         f"{row['model']} {row['corpus']}": {
@@ -256,7 +256,7 @@ def emptied(selected: pl.DataFrame) -> pl.DataFrame:
 
 
 def chained(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Near-duplicates of a passage that is itself a near-duplicate or comes later: columns `passage` and `kept`."""
+    """Near-duplicates whose kept passage is a near-duplicate itself, or comes later: columns `passage` and `kept`."""
     is_wrong = pl.col("kept").is_in(pairs["passage"].to_list()) | (pl.col("kept") >= pl.col("passage"))
     return pairs.filter(is_wrong).sort("passage")
 

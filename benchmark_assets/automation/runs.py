@@ -252,7 +252,7 @@ def status(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.Data
 
 
 def settle_the_dead(instance: dg.DagsterInstance) -> None:
-    """Report an unfinished run as failed if its process on this machine has ended, by a kill or a reboot."""
+    """Report unfinished runs as failed if their process on this machine has ended, by a kill or a reboot."""
     unfinished = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
     for run in instance.get_runs(dg.RunsFilter(statuses=unfinished)):
         if PROCESS in run.tags and is_dead(run.tags[PROCESS], run.run_id):

@@ -116,7 +116,7 @@ def compare_packages(old: Path, new: Path) -> None:
 @click.argument("model")
 @click.argument("file", type=PATH)
 def record(model: str, file: Path) -> None:
-    """Record in FILE all questions to MODEL with its replies, for an endpoint to use as its `recording`.
+    """Record all questions to MODEL, with the replies, in FILE, which an endpoint can then use as `recording`.
 
     FILE contains texts of the corpora: check their licences before you share it.
     """

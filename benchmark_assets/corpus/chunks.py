@@ -1,4 +1,4 @@
-"""Cutting running text in Chinese, Japanese or Korean into sentences, and sentences into chunks with their contexts.
+"""Cutting running text in Chinese, Japanese or Korean into chunks of whole sentences, with the context of each chunk.
 
 Here: cutting a text in memory. Not here: files and their paragraphs (corpus.readers.chunks), requests about a chunk
 (translation.requests).
@@ -159,7 +159,7 @@ def _context_edge(
 ) -> int:
     """The other edge of the context that begins or ends at an offset (see `before`).
 
-    `signs` yields the characters from the offset in one direction, each as (edge of a context ending there, character).
+    `signs` yields the characters in one direction from the offset, each as (edge of the context up to it, character).
     """
     least, most = bounds
     size, edge, fitting = 0, at, [at] if least == 0 else []
@@ -180,7 +180,7 @@ def _context_edge(
 def _cut(sizes: Sequence[int], ends_paragraph: Sequence[bool], least: int, most: int) -> list[tuple[int, int]]:
     """Indices of the first and last sentence of each chunk, by dynamic programming over the ends of chunks.
 
-    `sizes` has the number of CJK characters of each sentence, `ends_paragraph` whether it is the last of a paragraph.
+    `sizes` has each sentence's number of CJK characters; `ends_paragraph` is true for the last sentence of a paragraph.
     """
     edge = max(1, most - least)
     totals = [0, *accumulate(sizes)]

@@ -96,7 +96,8 @@ class _Remaining:
     Passages are numbered in the order in which they are visited. If two sets have a similarity of at least t, the ratio
     of their sizes is at least t, and they differ in at most (1 - t) / (1 + t) of the sum of their sizes. Two tests
     exclude most pairs before an exact comparison: a binary search over sizes, and a comparison of bit signatures, first
-    folded to be short, then whole. The number of differing bits is a lower bound on the number of differing tokens.
+    of short (folded) ones, then of whole ones. The number of differing bits is a lower bound on the number of differing
+    tokens.
     """
 
     def __init__(self, sets: _Sets, threshold: float) -> None:
@@ -146,7 +147,7 @@ class _Remaining:
 
 
 def _differing(words: NDArray[np.uint64], other: NDArray[np.uint64], axis: int) -> NDArray[np.uint16]:
-    """Number of differing bits of signatures, summed along the axis of their words."""
+    """Number of bits in which signatures differ; `axis` is the axis of the signatures' words."""
     counts: NDArray[np.uint16] = np.bitwise_count(words ^ other).sum(axis=axis, dtype=np.uint16)
     return counts
 

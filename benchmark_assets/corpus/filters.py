@@ -61,8 +61,8 @@ class Filters(Frozen):
 def filtered(sources: pl.DataFrame, references: pl.DataFrame, expected: int, filters: Filters) -> pl.DataFrame:
     """Measure each passage, and name the filters that drop it.
 
-    The filters of texts use every reference with text, even an incomplete one, so that they find all defects of a
-    passage.
+    All filters but `incomplete` use every reference with text, even an incomplete one, so that they find all defects of
+    a passage.
 
     Parameters
     ----------
@@ -215,10 +215,10 @@ def repeating_segments(reference: Sequence[str | None], source: Sequence[str]) -
 
     Notes
     -----
-    PaliBench describes the filter in a single sentence (section 3.4); it dropped 671 of 4,003 passages. In Sujato's
-    translation, which the translator divided into segments himself, a segment contains another one in 294 passages. The
-    source repeats itself in all of these, so none is counted here. If a segment is deliberately replaced by its
-    neighbor's text or the end of it, four of five cases are counted; in the others, the two sources are similar.
+    PaliBench describes the filter in a single sentence (section 3.4), and dropped 671 of 4,003 passages with it. In
+    Sujato's translation, which the translator divided into segments himself, a segment contains another one in 294
+    passages. The source repeats itself in all of these, so none is counted here. Of segments that are deliberately
+    replaced by all or the end of a neighbor's text, four in five are counted; the others have similar sources.
     """
     letters = [normalized(segment or "") for segment in reference]
     long_enough = (i for i, text in enumerate(letters) if len(text) >= REPEATED)

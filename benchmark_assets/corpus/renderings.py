@@ -1,6 +1,6 @@
 """Renderings: the human translations of passages in the warehouse, whether or not the passages are selected.
 
-Not here: choosing the renderings that are references (references), the rights in them (rights).
+Not here: choosing which renderings become references (references), rights in renderings (rights).
 """
 
 import polars as pl
@@ -14,7 +14,7 @@ def renderings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    One row per passage and translator: `passage`, `translator`, `segments` (parallel to the source's, null where
+    One row per passage and translator: `passage`, `translator`, `segments` (parallel to the source segments, null where
     untranslated), `text` (segments joined), `flag` (note of the corpus or null) and `suspicious` (number of segments
     that failed verification).
     """

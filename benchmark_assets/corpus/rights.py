@@ -60,11 +60,11 @@ def disclosure(
     Parameters
     ----------
     translators
-        Translators with a text of these passages.
+        Names of the translators who translated these passages.
     passages
         Column `passage`.
     private
-        Whether everything is shown, because the readers may have the restricted texts.
+        Whether to show everything, for readers who may have the restricted texts.
 
     Raises
     ------

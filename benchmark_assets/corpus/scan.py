@@ -109,7 +109,7 @@ class _Rows:
         self._add_prose(document, corpus, corrections, digest(digests))
 
     def _add_prose(self, document: Document, corpus: str, corrections: Corrections, segments: str) -> None:
-        """Add the continuous translations; `segments` is a hash of the sources and references of all passages."""
+        """Add a document's continuous translations; `segments` hashes the sources and references of its passages."""
         hashes = {prose.translator: digest(segments, prose.text) for prose in document.prose}
         for prose in document.prose:
             place = (corpus, document.id, prose.translator)

@@ -41,7 +41,7 @@ Plots = dg.ResourceParam[Callable[[Warehouse, str], Mapping[str, str]]]
 
 
 def further_tables(definition: dg.AssetsDefinition, key: dg.AssetKey) -> list[str]:
-    """Tables that an asset fills besides the one with its own name: `tables` in its metadata."""
+    """Tables that an asset fills besides the one with its own name, as listed under `tables` in its metadata."""
     return list(definition.metadata_by_key[key].get("tables", []))
 
 
@@ -289,7 +289,7 @@ def _replacements(
     tables: Mapping[str, pl.DataFrame], written: pl.DataFrame, skipped: pl.DataFrame, dims: list[str], name: str
 ) -> list[Replacement]:
     """Replacements for the partitions in `written`. Rows of partitions in `skipped` are left out; the warehouse refuses
-    rows of partitions that are in neither."""
+    rows of partitions that are in neither frame."""
     if not dims:
         fingerprint = pl.lit(written["fingerprint"][0]).alias("fingerprint")
         replacements = [

@@ -9,8 +9,8 @@ different spelling counts as absent. Empty outputs and refusals contain no term.
 The gender of pronouns is a diagnostic, not a score, and is computed for English outputs only. Pronouns are not
 resolved: in a sentence that names one woman of the glossary, 'he' may refer to a man from the previous sentence or to a
 man who is not in the glossary. A name may look like a pronoun (He Xiangu). Even in real human translations only 220 of
-251 pronouns (Hongloumeng) and 37 of 59 (Botchan, which has a first-person narrator) agree. So a single conflict means
-little; compare an output's share with that of the human translation.
+251 pronouns (Hongloumeng) and 37 of 59 (Botchan, which has a first-person narrator) agree with the glossary. So a
+single conflict means little; compare an output's share with that of the human translation.
 """
 
 import re
@@ -92,9 +92,9 @@ def adherence(outputs: pl.DataFrame, terms: pl.DataFrame, english: Collection[st
 def pronouns(text: str, genders: Collection[tuple[str, str]]) -> dict[tuple[str, str], tuple[int, int]]:
     """Count the third-person pronouns near the names in an English text.
 
-    The pronouns he, him, his, himself, she, her, hers and herself are counted in sentences that contain the name and no
-    name of another gender. Neuter counts as another gender, because a neuter title may refer to the person that the
-    pronoun refers to. A pronoun counts once for each name in its sentence.
+    The pronouns he, him, his, himself, she, her, hers and herself are counted in sentences whose names all have one
+    gender. A sentence with a neuter name and a gendered one is left out, because a neuter title may refer to the person
+    that the pronoun refers to. A pronoun counts once for each name in its sentence.
 
     Parameters
     ----------

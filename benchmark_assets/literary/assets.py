@@ -116,8 +116,8 @@ def literary_score(
 ) -> dg.Output[None]:  # fmt: skip
     """Score of a model against the human translator of each corpus, over all aspects and by aspect; 50 is parity.
 
-    The scores of a model that is no longer registered are kept under their former contract. So are all scores of a
-    model that was judged on a corpus whose ensemble has a judge that is no longer registered.
+    A model that is no longer registered keeps its scores under their former contract. So does a model judged on a
+    corpus whose ensemble has an unregistered judge: it keeps all its scores.
     """
     corpora, contracts = literary(warehouse), _contracts(warehouse, systems.provider)
 

@@ -78,7 +78,7 @@ def calibration(
     votes
         Rows of `aspect_vote` of the corpus.
     labels
-        Rows of `pair_label` whose texts have not changed.
+        Rows of `pair_label` for pairs whose texts have not changed.
     contract
         The contract of the ensemble, the first part of the signature.
 
@@ -181,7 +181,7 @@ def _best(candidates: Floats, pairs: CastVotes, margin: float) -> Floats:
 
 
 def _accuracy(verdicts: Floats, truth: Floats, passages: NDArray[np.str_]) -> Iterator[int | float | None]:
-    """Numbers of pairs, of decided pairs and of right verdicts; then coverage, accuracy and expected accuracy, each
+    """Numbers of pairs, decided pairs and correct verdicts; then coverage, accuracy and expected accuracy, each
     with its interval. The arrays have shape (pairs,)."""
     right, decides = (verdicts == truth).astype(np.float64), verdicts != 0
     pairs, decided, hits = len(verdicts), int(decides.sum()), int(right.sum())

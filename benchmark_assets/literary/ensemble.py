@@ -80,7 +80,7 @@ class AspectVotes(OutputStudy[Bench]):
     name = "aspect_vote"
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Bench]]:
-        """Outputs whose corpus names an ensemble and whose human translation is complete.
+        """Outputs for passages with a complete human translation, in the corpora that name an ensemble.
 
         Weights and margin are not part of the fingerprint: they do not change the votes, only their combination.
         """

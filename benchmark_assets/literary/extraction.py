@@ -1,6 +1,6 @@
 """Obtain the terms of a chunk from the corpus's file, or from a model that reads source and human translation.
 
-Here: the choice between file and model, the determinants of the terms, the question and the form of its reply. Not
+Here: the choice between file and model, what the terms depend on, the question and the form of its reply. Not
 here: the form of the file (glossary_file), rows (references.glossary), retries (resources.provider.asking).
 """
 
@@ -102,7 +102,7 @@ class Glossary(ItemStudy[tuple[str, Extraction]]):
         return rows.with_columns(pl.col("settings").fill_null(""))
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[tuple[str, Extraction]]]:
-        """The passages of each literary corpus in two groups: passages in its file, and passages for its extractor."""
+        """Passages of each literary corpus, in two groups: those in the glossary file, and those for the extractor."""
         sections = literary(self.warehouse)
         for (name,), group in partitions.group_by(CORPUS, maintain_order=True):
             corpus = str(name)

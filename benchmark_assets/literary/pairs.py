@@ -1,7 +1,7 @@
 """Blind pairs for annotators: write outputs and human translations to a spreadsheet, and import the labels.
 
-Here: the choice of pairs, the file, its import, the labels whose texts have not changed. Not here: calibration of
-judges by the labels (calibration).
+Here: the choice of pairs, the file, its import, the labels of pairs whose texts have not changed. Not here: calibrating
+judges against the labels (calibration).
 """
 
 import csv
@@ -196,7 +196,7 @@ def applicable(warehouse: Warehouse) -> pl.DataFrame:
 
 def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFrame | None = None) -> list[ShownPair]:
     """Pairs of an output and a complete human translation. `corpora` maps corpora to the section `literary` of their
-    descriptions; `outputs` has the columns `model` and `passage`, and is by default all outputs of the corpora."""
+    descriptions; `outputs` has the columns `model` and `passage`; the default is all outputs of the corpora."""
     keys = pl.DataFrame({"corpus": list(corpora)}, schema={"corpus": pl.String})
     columns = ["passage", "corpus", "text", "previous", "following"]
     sources = {row[0]: row[1:] for row in warehouse.read("source_text", keys, columns).iter_rows()}

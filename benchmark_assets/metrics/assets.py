@@ -148,7 +148,7 @@ def comet_baseline(
 def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Whether an output is empty, copied from the source, in another script or language, repeated, or truncated.
 
-    An output is stale when its model starts or stops giving the same text for another passage.
+    The diagnosis of an output becomes stale when its model starts or stops giving the same text for another passage.
     """
 
     def with_twins(outputs: pl.DataFrame) -> pl.DataFrame:

@@ -69,7 +69,7 @@ Finding = tuple[bool | None, str]
 
 
 class Loop(NamedTuple):
-    """A stretch repeated back to back: number of repetitions, and number of characters of all repetitions together."""
+    """A string repeated back to back in a text: how many times it occurs, and the characters of all occurrences."""
 
     times: float
     characters: int
@@ -129,8 +129,8 @@ def twins(outputs: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
 def copied_share(text: str, source: str) -> float:
     """Share of a text's letters and digits that lie in stretches copied from the source, in [0, 1].
 
-    A stretch has `STRETCH` characters or more, or is the whole source if that is shorter. Case, punctuation and spaces
-    are ignored.
+    Copied stretches count from a length of `STRETCH` characters or, if the source is shorter, of the whole source.
+    Case, punctuation and spaces are ignored.
     """
     text, source = normalized(text), normalized(source)
     width = min(STRETCH, len(source))
@@ -163,7 +163,7 @@ def words(text: str) -> list[str]:
 
 
 def longest_loop(text: str) -> Loop:
-    """The stretch that is repeated back to back most often.
+    """The string that is repeated back to back most often in a text.
 
     Case and the amount of white space are ignored. Returns `Loop(1, 0)` if no sequence of 16 characters recurs.
     """

@@ -53,7 +53,7 @@ def euclidean_drift(distances: NDArray[np.float64], spread: NDArray[np.float64])
 
     Returns
     -------
-    Shape (items,); NaN where the references coincide: a spread of 0, to the precision of float32 vectors.
+    Shape (items,); NaN where the references coincide, that is, where the spread is 0 to float32 precision.
     """
     apart = spread > PRECISION
     drift: NDArray[np.float64] = np.divide(distances, spread, out=np.full_like(distances, np.nan), where=apart)

@@ -234,7 +234,7 @@ def _chrf_statistics(block: _Block, vocabulary: Vocabulary) -> NDArray[np.int64]
 
 
 def _of_candidates(sums: NDArray[np.int64], block: _Block) -> NDArray[np.int64]:
-    """Sums of each candidate in the block, shape (candidates, references).
+    """Numbers of shared n-grams (`sums`), rearranged to one row per candidate of the block: (candidates, references).
 
     `sums` has shape (candidates of an item, references, items), as returned by `matched_ngrams`.
     """

@@ -16,8 +16,8 @@ class Layout(NamedTuple):
     """The item and place of each text in a sequence of texts.
 
     `items` is the index of each text's item, ascending from 0; `columns` is the text's place within the item; both have
-    shape (texts,). References have places from 0, candidates from `references`, the largest number of references of any
-    item.
+    shape (texts,). `references` is the largest number of references of any item. In every item, the references have
+    places from 0, and the candidates have places from `references`.
     """
 
     items: NDArray[np.int64]

@@ -53,7 +53,8 @@ def differences(statistics: Floats, scores: Callable[[Floats], Floats]) -> pl.Da
     from the mean of all resamples by at least the observed difference. Approximate randomization (Noreen 1989)
     exchanges the outputs of the two systems in random passages: p is the share of trials with a difference of at least
     the observed size. For n passages there are 2**n - 1 exchanges besides the observed assignment; if these are at most
-    `TRIALS`, each is tried once, and the test is exact. Both tests count ties as hits, so equal systems have p = 1.
+    `TRIALS`, each is tried once, and the test is exact. Both shares include the observed difference as one more trial,
+    so that p is never 0. Ties count as hits, so equal systems have p = 1.
     """
     present = statistics[:, :, 0] > 0
     pairs_by_passages: dict[bytes, list[tuple[int, int]]] = {}
@@ -88,7 +89,8 @@ def differences(statistics: Floats, scores: Callable[[Floats], Floats]) -> pl.Da
 def exchanges(passages: int) -> NDArray[np.uint8]:
     """Whether two systems keep (1) or exchange (0) their outputs of each passage, shape (trials, passages).
 
-    All patterns but the one that exchanges nothing, if there are at most `TRIALS`; else `TRIALS` random patterns.
+    The trials are all patterns except the one that exchanges nothing or, if these are more than `TRIALS`, that many
+    random patterns.
     """
     if 2**passages - 1 <= TRIALS:
         patterns = np.arange(2**passages - 1)

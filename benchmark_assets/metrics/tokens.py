@@ -18,7 +18,7 @@ _CHRF = CHRF()
 
 
 class Vocabulary(dict[str, int]):
-    """Numbers words as they first occur, and keeps the token numbers of each. `cut` divides a word into tokens."""
+    """Maps words to numbers in order of first occurrence; stores each word's token numbers. `cut` tokenizes a word."""
 
     def __init__(self, cut: Callable[[str], list[str]]) -> None:
         super().__init__()

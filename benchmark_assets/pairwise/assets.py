@@ -56,8 +56,8 @@ def pairwise_score(
 ) -> dg.Output[None]:  # fmt: skip
     """Scores of a model against the anchors of each base set, fitted separately: win rate and LT by slice.
 
-    The scores of a model that is no longer registered are kept under their former contract. So are the scores of a
-    model that was compared with a base set whose judge is unknown.
+    A model that is no longer registered keeps its scores under their former contract. So does a model that was compared
+    with a base set whose judge is unknown.
     """
     contracts = _contracts(warehouse, systems.provider)
 

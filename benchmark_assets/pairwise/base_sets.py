@@ -3,8 +3,8 @@
 Here: the format of the folder, its checks and hashes, the import, and the compatibility of versions. Not here: choosing
 anchors and writing a folder (building), comparing candidates with anchors (matches), strengths (scores).
 
-A folder holds `baseset.yaml`, the manifest; `outputs.jsonl`, objects of `anchor`, `passage` and `text`; and
-`judgments.jsonl`, objects of `passage`, `first`, `second` and `winner`, one for each time that two texts were shown.
+A folder holds the manifest `baseset.yaml`; `outputs.jsonl`, with objects {anchor, passage, text}; and
+`judgments.jsonl`, with an object {passage, first, second, winner} for each time that two texts were shown to the judge.
 An imported base set never changes: different content needs a new version.
 """
 
@@ -235,9 +235,9 @@ def read_base_set(folder: Path) -> BaseSet:
     Raises
     ------
     BadInput
-        If a file is missing, malformed or differs from its hash; if an anchor does not have exactly one output for each
-        item; if outputs or judgments name an unknown anchor or item; if a pair was judged twice in the same order, or
-        its winner is neither of the two anchors; if an anchor has no judgment.
+        If a file is missing, malformed or does not match its hash; if an anchor does not have exactly one output for
+        each item; if outputs or judgments name an unknown anchor or item; if a pair was judged twice in the same order,
+        or its winner is neither of the two anchors; if an anchor has no judgment.
     """
     manifest = yaml_files.read(folder / MANIFEST, Sealed, REMEDY)
     outputs, judgments = (_bytes(folder / name) for name in (OUTPUTS, JUDGMENTS))

@@ -181,8 +181,8 @@ def en(strengths: Floats) -> Floats:
 
 
 def _newton(strengths: Floats, step: Callable[[Floats], Floats]) -> Floats:
-    """Take damped Newton steps from log-strengths, shape (tables, n), until a step changes every difference between
-    strengths (with one system, its strength) by at most `_CLOSE`."""
+    """Take damped Newton steps from log-strengths, shape (tables, n), until a step changes no difference between
+    strengths (or, with a single system, no strength) by more than `_CLOSE`."""
     alone = strengths.shape[1] == 1
     for _ in range(_STEPS if strengths.size else 0):
         steps = step(strengths)

@@ -376,7 +376,7 @@ def manifest(
 def restricted_of(warehouse: Warehouse, outputs: pl.DataFrame) -> list[str]:
     """Names of the systems with a text that may not be passed on, sorted.
 
-    These are human translators whose license forbids it, and models with an output that contains a whole restricted
+    These are human translators with restricted texts, and models with an output that contains a whole restricted
     source or translation of the passage: a model may have memorized it, or an imported output may be a copy. `outputs`
     has the columns `system`, `passage` and `text`.
     """

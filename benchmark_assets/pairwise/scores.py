@@ -283,8 +283,8 @@ def _against(matches: pl.DataFrame, field: Field) -> tuple[Floats, Floats]:
 
 
 def _joined(tables: Floats, wins: Floats, losses: Floats) -> Floats:
-    """Tables of anchors, shape (resamples, n, n), with the model appended as the last row and column; `wins` and
-    `losses` of the model have shape (resamples, n)."""
+    """The anchors' tables of wins, shape (resamples, n, n), with the model appended as the last row and column; `wins`
+    and `losses` of the model have shape (resamples, n)."""
     size = tables.shape[-1]
     result = np.zeros((len(tables), size + 1, size + 1))
     result[:, :size, :size] = tables

@@ -47,7 +47,7 @@ def found(phrase: str, text: str) -> re.Match[str] | None:
     'ceremonial gate' does not occur in 'ceremonial gates'. Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese have
     no such rule.
 
-    In the real chunks (tests/realdata), this finds exactly the terms that the data lists for the human translations:
+    In the human translations of tests/realdata, this finds exactly the terms that the data lists for them:
     103 of 112 and 80 of 82. A case-sensitive comparison finds 100 of the 112; without word boundaries it finds 104.
     """
     return _pattern(phrase).search(_folded(text))

@@ -190,7 +190,7 @@ def page(changes: Differences) -> str:
 
 
 def _further(old: Package, new: Package) -> pl.DataFrame:
-    """Differences between scores that have an interval and are in both packages, in the columns of `BESIDE`."""
+    """Changes in the scores that have intervals and are in both packages, in the columns of `BESIDE`."""
     parts = [pl.DataFrame(schema=BESIDE)]
     for table, (name, system, of, value, method) in FURTHER.items():
         if table not in old.tables or table not in new.tables:

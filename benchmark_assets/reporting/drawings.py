@@ -123,7 +123,7 @@ def _shared(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _detection(rows: pl.DataFrame) -> charts.Spec:
-    """AUC of drift as a detector of damaged translations, by severity and kind of damage."""
+    """AUC of drift in detecting damaged translations, by severity and kind of damage."""
     rows = rows.filter(pl.col("metric") == "drift", pl.col("auc").is_not_null(), pl.col("severity") > 0)
     means = rows.group_by("kind").agg(mean=pl.col("auc").mean())
     rows = rows.join(means, on="kind").sort("severity", "mean", "kind", descending=[False, True, False])
@@ -161,7 +161,7 @@ def _adherence(rows: pl.DataFrame) -> charts.Spec:
 
 
 def _seats(rows: pl.DataFrame) -> charts.Spec:
-    """Coverage and accuracy of seats and ensembles: share of pairs decided, and share of decisions that are right."""
+    """Coverage (share of pairs decided) and accuracy (share of decisions that are right) of seats and ensembles."""
     words = pl.concat_str(
         "kind", *(pl.when(pl.col(name) != "").then(pl.col(name)) for name in ("judge", "aspect", "weight_words")),
         separator=" ", ignore_nulls=True,
@@ -201,7 +201,7 @@ def _calls(warehouse: Warehouse) -> Drawn:
 
 
 def _comparisons(warehouse: Warehouse) -> Drawn:
-    """Differences between models in mean score over the tasks of a benchmark in a language."""
+    """Differences between models in their mean scores; each mean covers the tasks of one benchmark in one language."""
     rows = warehouse.read("understanding_comparison").filter(task="")
     rows = rows.sort("benchmark", "language", "difference", descending=[False, False, True])
     if len(rows):

@@ -90,8 +90,7 @@ def export(
     private
         Whether to add restricted texts, in a subfolder of the package.
     published
-        Date of publication in the metadata records; by default the date of the newest row of the corpus's leaderboard
-        or texts.
+        Date of publication in the metadata records; by default the date of the corpus's newest row (`_newest`).
 
     Returns
     -------
@@ -134,7 +133,7 @@ def _content(warehouse: Warehouse, corpus: str) -> Content:
 
 
 def _newest(warehouse: Warehouse, key: pl.DataFrame) -> date:
-    """Day (UTC) of the newest row of the corpus's leaderboard and texts."""
+    """Day (UTC) of the corpus's newest row in the tables `leaderboard`, `source_text` and `corpus`."""
     times = [warehouse.read(table, key, ["updated_at"]) for table in ("leaderboard", "source_text", "corpus")]
     newest: date = pl.concat(times)["updated_at"].dt.date().max()  # type: ignore[assignment]
     return newest
@@ -170,7 +169,7 @@ def _outputs(warehouse: Warehouse, passages: pl.DataFrame, terms: Disclosure) ->
 
 
 def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Tables of the package, by CSV file name, and further tables that go into other files, by table name."""
+    """Tables of the package by CSV file name. Tables whose rows go into other files are listed by table name."""
     sets = warehouse.read("base_set_item", passages, ["base_set"]).unique()
     tables = {
         file: warehouse.read(source.table, keys, source.columns)
@@ -257,7 +256,7 @@ def _languages(content: Content) -> list[str]:
 
 
 def _restricted(content: Content, texts: Mapping[str, pl.DataFrame], outputs: pl.DataFrame) -> dict[str, bytes]:
-    """The files with restricted texts and outputs, which a public package lacks."""
+    """Files of restricted texts and evidence, and of withheld outputs, by name; a public package lacks them."""
     files = {
         file: _lines(_record(row, whole=True) for row in rows.filter("restricted").iter_rows(named=True))
         for file, rows in texts.items()
@@ -343,7 +342,7 @@ def _readme(content: Content, private: bool, tables: Sequence[str]) -> str:
 
 
 def _made_from(content: Content) -> str:
-    """Versions and settings of a corpus as a Markdown list."""
+    """Markdown list of the versions and settings that the package of a corpus was made with."""
     described = content.tables["corpus"].row(0, named=True)
     lines = [f"{name.replace('_', ' ')}: {value}" for name, value in described.items() if value is not None]
     signatures = content.tables["leaderboard.csv"]["signature"].unique().sort()
@@ -351,7 +350,7 @@ def _made_from(content: Content) -> str:
 
 
 def made_from(lines: Iterable[str]) -> str:
-    """Markdown list of the version of the software, the version of each prompt, and `lines`."""
+    """Markdown list of the software version, the version of each prompt, and `lines`."""
     loaded = [prompts.load(path.stem) for path in sorted((PROJECT / "prompts").glob("*.yaml"))]
     versions = [f"prompt `{prompt.name}`: version {prompt.version}, digest {prompt.digest()}" for prompt in loaded]
     return "".join(f"- {line}\n" for line in [f"Variorum {version('variorum')}", *versions, *lines])

@@ -41,7 +41,7 @@ def ranked(rows: pl.DataFrame, rank: pl.Expr, keys: Sequence[str]) -> pl.DataFra
 
 
 def shares(rows: pl.DataFrame) -> str:
-    """Rows of `closest_share` with one column for each translator; null where the two were not compared."""
+    """Rows of `closest_share` with one column for each translator; null if a system was not compared with one."""
     return with_signatures(across(rows, "closest_share", ["corpus", "kind", "system"], "translator", "share"), rows)
 
 

@@ -162,7 +162,7 @@ def _lines(
 
 
 def _texts_by(rows: pl.DataFrame, name: str) -> dict[str, dict[str, str]]:
-    """For each value of the column `name`, in alphabetical order: its texts by passage."""
+    """Texts by passage for each value of the column `name`, in alphabetical order of the values."""
     groups = rows.sort(name).group_by([name], maintain_order=True)
     return {str(value): dict(group.select("passage", "text").iter_rows()) for (value,), group in groups}
 
@@ -224,7 +224,7 @@ def _by_people(warehouse: Warehouse, lines: Lines, pair: str) -> Iterator[tuple[
 
 
 def _ordered(lines: Lines, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows for each passage of each system, in the order of the lines; null where `rows` has none."""
+    """One row for each system and passage, in the order of the lines; columns are null where `rows` has no row."""
     outputs = _systems(lines).join(lines.passages.select("passage"), how="cross", maintain_order="left_right")
     return outputs.join(rows, on=["model", "passage"], how="left", maintain_order="left")
 
@@ -234,7 +234,7 @@ def _systems(lines: Lines) -> pl.DataFrame:
 
 
 def _needed(scores: pl.DataFrame, measure: Measure) -> list[str]:
-    """Columns from which a measure of a system is computed."""
+    """The columns of `scores` that a system's value of a measure is computed from."""
     return [name for name in (measure.name, f"{measure.name}_statistics") if name in scores.columns]
 
 

@@ -23,7 +23,7 @@ SLICE = pl.Schema({
 
 
 def measured(warehouse: Warehouse) -> pl.DataFrame:
-    """Passages with a complete reference, their source length, mean reference length (characters) and human spread."""
+    """Source length, mean reference length (in characters) and human spread of passages with a complete reference."""
     references = warehouse.read("reference", columns=["passage", "text", "complete"]).filter("complete")
     lengths = references.group_by("passage").agg(reference_length=pl.col("text").str.len_chars().mean())
     sources = warehouse.read("source_text", columns=["corpus", "passage", "document", "text"])
@@ -43,8 +43,8 @@ def slices(passages: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns of `SLICE`. `least` and `most` are the least and the greatest value in a third; null for collections. A
-    dimension in which a corpus has only one slice is left out.
+    Columns of `SLICE`. `least` and `most` are the least and the greatest value in a third; null for collections. If a
+    corpus has only one slice in a dimension, that slice is left out.
 
     Notes
     -----

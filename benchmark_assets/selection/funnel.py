@@ -92,7 +92,7 @@ def steps(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def reasons(selected: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
-    """Measures and reasons of passages in long form: columns `passage`, `measure` and `value` (text), without nulls.
+    """Selection and filter measures in long form: columns `passage`, `measure` and `value` (text), without nulls.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ def damage(text: str, kind: str, severity: int, key: str, material: Material) ->
     Returns
     -------
     The damaged text, which is neither blank nor equal to `text`. None if the rule does not apply at this severity: the
-    text has no place for it, too few places to differ from the severity below, or no clauses that make up the dose.
+    text has no place to damage, too few places to differ from the severity below, or no clauses that make up the dose.
 
     Notes
     -----
@@ -263,15 +263,15 @@ def _some(case: _Case, edits: list[_Edit]) -> list[_Edit]:
 
 
 def _more(items: list[T], severity: int, counts: Sequence[int]) -> list[T]:
-    """The first items, as many as `counts` states for this severity; none if a lower severity has no fewer."""
+    """The first items, as many as `counts` has for this severity; none if a lower severity has as many or more."""
     *below, count = counts[:severity]
     return items[:count] if count > max(below, default=0) else []
 
 
 def _stretch(case: _Case, text: str, whole: int) -> list[tuple[int, int]]:
-    """Start and end of consecutive clauses that together are the dose for `whole` characters, within TOLERANCE.
+    """A stretch: consecutive clauses whose total length is the dose for `whole` characters, within TOLERANCE.
 
-    One pair, chosen by a hash, or none if there are no such clauses. All clauses together are never chosen.
+    Start and end of one stretch, chosen by a hash; empty if there is none. The whole text is never chosen.
     """
     clauses = _clauses(text)
     stretches = [
@@ -285,7 +285,7 @@ def _stretch(case: _Case, text: str, whole: int) -> list[tuple[int, int]]:
 
 
 def _within(touched: int, whole: int, severity: int) -> bool:
-    """Whether `touched` characters are the dose for a text of `whole` characters, within TOLERANCE."""
+    """Whether damage to `touched` of `whole` characters is the dose of the severity, within TOLERANCE."""
     dose = DOSES[severity] * whole
     return abs(touched - dose) < TOLERANCE * dose
 

@@ -48,8 +48,8 @@ Counts = NDArray[np.int64]
 class Pairs(NamedTuple):
     """Scores of damaged texts and of the sound texts that they were made from.
 
-    `damaged` and `sound` are finite scores that rise with damage; `passage` is the column of the text's passage in the
-    weights of the resamples. All have shape (texts,).
+    `damaged` and `sound` are finite scores that rise with damage; `passage` is the index of the text's passage among
+    the columns of `weights`. All have shape (texts,).
     """
 
     damaged: Floats
@@ -63,8 +63,8 @@ def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
     Parameters
     ----------
     scores
-        Variants of one corpus: columns `passage`, `translator`, `kind`, `severity`, `extent`, and metrics; sound texts
-        have the kind `SOUND`. Metrics without a column are left out.
+        Scores of the damaged and sound texts of one corpus: columns `passage`, `translator`, `kind`, `severity`,
+        `extent`, and metrics; sound texts have the kind `SOUND`. Metrics without a column are left out.
     language
         Code of the translations' language, for the note on kinds that have no rules in this language.
 
@@ -186,8 +186,8 @@ def flagged(values: Floats, passage: Counts, weights: Floats, limits: Floats) ->
 
 
 def _paired(scores: pl.DataFrame, metric: str) -> tuple[pl.DataFrame, Floats]:
-    """Damaged texts with the score of their sound text, and the weights of the sample and of its resamples, shape
-    (1 + RESAMPLES, passages)."""
+    """Damaged texts with their own score (`score`) and that of their sound text (`sound`); weights of the passages in
+    the sample and its resamples, shape (1 + RESAMPLES, passages)."""
     rows = scores.with_columns(WORSE[metric].alias("score")).filter(pl.col("score").is_finite())
     sound = rows.filter(kind=SOUND).select("passage", "translator", sound="score")
     paired = rows.filter(pl.col("kind") != SOUND).join(sound, on=["passage", "translator"], maintain_order="left")

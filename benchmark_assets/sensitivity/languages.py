@@ -22,8 +22,8 @@ class Rules(NamedTuple):
         For each pronoun, a replacement that still agrees with the verb but changes the agent. Pronouns whose form
         does not show their role in the sentence ("you", "her") are not replaced.
     actors
-        Nouns for agents and patients, singular and plural: the words of a group may replace each other. Proper names
-        count as singular.
+        Nouns for agents and patients in two groups, singular and plural; words of the same group may replace each
+        other. Proper names count as singular.
     common
         Words that are not terms of a subject, in lower case.
     endings

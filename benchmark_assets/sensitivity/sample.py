@@ -57,7 +57,7 @@ def samples(warehouse: Warehouse, corpora: Iterable[str]) -> list[Sample]:
 
 def settings(warehouse: Warehouse, partitions: pl.DataFrame) -> pl.DataFrame:
     """The passages of `partitions` that are in a sample, with `settings`, a digest of everything that determines their
-    damage. It covers the whole sample, because additions and wrong terms come from its other passages."""
+    damage. The digest covers the whole sample, because additions and wrong terms come from its other passages."""
     rows = [
         (passage, digest(sample.language, sample.seed, sample.references.rows()))
         for sample in samples(warehouse, partitions.select(CORPUS).to_series())
@@ -95,7 +95,7 @@ def variants(sources: pl.DataFrame, references: pl.DataFrame, language: str, see
         in the order of `chosen`.
     language
         Code of the references' language. Without rules for the language (see languages), only the kinds in `STRETCHES`
-        apply, and `number` to numbers in digits.
+        apply, and `number` (to digits only).
     seed
         Part of every hash that makes a choice.
 

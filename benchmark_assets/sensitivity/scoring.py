@@ -1,4 +1,4 @@
-"""Scores of variants against the other references, batch by batch. Not here: the scoring itself (metrics.baseline)."""
+"""Scores of sound and damaged references against the others, in batches. Not here: the scoring (metrics.baseline)."""
 
 import polars as pl
 
@@ -11,18 +11,18 @@ PASSAGES_AT_ONCE = 100
 
 
 def variant_scores(variants: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
-    """Score sound and damaged variants of references against the other references of their passage.
+    """Score variants of references, sound or damaged, against the other references of the same passage.
 
     Parameters
     ----------
     variants
-        Columns `passage`, `translator`, `BY`, `text`, `vector` (array of float32, unit length) and `cut`.
+        Columns `passage`, `translator`, those in `BY`, `text`, `vector` (array of float32, unit length) and `cut`.
     references
         All complete references of the variants' passages: columns `passage`, `translator`, `text`, `vector`, `cut`.
 
     Returns
     -------
-    Columns `passage`, `translator`, `BY`, and the columns of `drift_score` and `lexical_score`. With one other
+    Columns `passage`, `translator`, those in `BY`, and the columns of `drift_score` and `lexical_score`. With one other
     reference, the columns that need an envelope are null; with no other reference, all scores are null.
     """
     passages = variants.select("passage").unique(maintain_order=True)

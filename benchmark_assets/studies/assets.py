@@ -1,4 +1,4 @@
-"""The Dagster asset of a study. Not here: the protocol of studies (studies.study), particular studies (the rooms)."""
+"""The Dagster asset of a study. Not here: the protocol of studies (studies.study), particular studies."""
 
 import inspect
 from collections.abc import Callable, Iterable

@@ -2,7 +2,7 @@
 
 Here: the protocol that every study implements, from the items of stale partitions to rows, calls and failures. Not
 here: the Dagster asset of a study (studies.assets), asking about one item (resources.provider.asking), the items and
-valid replies of particular studies (the rooms). docs/decisions/studies.md explains how to add a study.
+valid replies of particular studies (their own packages). docs/decisions/studies.md explains how to add a study.
 """
 
 import logging
@@ -161,7 +161,7 @@ class ItemStudy(Study, Generic[How]):
         return ()
 
     def rows(self, judged: Sequence[Answered]) -> Mapping[str, pl.DataFrame]:
-        """Rows by table, for all tables of the study, from the verdicts of the partitions that did not fail."""
+        """Rows by table, for all tables of the study, from the verdicts on items of partitions that did not fail."""
         rows = [
             {**dict(zip(self.dims, item.partition, strict=True)), **item.key, **row}
             for item, verdict in judged for row in self.rows_of(item, verdict)

@@ -202,7 +202,7 @@ class Systems(Frozen):
         Returns
         -------
         Columns `model`, `passage` and `settings`, with a row for each passage that the system covers. `settings` is
-        null for systems that are no longer registered.
+        null for models that are neither registered nor imported, and an error message for systems with a fault.
         """
         rows: list[tuple[str, str, str | None]] = []
         systems = self.known(partitions["model"].unique())
@@ -261,5 +261,5 @@ def language_name(tag: str) -> str:
 
 
 def language_names(source: str, target: str) -> dict[str, str]:
-    """The variables of prompts that name the source and the target language, from the tags of the languages."""
+    """Prompt variables with the English names of the source and target languages, from their tags."""
     return {"source_language": language_name(source), "target_language": language_name(target)}

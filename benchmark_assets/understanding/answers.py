@@ -250,8 +250,8 @@ def settled(description: TaskDescription, texts: str, draws: Sequence[Parsed]) -
     """The answer to a sample, by majority of its usable draws.
 
     In a classification task, the answer is the most frequent class; if several are equally frequent, the class drawn
-    first. In a span task, see `agreed`. If no draw is usable, the answer is the task's negative class or, without a
-    negative class, null; in a span task, no spans. `texts` are the sample's texts as JSON.
+    first; if no draw is usable, the negative class or, without one, null. In a span task, it consists of the spans that
+    `agreed` returns; of none if no draw is usable. `texts` are the sample's texts as JSON.
     """
     usable = [draw for draw in draws if not draw.problem]
     if not usable:
@@ -277,9 +277,9 @@ def agreed(draws: Sequence[Sequence[Located]]) -> tuple[Located, ...]:
     """Spans that occur in more than half of the draws.
 
     Spans of the same type count as variants of one span if they overlap or, without a place, if their texts are equal.
-    Every variant that occurs identically in more than half of the draws is returned; if there is none, the most
-    frequent variant (ties: the one with variants in the most draws, then the one drawn first). The spans of
-    a single draw are returned unchanged.
+    Every variant that occurs identically in more than half of the draws is returned. If there is none, the most
+    frequent variant is returned (ties: the variant that matches spans in the most draws, then the one drawn first).
+    The spans of a single draw are returned unchanged.
     """
     if len(draws) == 1:
         return tuple(draws[0])

@@ -113,7 +113,7 @@ def _seeded(model: Model, number: int) -> Model:
     """The model with the seed of a replicate: `number` plus the seed of its registry entry.
 
     Without a seed in its entry, the model is returned unchanged if its dialect has no seeds, or if it is pinned to an
-    upstream provider: a provider that does not support the field would refuse the request.
+    upstream provider: a provider without support for `seed` would refuse the request.
     """
     settings = model.settings
     if settings.seed is None and (model.endpoint.dialect not in SEEDED or settings.pin):

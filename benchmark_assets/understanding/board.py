@@ -64,7 +64,7 @@ def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGr
     scores
         Columns of `SCORES`, one row for each system on each task that it answered.
     marks
-        Columns of `ALL_MARKS`, one row for each sample and seed. A mean of tasks without marks has no interval.
+        Columns of `ALL_MARKS`, one row for each system, sample and seed. A mean has no interval if a task lacks marks.
     groups
         Group of each task, by code.
 
@@ -114,7 +114,7 @@ def compare(marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFram
 
     Notes
     -----
-    A mean of means over tasks is a sum over samples, each weighted by 1 / (samples of its task × tasks). Therefore one
+    A mean over tasks is a sum over their samples, each weighted by 1 / (samples of its task × tasks). Therefore one
     randomization test exchanges samples between two models in all tasks at once.
     """
     points = {system: by_task for (kind, system), by_task in _points(marks).items() if kind == MODEL}
@@ -163,7 +163,7 @@ def _differences(points: Mapping[str, Mapping[str, Floats]], scope: Sequence[str
 def _mean(scores: pl.DataFrame, points: Mapping[str, Floats]) -> tuple[float | None, ...]:
     """Mean of one system's scores on several tasks, lower and upper bound of its interval, and sd; 0 to 100.
 
-    The bounds are null if a task has no points, the sd is null if a score has none.
+    The bounds are null if a task has no points; the sd is null if a score has no sd.
     """
     tasks = scores["task"].to_list()
     value = float(scores["score"].to_numpy().mean())

@@ -43,8 +43,8 @@ class TaskDescription(Frozen):
     obtain the files. `files` names the file of each split, relative to the folder given at import, with one JSON object
     per line. `sample` is the field with the sample's name. With `numbered`, the second sample with the same name in a
     file is named `name#2`. `texts` maps the names under which models see the texts to their fields, in order. `source`
-    is the field with the work that a sample is from; a dot leads into an object. If that field holds more than the
-    work, such as a chunk number, `work` is a regular expression that matches the whole value; its one group is the
+    is the field with the work that a sample is from; `a.b` is field `b` of the object `a`. If the value holds more than
+    the work, such as a chunk number, `work` is a regular expression that matches the whole value; its one group is the
     work. `instructions` are the instructions in the prompt. `pair` names two texts for the baseline by text overlap.
 
     Keys of classification tasks: `label` is the field with the gold class, `labels` maps its values to classes,

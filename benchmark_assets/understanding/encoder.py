@@ -31,8 +31,8 @@ class Encoder(NamedTuple):
 
     @property
     def determinants(self) -> tuple[object, ...]:
-        """Everything that determines the encoder's answers, except seed and samples: software, checkpoint and, if the
-        checkpoint is a folder, name, size and modification time of each file."""
+        """Everything that determines the encoder's answers, except seed and samples: software, checkpoint, and
+        the name, size and modification time of each file if the checkpoint is a folder."""
         folder = Path(self.checkpoint)
         files = sorted(folder.iterdir()) if folder.is_dir() else []
         stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]

@@ -68,7 +68,8 @@ def _compared(texts: str) -> str:
 
 
 def _nearest(train: Grams, test: Grams) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Index of the nearest train text, its similarity, and `contained`, for each test text; shapes (test texts,)."""
+    """For each test text: index of the nearest train text, its similarity, and the share of the test text's n-grams
+    that occur in the train split; shapes (test texts,)."""
     vocabulary = np.unique(train.keys)
     train_sets, test_sets = (counted(grams, vocabulary).sign() for grams in (train, test))
     shared = (test_sets @ train_sets.T).toarray()

@@ -97,7 +97,7 @@ def counted(grams: Grams, vocabulary: NDArray[np.uint64]) -> csr_array:
 
 
 class Terms:
-    """Vocabulary of the n-grams in at least `LEAST_TEXTS` train texts, and their TF-IDF weights.
+    """The vocabulary (n-grams that occur in at least `LEAST_TEXTS` train texts) and its TF-IDF weights.
 
     `train` has the weights of the train texts, a sparse matrix of shape (texts, vocabulary). Raises ValueError if no
     two train texts share a character.

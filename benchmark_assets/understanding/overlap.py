@@ -39,8 +39,8 @@ def features(pairs: Sequence[Pair], rarity: "Rarity") -> NDArray[np.float64]:
 
     Three features for each n-gram length: shared n-grams as a share of the first text's n-grams, as a share of the
     second text's n-grams, and their rarity as a share of the rarity of the first text's n-grams. Then four features of
-    length: log1p of the longest common substring, its share of the first text, log1p of each text. Lengths are in code
-    points.
+    length (code points): log1p of the longest common substring, its share of the first text, and log1p of the length of
+    each text.
     """
     rows = []
     for first, second in ((_letters(pair.first), _letters(pair.second)) for pair in pairs):
@@ -59,11 +59,11 @@ def features(pairs: Sequence[Pair], rarity: "Rarity") -> NDArray[np.float64]:
 def along(other: str, parts: Sequence[str], rarity: "Rarity") -> NDArray[np.float64]:
     """Features of the parts of a text compared with another text, shape (parts, 9 * 3 * len(LENGTHS) + 3).
 
-    A part has three measures for each n-gram length: its n-grams shared with the other text, as a share of the part's
-    n-grams and of the other text's n-grams, and their rarity. The features of a part are nine sets of these measures:
-    those of the five parts from two before to two after it (0 beyond the ends of the text), the maximum and the sum
-    over all parts, and the sums up to and from the part, both inclusive. Three features of place follow: the number
-    of parts before it, the number of parts from it on, and the share of parts before it.
+    Each part has three measures for each n-gram length: the n-grams that it shares with the other text, as a share of
+    its own n-grams and of the other text's n-grams, and the rarity of the shared n-grams. The features of a part are
+    nine sets of these measures: those of the part, the two before and the two after it (0 beyond the ends of the text),
+    the maximum and the sum over all parts, and the sums up to and from the part, both inclusive. Three features of
+    place follow: the number of parts before it, the number of parts from it on, and the share of parts before it.
     """
     other_grams = {length: _grams(_letters(other), length) for length in LENGTHS}
     shares = np.zeros((len(parts), 3 * len(LENGTHS)))

@@ -85,7 +85,7 @@ def read(description: TaskDescription, root: Path) -> Samples:
 
 
 def version(description: TaskDescription, root: Path) -> str:
-    """Hash of a description and its files. Files that cannot be read are allowed."""
+    """Hash of a description and its files. A file that cannot be read counts as missing."""
     return digest(description, *(_bytes_or_none(root / path) for _, path in sorted(description.files.items())))
 
 

@@ -200,7 +200,7 @@ def lines(text: str) -> list[int]:
 
 
 def tibetan_verse(text: str) -> str:
-    """VERSE if lines of one odd length, from 5 to 15 syllables, have at least the share `LEAST_IN_VERSE` of all
+    """VERSE if the lines of a single odd length (5 to 15 syllables) contain at least the share `LEAST_IN_VERSE` of all
     syllables; else PROSE."""
     lengths = lines(text)
     syllables = Counter[int]()

@@ -3,9 +3,9 @@
 Here: checks of given places, exact search, search in normalized texts. Not here: the origin of spans, scores (muc).
 
 Normalization removes four differences: between canonically equivalent characters (Unicode's NFC and NFD); between a
-run of white space and a single space; between a tsheg with and without white space after it (Tibetan has no spaces
-there, but files keep line breaks of the printed page); between the tshegs U+0F0B and U+0F0C, which differ only in
-whether a line may break after them. Differences of case and punctuation, such as shads, remain.
+run of white space and a single space; between a tsheg (the dot after a Tibetan syllable) with and without white space
+after it, because files keep the line breaks of the printed page; between the tshegs U+0F0B and U+0F0C, which differ
+only in whether a line may break after them. Differences of case and punctuation, such as shads, remain.
 """
 
 import re
@@ -22,10 +22,9 @@ Way = Literal["given", "exact", "normalized", "absent"]
 
 
 class SpanPlace(NamedTuple):
-    """Place of a span in a text: character offsets, half-open; None if the text does not contain the span.
+    """Place of a span in a text: character offsets, end exclusive; both None if the text lacks the span.
 
-    `occurrences` is the number of occurrences that the search found; if there are several, the place is one of them. It
-    is 1 for a given place.
+    `occurrences` is the number of occurrences that the search found, including this place; 1 for a given place.
     """
 
     first: int | None
@@ -40,12 +39,12 @@ ABSENT = SpanPlace(None, None, "absent", 0)
 def locate(text: str, spans: Sequence[str], given_places: Sequence[tuple[int, int]] = ()) -> list[SpanPlace]:
     """Locate each span in a text.
 
-    A span gets its given place, if the text there equals the span. Otherwise it gets the unoccupied occurrence that
-    begins nearest to its given place; without given places, the first unoccupied occurrence. Equal spans thus get
-    successive occurrences. If all occurrences are occupied, spans share them. A place found by search never separates a
-    letter from its combining marks.
+    A span gets its given place, if the text there equals the span. Otherwise the text is searched for the span. Of the
+    occurrences that no other span has yet, the span gets the one that begins nearest to its given place, or the first
+    one if no places are given. So equal spans get successive occurrences, and share them only if there are too few. A
+    place found by search never separates a letter from its combining marks.
 
-    `given_places` is empty, or has one place for each span: character offsets, half-open.
+    `given_places` is empty, or has one place for each span: character offsets, end exclusive.
     """
     searched = _Text(text)
     occupied: set[tuple[int, int]] = set()
@@ -99,7 +98,7 @@ class _Text:
 class _Normalized(NamedTuple):
     """A normalized text, with maps from its offsets to offsets in the original text.
 
-    `starts` maps the start of each letter with its marks, `ends` maps its end.
+    `starts` has an entry for the start of each letter, `ends` for the end of each letter with its combining marks.
     """
 
     text: str

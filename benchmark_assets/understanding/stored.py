@@ -40,9 +40,9 @@ def _contract(task: TaskDescription) -> str:
 
 
 def settings(warehouse: Warehouse, partitions: pl.DataFrame, dims: list[str], *more: object) -> pl.DataFrame:
-    """Settings of an asset that scores tasks: the columns `dims` of its partitions, and `settings`.
+    """Settings of the partitions of an asset that scores tasks, in the columns `dims` and `settings`.
 
-    `settings` is a hash of the task's scoring rules and of the values `more`; null as in `tasks.settings`.
+    `settings` is a hash of the task's scoring rules and of `more`; null if the task's description cannot be used.
     """
     by_task = tasks.settings(warehouse, partitions["task"], lambda task: digest(_contract(task), *more))
     return partitions.select(dims).join(by_task, on="task")

@@ -46,7 +46,7 @@ _STRETCH = re.compile(rf"[^{SIGNS}\n]+[{SIGNS}\s]*")
 
 
 class TaggedSpan(NamedTuple):
-    """A span and its place: character offsets, half-open; None if the text does not contain the span."""
+    """A span and its place: character offsets, end exclusive; both None if the text lacks the span."""
 
     type: str
     text: str
@@ -55,7 +55,7 @@ class TaggedSpan(NamedTuple):
 
 
 class TypeModel(NamedTuple):
-    """The trained model of a type of spans. `bias` includes the level; `CHANGES` explains level and change."""
+    """The trained model for one type of span. `bias` includes the level. For level and change, see `CHANGES`."""
 
     weights: NDArray[np.float64]
     bias: float
@@ -63,8 +63,8 @@ class TypeModel(NamedTuple):
 
 
 def stretches(text: str) -> list[tuple[int, int]]:
-    """Places of a text's stretches: character offsets, half-open. The final punctuation is part of a stretch,
-    surrounding white space is not."""
+    """Places of the stretches in a text: character offsets, end exclusive. A stretch includes the punctuation that
+    ends it, but not the white space around it."""
     places = []
     for match in _STRETCH.finditer(text):
         words = match.group()
@@ -84,8 +84,8 @@ class Tagger:
     spans
         Gold spans of each text.
     types
-        Types to find. A type cannot be learned, and is never found, if holding out some fold leaves only stretches
-        inside spans of the type, or only stretches outside them.
+        Types to find. A type can be learned only if, whichever fold is held out, the remaining texts have stretches
+        both inside and outside its spans. Other types are never found.
 
     Raises
     ------
@@ -106,7 +106,7 @@ class Tagger:
 class PairTagger:
     """For each type of spans, a linear classifier over the overlap of a stretch with another text.
 
-    Parameters and errors are those of `Tagger`. `others` has, for each text, the text that its stretches are compared
+    Parameters and errors are those of `Tagger`. `others` has, for each text, the other text to compare its stretches
     with.
     """
 

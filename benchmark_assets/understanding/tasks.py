@@ -30,7 +30,7 @@ class ImportedTasks(NamedTuple):
 def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path) -> ImportedTasks:
     """Store the tasks whose descriptions and files have no fault. The asset `task_sample` reads their samples.
 
-    A task replaces an earlier import with the same code, even if that had another path or root.
+    A task replaces an earlier import with the same code, even one from another path or root.
 
     `root` is the folder to which the `files` of the descriptions are relative. A description is refused if it cannot be
     used, if one of its files is missing or has a fault, or if its code is also the code of another description or of a

@@ -105,7 +105,7 @@ class Comet(Frozen):
         return triples.join(scores, on=TRIPLE, maintain_order="left")
 
     def _work(self, texts: IO[bytes], results: IO[bytes], errors: IO[bytes]) -> None:
-        """Run the worker on these files. It is killed if this method is interrupted, and exits if this process ends."""
+        """Run the worker on these files; kill it if this method is interrupted. It exits when this process ends."""
         descriptors = texts.fileno(), results.fileno()
         settings = self.checkpoint, self.device, self.token_budget, _library(), *descriptors
         fault: list[str] = []

@@ -6,8 +6,8 @@ project, which is not installed in this environment.
     python -I worker.py CHECKPOINT DEVICE TOKEN_BUDGET VERSION TEXTS RESULTS
 
 TEXTS and RESULTS are file descriptors of the Parquet input and output. The worker exits as soon as its standard input
-closes. The resource keeps the input open, so the worker ends with its run, however the run ends. Standard output has a
-JSON object per line: {"progress": words} or, before exit code 1, {"fault": [key, problem, remedy]}.
+closes. The resource keeps standard input open, so the worker ends with the run that started it, however that run ends.
+Standard output has a JSON object per line: {"progress": …} or, before exit code 1, {"fault": [key, problem, remedy]}.
 """
 
 import json

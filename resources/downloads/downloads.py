@@ -85,9 +85,9 @@ class Downloads(Frozen):
 
         Returns
         -------
-        The files, and a fault for each failed file: its path or URL is invalid; the source lacks the file or sends
-        something else; the local file was edited; the digest is not the expected one; the server does not respond and
-        there is no local file; the disk is full or not writable.
+        The files, and a fault for each failed file. A file fails if its path or URL is invalid, the source lacks it or
+        sends something else, the local file was edited, the digest is not the expected one, the server does not respond
+        and there is no local file, or the disk is full or not writable.
 
         Raises
         ------
@@ -223,7 +223,7 @@ def _check_digest(file: Wanted, record: Record) -> None:
 
 
 def _check_wanted(file: Wanted) -> None:
-    """Raise BadInput for an invalid URL, or for a path that is hidden, outside the folder or the manifest's."""
+    """Raise BadInput for an invalid URL, or for a path that is hidden, outside the folder, or the manifest's own."""
     parts = PurePosixPath(file.path).parts
     if not parts or any(part.startswith((".", "/")) for part in parts) or file.path == manifest.NAME:
         raise file.fault(f"{file.path!r} is not a valid path", "give a path below the folder")

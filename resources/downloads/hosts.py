@@ -36,7 +36,7 @@ class Hosts:
         Raises
         ------
         Unreachable
-            If the host has been closed.
+            If `close` was called for the host.
         """
         if host in self._closed:
             raise Unreachable(self._closed[host])

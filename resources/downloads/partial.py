@@ -1,7 +1,7 @@
 """A partial download: the bytes received so far, and the headers needed to continue it.
 
 It is stored in the folder's `.downloads`, which readers and sensors ignore: `<path>.part` holds the bytes,
-`<path>.part.json` the note of the server's headers. Not here: requests (transfer), checks of the file (downloads).
+`<path>.part.json` the server's headers (the note). Not here: requests (transfer), checks of the file (downloads).
 """
 
 import os
@@ -31,7 +31,7 @@ class BrokenError(Exception):
 
 
 class Note(Frozen):
-    """Headers that the server sent with the bytes; `finished` is the record of the file once it is complete."""
+    """Headers that the server sent with the bytes; `finished` is the file's record, once the download is complete."""
 
     url: str
     etag: str | None
@@ -98,7 +98,7 @@ class Partial:
         return note
 
     def finish(self, record: Record, place: Path) -> None:
-        """Move the bytes to the file's destination. The record is written first, so that a kill cannot lose it."""
+        """Move the bytes to the file's destination, after saving the record in the note, in case of a kill."""
         note = Note(url=record.url, etag=record.etag, last_modified=record.last_modified, finished=record)
         whole_files.write(self._note_path, note.model_dump_json())
         whole_files.move(self.bytes, place)

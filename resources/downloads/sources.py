@@ -1,6 +1,6 @@
 """Public sources of texts: the URLs of each text, and the licence of each source.
 
-Here: the rules from a text's uid to its files, one per source. Not here: HTTP (transfer), the folder (downloads).
+Here: one rule per source, which maps a text's uid to its files. Not here: HTTP (transfer), the folder (downloads).
 To add a source, write a function from a uid to paths and register it in `SOURCES`.
 """
 
@@ -41,9 +41,9 @@ class Download(Frozen):
     base
         URL of a mirror with the same paths; by default the source itself.
     path
-        Path of a text below the base, if the source's rule is wrong, for instance because the source numbers texts
-        differently. `{uid}` is replaced by the uid, `{folder}` by its collection and book (`mn`, `sn/sn12`, `kn/dhp`).
-        Do not use it for files by another translator, because they would be recorded with the source's licence.
+        Path of a text below the base. Give it if the source's rule is wrong, for instance for a text numbered otherwise
+        there. `{uid}` is replaced by the uid, `{folder}` by its collection and book (`mn`, `sn/sn12`, `kn/dhp`). Do not
+        use it for files by another translator, because they would be recorded with the source's licence.
     """
 
     source: str
@@ -73,7 +73,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A publisher of texts. `paths` maps a uid to the paths of its files below `base`; empty if no rule applies."""
+    """A publisher of texts. `paths` maps a uid to the paths of its files below `base`: none if no rule applies."""
 
     base: str
     paths: Callable[[str], tuple[str, ...]]
@@ -140,8 +140,8 @@ def _legacy(uid: str) -> tuple[str, ...]:
     """SuttaCentral's unsegmented HTML in English: Bodhi's translations of parts of MN, SN and AN.
 
     His files are directly in the folder of the collection; later translators have subfolders (`mn/horner/mn1.html`).
-    DN and Dhp have no rule, because the files there are mostly by other translators under other terms. Some
-    files of SN and AN are, too: each page names its translator and terms at the end.
+    DN and Dhp have no rule, because most files there are by other translators, under other terms. So are
+    some files of SN and AN; each page names its translator and terms at the end.
     """
     folder = _folder(uid)
     return (f"html_text/en/pli/sutta/{folder}/{uid}.html",) if folder and uid[:2] in ("mn", "sn", "an") else ()
@@ -151,9 +151,9 @@ def _dhammatalks(uid: str) -> tuple[str, ...]:
     """Thanissaro's translations on dhammatalks.org: `MN/MN1.html`, `SN/SN12_2.html`, `KN/Dhp/Ch01.html`.
 
     Numbers of DN texts and Dhp chapters have two digits (`DN/DN01.html`). The site follows the Thai edition, whose
-    numbers in parts of AN and in SN 35 differ from SuttaCentral's: AN 3:66 is an3.65. There the rule leads to a
-    neighboring text, so `path` must be given. A page that covers a range of texts is named after the first one only, so
-    ranges of SN and AN have no rule.
+    numbers in parts of AN and in SN 35 differ from SuttaCentral's: the site's AN 3:66 is an3.65. For such
+    texts, the rule leads to a neighboring text, so `path` must be given. A page that covers a range of texts is named
+    after the first one only, so ranges of SN and AN have no rule.
     """
     if (whole := _WHOLE.fullmatch(uid)) is not None:
         collection, number = whole[1].upper(), whole[2]

@@ -38,7 +38,7 @@ def transfer(client: httpx.Client, file: Wanted, partial: Partial, local: Record
     Parameters
     ----------
     local
-        Record of the local file, None if there is none. If its URL is the same, only a changed file is requested.
+        Record of the local file, None if there is none. If its URL is that of `file`, an unchanged file is not sent.
 
     Returns
     -------

@@ -163,8 +163,8 @@ def ask_all(
 ) -> list[tuple[Thing, Value]]:
     """Ask models about many things concurrently, as far as their lanes allow, and pair each thing with its result.
 
-    Results are in the order of the things. Things are also started in order, so that if the budget runs out, the last
-    ones remain. Progress is logged under `name` every few seconds and at the end of a round.
+    Results are in the order of the things. Things are also started in order: if the budget runs out, the last ones
+    stay without a reply. Progress is logged under `name` every few seconds and at the end of a round.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ class _Write:
     undo: Callable[[Any], None] | None = None  # called with the result if the caller was cancelled meanwhile
 
     def end(self, result: Any) -> None:
-        """Pass the result or error to the waiting caller. If the caller was cancelled, undo the change or log it."""
+        """Pass the result or error to the waiting caller. If no caller waits, undo the change or log the error."""
         if self.done is None or self.done.cancelled():
             if isinstance(result, Exception):
                 if not isinstance(result, Refusal):
@@ -341,7 +341,7 @@ class Ledger:
         return [write for write in writes if write.paid]
 
     async def _make_room(self, paid: list[_Write]) -> list[_Write]:
-        """Release the ballast, or wait for free space. Return the changes to retry: none after PATIENCE seconds."""
+        """Delete the ballast (reserved space), or wait. Return the changes to retry: none after PATIENCE seconds."""
         ballast = self._ballast()
         if ballast.exists():
             ballast.unlink(missing_ok=True)

@@ -97,7 +97,7 @@ class Raw(NamedTuple):
 class Reading:
     """The content of a raw reply.
 
-    If the endpoint does not report a value, numbers are None and strings ''. `cost` is in US dollars.
+    Numbers that the endpoint does not report are None, and strings ''. `cost` is in US dollars.
     """
 
     outcome: Outcome

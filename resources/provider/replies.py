@@ -61,12 +61,12 @@ def schema_of(keys: Iterable[str], value: Mapping[str, Any]) -> dict[str, Any]:
 class Tolerance(NamedTuple):
     """The deviations that a study accepts from a JSON object with exactly the keys `keys`.
 
-    By default, for judgments, translations and alignments: the object may follow other text or be in a fence. Faulty
+    By default, for judgments, translations and alignments, the object may follow other text or be in a fence. Faulty
     JSON is repaired if the model stopped by itself and the keys match exactly. In a truncated reply, complete pairs
     count. A key that occurs twice has no value, because either value may be meant.
 
-    With `spoken`, for answers to understanding tasks: there is one key. Reasoning may precede the object, and other
-    text may surround it. The key may be spelled differently, or be missing if there is nothing else. In a truncated
+    With `spoken`, for answers to understanding tasks, there is one key. Reasoning may precede the object, and other
+    text may surround it. The key may be spelled differently, or the value may stand without an object. In a truncated
     reply, the incomplete value counts. The parser never chooses between two different values.
     """
 
@@ -217,7 +217,7 @@ def _skip_space(text: str, position: int) -> int:
 
 
 def _spoken(text: str, key: str, cut: bool, repairing: bool, steps: list[str]) -> Found:
-    """Find the JSON value with a key. If several values have the key, they must be equal."""
+    """Find the JSON value with a key, else, in a complete reply, any JSON value. Several such values must be equal."""
     if thoughts := _THINKING.match(text):
         if not thoughts[0].endswith("</think>"):
             raise Unusable("cut off while thinking")
@@ -344,7 +344,7 @@ def _holds(value: Any, key: str) -> bool:
 
 
 def entry(content: Any, key: str, steps: list[str]) -> Any:
-    """Return an object's value for a key in any case, singular or plural; other content is returned unchanged.
+    """Look up a key in an object, in any case, singular or plural; return other content unchanged.
 
     Raises
     ------

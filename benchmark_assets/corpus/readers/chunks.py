@@ -1,13 +1,13 @@
 """Running text in Chinese, Japanese or Korean, cut into chunks of whole sentences.
 
 Each `.txt` file is a document, named after the file. All files are in one folder. The chunks of a document are the
-passages `<document>:<n>`, and their sentences are the segments `<document>:<n>.<m>`. `chunks` in the description gives
-the sizes. Human translations must be continuous references: they need a layout and a folder of their own.
+passages `<document>:<n>`, and their sentences are the segments `<document>:<n>.<m>`. The section `chunks` of the corpus
+description sets the sizes. Human translations must be continuous references, in a folder of their own and with their
+own layout.
 
-A line is a paragraph, unless the file is hard-wrapped: there, an unindented line that follows a full line continues
-its paragraph. Joined lines are separated by a space in Korean, which breaks lines between
-words, and by nothing in Chinese and Japanese. Empty lines, and lines that consist of dashes or stars, separate
-paragraphs.
+Each line is a paragraph, except in hard-wrapped files, where an unindented line after a line of full width continues
+the paragraph. Joined lines are separated by a space in Korean, which breaks lines between words, and by nothing in
+Chinese and Japanese. Empty lines, and lines that consist of dashes or stars, separate paragraphs.
 """
 
 import re
@@ -55,8 +55,8 @@ def paragraphs(content: str) -> list[str]:
 
     Only lines followed by an unindented line are measured. The text counts as hard-wrapped if the median width of these
     lines is `NARROWEST` or more, and more than half of them are within `SLACK` of the median and end in mid-sentence.
-    In a hard-wrapped text, an unindented line is joined to the line before it if that line is at most `SLACK` columns
-    narrower than the median or, in Korean, has no room for the first word of the unindented line.
+    In a hard-wrapped text, an unindented line is joined to the previous line if the previous line is at most `SLACK`
+    columns narrower than the median or, in Korean, too full for the first word of the unindented line.
     """
     lines = ["" if _RULE.fullmatch(line) else line.rstrip() for line in content.split("\n")]
     followed = [line for line, following in pairwise(lines) if line and following and not following[0].isspace()]

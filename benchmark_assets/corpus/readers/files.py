@@ -10,7 +10,7 @@ from resources.errors import BadInput
 
 
 def listed(description: Description, *endings: str) -> list[Path]:
-    """The root of a corpus if it is a file, else the files in it with one of these extensions, in order of their names.
+    """The root of a corpus if that is a file, else the files in the root folder with one of the extensions, by name.
 
     Raises
     ------

@@ -5,8 +5,8 @@ Here: the element of a page that contains the text, and the roles of elements. N
 The mark of a footnote becomes an aside with the text of the footnote or, if the page lacks that text, with the mark
 itself. Footnotes without a mark are added at the end. On SuttaCentral, a reference anchor at the beginning of a
 paragraph gives its number; an anchor within a paragraph marks a page of an edition and is left out. On
-dhammatalks.org, the translator's introduction is read as notes: text before the stars, text under a heading `intro`,
-and leading paragraphs in italics.
+dhammatalks.org, the translator's introduction becomes notes: the text before the first row of stars or, without stars,
+the leading paragraphs in italics; and the text under a heading of class `intro`.
 """
 
 from collections import defaultdict
@@ -93,8 +93,8 @@ _DHAMMATALKS = _Dialect(
 def _introductions(root: Element, known_roles: dict[Element, Role]) -> Iterator[Element]:
     """Paragraphs of each sutta's introduction.
 
-    The introduction is the text before the first row of stars; in a sutta without stars, the leading paragraphs in
-    italics.
+    The introduction is the text before the first row of stars. In a sutta without stars, it consists of the leading
+    paragraphs in italics.
     """
     suttas: list[list[Element]] = [[]]
     for element in root.xpath("//*[@id = 'sutta']//*[self::h1 or self::p]"):
@@ -113,7 +113,7 @@ def _introductions(root: Element, known_roles: dict[Element, Role]) -> Iterator[
 
 
 def _running_text(path: Path, dialect: _Dialect) -> tuple[str, tuple[Aside, ...]]:
-    """Text and asides of a page; raises BadInput if it cannot be read as UTF-8, or lacks the dialect's container."""
+    """Text and asides of a page. Raises BadInput if the page is not valid UTF-8 or lacks the dialect's container."""
     root = parse_html(path)
     contents = root.xpath(dialect.content)
     if not contents:

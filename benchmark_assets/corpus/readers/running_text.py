@@ -86,7 +86,7 @@ def without_numbers(text: str, asides: Sequence[Aside], expression: str) -> tupl
 
     Returns
     -------
-    The text without numbers, and all asides, including the numbers, in order of their offsets in it.
+    The text without numbers, and all asides, including the numbers, in order of their offsets.
     """
     cuts: list[tuple[int, int, str]] = []
     start = 0

@@ -46,8 +46,8 @@ def source_faults(
 ) -> Iterator[BadInput]:
     """Faults in the source of a document.
 
-    Faults are segments whose id does not name a passage, passages without text, passages whose id cannot be a key and,
-    if `lines` is given, passages whose segments are not adjacent.
+    Faults are segments whose id does not name a passage, passages without text, passages whose id cannot be a partition
+    key, and, if `lines` is given, passages whose segments are not adjacent.
 
     Parameters
     ----------

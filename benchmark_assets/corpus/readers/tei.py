@@ -7,9 +7,9 @@ colon, and
 - the `n` of its ancestors and its own `n`, joined by dots (`<div n="1"><p n="2">`: `mn1:1.2`). An `n` that already
   begins with the numbers of the ancestors is complete. An `n` with a colon names a work, as a URN does, and is ignored.
 
-Text outside the segments is a fault, because it would be lost. In an apparatus, the lemma is read or, without a lemma,
-the first reading. In a choice, the correction, regularization or expansion is read or, without any, the first
-alternative. Deleted and superfluous text is left out, supplied and unclear text is kept, and a gap becomes '[…]'.
+Text outside the segments is a fault, because it would be lost. Of an apparatus, only the lemma is kept; if there is no
+lemma, the first reading. Of a choice, only the correction, regularization or expansion is kept; if there is none, the
+first alternative. Deleted and superfluous text is left out, supplied and unclear text is kept, and a gap becomes '[…]'.
 Heads, stage directions, speakers and notes do not belong to the text. A line, column or page break separates words,
 unless it has `break="no"`.
 """

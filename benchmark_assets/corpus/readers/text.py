@@ -26,7 +26,7 @@ def running_text(path: Path) -> tuple[str, tuple[Aside, ...]]:
     Raises
     ------
     BadInput
-        If the file cannot be read as UTF-8, or is markup.
+        If the file cannot be read as UTF-8, or is an HTML or XML file.
     """
     content = decode(path)
     if _MARKUP.match(content):

@@ -84,10 +84,11 @@ def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool 
 
 
 def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str) -> SentItem:
-    """Write a page on which an annotator labels the sample of a corpus, with the items, order and guide of `annotate`.
+    """Write a page on which an annotator labels the sample of a corpus.
 
-    Restricted texts are included, since labels require them; all files with texts are then in the subfolder `PRIVATE`.
-    The browser keeps the answers until the annotator saves them as a sheet, which `import_labels` reads.
+    Items, order and guide are those of `adjudication.annotation.export_items`. Restricted texts are included, since
+    labels require them; all files with texts are then in the subfolder `PRIVATE`. The browser keeps the answers until
+    the annotator saves them as a sheet, which `import_labels` reads.
 
     Raises
     ------
@@ -138,7 +139,7 @@ def _put(
     folder: Path, title: str, private: bool, readme: str, index: Record, passages: Iterable[Record],
     signatures: Iterable[str] = (),
 ) -> None:  # fmt: skip
-    """Write the files, after adding the shard of each passage to the index."""
+    """Write the files of a page. Adds `shards` to `index`: the number of the shard that contains each passage."""
     room = f"{PRIVATE}/" if private else ""
     shards = list(_shards(passages))
     index["shards"] = [number for number, shard in enumerate(shards) for _ in shard]

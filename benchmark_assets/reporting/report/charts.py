@@ -134,8 +134,8 @@ def distribution(bins: pl.DataFrame, edges: Sequence[float], most: float, axis: 
     Parameters
     ----------
     bins
-        Columns `row`, `kind` ('model' or 'human'), `start` and `end` of the bin, `share` of the row's values (0 to 1),
-        `median` of the row.
+        Columns `row`, `kind` ('model' or 'human'), `start` and `end` of the bin, `share` of the row's values that are
+        in the bin (0 to 1), `median` of the row.
     edges
         Edges between the bands.
     most

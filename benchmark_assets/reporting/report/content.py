@@ -301,7 +301,7 @@ def concordance(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def calibration(home: Home, corpus: str) -> list[Exhibit]:
-    """Agreement of the judges and of the panel with people, and agreement by the judges' confidence."""
+    """Agreement with people: of each judge and of the panel, and of each judge by the confidence that it states."""
     rows = home.read("judge_calibration", corpus).sort("kappa", "judge", descending=[True, False], nulls_last=True)
     if rows.is_empty():
         return []
@@ -330,7 +330,7 @@ def calibration(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def literary(home: Home, corpus: str) -> list[Exhibit]:
-    """Scores of models compared with the human translations, by aspect."""
+    """Scores of models by aspect, from comparisons of their outputs with the human translations."""
     rows = home.read("literary_score", corpus)
     if rows.is_empty():
         return []
@@ -360,7 +360,7 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def pairwise(home: Home) -> list[Exhibit]:
-    """LT of models and anchors by slice.
+    """Scores (LT of JP-TL-Bench) of models and anchors by slice.
 
     There is an exhibit for each base set and contract, since scores under different contracts are not comparable.
     """
@@ -403,7 +403,7 @@ def pairwise(home: Home) -> list[Exhibit]:
 
 
 def _problems(rows: pl.DataFrame) -> str:
-    """Sentences that state why strengths are missing, one for each slice and problem.
+    """Sentences that state why systems have no strength, one for each slice and problem.
 
     A sentence names the systems with the problem, unless all systems of the slice have it.
     """
@@ -495,7 +495,7 @@ OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
 def _where(rows: pl.DataFrame, corpus: str, *same: str, **fixed: str | pl.Expr) -> list[Mapping[str, str]]:
     """The reader's filter for each row: the corpus, the row's values in the columns `same`, and the values in `fixed`.
 
-    A value of '' sets no condition. A row with a null has an empty filter.
+    A value of '' sets no condition. If a value is null, the filter of the row is empty.
     """
     literals = {key: pl.lit(value) if isinstance(value, str) else value for key, value in fixed.items()}
     return [

@@ -72,7 +72,7 @@ def marks(home: Home, corpus: str) -> list[Exhibit]:
 
 
 def seats(home: Home, corpus: str) -> list[Exhibit]:
-    """Agreement of the ensemble's seats, and of whole ensembles, with people."""
+    """Agreement of ensembles, and of each of their seats (a judge of one aspect), with people."""
     rows = home.read("ensemble_calibration", corpus).sort("kind", "expected", descending=[False, True])
     words = "How often each seat (a judge of one aspect) and each ensemble prefers the translation that people prefer."
     table = columns(rows, "ensemble_calibration")

@@ -101,9 +101,9 @@ def named(system: str, kind: str) -> pl.Expr:
 def columns(
     rows: pl.DataFrame, table: str, *names: str, **behind: Sequence[Mapping[str, str]]
 ) -> list[ExhibitColumn]:  # fmt: skip
-    """Columns of a warehouse table (see `column`): by default, all its `displayed` columns except the corpus.
+    """Columns of a warehouse table (see `column`): by default, its displayed columns except the corpus.
 
-    `behind` maps the name of a column to its filters, one for each row.
+    `behind` maps the name of a column to the reader's filters for its cells, one for each row.
     """
     columns_shown = names or [name for name in catalogue.declared()[table].displayed if name != "corpus"]
     return [column(rows, table, name, behind.get(name)) for name in columns_shown]
@@ -114,7 +114,7 @@ def column(
 ) -> ExhibitColumn:  # fmt: skip
     """A column of a warehouse table, with the digits and the interval that the catalogue declares.
 
-    `behind` has a filter for the passages that each cell counts, one per row; `heading` replaces the declared heading.
+    `behind` has the reader's filter for the passages that each row counts; `heading` replaces the declared heading.
     """
     declared = catalogue.column(table, name)
     ends = ENDS if declared.interval else ENDS[:1]

@@ -161,7 +161,7 @@ def styled(chart: Spec) -> str:
 
 
 def _picture(spec: str) -> str:
-    """A chart as SVG. Coordinates are cut to hundredths of a pixel, which halves its size."""
+    """A chart as SVG. Cutting coordinates to hundredths of a pixel halves the size of the SVG."""
     svg = _TAG.sub(lambda tag: _DIGITS.sub(r"\1", tag[0]), vl_convert.vegalite_to_svg(spec))
     return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # its label and the table have the content
 
