@@ -105,6 +105,7 @@ def test_sd_over_seeds_is_the_papers() -> None:
     found = summary(marks_of(table.astype(float)))
     assert f"{found['score']:.2f}±{found['score_sd']:.2f}" == "77.42±0.14"
     assert summary(marks_of(table[:1].astype(float)))["score_sd"] is None
+    assert summary(marks_of(np.array([[1.0, 0.0], [1.0, 1.0]])))["score_sd"] == pytest.approx(25 * 2**0.5)
 
 
 def marks_of(table: Floats) -> pl.DataFrame:
