@@ -1,7 +1,7 @@
 """Materializing an asset: compute its stale partitions, store them, report them. Every asset calls `refresh`.
 
 Here: the order of these steps, and the writes. Not here: which partitions are stale (standing), reporting to Dagster
-(events), the computations (the rooms).
+(events), the computations of assets (their packages).
 """
 
 import logging

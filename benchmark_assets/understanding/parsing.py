@@ -181,7 +181,7 @@ def _label_of(value: Any, names: _Names, steps: list[str]) -> str:
 
 
 def _in_words(text: str, names: _Names, steps: list[str]) -> str:
-    """The class of a complete reply without JSON."""
+    """The class that a reply without JSON names. The reply must be complete."""
     if match := names.match(text, numbers=True):
         steps += ["bare", match[1]] if match[1] else ["bare"]
         return match[0]

@@ -189,7 +189,7 @@ def of_baselines(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_board(warehouse: Warehouse) -> Mapping[str, str]:
-    """Metadata of `understanding_board`: a table for each benchmark in a language."""
+    """Metadata of `understanding_board`: one table for each benchmark and language."""
     by_title = groups(warehouse.read("understanding_board"))
     return {title: with_signatures(_board(rows), rows) for title, rows in by_title.items()}
 

@@ -1,7 +1,8 @@
 """Asking models about items: repeatedly about one item until there is a verdict, and concurrently about many.
 
 Here: the question about an item, and the loop that all studies share. Not here: retries of a call (client), the JSON
-in a reply (replies), the choice of items (benchmark_assets.studies), the meaning of a reply (the rooms).
+in a reply (replies), the choice of items (benchmark_assets.studies), the interpretation of a reply
+(the package of each study).
 """
 
 import json

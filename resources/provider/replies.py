@@ -2,7 +2,7 @@
 
 A lenient parser could turn a truncated reply into a complete one, or choose between two answers. So every parsing step
 is recorded, and a reply that needs more tolerance than the study grants is unusable. Not here: outcomes of calls
-(reading), the meaning of values (the rooms).
+(reading), the interpretation of values (the package of each study).
 """
 
 import ast

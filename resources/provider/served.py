@@ -38,9 +38,10 @@ def versioned(model: Model, path: Path) -> Model:
 
 
 def worth_probing(model: Model, path: Path) -> bool:
-    """Whether the model has reported a version, but has answered no probe today.
+    """Whether to probe the model today: it has reported a version before, and has answered no probe today.
 
-    A recording does not change, and the first reply of a model names its version without a probe.
+    False for a recording, whose version cannot change, and for a model that was never called, because its first reply
+    names the version without a probe.
     """
     if model.endpoint.recording is not None or not ledger.served(path, model.place, model.settings.id)[0]:
         return False

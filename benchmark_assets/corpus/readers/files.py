@@ -64,7 +64,10 @@ def fitting(folder: Path, pattern: str, documents: Collection[str] | None = None
 
 
 def _expression(pattern: str, ids: str) -> str:
-    """The pattern as a regular expression. The group `document` matches the id; every occurrence has the same id."""
+    """The pattern as a regular expression, whose group `document` matches the id.
+
+    If `{document}` occurs more than once, all occurrences match the same id.
+    """
     expression = ""
     for token in re.finditer(r"(\*?)\{document\}(\*?)|\*\*/|\*|[^*{]+|\{", PurePosixPath(pattern).as_posix()):
         if "{document}" in token[0]:

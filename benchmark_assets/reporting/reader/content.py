@@ -68,7 +68,8 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
     ----------
     private
         Whether to include restricted texts, outputs that repeat a restricted text, and the words of judges and
-        annotators, which may quote any text. Otherwise such texts are reduced to their length, and words are omitted.
+        annotators, which may quote any text. Otherwise, these texts and outputs are reduced to their length, and the
+        words of judges and annotators are omitted.
 
     Raises
     ------
