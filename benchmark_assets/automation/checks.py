@@ -169,8 +169,8 @@ def _unexplained(subject: Subject, rows: pl.DataFrame, states: pl.DataFrame) -> 
 
 
 def coverage(subject: Subject) -> CheckVerdict:
-    """The asset is materialized for every model and passage that are materialized upstream. If nothing is upstream, each
-    model with outputs in a corpus has an output for every selected passage of the corpus."""
+    """The asset is materialized for every model and passage that are materialized upstream. If nothing is upstream,
+    each model with outputs in a corpus has an output for every selected passage of the corpus."""
     states = subject.warehouse.read("materialization", columns=["asset", "model", "passage"])
     present = states.filter(asset=subject.name).select("model", "passage")
     if subject.upstream:
