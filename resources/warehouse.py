@@ -205,7 +205,7 @@ class Warehouse(Frozen):
                     _detach()
 
     def _close_for_others(self, ended: Event) -> None:
-        while not ended.wait(PATIENCE):
+        while not ended.wait(5 * PATIENCE):  # each look takes the interpreter from the thread that works
             if TURN.acquire(blocking=False):  # else a read or write is under way
                 try:
                     idle = time.monotonic() - _KEPT[os.getpid(), self.path]

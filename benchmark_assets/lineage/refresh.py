@@ -125,18 +125,17 @@ def refresh(
             return assess(definition, upstream, context.instance, warehouse, partitions, settings, partial)
 
     tables = [name, *further_tables(definition, context.asset_key)]
-    with warehouse.kept_open():
-        done = _materialize(_Work(warehouse, look, compute, context.run.run_id, tables, dims), len(partitions))
-        current, failures = done.current, done.failures
-        if len(done.obsolete):
-            with warehouse.at_once():  # a partition may apply again by now
-                obsolete = done.obsolete.join(look().obsolete, on=KEYS, how="semi")
-                warehouse.write(_removals(warehouse, tables, obsolete, dims), context.run.run_id)
-            retracted = obsolete.select(*KEYS, version=pl.lit(RETRACTED), row_count=pl.lit(0, pl.Int32))
-            current = pl.concat([current, retracted])
-        code_version = definition.code_versions_by_key[context.asset_key] or ""
-        plots = _metadata(draw(warehouse, name)) if len(current) else None
-        report(context, context.asset_key, current, done.inputs, code_version, dims, _metadata(describe()), plots)
+    done = _materialize(_Work(warehouse, look, compute, context.run.run_id, tables, dims), len(partitions))
+    current, failures = done.current, done.failures
+    if len(done.obsolete):
+        with warehouse.at_once():  # a partition may apply again by now
+            obsolete = done.obsolete.join(look().obsolete, on=KEYS, how="semi")
+            warehouse.write(_removals(warehouse, tables, obsolete, dims), context.run.run_id)
+        retracted = obsolete.select(*KEYS, version=pl.lit(RETRACTED), row_count=pl.lit(0, pl.Int32))
+        current = pl.concat([current, retracted])
+    code_version = definition.code_versions_by_key[context.asset_key] or ""
+    plots = _metadata(draw(warehouse, name)) if len(current) else None
+    report(context, context.asset_key, current, done.inputs, code_version, dims, _metadata(describe()), plots)
 
     if len(failures):
         raise dg.Failure(

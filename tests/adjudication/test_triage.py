@@ -74,7 +74,7 @@ def test_seeds_draw_different_samples() -> None:
     [
         ({"bands": (2.0, 1.5)}, "ascend"),
         ({"bands": (1.5,), "sample": (1,)}, "each of the 2 bands"),
-        ({"threshold": 1.7}, "one of `bands`"),
+        ({"threshold": 1.7}, "bounds in `bands`"),
     ],
 )
 def test_an_audit_that_makes_no_sense_is_refused(given: dict[str, object], words: str) -> None:

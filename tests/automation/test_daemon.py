@@ -44,6 +44,7 @@ def evaluations(home: Path) -> list[dg.DagsterRun]:
     return [run for run in all_runs(home) if run.job_name == "evaluate"]
 
 
+@pytest.mark.large
 @pytest.mark.proof
 def test_a_model_that_appears_in_the_registry_appears_on_the_leaderboard_though_its_run_be_killed(
     registry: Path, tmp_path: Path, server: Server

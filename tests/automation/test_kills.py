@@ -108,6 +108,7 @@ def prepared(home: Path, instance: dg.DagsterInstance, tmp_path: Path, full: boo
     return home
 
 
+@pytest.mark.large
 @pytest.mark.proof
 def test_a_run_that_is_killed_leaves_whole_rows_and_its_resumption_ends_like_an_undisturbed_one(
     prepared: Path, tmp_path: Path, full: bool

@@ -23,6 +23,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.w
 
 pytestmark = [
     pytest.mark.proof,
+    pytest.mark.large,
     pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt-get install chromium"),
 ]
 
