@@ -154,6 +154,7 @@ def test_the_panel_without_a_judge() -> None:
     # a: of b and c on the first two there is no majority; b: nor on the last; c: nor on the last
     assert {judge: row["changed"] for judge, row in found.items()} == {"a": 2, "b": 3, "c": 1}
     assert [found["c"][name] for name in ("major", "minor", "valid", "uncertain")] == [1, 1, 1, 1]
+    assert [found["a"][name] for name in ("major", "minor", "valid", "uncertain")] == [0, 0, 2, 2]
     assert found["a"]["outputs"] == 4
     row = calibration(rows, votes).rows_by_key("judge", named=True, unique=True)
     assert (row["panel"]["exact"], row["panel without a"]["exact"]) == (1, 0.5)
