@@ -100,7 +100,7 @@ def test_a_question_that_was_not_recorded_is_refused_with_file_model_and_remedy(
     ask(ledger, question(model(server.url), 0))
     path = recorded(ledger)
     server.clear()
-    with pytest.raises(BadInput, match=r"recording\.jsonl: m: contains no reply to .*; .* record it again"):
+    with pytest.raises(BadInput, match=r"recording\.jsonl: m: contains no reply to .*; .* record the replies again"):
         ask(ledger, question(replaying(path, **settings), number))
     assert server.log() == []
 
