@@ -22,6 +22,7 @@ with duckdb.connect(str(warehouse.snapshot()), read_only=True) as notebook:
 """
 
 
+@pytest.mark.large
 @pytest.mark.proof
 def test_two_runs_and_a_notebook_share_a_warehouse(
     home: Path, warehouse: Warehouse, instance: dg.DagsterInstance, tmp_path: Path, full: bool

@@ -14,7 +14,7 @@ from tests.bench.grid import grid
 from tests.processes import here
 from tests.support import STAGES, TABLES, reports, write_outputs
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.proof, pytest.mark.large]
 
 
 def test_one_fix_recomputes_its_passage_and_no_other(
