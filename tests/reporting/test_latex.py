@@ -148,7 +148,7 @@ def test_latex_accepts_the_tables(folder: Path) -> None:
 
 
 def test_what_cannot_be_written_is_named(built: dg.Definitions, warehouse: Warehouse, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no corpus of this warehouse"):
+    with pytest.raises(BadInput, match="not a corpus of this warehouse"):
         write(warehouse, tmp_path / "tables", "absent")
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "mine.tex").write_text("mine")

@@ -465,7 +465,7 @@ def test_a_file_that_was_edited_here_is_neither_overwritten_nor_asked_for(site: 
     assert (folder / "mn1.json").read_text(encoding="utf-8") == "my own"
     assert [(each.where, each.key) for each in result.faults] == [(str(folder / "mn1.json"), "mn1")]
     assert "edited or damaged" in result.faults[0].problem
-    assert "delete it" in result.faults[0].remedy
+    assert "move it elsewhere" in result.faults[0].remedy
     assert site.paths() == ["/mn1.json", "/mn2.json"]
 
 
