@@ -54,7 +54,7 @@ class Sensitivity(Frozen):
 
 
 class Audit(Frozen):
-    """Adjudication of outputs far from the references; the defaults are those of From Outliers to Errors, 3.3 to 3.6.
+    """Adjudication of outputs far from the references; defaults: From Outliers to Errors, 3.3 to 3.6.
 
     - `threshold`: drift above which an output is queued for the panel.
     - `bands`: bounds between the bands of drift, ascending; `threshold` is one of them.

@@ -38,7 +38,7 @@ REASONS = [
 class Filters(Frozen):
     """Thresholds of the filters (see `filtered`). The defaults are PaliBench's; None or False switches a filter off.
 
-    - `references`: number of complete references that a passage needs, by default all that the corpus describes;
+    - `references`: number of complete references that a passage needs, by default as many as the corpus has;
       ignored if `complete` is False.
     - `min_characters`: minimum number of characters in each reference.
     - `max_similarity`: similarity of two references, in (0, 1], at or above which the passage is dropped.

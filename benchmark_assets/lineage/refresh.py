@@ -240,7 +240,7 @@ def _store(
 
 
 def _with_row_counts(rows: pl.DataFrame, partitions: pl.DataFrame, dims: list[str]) -> pl.DataFrame:
-    """Add to each partition the number of its rows (`row_count`); `rows` are those of the asset's own table."""
+    """Add to each partition the number of its rows (`row_count`); `rows` has the rows of the asset's own table."""
     if not dims:
         return partitions.with_columns(row_count=pl.lit(len(rows), pl.Int32))
     keyed = rows if rows.width else partitions.select(dims).clear()

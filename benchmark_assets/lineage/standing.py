@@ -112,7 +112,7 @@ def _input(key: dg.AssetKey, pointers: pl.DataFrame, states: pl.DataFrame, dims:
     on = [dim for dim in upstream if dim in dims]
     if on == upstream:
         return Input(key, on, rows.select(*on, "version", "pointer"))
-    # The pointers include those of retracted partitions, which have an event but no state.
+    # Retracted partitions have a pointer, too: they have an event but no state.
     whole, latest = pl.col("version").sort_by(KEYS).str.join(" "), pl.col("pointer").max()
     if on:
         aggregate = rows.group_by(on, maintain_order=True).agg(whole)

@@ -57,7 +57,7 @@ class Survey:
     ) -> None:
         """Record stale, unreported and obsolete partitions with reasons, and estimate the cost of the stale ones.
 
-        The parameters are those of `refresh`.
+        Takes the same parameters as `refresh`.
         """
         upstream = {key: self._graph.get(key).partitions_def for key in self._asset.keys_by_input_name.values()}
         with warehouse.at_once():

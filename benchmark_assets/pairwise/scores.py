@@ -320,7 +320,7 @@ def _problem(table: Floats, field: Field, model: str) -> str | None:
 def _omitted(strengths: Floats) -> str | None:
     """Message with the number of resamples without a finite strength; None if there are none.
 
-    `strengths` are those of the sample and of each resample, shape (1 + RESAMPLES,).
+    `strengths` has the strength in the sample and in each resample, shape (1 + RESAMPLES,).
     """
     omitted = int(np.isnan(strengths[1:]).sum())
     if not omitted:
@@ -331,7 +331,7 @@ def _omitted(strengths: Floats) -> str | None:
 def _interval(values: Floats) -> list[float | None]:
     """A value and the bounds of its interval; None for NaN. No bounds if more than half of the resamples are NaN.
 
-    `values` are those of the sample and of each resample, shape (1 + RESAMPLES,).
+    `values` has the value in the sample and in each resample, shape (1 + RESAMPLES,).
     """
     if np.isnan(values[1:]).mean() > 0.5:
         return [None if np.isnan(values[0]) else float(values[0]), None, None]

@@ -40,7 +40,7 @@ class System(Protocol):
     """A model with its settings, which translates source texts."""
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
-        """For each passage that the system covers: a hash of all that determines the output, except the source."""
+        """For each passage that the system covers: a hash of everything but the source that determines the output."""
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
         """Translate source texts by passage key; yield one Output per passage, in any order. `run`'s budget pays."""

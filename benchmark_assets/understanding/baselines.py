@@ -52,7 +52,7 @@ def whole(texts: Mapping[str, str]) -> str:
 
 
 def determinants(task: TaskDescription) -> str:
-    """Hash of all that determines the baselines' answers to a task, except samples; '' if no baseline applies."""
+    """Hash of everything but the samples that determines the baselines' answers; '' if no baseline applies."""
     baselines = signatures(task)
     if not baselines:
         return ""

@@ -86,7 +86,7 @@ def write_reader(warehouse: Warehouse, folder: Path, corpus: str, private: bool 
 def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str) -> SentItem:
     """Write a page on which an annotator labels the sample of a corpus.
 
-    Items, order and guide are those of `adjudication.annotation.export_items`. Restricted texts are included, since
+    Items, order and guide as in `adjudication.annotation.export_items`. Restricted texts are included, since
     labels require them; all files with texts are then in the subfolder `PRIVATE`. The browser keeps the answers until
     the annotator saves them as a sheet, which `import_labels` reads.
 
