@@ -224,7 +224,9 @@ class Warehouse(Frozen):
             yield
 
     def write(self, replacements: Sequence[Replacement], run_id: str) -> None:
-        """Carry out all replacements in one transaction. New rows are stamped with `run_id` and the time.
+        """Carry out all replacements in one transaction. New and changed rows are stamped with `run_id` and the time.
+
+        A row that equals the stored one, except for its fingerprint, is not written: it keeps its stamps.
 
         Raises
         ------
@@ -361,19 +363,36 @@ def _locked(file: IO[str]) -> bool:
 
 
 def _replace(connection: duckdb.DuckDBPyConnection, replacement: Replacement, run_id: str) -> None:
+    """Replace the rows of partitions. An equal row stays, and keeps its stamps; only its fingerprint is updated."""
     table, rows, partitions = replacement
-    if partitions is None:
-        connection.execute(f'DELETE FROM "{table}"')
-    else:
+    replaced = "TRUE"
+    if partitions is not None:
         connection.register("partitions", partitions.to_arrow())
-        connection.execute(f'DELETE FROM "{table}" t USING partitions keys WHERE {_equal(partitions.columns)}')
+        replaced = f"EXISTS (FROM partitions keys WHERE {_equal(partitions.columns)})"
     if rows.is_empty():
+        connection.execute(f'DELETE FROM "{table}" t WHERE {replaced}')
         return
-    names = ", ".join(f'"{name}"' for name in rows.columns)
+    declared = catalogue.table(table)
+    key, names = ", ".join(f'keys."{name}"' for name in declared.key), ", ".join(f'"{name}"' for name in rows.columns)
+    same = " AND ".join(
+        f't."{name}" IS NOT DISTINCT FROM keys."{name}"::{column.type}'
+        for name, column in declared.content.items() if name != "fingerprint"
+    )  # fmt: skip
     connection.register("incoming", rows.to_arrow())
     try:
+        # CASE keeps the content out of the join's condition: DuckDB would hash all rows of the table.
         connection.execute(
-            f'INSERT INTO "{table}" ({names}, run_id, updated_at) SELECT {names}, ?, ? FROM incoming',
+            f'CREATE OR REPLACE TEMP TABLE equal AS SELECT t.rowid AS stored, {key}, keys.fingerprint FROM "{table}" t '
+            f"JOIN incoming keys ON {_equal(declared.key)} WHERE CASE WHEN {same} THEN TRUE ELSE FALSE END"
+        )
+        connection.execute(f'DELETE FROM "{table}" t WHERE {replaced} AND rowid NOT IN (SELECT stored FROM equal)')
+        connection.execute(
+            f'UPDATE "{table}" t SET fingerprint = equal.fingerprint FROM equal '
+            f"WHERE t.rowid = equal.stored AND t.fingerprint <> equal.fingerprint"
+        )
+        connection.execute(
+            f'INSERT INTO "{table}" ({names}, run_id, updated_at) SELECT {names}, ?, ? FROM incoming t '
+            f"ANTI JOIN equal keys ON {_equal(declared.key)}",
             [run_id, datetime.now(UTC).replace(tzinfo=None)],
         )
     except (duckdb.ConstraintException, duckdb.ConversionException) as error:
