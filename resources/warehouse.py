@@ -372,31 +372,43 @@ def _replace(connection: duckdb.DuckDBPyConnection, replacement: Replacement, ru
     if rows.is_empty():
         connection.execute(f'DELETE FROM "{table}" t WHERE {replaced}')
         return
-    declared = catalogue.table(table)
-    key, names = ", ".join(f'keys."{name}"' for name in declared.key), ", ".join(f'"{name}"' for name in rows.columns)
-    same = " AND ".join(
-        f't."{name}" IS NOT DISTINCT FROM keys."{name}"::{column.type}'
-        for name, column in declared.content.items() if name != "fingerprint"
-    )  # fmt: skip
     connection.register("incoming", rows.to_arrow())
+    names, same_key = ", ".join(f'"{name}"' for name in rows.columns), _equal(catalogue.table(table).key)
+    added = "incoming t"
     try:
-        # CASE keeps the content out of the join's condition: DuckDB would hash all rows of the table.
+        if connection.execute(f'SELECT 1 FROM "{table}" t SEMI JOIN incoming keys ON {same_key} LIMIT 1').fetchall():
+            _compare(connection, table)
+            replaced += " AND rowid NOT IN (SELECT stored FROM equal)"
+            added += f" ANTI JOIN equal keys ON {same_key}"
+        connection.execute(f'DELETE FROM "{table}" t WHERE {replaced}')
         connection.execute(
-            f'CREATE OR REPLACE TEMP TABLE equal AS SELECT t.rowid AS stored, {key}, keys.fingerprint FROM "{table}" t '
-            f"JOIN incoming keys ON {_equal(declared.key)} WHERE CASE WHEN {same} THEN TRUE ELSE FALSE END"
-        )
-        connection.execute(f'DELETE FROM "{table}" t WHERE {replaced} AND rowid NOT IN (SELECT stored FROM equal)')
-        connection.execute(
-            f'UPDATE "{table}" t SET fingerprint = equal.fingerprint FROM equal '
-            f"WHERE t.rowid = equal.stored AND t.fingerprint <> equal.fingerprint"
-        )
-        connection.execute(
-            f'INSERT INTO "{table}" ({names}, run_id, updated_at) SELECT {names}, ?, ? FROM incoming t '
-            f"ANTI JOIN equal keys ON {_equal(declared.key)}",
+            f'INSERT INTO "{table}" ({names}, run_id, updated_at) SELECT {names}, ?, ? FROM {added}',
             [run_id, datetime.now(UTC).replace(tzinfo=None)],
         )
     except (duckdb.ConstraintException, duckdb.ConversionException) as error:
         raise BadInput(table, "", _first_line(error), UNWRITTEN) from error
+
+
+def _compare(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    """List the rows of a table that have an equal row in `incoming`, and update their fingerprints.
+
+    The list is the temporary table `equal`: the row id in the table (`stored`), and the columns of the key.
+    """
+    declared = catalogue.table(table)
+    key = ", ".join(f'keys."{name}"' for name in declared.key)
+    same = " AND ".join(
+        f't."{name}" IS NOT DISTINCT FROM keys."{name}"::{column.type}'
+        for name, column in declared.content.items() if name != "fingerprint"
+    )  # fmt: skip
+    # CASE keeps the content out of the condition of the join: DuckDB would hash the content of all rows.
+    connection.execute(
+        f'CREATE OR REPLACE TEMP TABLE equal AS SELECT t.rowid AS stored, {key}, keys.fingerprint FROM "{table}" t '
+        f"JOIN incoming keys ON {_equal(declared.key)} WHERE CASE WHEN {same} THEN TRUE ELSE FALSE END"
+    )
+    connection.execute(
+        f'UPDATE "{table}" t SET fingerprint = equal.fingerprint FROM equal '
+        "WHERE t.rowid = equal.stored AND t.fingerprint <> equal.fingerprint"
+    )
 
 
 def _check(replacement: Replacement) -> None:

@@ -152,6 +152,23 @@ def test_a_replacement_touches_its_own_partitions_only(warehouse: Warehouse, sto
     assert after.tail(2).equals(stored.tail(2))
 
 
+def test_only_rows_that_differ_are_written_and_every_fingerprint_is_the_latest(
+    warehouse: Warehouse, stored: pl.DataFrame
+) -> None:
+    rows = sources("x/1", "x/2", "x/3").with_columns(
+        text=pl.Series(["a text", "new", "a text"]), fingerprint=pl.lit("later")
+    )
+    warehouse.write([Replacement("source_text", rows, pl.DataFrame({"corpus": ["x"]}))], "later")
+    after = warehouse.read("source_text")
+    assert after.select("passage", "text", "run_id", "fingerprint").rows() == [
+        ("x/1", "a text", "before", "later"), ("x/2", "new", "later", "later"), ("x/3", "a text", "later", "later"),
+        ("y/1", "a text", "before", "a fingerprint"),
+    ]  # fmt: skip
+    assert after["updated_at"][0] == stored["updated_at"][0]
+    warehouse.write([Replacement("source_text", rows, None)], "last")
+    assert warehouse.read("source_text").equals(after.head(3))
+
+
 def test_rows_that_a_partition_no_longer_has_are_gone(warehouse: Warehouse, stored: pl.DataFrame) -> None:
     corpus = pl.DataFrame({"corpus": ["x"]})
     warehouse.write([Replacement("source_text", sources("x/2", "x/3"), corpus)], "run")
