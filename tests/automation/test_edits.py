@@ -98,7 +98,7 @@ def change_threshold(corpus: Path) -> None:
 def last_passage(corpus: Path) -> str:
     """Id of the last passage of the last document."""
     segments = json.loads(files(corpus, "*_root-*.json")[-1].read_text(encoding="utf-8"))
-    return list(segments)[-1].rpartition(".")[0]
+    return str(list(segments)[-1]).rpartition(".")[0]
 
 
 def remove_passage(corpus: Path) -> None:

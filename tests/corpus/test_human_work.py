@@ -2,6 +2,7 @@
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import polars as pl
@@ -80,12 +81,10 @@ def test_work_outlasts_its_passage_and_what_translates_an_earlier_source_is_not_
     assert scored(warehouse) == dict.fromkeys(SCORED, PASSAGES[:1])
     assert on_board(warehouse) == [1]
     assert [len(warehouse.read(table)) for table in ("imported_output", "imported_label")] == [3, 3]
-    outputs = [
-        (output["model"], output["outdated"], output["text"])
-        for passage in shown(warehouse, "tiny", private=False).passages for output in passage["outputs"]
-        if output["model"] == "mine"
-    ]  # fmt: skip
-    assert outputs == [("mine", False, TEXTS["doc1:1"]), ("mine", True, TEXTS["doc1:2"])]
+    passages: list[Any] = shown(warehouse, "tiny", private=False).passages
+    outputs = [output for passage in passages for output in passage["outputs"] if output["model"] == "mine"]
+    shown_outputs = [(output["outdated"], output["text"], output["drift"] is None) for output in outputs]
+    assert shown_outputs == [(False, TEXTS["doc1:1"], False), (True, TEXTS["doc1:2"], True)]
 
     import_outputs(warehouse, write_outputs(path, {key: TEXTS[key] for key in ("doc1:1", "doc1:2")}), "tiny", "mine")
     runs.remove(definitions, instance, "kept", "tiny")
