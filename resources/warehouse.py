@@ -224,7 +224,9 @@ class Warehouse(Frozen):
             yield
 
     def write(self, replacements: Sequence[Replacement], run_id: str) -> None:
-        """Carry out all replacements in one transaction. New rows are stamped with `run_id` and the time.
+        """Carry out all replacements in one transaction. New and changed rows are stamped with `run_id` and the time.
+
+        A row that equals the stored one, except for its fingerprint, is not written: it keeps its stamps.
 
         Raises
         ------
@@ -361,23 +363,52 @@ def _locked(file: IO[str]) -> bool:
 
 
 def _replace(connection: duckdb.DuckDBPyConnection, replacement: Replacement, run_id: str) -> None:
+    """Replace the rows of partitions. An equal row stays, and keeps its stamps; only its fingerprint is updated."""
     table, rows, partitions = replacement
-    if partitions is None:
-        connection.execute(f'DELETE FROM "{table}"')
-    else:
+    replaced = "TRUE"
+    if partitions is not None:
         connection.register("partitions", partitions.to_arrow())
-        connection.execute(f'DELETE FROM "{table}" t USING partitions keys WHERE {_equal(partitions.columns)}')
+        replaced = f"EXISTS (FROM partitions keys WHERE {_equal(partitions.columns)})"
     if rows.is_empty():
+        connection.execute(f'DELETE FROM "{table}" t WHERE {replaced}')
         return
-    names = ", ".join(f'"{name}"' for name in rows.columns)
     connection.register("incoming", rows.to_arrow())
+    names, same_key = ", ".join(f'"{name}"' for name in rows.columns), _equal(catalogue.table(table).key)
+    added = "incoming t"
     try:
+        if connection.execute(f'SELECT 1 FROM "{table}" t SEMI JOIN incoming keys ON {same_key} LIMIT 1').fetchall():
+            _compare(connection, table)
+            replaced += " AND rowid NOT IN (SELECT stored FROM equal)"
+            added += f" ANTI JOIN equal keys ON {same_key}"
+        connection.execute(f'DELETE FROM "{table}" t WHERE {replaced}')
         connection.execute(
-            f'INSERT INTO "{table}" ({names}, run_id, updated_at) SELECT {names}, ?, ? FROM incoming',
+            f'INSERT INTO "{table}" ({names}, run_id, updated_at) SELECT {names}, ?, ? FROM {added}',
             [run_id, datetime.now(UTC).replace(tzinfo=None)],
         )
     except (duckdb.ConstraintException, duckdb.ConversionException) as error:
         raise BadInput(table, "", _first_line(error), UNWRITTEN) from error
+
+
+def _compare(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    """List the rows of a table that have an equal row in `incoming`, and update their fingerprints.
+
+    The list is the temporary table `equal`: the row id in the table (`stored`), and the columns of the key.
+    """
+    declared = catalogue.table(table)
+    key = ", ".join(f'keys."{name}"' for name in declared.key)
+    same = " AND ".join(
+        f't."{name}" IS NOT DISTINCT FROM keys."{name}"::{column.type}'
+        for name, column in declared.content.items() if name != "fingerprint"
+    )  # fmt: skip
+    # CASE keeps the content out of the condition of the join: DuckDB would hash the content of all rows.
+    connection.execute(
+        f'CREATE OR REPLACE TEMP TABLE equal AS SELECT t.rowid AS stored, {key}, keys.fingerprint FROM "{table}" t '
+        f"JOIN incoming keys ON {_equal(declared.key)} WHERE CASE WHEN {same} THEN TRUE ELSE FALSE END"
+    )
+    connection.execute(
+        f'UPDATE "{table}" t SET fingerprint = equal.fingerprint FROM equal '
+        "WHERE t.rowid = equal.stored AND t.fingerprint <> equal.fingerprint"
+    )
 
 
 def _check(replacement: Replacement) -> None:

@@ -66,7 +66,8 @@ def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 
     def labels(partitions: pl.DataFrame) -> pl.DataFrame:
         items = warehouse.read("triage", partitions.select("model", "passage"), ["model", "passage", "item"])
-        imported = warehouse.read("imported_label", items.select("item")).drop("file", "run_id", "updated_at")
+        imported = warehouse.read("imported_label", items.select("item"))
+        imported = imported.drop("file", "passage", "run_id", "updated_at")
         return items.join(imported, on="item").drop("item").sort("model", "passage", "annotator")
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:

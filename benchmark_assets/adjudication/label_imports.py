@@ -61,6 +61,13 @@ class Answer(NamedTuple):
     fault: str = ""
 
 
+class Candidate(NamedTuple):
+    """A current output: its passage and its text."""
+
+    passage: str
+    text: str
+
+
 class Answers(NamedTuple):
     """The answers in a file. `open` is the number of rows or tasks that are not yet labeled."""
 
@@ -101,7 +108,7 @@ def import_labels(warehouse: Warehouse, paths: Sequence[Path], annotator: str | 
     parsed = [_parsed(path, annotator) for path in paths]
     with warehouse.exclusively():  # no output may change between the check and the write
         outputs = warehouse.read("model_output", columns=["model", "passage", "text"])
-        candidates = {item_key(*row): row[2] for row in outputs.iter_rows()}
+        candidates = {item_key(*row): Candidate(*row[1:]) for row in outputs.iter_rows()}
         return [_store(warehouse, path, answers, candidates) for path, answers in zip(paths, parsed, strict=True)]
 
 
@@ -200,7 +207,7 @@ def _parsed(path: Path, annotator: str | None) -> Answers:
     return Answers(answers, unlabeled)
 
 
-def _store(warehouse: Warehouse, path: Path, parsed: Answers, candidates: Mapping[str, str]) -> LabelCounts:
+def _store(warehouse: Warehouse, path: Path, parsed: Answers, candidates: Mapping[str, Candidate]) -> LabelCounts:
     """Store the new and changed labels of a file, and its quarantined rows."""
     file = str(path.resolve())
     rows, faults = _checked(parsed.answers, candidates)
@@ -229,7 +236,7 @@ def _store(warehouse: Warehouse, path: Path, parsed: Answers, candidates: Mappin
 
 
 def _checked(
-    answers: Iterable[Answer], candidates: Mapping[str, str]
+    answers: Iterable[Answer], candidates: Mapping[str, Candidate]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows of `imported_label` and of `label_quarantine`, without the column `file`."""
     results = [(answer, _label(answer, candidates)) for answer in answers]
@@ -256,7 +263,7 @@ def _checked(
     return list(labels.values()), faults
 
 
-def _label(answer: Answer, candidates: Mapping[str, str]) -> dict[str, Any] | str:
+def _label(answer: Answer, candidates: Mapping[str, Candidate]) -> dict[str, Any] | str:
     """The row of an answer in `imported_label`, or the reason for its quarantine."""
     candidate = candidates.get(answer.item)
     if candidate is None:
@@ -267,12 +274,14 @@ def _label(answer: Answer, candidates: Mapping[str, str]) -> dict[str, Any] | st
         return answer.fault
     try:
         judgement = read_judgement(answer.fields, confidence_needed=False)
-        start, end = _span(answer.span, candidate)
+        start, end = _span(answer.span, candidate.text)
     except ValueError as fault:
         return str(fault)
     notes = answer.fields.get("notes", "")
     label = {**judgement._asdict(), "notes": notes, "span_start": start, "span_end": end}
-    return {"item": answer.item, "annotator": answer.annotator, **label, "fingerprint": digest(*label.values())}
+    fingerprint = digest(*label.values())
+    key = {"item": answer.item, "annotator": answer.annotator, "passage": candidate.passage}
+    return {**key, **label, "fingerprint": fingerprint}
 
 
 def _span(span: str | Marked, candidate: str) -> tuple[int, int] | tuple[None, None]:

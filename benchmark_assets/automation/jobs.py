@@ -40,9 +40,9 @@ class Update(dg.Config):
 
 
 class Removal(dg.Config):
-    """The kind and the name of the model, corpus, task or base set to remove."""
+    """The kind and the name of the model, corpus, task or base set to remove; with `kept`, the name of a corpus."""
 
-    kind: Literal["model", "corpus", "task", "baseset"]
+    kind: Literal["model", "corpus", "task", "baseset", "kept"]
     name: str
 
 
@@ -71,16 +71,17 @@ def update_job(location: Location) -> dg.JobDefinition:
 
 
 def remove_job(location: Location) -> dg.JobDefinition:
-    """The job `remove`, which removes a model, a corpus, a task or a base set."""
+    """The job `remove`, which removes a model, a corpus, a task, a base set, or people's work that a scan kept."""
 
     @dg.op
     def remove_rows(
         context: dg.OpExecutionContext, config: Removal, warehouse: dg.ResourceParam[Warehouse],
         systems: dg.ResourceParam[Systems], notifications: dg.ResourceParam[Notifications],
     ) -> None:  # fmt: skip
-        """Removes a model, a corpus, a task or a base set from every table, then updates everything downstream."""
+        """Removes a model, corpus, task, base set or work kept for a corpus, then updates everything downstream."""
         remove = {
-            "model": removal.model, "corpus": removal.corpus, "task": removal.task, "baseset": removal.base_set
+            "model": removal.model, "corpus": removal.corpus, "task": removal.task, "baseset": removal.base_set,
+            "kept": removal.kept,
         }[config.kind]  # fmt: skip
         with _driving(context):
             rows = remove(context, warehouse, systems, config.name)

@@ -1,4 +1,4 @@
-"""Removal of a model, a corpus, a task or a base set, for the job `remove`.
+"""Removal of a model, a corpus, a task, a base set, or people's work that a scan kept, for the job `remove`.
 
 Not here: the removal of partitions (lineage.removal) and of documents that are no longer in the files (corpus.assets).
 """
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.corpus import human_work
 from benchmark_assets.lineage.removal import ROWS, remove
 from benchmark_assets.pairwise.base_sets import TABLES
 from benchmark_assets.translation.systems import Systems
@@ -42,7 +43,8 @@ def corpus(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, nam
     key = pl.DataFrame({"corpus": [name]})
     if warehouse.read("corpus", key).is_empty():
         raise BadInput(name, "", "no such corpus in this warehouse", "`variorum status` lists the corpora")
-    partitions = context.instance.get_dynamic_partitions("passage")
+    outputs = warehouse.read("imported_output", columns=["passage"])["passage"]  # also of passages that a scan removed
+    partitions = sorted({*context.instance.get_dynamic_partitions("passage"), *outputs})
     passages = [passage for passage in partitions if passage.startswith(f"{name}/")]
     tables = [
         table.name for table in catalogue.tables().values()
@@ -86,8 +88,25 @@ def base_set(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, n
     return counts
 
 
+def kept(context: dg.OpExecutionContext, warehouse: Warehouse, _: Systems, name: str) -> pl.DataFrame:
+    """Remove what people made for passages that are no longer in the files of a corpus; return the number of rows
+    removed from each table.
+
+    Raises
+    ------
+    BadInput
+        If nothing is kept for the corpus.
+    """
+    rows = human_work.kept(warehouse).filter(corpus=name)
+    if rows.is_empty():
+        raise BadInput(name, "", "nothing is kept for passages that left its files", "see `variorum status`")
+    counts, emptied = _emptied(warehouse, rows["table"].unique().sort().to_list(), rows.select("passage"))
+    warehouse.write(emptied, context.run.run_id)
+    return counts
+
+
 def _emptied(warehouse: Warehouse, tables: Sequence[str], key: pl.DataFrame) -> tuple[pl.DataFrame, list[Replacement]]:
-    """Number of rows with this key in each table (columns of ROWS), and replacements that remove these rows."""
+    """Number of rows with these keys in each table (columns of ROWS), and replacements that remove these rows."""
     counts = [(table, len(warehouse.read(table, key, key.columns))) for table in tables]
     replacements = [Replacement(table, warehouse.empty(table), key) for table in tables]
     return pl.DataFrame(counts, schema=ROWS, orient="row"), replacements

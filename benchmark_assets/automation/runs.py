@@ -189,12 +189,13 @@ def _update(
 
 
 def remove(definitions: dg.Definitions, instance: dg.DagsterInstance, kind: str, name: str) -> None:
-    """Remove a model, a corpus, a task or a base set (`baseset`) from every table.
+    """Remove a model, a corpus, a task or a base set (`baseset`) from every table, or what people made for passages
+    that left the files of a corpus (`kept`).
 
     Raises
     ------
     RunFailedError
-        For an unknown name, or for a model that is still in the registry.
+        For an unknown name, for a model that is still in the registry, or for a corpus for which nothing is kept.
     """
     config = {"ops": {"remove_rows": {"config": {"kind": kind, "name": name}}}}
     _run(definitions.resolve_job_def("remove"), instance, f"remove {kind} {name}", config=config)

@@ -7,6 +7,7 @@ from benchmark_assets.accounts.costs import costs
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, following, order
 from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.corpus.human_work import notices
 from benchmark_assets.selection.funnel import reasons, steps
 from benchmark_assets.understanding.readings import boards, confusions, neighbours, troubles, two_ways
 from benchmark_assets.understanding.stored import baseline_scores
@@ -18,7 +19,10 @@ from resources.tables import cells, plain
 
 @click.command()
 def status() -> None:
-    """Count the partitions of each asset that are materialized, failed or missing."""
+    """Count the partitions of each asset that are materialized, failed or missing.
+
+    Also list work by people for passages that left the files, and imported outputs that translate an earlier source.
+    """
     home = Deployment()
     corpora = home.warehouse.read("corpus", columns=["corpus", "description"])
     click.echo(plain(corpora) if len(corpora) else "no corpora yet: `variorum demo` or `variorum import corpus FILE`")
@@ -26,6 +30,8 @@ def status() -> None:
         click.echo(f"\n{plain(tasks)}")
     click.echo()
     click.echo(plain(runs.status(home.definitions, home.instance)))
+    for notice in notices(home.warehouse):
+        click.echo(f"\n{notice}")
 
 
 @click.command()

@@ -90,10 +90,13 @@ def scan() -> None:
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(["model", "corpus", "task", "baseset"]))
+@click.argument("kind", type=click.Choice(["model", "corpus", "task", "baseset", "kept"]))
 @click.argument("name")
 def remove(kind: str, name: str) -> None:
-    """Remove a model, a corpus, a task or a base set. Files and the record of costs stay."""
+    """Remove a model, a corpus, a task or a base set. Files, labels by people and the record of costs stay.
+
+    With `kept`, remove imported outputs and labels for passages that are no longer in the files of the corpus NAME.
+    """
     home = Deployment()
     runs.remove(home.definitions, home.instance, kind, name)
 

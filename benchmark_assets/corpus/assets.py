@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.corpus.human_work import BY_PEOPLE, notices, recorded_labels
 from benchmark_assets.corpus.registry import registered
 from benchmark_assets.corpus.scan import Scan, scan
 from benchmark_assets.lineage.events import dagster_records, report, reported
-from benchmark_assets.lineage.removal import remove, words
+from benchmark_assets.lineage.removal import KEPT, remove, words
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from resources.downloads.downloads import Downloads, Fetched
 from resources.downloads.sources import wanted
 from resources.errors import BadInput
 from resources.keys import CORPUS, KEYS
+from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
 from resources.tables import markdown
 from resources.warehouse import Replacement, Warehouse
@@ -63,8 +65,14 @@ def corpus_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 
 
 @dg.op
-def look_at_files(context: dg.OpExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> None:
+def look_at_files(
+    context: dg.OpExecutionContext, warehouse: dg.ResourceParam[Warehouse],
+    notifications: dg.ResourceParam[Notifications],
+) -> None:  # fmt: skip
     """Read every imported corpus; add new passages, store and report changed ones, remove missing ones.
+
+    What people made for missing passages is kept. A notification tells what is kept, and which imported outputs
+    translate an earlier source.
 
     Raises
     ------
@@ -73,6 +81,7 @@ def look_at_files(context: dg.OpExecutionContext, warehouse: dg.ResourceParam[Wa
     """
     context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
     with warehouse.exclusively():  # so that the second of two concurrent scans sees the rows of the first
+        before = notices(warehouse)
         contents = scan(registered(warehouse))
         passages = contents.versions["passage"].to_list()
         partitions = set(context.instance.get_dynamic_partitions("passage"))
@@ -80,11 +89,15 @@ def look_at_files(context: dg.OpExecutionContext, warehouse: dg.ResourceParam[Wa
         context.instance.add_dynamic_partitions("passage", new)
         changed = _store(context, warehouse, contents, report_all=False)
         removed, rows = _retract(context, warehouse, contents)
+        news = [notice for notice in notices(warehouse) if notice not in before]
     logger.info("%d passages in the files, %d changed, %d removed", len(passages), changed, removed)
     if removed:
         logger.info("rows removed with the passages: %s", words(rows))
+    for notice in news:
+        notifications.send(notice)
     counts = {"passages": len(passages), "changed": changed, "gone": removed}
-    context.add_output_metadata({**counts, "removed": dg.MetadataValue.md(markdown(rows))})
+    tables = {"removed": markdown(rows), "notices": "\n\n".join(news)}
+    context.add_output_metadata(counts | {name: dg.MetadataValue.md(text) for name, text in tables.items()})
     if contents.faults:
         raise _scan_failure(contents, [])
 
@@ -187,13 +200,15 @@ def _store_prose(
 
 
 def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, contents: Scan) -> tuple[int, pl.DataFrame]:
-    """Remove passages that are no longer in the files from every table; return their number, and removed rows by table.
+    """Remove passages that are no longer in the files from every table except those of people's work; return their
+    number, and removed rows by table.
 
     Passages of a corpus with faults stay, because a fault may hide them.
     """
     passages = pl.DataFrame({"passage": context.instance.get_dynamic_partitions("passage")}, schema=["passage"])
     obsolete = passages.filter(CORPUS.is_in(contents.sound)).join(contents.versions, on="passage", how="anti")
-    return len(obsolete), remove(context, warehouse, obsolete)
+    labels = recorded_labels(warehouse, obsolete)
+    return len(obsolete), remove(context, warehouse, obsolete, labels, keep=KEPT.union(BY_PEOPLE))
 
 
 def _scan_failure(contents: Scan, missing: Sequence[str]) -> dg.Failure:

@@ -4,7 +4,7 @@ Here: finding and removing the rows of a partition in all tables. Not here: deci
 is no longer in the files, a model that is no longer wanted).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import dagster as dg
 import polars as pl
@@ -14,7 +14,7 @@ from resources import catalogue
 from resources.keys import KEYS
 from resources.warehouse import Replacement, Warehouse
 
-KEPT = {"model_call", "base_set_item", "anchor_output", "anchor_judgment", "pair_label"}
+KEPT = {"model_call", "base_set_item", "anchor_output", "anchor_judgment", "pair_label", "imported_label"}
 """Tables that keep their rows: the accounts keep all costs, base sets are frozen, and labels by people apply again if
 their texts return."""
 
@@ -23,9 +23,13 @@ ROWS = pl.Schema({"table": pl.String(), "rows": pl.Int64()})
 
 
 def remove(
-    context: dg.OpExecutionContext, warehouse: Warehouse, partitions: pl.DataFrame, also: Sequence[Replacement] = ()
+    context: dg.OpExecutionContext,
+    warehouse: Warehouse,
+    partitions: pl.DataFrame,
+    also: Sequence[Replacement] = (),
+    keep: Collection[str] = KEPT,
 ) -> pl.DataFrame:
-    """Remove models, passages or tasks from all tables but KEPT, in one transaction, and from Dagster's partitions.
+    """Remove models, passages or tasks from all tables but `keep`, in one transaction, and from Dagster's partitions.
 
     Each partition with rows is reported to Dagster as retracted, so that downstream partitions become stale. The report
     precedes the write: if the process ends in between, the partitions count as stored but not reported, hence stale.
@@ -36,6 +40,8 @@ def remove(
         One column, `model`, `passage` or `task`.
     also
         Further replacements for the same transaction.
+    keep
+        Tables that keep their rows.
 
     Returns
     -------
@@ -46,7 +52,7 @@ def remove(
         return pl.DataFrame(schema=ROWS)
     (dim,) = partitions.columns
     states = warehouse.read("materialization", partitions)
-    tables = [name for name, table in catalogue.tables().items() if dim in table.columns and name not in KEPT]
+    tables = [name for name, table in catalogue.tables().items() if dim in table.columns and name not in keep]
     counts = [(table, len(warehouse.read(table, partitions, [dim]))) for table in tables]
     for (asset,), asset_states in states.group_by(["asset"], maintain_order=True):
         dims = [name for name in KEYS if asset_states[name].ne("").any()]

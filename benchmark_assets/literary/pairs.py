@@ -19,11 +19,10 @@ from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, alike
-from benchmark_assets.pairwise.base_sets import text_hash
 from benchmark_assets.pairwise.comparing import SIDES, Side, arranged
 from benchmark_assets.references import glossary
 from resources import whole_files
-from resources.digest import digest
+from resources.digest import digest, text_hash
 from resources.errors import BadInput
 from resources.keys import CORPUS
 from resources.warehouse import Replacement, Warehouse

@@ -22,6 +22,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.strict_json import parse
 from resources import yaml_files
+from resources.digest import text_hash
 from resources.errors import BadInput
 from resources.frozen import Frozen
 from resources.keys import check_key
@@ -209,11 +210,6 @@ def checked(kind: type[Part], **fields: object) -> Part:
     except ValidationError as error:
         first = error.errors()[0]
         raise BadInput("base set", ".".join(map(str, first["loc"])), first["msg"].lower(), REMEDY) from error
-
-
-def text_hash(text: str) -> str:
-    """SHA-256 of a text in UTF-8, as in the field `source` of an item."""
-    return sha256(text.encode()).hexdigest()
 
 
 def sealed(manifest: Manifest, outputs: bytes, judgments: bytes) -> Hashes:

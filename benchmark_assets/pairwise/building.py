@@ -23,6 +23,7 @@ from benchmark_assets.pairwise.comparing import SIDES, Contenders, comparing, ju
 from benchmark_assets.pairwise.matches import match
 from benchmark_assets.pairwise.scores import OVERALL, anchor_scores, contract, tallies
 from benchmark_assets.studies.study import ask_about
+from resources.digest import text_hash
 from resources.errors import BadInput
 from resources.folders import check_vacant, put
 from resources.keys import CORPUS
@@ -366,7 +367,7 @@ def manifest(
         If the manifest is not valid.
     """
     rows = items.select("passage", "direction", "difficulty", "source").iter_rows(named=True)
-    hashed = [row | {"source": base_sets.text_hash(row["source"])} for row in rows]
+    hashed = [row | {"source": text_hash(row["source"])} for row in rows]
     return base_sets.checked(
         base_sets.Manifest, **identity.model_dump(), judged=judged, anchors=sorted(anchors),
         restricted=sorted(restricted), items=hashed,

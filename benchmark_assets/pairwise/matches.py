@@ -13,11 +13,11 @@ from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.corpus.registry import corpus_languages
-from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging, text_hash
+from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging
 from benchmark_assets.pairwise.comparing import Contenders, Side, arranged, comparing, judged_by, settled, sides
 from benchmark_assets.pairwise.rounds import adaptive_inputs, round_pairs
 from benchmark_assets.studies.study import Answered, Group, Item, Rounds
-from resources.digest import digest
+from resources.digest import digest, text_hash
 from resources.errors import BadInput
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict

@@ -13,7 +13,7 @@ import polars as pl
 
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.strict_json import parse
-from resources.digest import digest
+from resources.digest import digest, text_hash
 from resources.errors import BadInput
 from resources.keys import check_key
 from resources.warehouse import Replacement, Warehouse
@@ -64,6 +64,9 @@ def import_outputs(
 ) -> tuple[str, int]:
     """Import a model's outputs for a corpus, replacing earlier ones; return the model and the number of outputs.
 
+    Each output is recorded as a translation of the current source. Earlier outputs for passages that are no longer in
+    the corpus stay (corpus.human_work).
+
     Parameters
     ----------
     model
@@ -85,7 +88,8 @@ def import_outputs(
     name = check_key(model or outputs.model or path.stem, "model", path)
     if name in registered:
         raise BadInput(path, name, "is the name of a model in the registry", "give another name with `--model`")
-    rows = _rows(warehouse, path, corpus, name, outputs.texts)
+    sources = warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage", "passage_id", "text"])
+    rows = _rows(sources, path, corpus, name, outputs.texts)
     summary = pl.DataFrame(
         {
             "model": [name], "corpus": [corpus], "file": [str(path.resolve())], "outputs": [len(rows)],
@@ -95,9 +99,7 @@ def import_outputs(
         schema_overrides={"outputs": pl.Int32},
     ).with_columns(fingerprint=pl.lit(digest(sorted(outputs.texts.items()))))  # fmt: skip
     before = warehouse.read("imported_output", pl.DataFrame({"model": [name]}), ["model", "passage"])
-    replaced = pl.concat(
-        [before.filter(pl.col("passage").str.starts_with(f"{corpus}/")), rows.select("model", "passage")]
-    )
+    replaced = pl.concat([before.join(sources, on="passage", how="semi"), rows.select("model", "passage")])
     warehouse.write(
         [
             Replacement("imported_output", rows, replaced.unique()),
@@ -108,24 +110,27 @@ def import_outputs(
     return name, len(rows)
 
 
-def _rows(warehouse: Warehouse, path: Path, corpus: str, model: str, texts: Mapping[str, Any]) -> pl.DataFrame:
-    """Rows of `imported_output`; raises BadInput for texts that cannot be imported."""
-    ids = set(warehouse.read("source_text", pl.DataFrame({"corpus": [corpus]}), ["passage_id"])["passage_id"])
-    if not ids:
+def _rows(sources: pl.DataFrame, path: Path, corpus: str, model: str, texts: Mapping[str, Any]) -> pl.DataFrame:
+    """Rows of `imported_output`; raises BadInput for texts that cannot be imported.
+
+    `sources` has the columns `passage_id` and `text` of the corpus.
+    """
+    source_texts = dict(sources.select("passage_id", "text").iter_rows())
+    if not source_texts:
         raise BadInput(
             corpus, "", "has no passages in this warehouse", "import it first: `variorum import corpus FILE`"
         )
     if not texts:
         raise BadInput(path, "", "contains no outputs", "check the file")
     for identity, text in texts.items():
-        if identity not in ids:
+        if identity not in source_texts:
             raise BadInput(path, identity, f"not a passage of {corpus}", "check the corpus, or remove the output")
         if not isinstance(text, str) or not text.strip():
             problem = "the output is empty" if isinstance(text, str) else "the output is not a string"
             raise BadInput(path, identity, problem, "remove the output: the passage then counts as not translated")
     columns = {
         "model": model, "passage": [f"{corpus}/{identity}" for identity in texts], "text": list(texts.values()),
-        "file": str(path.resolve()),
+        "file": str(path.resolve()), "source_hash": [text_hash(source_texts[identity]) for identity in texts],
     }  # fmt: skip
     hashes = [blake2b(text.encode(), digest_size=16).hexdigest() for text in texts.values()]
     return pl.DataFrame(columns).with_columns(pl.Series("fingerprint", hashes))

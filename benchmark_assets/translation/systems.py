@@ -11,6 +11,7 @@ from typing import Protocol
 import polars as pl
 from babel import Locale
 
+from benchmark_assets.corpus.human_work import imported_outputs
 from benchmark_assets.references import glossary
 from benchmark_assets.translation.asking import Output, translating
 from benchmark_assets.translation.batches import batches
@@ -50,29 +51,27 @@ class System(Protocol):
 
 
 class ImportedSystem:
-    """Outputs that were made elsewhere and imported."""
+    """Outputs that were made elsewhere and imported. It does not cover passages whose source has changed since."""
 
     def __init__(self, warehouse: Warehouse, model: str) -> None:
         self._warehouse, self._model = warehouse, model
 
     def fingerprints(self, passages: Sequence[str]) -> Mapping[str, str]:
         """Hash of the imported text of each passage; passages without an imported text are not covered."""
-        rows = self._rows(passages, "fingerprint")
-        return dict(zip(rows["passage"], rows["fingerprint"], strict=True))
+        return dict(self._rows(passages).select("passage", "fingerprint").iter_rows())
 
     def translate(self, sources: Mapping[str, str], run: str) -> Iterator[Output]:
         """Yield the imported outputs."""
-        rows = self._rows(list(sources), "text")
+        rows = self._rows(list(sources)).select("passage", "text")
         yield from (Output(passage, text) for passage, text in rows.iter_rows())
 
     def estimate(self, sources: Mapping[str, str]) -> None:
         """Return None, because no model is asked."""
 
-    def _rows(self, passages: Sequence[str], column: str) -> pl.DataFrame:
+    def _rows(self, passages: Sequence[str]) -> pl.DataFrame:
         keys = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
-        return self._warehouse.read(
-            "imported_output", keys.with_columns(model=pl.lit(self._model)), ["passage", column]
-        )
+        outputs = imported_outputs(self._warehouse, keys.with_columns(model=pl.lit(self._model)))
+        return outputs.filter(~pl.col("outdated"))
 
 
 class CalledSystem:

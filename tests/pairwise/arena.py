@@ -15,10 +15,11 @@ from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.pairwise import assets as pairwise
-from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging, text_hash
+from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.translation.systems import Systems
+from resources.digest import text_hash
 from resources.provider.provider import Provider
 from resources.warehouse import Replacement, Warehouse
 from tests.support import CONSTRUCTION, CORE, PASSAGES, LetterEmbedder, made_home, write_corpus, write_outputs

@@ -29,8 +29,8 @@ from benchmark_assets.pairwise.base_sets import (
     import_base_set,
     read_base_set,
     sealed,
-    text_hash,
 )
+from resources.digest import text_hash
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 from tests.record_sample import BASE_SET

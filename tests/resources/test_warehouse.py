@@ -58,6 +58,8 @@ def texts(warehouse: Warehouse) -> dict[str, str]:
     return dict(warehouse.read("source_text", columns=["passage", "text"]).iter_rows())
 
 
+Texts = dict[str, tuple[str, list[str | None]]]
+SEGMENTS = st.lists(st.none() | st.sampled_from("ab"), max_size=2)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
@@ -150,6 +152,47 @@ def test_a_replacement_touches_its_own_partitions_only(warehouse: Warehouse, sto
     assert after["text"].to_list() == ["new", "a text", "a text"]
     assert after["run_id"].to_list() == ["later", "before", "before"]
     assert after.tail(2).equals(stored.tail(2))
+
+
+def test_only_rows_that_differ_are_written_and_every_fingerprint_is_the_latest(
+    warehouse: Warehouse, stored: pl.DataFrame
+) -> None:
+    rows = sources("x/1", "x/2", "x/3").with_columns(
+        text=pl.Series(["a text", "new", "a text"]), fingerprint=pl.lit("later")
+    )
+    warehouse.write([Replacement("source_text", rows, pl.DataFrame({"corpus": ["x"]}))], "later")
+    after = warehouse.read("source_text")
+    assert after.select("passage", "text", "run_id", "fingerprint").rows() == [
+        ("x/1", "a text", "before", "later"), ("x/2", "new", "later", "later"), ("x/3", "a text", "later", "later"),
+        ("y/1", "a text", "before", "a fingerprint"),
+    ]  # fmt: skip
+    assert after["updated_at"][0] == stored["updated_at"][0]
+    warehouse.write([Replacement("source_text", rows, None)], "last")
+    assert warehouse.read("source_text").equals(after.head(3))
+
+
+ROWS = st.dictionaries(st.sampled_from(["x/1", "x/2", "x/3", "y/1"]), st.tuples(st.sampled_from("ab"), SEGMENTS))
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(before=ROWS, after=ROWS, replaced=st.sets(st.sampled_from(["x/1", "x/2", "x/3"])))
+def test_a_replacement_has_the_content_of_a_deletion_and_an_insertion(
+    warehouse: Warehouse, before: Texts, after: Texts, replaced: set[str]
+) -> None:
+    def rows(given: Texts, fingerprint: str) -> pl.DataFrame:
+        segments = pl.Series([own for _, own in given.values()], dtype=pl.List(pl.String))
+        text = pl.Series([text for text, _ in given.values()], dtype=pl.String)
+        return sources(*given, position=0, text=text, segments=segments, fingerprint=fingerprint)
+
+    warehouse.write([Replacement("source_text", rows(before, "f"), None)], "before")
+    kept = {key: own for key, own in before.items() if key not in {*replaced, *after}}
+    partitions = pl.DataFrame({"passage": sorted({*replaced, *after})}, schema={"passage": pl.String})
+    warehouse.write([Replacement("source_text", rows(after, "g"), partitions)], "after")
+    stored = warehouse.read("source_text", columns=["passage", "text", "segments", "fingerprint", "run_id"])
+    assert {key: (text, own) for key, text, own, *_ in stored.iter_rows()} == kept | after
+    for key, *_, fingerprint, run_id in stored.iter_rows():
+        assert fingerprint == ("g" if key in after else "f")
+        assert run_id == ("before" if before.get(key) == (kept | after)[key] else "after")
 
 
 def test_rows_that_a_partition_no_longer_has_are_gone(warehouse: Warehouse, stored: pl.DataFrame) -> None:

@@ -9,8 +9,10 @@ import polars as pl
 import pytest
 
 from benchmark_assets.corpus.description import load
+from benchmark_assets.corpus.human_work import imported_outputs, kept, notices
 from benchmark_assets.corpus.scan import scan
 from benchmark_assets.translation.imports import import_outputs
+from benchmark_assets.translation.systems import ImportedSystem
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 from tests.support import write_corpus, write_outputs
@@ -176,3 +178,60 @@ def test_a_name_of_the_registry_is_refused_before_anything_is_written(stocked: W
         import_outputs(stocked, path, "tiny", None, {MODEL})
     assert imported(stocked) == {}
     assert import_outputs(stocked, path, "tiny", "other", {MODEL}) == ("other", 3)
+
+
+def covered(warehouse: Warehouse) -> list[str]:
+    return list(ImportedSystem(warehouse, "m").fingerprints([f"tiny/{key}" for key in TEXTS]))
+
+
+def outdated(warehouse: Warehouse) -> list[str]:
+    return imported_outputs(warehouse).filter("outdated")["passage"].to_list()
+
+
+def test_an_output_for_an_earlier_source_is_outdated_until_it_is_imported_again(
+    stocked: Warehouse, tmp_path: Path
+) -> None:
+    path = write_outputs(tmp_path / "m.jsonl", TEXTS)
+    import_outputs(stocked, path, "tiny", None)
+    assert outdated(stocked) == notices(stocked) == []
+    sources = stocked.read("source_text").drop("run_id", "updated_at")
+    edited = sources.filter(passage="tiny/doc1:2").with_columns(text=pl.lit("Luna oritur."))
+    stocked.write([Replacement("source_text", edited, edited.select("passage"))], "scan")
+    assert outdated(stocked) == ["tiny/doc1:2"]
+    assert covered(stocked) == ["tiny/doc1:1", "tiny/doc2:1"]
+    (notice,) = notices(stocked)
+    assert "m: 1 imported outputs translate an earlier source (tiny/doc1:2) and are not scored" in notice
+    assert "`variorum import outputs FILE --corpus tiny --model m`" in notice
+
+    import_outputs(stocked, path, "tiny", None)
+    assert outdated(stocked) == notices(stocked) == []
+    assert len(covered(stocked)) == 3
+    stocked.write([Replacement("source_text", sources, None)], "scan")
+    assert outdated(stocked) == ["tiny/doc1:2"]
+
+
+def test_an_output_whose_source_was_not_recorded_is_current(stocked: Warehouse, tmp_path: Path) -> None:
+    import_outputs(stocked, write_outputs(tmp_path / "m.jsonl", TEXTS), "tiny", None)
+    rows = stocked.read("imported_output").drop("run_id", "updated_at")
+    stocked.write([Replacement("imported_output", rows.with_columns(source_hash=None), None)], "earlier version")
+    assert outdated(stocked) == []
+    assert len(covered(stocked)) == 3
+
+
+def test_outputs_of_passages_that_left_the_files_outlast_a_new_import(stocked: Warehouse, tmp_path: Path) -> None:
+    path = write_outputs(tmp_path / "m.jsonl", TEXTS)
+    import_outputs(stocked, path, "tiny", None)
+    sources = stocked.read("source_text").drop("run_id", "updated_at")
+    stocked.write([Replacement("source_text", sources.filter(pl.col("passage") != "tiny/doc2:1"), None)], "scan")
+    import_outputs(stocked, write_outputs(path, {"doc1:1": "Mice run."}), "tiny", None)
+    assert imported(stocked, "m") == {"tiny/doc1:1": "Mice run.", "tiny/doc2:1": TEXTS["doc2:1"]}
+    assert kept(stocked).rows() == [("tiny", "imported_output", "tiny/doc2:1")]
+    (notice,) = notices(stocked)
+    assert "tiny: 1 passages are no longer in the files (tiny/doc2:1)" in notice
+    assert "1 rows of imported_output" in notice
+    assert "`variorum remove kept tiny`" in notice
+    assert covered(stocked) == ["tiny/doc1:1"]
+
+    stocked.write([Replacement("source_text", sources, None)], "scan")
+    assert notices(stocked) == []
+    assert covered(stocked) == ["tiny/doc1:1", "tiny/doc2:1"]

@@ -14,6 +14,7 @@ from benchmark_assets.adjudication.triage import audits, band_names
 from benchmark_assets.adjudication.verdicts import COUNTED, KEY
 from benchmark_assets.audit.examples import with_people
 from benchmark_assets.audit.rated import anonymous
+from benchmark_assets.corpus.human_work import imported_outputs
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
@@ -109,15 +110,20 @@ def _sources(warehouse: Warehouse, corpus: str) -> pl.DataFrame:
 
 
 def _outputs(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
-    """Rows of outputs and refusals (null `text`) with bands, scores, diagnoses and verdicts."""
+    """Rows of outputs and refusals (null `text`) with bands, scores, diagnoses and verdicts.
+
+    Imported outputs for an earlier source are `outdated`, and have no scores.
+    """
     texts = warehouse.read("model_output", passages, [*KEY, "text"])
+    outdated = imported_outputs(warehouse, passages).filter("outdated").select(*KEY, "text", "outdated")
     refused = warehouse.read("refusal", passages, KEY).with_columns(text=pl.lit(None, pl.String))
     triage = warehouse.read("triage", passages)
     panel = warehouse.read(
         "verdict", passages, [*KEY, "label", "error_category", "judges", *COUNTED, "abstained", "split"]
     )
     judged = with_people(triage, panel, warehouse.read("human_label", passages)).drop("corpus", "drift", "queued")
-    rows = pl.concat([texts, refused])
+    current = pl.concat([texts, refused]).join(outdated, on=KEY, how="anti")
+    rows = pl.concat([current.with_columns(outdated=pl.lit(False)), outdated])
     others = [
         triage.select(*KEY, "drift", "band", "queued", "sampled"), judged,
         *(warehouse.read(table, passages, [*KEY, *names]) for table, names in SCORES.items()),
@@ -229,6 +235,7 @@ def _output(row: Mapping[str, object]) -> Record:
     record |= {"drift": _short(row["drift"]), "scores": [_short(row[name]) for name in NUMBERS]}
     record["wrong"] = [name for name in DIAGNOSES if row[name]]
     record["refused"] = row["text"] is None
+    record["outdated"] = row["outdated"]
     counted = ("label", "error_category", "judges", "abstained", "split", *COUNTED)
     record["verdict"] = None if row["label"] is None else {name: row[name] for name in counted}
     record["versus"] = None if row["verdict"] is None else {

@@ -256,7 +256,9 @@ const READER = (() => {
     const scores = [["drift", each.drift, each.band ? ` (band ${each.band})` : ""], ["closest reference", each.closest_reference, ""],
       ...index.scores.map((name, n) => [SHOWN[name], each.scores[n], ""])].filter(([, value]) => value !== null);
     return make("article", {},
-      make("h3", {}, make("bdi", {}, each.model)), text,
+      make("h3", {}, make("bdi", {}, each.model)),
+      each.outdated ? make("p", { class: "note" }, "Translates an earlier source; not scored until it is imported again.") : null,
+      text,
       reference && each.text !== null ? make("p", { class: "note" }, "Compared with ", make("bdi", {}, reference.name), ": ", make("ins", {}, "only in the output"),
         " ", make("del", {}, "only in the reference"), ".") : null,
       unseen ? make("p", { class: "note" }, "Not compared: ", make("bdi", {}, wanted), " is restricted.") : null,
