@@ -18,7 +18,7 @@ class Text(Frozen):
     """The description of the source or of one reference.
 
     A restricted text is left out of default exports and pages. `edition` is the source's edition, in layouts with
-    several editions (bilara: `root/<language>/<edition>`). A reference with a `layout` of its own is a continuous
+    several editions (bilara: `root/<language>/<edition>`). The source of a `tei` corpus may have `files`. A reference with a `layout` of its own is a continuous
     translation, which is aligned to the segments of the source; the following keys are for continuous translations
     only:
 
@@ -154,6 +154,13 @@ class Description(Frozen):
     - `filters`: thresholds of the filters; without them, every passage is selected.
     - `corrections`: file of manually aligned segments (corpus.corrections).
     - `downloads`: texts that `variorum download` fetches into `root`.
+
+    For the layout `tei` only, whose texts are divided by citation (`book`, `chapter`, `section`, or the number of the
+    level from 1):
+
+    - `segment`: level of the segments, by default the finest level that the source and all TEI translations share.
+    - `passage`: level of the passages, by default the one above the segments.
+    - `lines`: number of segments at which a passage is divided, for verse; 0 does not divide it.
     """
 
     name: str
@@ -170,6 +177,9 @@ class Description(Frozen):
     chunks: Chunks = Chunks()
     corrections: Path | None = None
     downloads: tuple[Download, ...] = ()
+    segment: str | int = ""
+    passage: str | int = ""
+    lines: int = Field(default=0, ge=0)
 
     @property
     def segmented(self) -> dict[str, Text]:
@@ -234,15 +244,20 @@ def load(path: Path) -> Description:
 
 
 def _check_files(path: Path, description: Description) -> None:
-    """Check the settings of continuous translations; raises BadInput."""
+    """Check the settings of files, of levels and of continuous translations; raises BadInput."""
+    for key in ("segment", "passage", "lines"):
+        if getattr(description, key) and description.layout != "tei":
+            raise BadInput(path, key, "is only for the layout `tei`", "drop it")
     texts = {"source": description.source}
     texts |= {f"references.{translator}": text for translator, text in description.references.items()}
     for key, text in texts.items():
         settings = [name for name in ("layout", "root", "files", "numbering", "aligner") if getattr(text, name)]
+        if key == "source" and description.layout == "tei":
+            settings = [name for name in settings if name != "files"]
         if key == "source" and settings:
             remedy = "drop it; `layout` and `root` of the corpus apply to the source"
             raise BadInput(path, f"{key}.{settings[0]}", "is for references only", remedy)
-        if settings and not text.layout:
+        if key != "source" and settings and not text.layout:
             problem, remedy = "is only for references with a `layout` of their own", "add the `layout`, or drop it"
             raise BadInput(path, f"{key}.{settings[0]}", problem, remedy)
         try:

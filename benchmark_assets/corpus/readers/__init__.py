@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
-from benchmark_assets.corpus.readers import bilara, chunks, jsonl, table, tei
+from benchmark_assets.corpus.readers import bilara, chunks, editions, jsonl, table
 from benchmark_assets.corpus.readers.prose import PROSE_READERS, with_prose
 from resources.errors import BadInput
 
@@ -21,7 +21,7 @@ READERS: dict[str, Reader] = {
     "chunks": chunks.documents,
     "jsonl": jsonl.documents,
     "table": table.documents,
-    "tei": tei.documents,
+    "tei": editions.documents,
 }
 
 

@@ -1,0 +1,325 @@
+"""Citations of a TEI file: the scheme that numbers its text, and the citation of every word.
+
+Here: which elements have a number in the scheme, and where each citation begins and ends. Not here: the text itself
+(tei), the choice of passages and segments (editions).
+
+A citation is the numbers of its levels, from the highest: book, chapter, section. The scheme is the one that the file
+declares in a `refsDecl` (`citeStructure`, `cRefPattern` of CTS, `refState`); of several, the one with most levels for
+which the file has elements, and of equals the first, CTS before others. A file without a usable declaration is cited by
+the nesting of its elements with an `n` or `xml:id`. Below its last level, either scheme continues with numbered `div`,
+`l` and `milestone` if they are unique within that level and nearly all of its text is inside them or follows them.
+
+A milestone is not a container: its number holds until the next number of its level or of a higher level. The number of
+a container holds until the end of the container.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lxml import etree
+
+from benchmark_assets.corpus.readers.markup import Element
+
+Citation = tuple[str, ...]
+"""Numbers from the highest level down; fewer than the scheme has levels for text above its last level."""
+
+ID = "{http://www.w3.org/XML/1998/namespace}id"
+UNITS = "starts-with(name(), 'div') or self::lg or self::ab or self::p or self::l or self::seg"
+"""XPath condition for elements that may contain the text of a citation in a file without a declaration."""
+
+LINE = "line"
+_NAMELESS = {"textpart", "edition", "translation", "commentary", "other"}
+_NAMES = {"l": LINE, "p": "paragraph", "lg": "stanza", "seg": "segment"}
+_COVERED = 0.9
+_UNIQUE = 0.95
+
+
+class Scheme(NamedTuple):
+    """Names of the levels, and the elements with numbers: the depth at which each begins, and its numbers."""
+
+    levels: tuple[str, ...]
+    places: dict[Element, tuple[int, Citation]]
+
+
+@dataclass
+class Cited:
+    """The citations of a text.
+
+    - `levels`: names of the levels of the scheme.
+    - `units`: the citations in order, each with the first element that has it.
+    - `repeated`: citations that occur again after another citation of the same level, with the element.
+    - `starts`, `ends`: the citation of the text that follows the start or the end of an element.
+    - `outside`: the first element with text outside all citations.
+    - `letters`: number of characters by length of their citation.
+    """
+
+    levels: tuple[str, ...]
+    units: dict[Citation, Element] = field(default_factory=dict)
+    repeated: list[tuple[Citation, Element]] = field(default_factory=list)
+    starts: dict[Element, Citation] = field(default_factory=dict)
+    ends: dict[Element, Citation] = field(default_factory=dict)
+    outside: Element | None = None
+    letters: Counter[int] = field(default_factory=Counter)
+
+
+def cited(root: Element, bodies: Sequence[Element], excluded: Collection[Element], document: str) -> Cited:
+    """The citations of a file's bodies.
+
+    Parameters
+    ----------
+    excluded
+        Elements whose content is not part of the text, such as notes.
+    document
+        The document's id, which an `xml:id` may begin with.
+    """
+    declared = [scheme for scheme in _declared(root, bodies) if scheme.levels]
+    scheme = max(declared, key=lambda one: len(one.levels)) if declared else _nesting(bodies, excluded, document)
+    scheme = _with_lines(scheme, bodies, excluded)
+    found = _walk(scheme, bodies, excluded)
+    for name, elements in sorted(_further(scheme, bodies).items(), key=lambda item: len(item[1])):
+        depth = len(scheme.levels)
+        extended = Scheme((*scheme.levels, name), scheme.places | {each: (depth, (_n(each),)) for each in elements})
+        extended = _with_lines(extended, bodies, excluded)
+        deeper = _walk(extended, bodies, excluded)
+        count = sum(len(citation) > depth for citation in deeper.units)
+        repeated = sum(len(citation) > depth for citation, _ in deeper.repeated)
+        letters = sum(number for length, number in deeper.letters.items() if length >= depth)
+        covers = deeper.letters[depth + 1] >= _COVERED * letters
+        if name not in scheme.levels and covers and count >= _UNIQUE * (count + repeated):
+            scheme, found = extended, deeper
+    return found
+
+
+def _n(element: Element) -> str:
+    """The number of an element in its attribute `n`; '' for a URN, which names a work."""
+    number = (element.get("n") or "").strip()
+    return "" if ":" in number else number
+
+
+# Declarations
+
+
+def _declared(root: Element, bodies: Sequence[Element]) -> Iterator[Scheme]:
+    """The schemes that a file declares, each cut off before the first level for which the file has no element."""
+    declarations = root.xpath("//refsDecl")
+    for declaration in sorted(declarations, key=lambda element: element.get("n") != "CTS"):
+        for read in (_cite_structure, _patterns, _states):
+            levels = []
+            for name, numbers in read(declaration, bodies):
+                if not numbers:
+                    break
+                levels.append((name.casefold(), numbers))
+            places = {
+                element: (depth, (number,)) for depth, (_, numbers) in enumerate(levels)
+                for element, number in numbers.items()
+            }  # fmt: skip
+            yield Scheme(tuple(name for name, _ in levels), places)
+
+
+Level = tuple[str, Mapping[Element, str]]
+
+
+def _cite_structure(declaration: Element, _: Sequence[Element]) -> Iterator[Level]:
+    """Levels of nested `citeStructure`: the first structure of each level."""
+    structures, parents = declaration.xpath("citeStructure"), [declaration.getroottree()]
+    while structures:
+        structure, numbers = structures[0], {}
+        use = structure.get("use") or "@n"
+        for parent in parents:
+            elements = _matches(parent, structure.get("match") or "")
+            for position, element in enumerate(elements, start=1):
+                number = str(position) if use == "position()" else element.xpath(f"string({use})").strip()
+                if number:
+                    numbers[element] = number
+        yield structure.get("unit") or f"level {len(structures)}", numbers
+        structures, parents = structure.xpath("citeStructure"), list(numbers)
+
+
+def _patterns(declaration: Element, _: Sequence[Element]) -> Iterator[Level]:
+    """Levels of `cRefPattern`: the parts up to $1, $2 … of the longest path."""
+    patterns: dict[int, Element] = {}
+    for pattern in declaration.xpath("cRefPattern"):
+        patterns.setdefault(len(set(re.findall(r"\$\d", pattern.get("replacementPattern") or ""))), pattern)
+    if not patterns:
+        return
+    path = re.sub(r"^#xpath\((.*)\)$|\btei:", r"\1", patterns[max(patterns)].get("replacementPattern"))
+    steps = re.split(r"(?<!/)(?=/)(?![^\[]*\])", re.sub(r"\btei:", "", path))
+    for depth in range(1, max(patterns) + 1):
+        last = next((at for at, step in enumerate(steps) if f"${depth}" in step), -1)
+        numbered = re.sub(r"\s*=\s*(['\"])\$\d\1", "", "".join(steps[: last + 1]))
+        name = patterns[depth].get("n") if depth in patterns else None
+        yield (
+            name or f"level {depth}",
+            {each: _n(each) for each in _matches(declaration.getroottree(), numbered) if _n(each)},
+        )
+
+
+def _states(declaration: Element, bodies: Sequence[Element]) -> Iterator[Level]:
+    """Levels of `refState` (P5) or `state` (P4): elements and milestones with the name of the unit."""
+    for state in declaration.xpath("refState | state"):
+        unit = (state.get("unit") or "").casefold()
+        elements = [element for body in bodies for element in body.iter() if _n(element)]
+        yield unit, {each: _n(each) for each in elements if unit in _names(each)}
+
+
+def _names(element: Element) -> set[str]:
+    names = {(element.get(key) or "").casefold() for key in ("type", "subtype", "unit")}
+    return {*names, _NAMES.get(element.tag, "")} - {""}
+
+
+def _matches(start: Element, path: str) -> list[Element]:
+    """Elements at an XPath; none if it is invalid or leads to something else."""
+    try:
+        found = start.xpath(re.sub(r"\btei:", "", path))
+    except etree.XPathError:
+        return []
+    return [each for each in found if etree.iselement(each)] if isinstance(found, list) else []
+
+
+# Nesting
+
+
+def _nesting(bodies: Sequence[Element], excluded: Collection[Element], document: str) -> Scheme:
+    """The scheme of a file without a declaration: its elements with an `xml:id` or `n`, as they contain one another.
+
+    An `xml:id` is a whole citation, without a leading document id; so is an `n` that begins with the numbers of the
+    containing element. Other numbers are added to those of the containing element.
+    """
+    places: dict[Element, tuple[int, Citation]] = {}
+    names: dict[int, Counter[str]] = defaultdict(Counter)
+    citations: dict[Element, Citation] = {}
+    for element in (each for body in bodies for each in body.xpath(f".//*[{UNITS}]")):
+        ancestors = [*element.iterancestors()]
+        if not excluded.isdisjoint(ancestors) if isinstance(excluded, set | frozenset) else set(excluded) & {*ancestors}:
+            continue
+        outer = next((citations[ancestor] for ancestor in ancestors if ancestor in citations), ())
+        if identity := (element.get(ID) or "").strip():
+            match = re.fullmatch(rf"{re.escape(document)}[._-]+(.+)", identity)
+            outer, number = (), match[1] if match else identity
+        elif number := _n(element):
+            number = number.removeprefix(".".join(outer) + ".") if outer else number
+        else:
+            continue
+        parts = tuple(part for part in number.split(".") if part) or (number,)
+        citations[element] = (*outer, *parts)
+        places[element] = (len(outer), parts)
+        for depth in range(len(outer), len(outer) + len(parts)):
+            names[depth][_name(element)] += 1
+    return Scheme(tuple(names[depth].most_common(1)[0][0] for depth in sorted(names)), places)
+
+
+def _name(element: Element) -> str:
+    """The name of the level of an element: its subtype, type or unit, else its tag's."""
+    named = [(element.get(key) or "").casefold() for key in ("subtype", "type", "unit")]
+    return next((name for name in named if name and name not in _NAMELESS), _NAMES.get(element.tag, element.tag))
+
+
+def _further(scheme: Scheme, bodies: Sequence[Element]) -> dict[str, list[Element]]:
+    """Numbered divisions, lines and milestones that are not in the scheme, by name."""
+    found: dict[str, list[Element]] = defaultdict(list)
+    for body in bodies:
+        for element in body.xpath(".//*[starts-with(name(), 'div') or self::l or self::milestone]"):
+            if element not in scheme.places and _n(element):
+                found[_name(element)].append(element)
+    return found
+
+
+def _with_lines(scheme: Scheme, bodies: Sequence[Element], excluded: Collection[Element]) -> Scheme:
+    """The scheme with a number for each `l`, if it numbers some.
+
+    Lines without a number are counted on from the line before if the next number agrees with the count; otherwise
+    they belong to the line before, or at the beginning to the first numbered line. The continuation of a divided line
+    (`part` M or F) belongs to the line before.
+    """
+    depth = next((depth for element, (depth, _) in scheme.places.items() if element.tag == "l"), None)
+    if depth is None:
+        return scheme
+    places = dict(scheme.places)
+    groups: dict[Element, list[Element]] = defaultdict(list)
+    for line in (line for body in bodies for line in body.iter("l")):
+        if excluded and any(ancestor in excluded for ancestor in line.iterancestors()):
+            continue
+        container = next((each for each in line.iterancestors() if each in scheme.places or each in bodies), None)
+        groups[container].append(line)
+    for lines in groups.values():
+        for line, number in zip(lines, _counted(lines, scheme), strict=True):
+            if number:
+                places.setdefault(line, (depth, (number,)))
+    return Scheme(scheme.levels, places)
+
+
+def _counted(lines: Sequence[Element], scheme: Scheme) -> list[str]:
+    """Numbers of the lines of a container."""
+    numbers = [scheme.places[line][1][-1] if line in scheme.places else "" for line in lines]
+    if not any(numbers):
+        return numbers
+    at, before = 0, "0"
+    while at < len(lines):
+        if numbers[at]:
+            at, before = at + 1, numbers[at]
+            continue
+        end = next((later for later in range(at, len(lines)) if numbers[later]), len(lines))
+        new = [line for line in lines[at:end] if line.get("part") not in ("M", "F")]
+        following = numbers[end] if end < len(lines) else ""
+        fits = before.isdecimal() and (
+            not following or following.isdecimal() and int(following) == int(before) + len(new) + 1
+        )
+        count = int(before) if fits else 0
+        for position in range(at, end):
+            count += lines[position].get("part") not in ("M", "F")
+            numbers[position] = str(max(count, 1)) if fits else following if before == "0" else before
+        at, before = end, numbers[end - 1]
+    return numbers
+
+
+# Citations of the text
+
+
+def _walk(scheme: Scheme, bodies: Sequence[Element], excluded: Collection[Element]) -> Cited:
+    """The citations of the text, in order."""
+    found = Cited(scheme.levels)
+    last: dict[int, Citation] = {}
+    for body in bodies:
+        current: Citation = ()
+        outer: list[Citation] = []
+        walker = etree.iterwalk(body, events=("start", "end"))
+        for event, element in walker:
+            place = None if element in excluded else scheme.places.get(element)
+            if event == "start":
+                if element in excluded:
+                    walker.skip_subtree()
+                    continue
+                if place is not None:
+                    outer += [current] if _contains(element) else []
+                    depth, numbers = place
+                    if len(current) >= depth:
+                        number = numbers[0].removeprefix(".".join(current[:depth]) + ".") if depth else numbers[0]
+                        current = (*current[:depth], number, *numbers[1:])
+                        if current in found.units and last.get(len(current)) != current:
+                            found.repeated.append((current, element))
+                        found.units.setdefault(current, element)
+                        last[len(current)] = current
+                    found.starts[element] = current
+                _count(found, element.text, current, element)
+            else:
+                if place is not None and _contains(element):
+                    current = outer.pop()
+                    found.ends[element] = current
+                if element is not body:
+                    _count(found, element.tail, current, element.getparent())
+    return found
+
+
+def _contains(element: Element) -> bool:
+    """Whether the number of an element ends with it, unlike the number of a milestone."""
+    return element.tag not in ("milestone", "pb", "cb", "lb", "gb")
+
+
+def _count(found: Cited, text: str | None, citation: Citation, element: Element) -> None:
+    if text and (length := len(text.strip())):
+        found.letters[len(citation)] += length
+        if not citation and found.outside is None:
+            found.outside = element
