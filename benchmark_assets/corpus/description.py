@@ -18,9 +18,9 @@ class Text(Frozen):
     """The description of the source or of one reference.
 
     A restricted text is left out of default exports and pages. `edition` is the source's edition, in layouts with
-    several editions (bilara: `root/<language>/<edition>`). The source of a `tei` corpus may have `files`. A reference with a `layout` of its own is a continuous
-    translation, which is aligned to the segments of the source; the following keys are for continuous translations
-    only:
+    several editions (bilara: `root/<language>/<edition>`). A reference with a `layout` of its own is a continuous
+    translation, which is aligned to the segments of the source, or, in the layout `tei`, divided by its citations. The
+    following keys are for such translations only, except `files`, which the source of a `tei` corpus may have, too:
 
     - `root`: folder of the files, by default the corpus's root. Each document has one file.
     - `files`: pattern of their paths, in which `{document}` matches the document's id, `*` any part of a name and `**/`
@@ -252,8 +252,8 @@ def _check_files(path: Path, description: Description) -> None:
     texts |= {f"references.{translator}": text for translator, text in description.references.items()}
     for key, text in texts.items():
         settings = [name for name in ("layout", "root", "files", "numbering", "aligner") if getattr(text, name)]
-        if key == "source" and description.layout == "tei":
-            settings = [name for name in settings if name != "files"]
+        if key == "source" and description.layout == "tei" and "{document}" in text.files:
+            settings.remove("files")
         if key == "source" and settings:
             remedy = "drop it; `layout` and `root` of the corpus apply to the source"
             raise BadInput(path, f"{key}.{settings[0]}", "is for references only", remedy)

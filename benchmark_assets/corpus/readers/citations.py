@@ -10,12 +10,12 @@ the nesting of its elements with an `n` or `xml:id`. Below its last level, eithe
 `l` and `milestone` if they are unique within that level and nearly all of its text is inside them or follows them.
 
 A milestone is not a container: its number holds until the next number of its level or of a higher level. The number of
-a container holds until the end of the container.
+a container holds until the end of the container. A milestone in a note numbers the text that follows the note.
 """
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -50,7 +50,7 @@ class Cited:
 
     - `levels`: names of the levels of the scheme.
     - `units`: the citations in order, each with the first element that has it.
-    - `repeated`: citations that occur again after another citation of the same level, with the element.
+    - `repeated`: citations that occur again, with the element; a line that is divided into several `l` does not.
     - `starts`, `ends`: the citation of the text that follows the start or the end of an element.
     - `outside`: the first element with text outside all citations.
     - `letters`: number of characters by length of their citation.
@@ -65,7 +65,7 @@ class Cited:
     letters: Counter[int] = field(default_factory=Counter)
 
 
-def cited(root: Element, bodies: Sequence[Element], excluded: Collection[Element], document: str) -> Cited:
+def cited(root: Element, bodies: Sequence[Element], excluded: frozenset[Element], document: str) -> Cited:
     """The citations of a file's bodies.
 
     Parameters
@@ -80,6 +80,8 @@ def cited(root: Element, bodies: Sequence[Element], excluded: Collection[Element
     scheme = _with_lines(scheme, bodies, excluded)
     found = _walk(scheme, bodies, excluded)
     for name, elements in sorted(_further(scheme, bodies).items(), key=lambda item: len(item[1])):
+        if name in scheme.levels:
+            continue
         depth = len(scheme.levels)
         extended = Scheme((*scheme.levels, name), scheme.places | {each: (depth, (_n(each),)) for each in elements})
         extended = _with_lines(extended, bodies, excluded)
@@ -88,7 +90,7 @@ def cited(root: Element, bodies: Sequence[Element], excluded: Collection[Element
         repeated = sum(len(citation) > depth for citation, _ in deeper.repeated)
         letters = sum(number for length, number in deeper.letters.items() if length >= depth)
         covers = deeper.letters[depth + 1] >= _COVERED * letters
-        if name not in scheme.levels and covers and count >= _UNIQUE * (count + repeated):
+        if covers and count >= _UNIQUE * (count + repeated):
             scheme, found = extended, deeper
     return found
 
@@ -112,10 +114,9 @@ def _declared(root: Element, bodies: Sequence[Element]) -> Iterator[Scheme]:
                 if not numbers:
                     break
                 levels.append((name.casefold(), numbers))
-            places = {
-                element: (depth, (number,)) for depth, (_, numbers) in enumerate(levels)
-                for element, number in numbers.items()
-            }  # fmt: skip
+            places: dict[Element, tuple[int, Citation]] = {}
+            for depth, (_, numbers) in enumerate(levels):
+                places |= {element: (depth, (number,)) for element, number in numbers.items()}
             yield Scheme(tuple(name for name, _ in levels), places)
 
 
@@ -139,22 +140,23 @@ def _cite_structure(declaration: Element, _: Sequence[Element]) -> Iterator[Leve
 
 
 def _patterns(declaration: Element, _: Sequence[Element]) -> Iterator[Level]:
-    """Levels of `cRefPattern`: the parts up to $1, $2 … of the longest path."""
+    """Levels of `cRefPattern`: the parts of the longest path up to $1, from there up to $2, and so on."""
     patterns: dict[int, Element] = {}
     for pattern in declaration.xpath("cRefPattern"):
         patterns.setdefault(len(set(re.findall(r"\$\d", pattern.get("replacementPattern") or ""))), pattern)
     if not patterns:
         return
-    path = re.sub(r"^#xpath\((.*)\)$|\btei:", r"\1", patterns[max(patterns)].get("replacementPattern"))
-    steps = re.split(r"(?<!/)(?=/)(?![^\[]*\])", re.sub(r"\btei:", "", path))
+    path = re.sub(r"^#xpath\((.*)\)$", r"\1", patterns[max(patterns)].get("replacementPattern"))
+    steps = re.split(r"(?<!/)(?=/)(?![^\[]*\])", path)
+    parents: list[Element] = [declaration.getroottree()]
     for depth in range(1, max(patterns) + 1):
-        last = next((at for at, step in enumerate(steps) if f"${depth}" in step), -1)
-        numbered = re.sub(r"\s*=\s*(['\"])\$\d\1", "", "".join(steps[: last + 1]))
+        end = next((at for at, step in enumerate(steps, start=1) if f"${depth}" in step), 0)
+        numbered = re.sub(r"\s*=\s*(['\"])\$\d\1", "", "".join(steps[:end]))
+        steps = steps[end:]
+        elements = [each for parent in parents for each in _matches(parent, f".{numbered}" if depth > 1 else numbered)]
+        parents = [each for each in elements if _n(each)]
         name = patterns[depth].get("n") if depth in patterns else None
-        yield (
-            name or f"level {depth}",
-            {each: _n(each) for each in _matches(declaration.getroottree(), numbered) if _n(each)},
-        )
+        yield name or f"level {depth}", {each: _n(each) for each in parents}
 
 
 def _states(declaration: Element, bodies: Sequence[Element]) -> Iterator[Level]:
@@ -182,7 +184,7 @@ def _matches(start: Element, path: str) -> list[Element]:
 # Nesting
 
 
-def _nesting(bodies: Sequence[Element], excluded: Collection[Element], document: str) -> Scheme:
+def _nesting(bodies: Sequence[Element], excluded: frozenset[Element], document: str) -> Scheme:
     """The scheme of a file without a declaration: its elements with an `xml:id` or `n`, as they contain one another.
 
     An `xml:id` is a whole citation, without a leading document id; so is an `n` that begins with the numbers of the
@@ -193,7 +195,7 @@ def _nesting(bodies: Sequence[Element], excluded: Collection[Element], document:
     citations: dict[Element, Citation] = {}
     for element in (each for body in bodies for each in body.xpath(f".//*[{UNITS}]")):
         ancestors = [*element.iterancestors()]
-        if not excluded.isdisjoint(ancestors) if isinstance(excluded, set | frozenset) else set(excluded) & {*ancestors}:
+        if not excluded.isdisjoint(ancestors):
             continue
         outer = next((citations[ancestor] for ancestor in ancestors if ancestor in citations), ())
         if identity := (element.get(ID) or "").strip():
@@ -227,7 +229,7 @@ def _further(scheme: Scheme, bodies: Sequence[Element]) -> dict[str, list[Elemen
     return found
 
 
-def _with_lines(scheme: Scheme, bodies: Sequence[Element], excluded: Collection[Element]) -> Scheme:
+def _with_lines(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[Element]) -> Scheme:
     """The scheme with a number for each `l`, if it numbers some.
 
     Lines without a number are counted on from the line before if the next number agrees with the count; otherwise
@@ -240,10 +242,9 @@ def _with_lines(scheme: Scheme, bodies: Sequence[Element], excluded: Collection[
     places = dict(scheme.places)
     groups: dict[Element, list[Element]] = defaultdict(list)
     for line in (line for body in bodies for line in body.iter("l")):
-        if excluded and any(ancestor in excluded for ancestor in line.iterancestors()):
-            continue
-        container = next((each for each in line.iterancestors() if each in scheme.places or each in bodies), None)
-        groups[container].append(line)
+        ancestors = [*line.iterancestors()]
+        if excluded.isdisjoint(ancestors):
+            groups[next(each for each in ancestors if each in scheme.places or each in bodies)].append(line)
     for lines in groups.values():
         for line, number in zip(lines, _counted(lines, scheme), strict=True):
             if number:
@@ -265,7 +266,7 @@ def _counted(lines: Sequence[Element], scheme: Scheme) -> list[str]:
         new = [line for line in lines[at:end] if line.get("part") not in ("M", "F")]
         following = numbers[end] if end < len(lines) else ""
         fits = before.isdecimal() and (
-            not following or following.isdecimal() and int(following) == int(before) + len(new) + 1
+            not following or (following.isdecimal() and int(following) == int(before) + len(new) + 1)
         )
         count = int(before) if fits else 0
         for position in range(at, end):
@@ -278,7 +279,7 @@ def _counted(lines: Sequence[Element], scheme: Scheme) -> list[str]:
 # Citations of the text
 
 
-def _walk(scheme: Scheme, bodies: Sequence[Element], excluded: Collection[Element]) -> Cited:
+def _walk(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[Element]) -> Cited:
     """The citations of the text, in order."""
     found = Cited(scheme.levels)
     last: dict[int, Citation] = {}
@@ -289,21 +290,25 @@ def _walk(scheme: Scheme, bodies: Sequence[Element], excluded: Collection[Elemen
         for event, element in walker:
             place = None if element in excluded else scheme.places.get(element)
             if event == "start":
+                numbered = [element] if place is not None else []
                 if element in excluded:
                     walker.skip_subtree()
-                    continue
-                if place is not None:
-                    outer += [current] if _contains(element) else []
-                    depth, numbers = place
+                    numbered = _milestones(element, scheme)
+                elif place is not None and _contains(element):
+                    outer.append(current)
+                for each in numbered:
+                    depth, numbers = scheme.places[each]
                     if len(current) >= depth:
                         number = numbers[0].removeprefix(".".join(current[:depth]) + ".") if depth else numbers[0]
                         current = (*current[:depth], number, *numbers[1:])
-                        if current in found.units and last.get(len(current)) != current:
-                            found.repeated.append((current, element))
-                        found.units.setdefault(current, element)
+                        divided = each.tag == "l" and last.get(len(current)) == current
+                        if current in found.units and not divided:
+                            found.repeated.append((current, each))
+                        found.units.setdefault(current, each)
                         last[len(current)] = current
                     found.starts[element] = current
-                _count(found, element.text, current, element)
+                if element not in excluded:
+                    _count(found, element.text, current, element)
             else:
                 if place is not None and _contains(element):
                     current = outer.pop()
@@ -311,6 +316,13 @@ def _walk(scheme: Scheme, bodies: Sequence[Element], excluded: Collection[Elemen
                 if element is not body:
                     _count(found, element.tail, current, element.getparent())
     return found
+
+
+def _milestones(element: Element, scheme: Scheme) -> list[Element]:
+    """Milestones in an element that is not part of the text. In a note, they number the text around it."""
+    if element.tag in ("rdg", "rdgGrp", "sic", "orig", "abbr"):
+        return []
+    return [each for each in element.iter("milestone") if each in scheme.places]
 
 
 def _contains(element: Element) -> bool:

@@ -31,10 +31,10 @@ from resources.errors import BadInput
 logger = logging.getLogger("variorum.corpus")
 
 LONGEST = 5000
-"""Characters of a source above which a passage is reported as too long: about 750 words of Latin, over 1,000 of English.
+"""Characters of a source above which a passage is reported as too long: about 750 words of Latin.
 
 Models shorten longer passages, MiniLM's embeddings see only the beginning of them, and an error in one of thirty
-sentences hardly moves a score.
+sentences hardly moves a score. Livy's and Caesar's longest chapters have 3,200 characters.
 """
 
 
@@ -85,7 +85,8 @@ def _document(
     division = _division(description, path, source, editions)
     segment_of, texts = _segments(name, source, editions, division)
     lines = {segment: source.units[citation] for citation, segment in reversed(segment_of.items())}
-    passage_of = _passages(name, segment_of, division, description.lines)
+    passage_of = _with_text(_passages(name, segment_of, division, description.lines), texts)
+    texts = {segment: text for segment, text in texts.items() if segment in passage_of}
     faults = []
     if source.outside:
         line, tag = source.outside
@@ -110,7 +111,7 @@ def _document(
 
 
 class _Division(NamedTuple):
-    """Depth of the citations of segments and of passages (0: the document), and the translators who share the former."""
+    """Depth of the citations of segments and of passages, and the translators whose texts are divided into segments."""
 
     segment: int
     passage: int
@@ -124,12 +125,12 @@ def _division(description: Description, path: Path, source: Edition, editions: M
         segment = _depth(description.segment, "segment", path, source.levels)
     else:
         segment = min((depth for depth in shared.values() if depth), default=len(source.levels))
-    passage = segment - 1
+    passage = max(segment - 1, 1)
     if description.passage:
         passage = _depth(description.passage, "passage", path, source.levels)
     if passage > segment:
         raise BadInput(
-            path, "passage", f"{description.passage!r} is below the level of the segments, {source.levels[segment - 1]}",
+            path, "passage", f"{description.passage!r} is a level below the segments ({source.levels[segment - 1]})",
             f"choose a higher level, or set `segment: {description.passage}`",
         )  # fmt: skip
     return _Division(segment, passage, tuple(name for name, depth in shared.items() if depth >= segment))
@@ -200,15 +201,23 @@ def _passages(name: str, segment_of: Mapping[Citation, str], division: _Division
     groups: dict[str, dict[str, list[Citation]]] = defaultdict(lambda: defaultdict(list))
     for citation, segment in segment_of.items():
         upper = ".".join(citation[: division.passage])
-        passage = segment if division.passage >= division.segment else f"{name}:{upper}" if upper else name
+        passage = segment if division.passage >= division.segment else f"{name}:{upper}"
         groups[passage][segment].append(citation)
-    passage_of = {}
+    passage_of: dict[str, str] = {}
     for passage, segments in groups.items():
         windows = list(_windows(segments, lines)) if lines else [list(segments)]
         for window in windows:
             span = _span([segments[window[0]][0], segments[window[-1]][-1]])
             passage_of |= dict.fromkeys(window, passage if len(windows) == 1 else f"{name}:{span}")
     return passage_of
+
+
+def _with_text(passage_of: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:
+    """The segments of passages with text; logs passages that the edition numbers, but leaves empty."""
+    filled = {passage for segment, passage in passage_of.items() if texts[segment]}
+    if empty := sorted(set(passage_of.values()) - filled):
+        logger.warning("left out, because the source has no text: %s", ", ".join(empty))
+    return {segment: passage for segment, passage in passage_of.items() if passage in filled}
 
 
 def _windows(segments: Mapping[str, Sequence[Citation]], lines: int) -> Iterator[list[str]]:
@@ -242,6 +251,9 @@ def _texts(translation: Edition, segment_of: Mapping[Citation, str], depth: int,
             "%s: %s characters are not read, because the source has no such citations: %s", where,
             f"{unknown.total():,}", shown,
         )  # fmt: skip
+    repeated = sorted({".".join(citation) for citation, _ in translation.repeated if len(citation) == depth})
+    if repeated:
+        logger.warning("%s: the texts of each citation that occurs twice are joined: %s", where, ", ".join(repeated))
     return {segment: " ".join(parts) for segment, parts in texts.items()}
 
 
@@ -251,19 +263,20 @@ def _report_long_passages(name: str, lengths: Mapping[str, int], source: Edition
     if not long:
         return
     ways = []
-    for depth in range(division.passage + 1, division.segment + 1):
+    for depth, level in enumerate(source.levels[division.passage :], start=division.passage + 1):
         at_level: Counter[Citation] = Counter()
         for citation, text in source.pieces:
             at_level[citation[:depth]] += len(text)
-        level = source.levels[depth - 1]
+        segment = f"`segment: {level}` and " if depth > division.segment else ""
         if level == LINE:
             lines = LONGEST * len(at_level) // (2 * at_level.total()) // 10 * 10
-            ways.append(f"`lines: {max(lines, 10)}`")
-        elif max(at_level.values()) <= LONGEST:
-            ways.append(f"`passage: {level}`")
+            ways.append(f"{segment}`lines: {max(lines, 10)}`")
+        else:
+            above = sum(length > LONGEST for length in at_level.values())
+            ways.append(f"{segment}`passage: {level}`" + f" (then {above} of {len(at_level)})" * (above > 0))
     longest = max(long, key=long.__getitem__)
     logger.warning(
         "%s: %d of %d passages have more than %s characters of source; the longest is %s with %s. %s", name,
         len(long), len(lengths), f"{LONGEST:,}", longest, f"{long[longest]:,}",
-        f"Shorter passages: {' or '.join(ways)} in the description" if ways else "No level has shorter passages",
+        f"For shorter ones, write {' or '.join(ways)} in the description" if ways else "The text has no finer level",
     )  # fmt: skip

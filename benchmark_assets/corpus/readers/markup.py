@@ -104,10 +104,12 @@ def parse_html(path: Path) -> Element:
 
 _NAMED = {name.removesuffix(";"): text for name, text in html5.items() if name.endswith(";")}
 _ENTITY = re.compile(r"&([A-Za-z][\w.-]*);")
-_EXTERNAL = re.compile(r"<!ENTITY\s+([^\s%]+)\s+(?:SYSTEM|PUBLIC\s+(?:\"[^\"]*\"|'[^']*'))\s+(?:\"([^\"]*)\"|'([^']*)')")
+_EXTERNAL = re.compile(
+    r"<!ENTITY\s+([^\s%]+)\s+(?:SYSTEM|PUBLIC\s+(?:\"[^\"]*\"|'[^']*'))\s+(?:\"([^\"]*)\"|'([^']*)')"
+)
 
 
-class _Definitions(etree.Resolver):
+class _Definitions(etree.Resolver):  # type: ignore[misc]
     """Gives the definitions of named characters in place of every DTD, so that no DTD is fetched.
 
     A header may use entities that only its publisher's DTD defines (`&Perseus.publish;`): they stand for their names.
@@ -120,7 +122,7 @@ class _Definitions(etree.Resolver):
         self._external = {double or single: name for name, double, single in _EXTERNAL.findall(content)}
         self._path = path
 
-    def resolve(self, system_url: str, public_id: str, context: Any) -> Any:  # noqa: ARG002 - as lxml calls it
+    def resolve(self, system_url: str, public_id: str, context: Any) -> Any:
         """The definitions; raises BadInput for an entity that is a file."""
         if system_url in self._external:
             raise BadInput(

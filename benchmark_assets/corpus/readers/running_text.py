@@ -56,7 +56,7 @@ class RunningText:
             self._pending.append((kind, text))
 
     def cite(self, citation: str) -> None:
-        """Set the citation of the following text, '' for none; where it changes, an aside 'number' gives the new one."""
+        """Set the citation of the following text, '' for none. Where it changes, it becomes an aside 'number'."""
         self._citation = citation
 
     def after(self, kind: str, text: str) -> None:

@@ -42,7 +42,7 @@ class Edition(NamedTuple):
     - `levels`: names of the levels of its scheme, from the highest.
     - `units`: line of the file by citation, in order. Higher levels are included, each before its first part.
     - `pieces`: the text, in order, each piece with its citation; () for text outside the scheme.
-    - `repeated`: citations that occur again after another one of the same level, each with its line.
+    - `repeated`: citations that occur again, each with its line.
     - `outside`: line and name of the first element with text outside the scheme.
     """
 
@@ -54,15 +54,26 @@ class Edition(NamedTuple):
 
 
 def running_text(path: Path) -> tuple[str, tuple[Aside, ...]]:
-    """Text and asides of a translation. Where the citation changes, an aside of the kind 'number' gives it (`1.3`).
+    """Text and asides of a translation. Each citation becomes an aside 'number' where its text begins: `1`, `1.3`.
 
     Raises
     ------
     BadInput
         If the file is not well-formed TEI in UTF-8, or has no <body>.
     """
-    text, asides, _ = _read(path, path.stem)
-    return text, tuple(aside for aside in asides if aside.text)
+    text, asides, found = _read(path, path.stem)
+    citations = {".".join(citation): citation for citation in found.units}
+    placed: list[Aside] = []
+    begun: set[Citation] = set()
+    for aside in asides:
+        if aside.kind != "number":
+            placed.append(aside)
+            continue
+        citation = citations.get(aside.text, ())
+        levels = [citation[:end] for end in range(1, len(citation) + 1)]
+        placed += [Aside("number", aside.at, ".".join(level)) for level in levels if level not in begun]
+        begun.update(levels)
+    return text, tuple(placed)
 
 
 def edition(path: Path, document: str) -> Edition:
@@ -88,7 +99,9 @@ def _read(path: Path, document: str) -> tuple[str, tuple[Aside, ...], Edition]:
     by_element = roles(root, _RULES)
     excluded = frozenset(element for element, role in by_element.items() if role in _NO_TEXT)
     found = cited(root, bodies, excluded, document)
-    starts, ends = ({each: ".".join(citation) for each, citation in part.items()} for part in (found.starts, found.ends))
+    starts, ends = (
+        {each: ".".join(citation) for each, citation in part.items()} for part in (found.starts, found.ends)
+    )
     markup, text = Markup(by_element, {}, {}, starts, ends), RunningText()
     for body in bodies:
         text.cite("")
