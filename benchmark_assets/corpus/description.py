@@ -252,7 +252,10 @@ def _check_files(path: Path, description: Description) -> None:
     texts |= {f"references.{translator}": text for translator, text in description.references.items()}
     for key, text in texts.items():
         settings = [name for name in ("layout", "root", "files", "numbering", "aligner") if getattr(text, name)]
-        if key == "source" and description.layout == "tei" and "{document}" in text.files:
+        if key == "source" and description.layout == "tei" and text.files:
+            if "{document}" not in text.files:
+                remedy = "write {document} in place of the document's id, as in '**/{document}.xml'"
+                raise BadInput(path, f"{key}.files", f"{text.files!r} names one file", remedy)
             settings.remove("files")
         if key == "source" and settings:
             remedy = "drop it; `layout` and `root` of the corpus apply to the source"
