@@ -68,16 +68,23 @@ def test_every_word_of_the_25_files_has_a_citation(perseus: Path) -> None:
     assert found == UNITS
 
 
-def test_every_latin_file_is_a_corpus_of_its_own(perseus: Path, tmp_path: Path) -> None:
-    description = describe(tmp_path / "c.yaml", "tei", perseus, [], files="**/{document}.xml")
-    sources = [name for name in UNITS if "-lat" in name]
+def test_latin_files_are_documents_without_a_description_of_their_scheme(perseus: Path, tmp_path: Path) -> None:
+    description = describe(tmp_path / "c.yaml", "tei", perseus, [], files="**/{document}.perseus-lat2.xml")
     edit(description, {"target": "en"})
     documents, faults = read_back(description)
-    faulty = {Path(fault.where).stem for fault in faults}
-    loaded = {document.id for document in documents}
-    assert set(sources) <= loaded
-    assert faulty == {"__cts__", "stoa0058.stoa001.perseus-eng1"}  # it has two chapters 3.7
-    assert loaded == UNITS.keys() - faulty
+    assert not faults
+    assert {each.id for each in documents} == {name.partition(".perseus")[0] for name in UNITS if "-lat2" in name}
+
+
+def test_a_chapter_that_occurs_twice_is_named(perseus: Path, tmp_path: Path) -> None:
+    """Boethius in English, read as a source."""
+    description = describe(
+        tmp_path / "c.yaml", "tei", perseus, [], files="**/stoa001/{document}.stoa001.perseus-eng1.xml"
+    )
+    edit(description, {"target": "en"})
+    documents, (fault,) = read_back(description)
+    assert not documents
+    assert (fault.key, fault.problem) == ("line 782 stoa0058:3.7", "the segment occurs twice")
 
 
 def shipped(name: str, perseus: Path, folder: Path, **changes: object) -> Path:

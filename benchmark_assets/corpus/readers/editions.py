@@ -111,7 +111,7 @@ def _document(
 
 
 class _Division(NamedTuple):
-    """Depth of the citations of segments and of passages, and the translators whose texts are divided into segments."""
+    """Depth of the citations of segments and of passages (0: the whole document), and the translators with both."""
 
     segment: int
     passage: int
@@ -125,7 +125,8 @@ def _division(description: Description, path: Path, source: Edition, editions: M
         segment = _depth(description.segment, "segment", path, source.levels)
     else:
         segment = min((depth for depth in shared.values() if depth), default=len(source.levels))
-    passage = max(segment - 1, 1)
+    in_windows = description.lines > 0 or source.levels[segment - 1] == LINE
+    passage = segment - 1 if in_windows else max(segment - 1, 1)
     if description.passage:
         passage = _depth(description.passage, "passage", path, source.levels)
     if passage > segment:
@@ -133,6 +134,7 @@ def _division(description: Description, path: Path, source: Edition, editions: M
             path, "passage", f"{description.passage!r} is a level below the segments ({source.levels[segment - 1]})",
             f"choose a higher level, or set `segment: {description.passage}`",
         )  # fmt: skip
+    passage = min(passage, segment - 1) if description.lines else passage
     return _Division(segment, passage, tuple(name for name, depth in shared.items() if depth >= segment))
 
 
@@ -201,7 +203,7 @@ def _passages(name: str, segment_of: Mapping[Citation, str], division: _Division
     groups: dict[str, dict[str, list[Citation]]] = defaultdict(lambda: defaultdict(list))
     for citation, segment in segment_of.items():
         upper = ".".join(citation[: division.passage])
-        passage = segment if division.passage >= division.segment else f"{name}:{upper}"
+        passage = segment if division.passage >= division.segment else f"{name}:{upper}" if upper else name
         groups[passage][segment].append(citation)
     passage_of: dict[str, str] = {}
     for passage, segments in groups.items():

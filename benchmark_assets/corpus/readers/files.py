@@ -67,12 +67,9 @@ def fitting(folder: Path, pattern: str, documents: Collection[str] | None = None
 
 
 def _visible(folder: Path) -> list[Path]:
-    """Files and folders below a folder, in order of their paths, without hidden folders and what is in them."""
-    return sorted(
-        path
-        for path in folder.rglob("*")
-        if not any(part.startswith(".") for part in path.relative_to(folder).parent.parts)
-    )
+    """Files and folders below a folder, in order of their paths, without hidden ones and what is in them."""
+    paths = sorted(folder.rglob("*"))
+    return [path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
 
 
 def translations(

@@ -274,6 +274,13 @@ def test_verse_is_divided_into_windows_of_lines(corpus: Corpus) -> None:
     }  # fmt: skip
 
 
+def test_a_poem_without_a_level_above_its_lines_is_one_passage(corpus: Corpus) -> None:
+    lines = "".join(f"<sp><l n='{number}'>mus</l></sp>" for number in range(1, 8))
+    play = tei(f"<div n='urn:x'>{lines}</div>", CTS.replace("tei:div[@n='$1']//", "").replace("$2", "$1"))
+    assert {passage: len(texts) for passage, texts in segments(corpus(play)).items()} == {"w": 7}
+    assert list(segments(corpus(play, lines=3))) == ["w:1-3", "w:4-7"]
+
+
 def test_a_passage_that_is_too_long_is_named_with_the_levels_that_would_do(
     corpus: Corpus, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -378,7 +385,7 @@ def test_lines_of_another_translation_are_joined_to_the_ranges(corpus: Corpus) -
 
 
 def test_folders_are_read_in_depth_and_hidden_ones_are_not(tmp_path: Path) -> None:
-    for name in ("a/b/w1.xml", "w2.xml", ".downloads/w3.xml", "a/.git/w4.xml", "english/w1.xml"):
+    for name in ("a/b/w1.xml", "w2.xml", ".downloads/w3.xml", "a/.git/w4.xml", "._w2.xml", "english/w1.xml"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(MILESTONES, encoding="utf-8")
     description = describe(tmp_path / "c.yaml", "tei", tmp_path, [])
