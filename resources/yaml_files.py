@@ -12,6 +12,9 @@ from resources.errors import BadInput, raise_all
 
 Content = TypeVar("Content", bound=BaseModel)
 
+DEEPEST = 100
+"""Most levels of nesting."""
+
 
 def read(path: Path, kind: type[Content], remedy: str) -> Content:
     """Read and validate a YAML file.
@@ -43,7 +46,9 @@ def examine(
     A fault below one of the `essential` keys leaves nothing, unless it is an unknown key.
     """
     try:
-        content: Any = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+        text = path.read_text(encoding="utf-8")
+        _check_depth(text)
+        content: Any = yaml.load(text, _Loader)
     except OSError as error:
         return None, [BadInput(path, "", f"cannot be read ({error.strerror})", "check the path")]
     except (yaml.YAMLError, ValueError, AttributeError, RecursionError) as error:  # PyYAML lets most of these through
@@ -65,6 +70,15 @@ def examine(
         return kind.model_validate(rest), faults
     except ValidationError:
         return None, faults
+
+
+def _check_depth(text: str) -> None:
+    """Raise ValueError for a text that is nested so deeply that the C library would end the process."""
+    depth = 0
+    for event in yaml.parse(text, yaml.CSafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise ValueError("it is nested too deeply")
 
 
 def _drop(content: Any, location: tuple[int | str, ...]) -> None:

@@ -1,5 +1,6 @@
 """The description of a corpus: a YAML file with its layout, files, licences and settings."""
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -220,20 +221,20 @@ def examine(path: Path) -> tuple[Description | None, list[BadInput]]:
     if description is None:
         return None, faults
     faults += _faults(path, description)
-    root = (path.parent / description.root).resolve()
+    root = _absolute(description.root, path)
     references = {
         translator: text.model_copy(
             update={
-                "root": (path.parent / text.root).resolve() if text.root else root,
+                "root": _absolute(text.root, path) if text.root else root,
                 "numbering": "" if _invalid(text.numbering) else text.numbering,
             }
         )
         for translator, text in description.references.items()
     }
-    corrections = (path.parent / description.corrections).resolve() if description.corrections else None
+    corrections = _absolute(description.corrections, path) if description.corrections else None
     literary = description.literary
     if literary.glossary:
-        literary = literary.model_copy(update={"glossary": (path.parent / literary.glossary).resolve()})
+        literary = literary.model_copy(update={"glossary": _absolute(literary.glossary, path)})
     update = {"root": root, "references": references, "corrections": corrections, "literary": literary}
     return description.model_copy(update=update), faults
 
@@ -283,6 +284,10 @@ def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
             problem = f"is not a valid regular expression ({error})"
             remedy = "correct it; `\\d+\\.`, for example, matches a number and a period"
             yield BadInput(path, f"{key}.numbering", problem, remedy)
+
+
+def _absolute(place: Path, description: Path) -> Path:
+    return Path(os.path.realpath(description.parent / place))  # unlike Path.resolve, accepts links to themselves
 
 
 def _invalid(expression: str) -> str:

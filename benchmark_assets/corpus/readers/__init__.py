@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
-from benchmark_assets.corpus.readers import bilara, chunks, jsonl, table, tei
+from benchmark_assets.corpus.readers import bilara, chunks, jsonl, moses, table, tei, tmx
 from benchmark_assets.corpus.readers.prose import PROSE_READERS, with_prose
 from resources.errors import BadInput, raise_all
 
@@ -20,8 +20,10 @@ READERS: dict[str, Reader] = {
     "bilara": bilara.documents,
     "chunks": chunks.documents,
     "jsonl": jsonl.documents,
+    "moses": moses.documents,
     "table": table.documents,
     "tei": tei.documents,
+    "tmx": tmx.documents,
 }
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Passage, Reference, Segment
 from benchmark_assets.corpus.readers.characters import clean, decode
-from benchmark_assets.corpus.readers.files import listed
+from benchmark_assets.corpus.readers.files import is_text, listed
 from benchmark_assets.corpus.readers.strict_json import parse
 from resources.errors import BadInput, collecting, raise_all
 from resources.keys import check_key
@@ -34,7 +34,8 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
         If the folder contains no .jsonl file.
     """
     for path in listed(description, ".jsonl"):
-        yield from _file(path, description)
+        if is_text(path, description):
+            yield from _file(path, description)
 
 
 def _file(path: Path, description: Description) -> Iterator[Document | BadInput]:
