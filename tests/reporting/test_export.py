@@ -47,6 +47,7 @@ NEVER = {
     "reference": ["flag"],
     "continuous_reference": ["whole"],
     "corpus": ["description"],
+    "segment_aside": ["text"],
     "imported_output": ["text", "file"],
     "imported_file": ["file", "settings", "usage"],
     "refusal": ["words"],

@@ -9,19 +9,19 @@ citation, or none. Two levels are shared if they have the same depth and name, a
 translation's citations there. A translation that numbers at most half of the segments of its chapters or poems (verse
 with a number every fifth line) numbers ranges: the segments are then joined up to the next number that all such
 translations have. Text with a citation that the source lacks belongs to no segment; a message gives the citations.
-Other TEI translations are continuous; their numbers become asides (tei).
+Other TEI translations are continuous; their numbers become asides (tei). Notes on the segments are kept apart.
 
 Here: documents of a TEI corpus. Not here: text and citations of a file (tei, citations).
 """
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmark_assets.corpus.description import Description
-from benchmark_assets.corpus.model import Document
+from benchmark_assets.corpus.model import Document, SegmentAside
 from benchmark_assets.corpus.readers.citations import LINE, Citation
 from benchmark_assets.corpus.readers.files import check_sources_only, fitting, listed, translations
 from benchmark_assets.corpus.readers.segments import passages, source_faults
@@ -107,7 +107,10 @@ def _document(
     found = passages(description.source.language, texts, references, passage_of.get)
     _report_long_passages(name, {passage.id: sum(len(s.text) for s in passage.segments) for passage in found}, source,
                           division)  # fmt: skip
-    yield Document(name, path, found)
+    asides = [*_notes("", source, segment_of, texts, division.segment)]
+    for translator in division.translators:
+        asides += _notes(translator, editions[translator], segment_of, texts, division.segment)
+    yield Document(name, path, found, asides=tuple(asides))
 
 
 class _Division(NamedTuple):
@@ -257,6 +260,17 @@ def _texts(translation: Edition, segment_of: Mapping[Citation, str], depth: int,
     if repeated:
         logger.warning("%s: the texts of each citation that occurs twice are joined: %s", where, ", ".join(repeated))
     return {segment: " ".join(parts) for segment, parts in texts.items()}
+
+
+def _notes(
+    translator: str, text: Edition, segment_of: Mapping[Citation, str], segments: Collection[str], depth: int
+) -> list[SegmentAside]:
+    """The notes on each segment, one aside for a segment."""
+    notes: dict[str, list[str]] = defaultdict(list)
+    for citation, note in text.notes:
+        if (segment := segment_of.get(citation[:depth])) in segments:
+            notes[str(segment)].append(note)
+    return [SegmentAside(segment, translator, "note", "\n".join(parts)) for segment, parts in notes.items()]
 
 
 def _report_long_passages(name: str, lengths: Mapping[str, int], source: Edition, division: _Division) -> None:

@@ -30,6 +30,15 @@ def listed(description: Description, *endings: str) -> list[Path]:
     return files
 
 
+def is_text(path: Path, description: Description) -> bool:
+    """Whether a file with a layout's extension is a text.
+
+    Hidden files, lock files of open workbooks, and the description's files of corrections and of terms are not.
+    """
+    apart = (description.corrections, description.literary.glossary)
+    return not path.name.startswith((".", "~$")) and path not in apart
+
+
 def check_sources_only(description: Description) -> None:
     """For layouts whose files contain no translations: raise BadInput if a reference has no layout of its own."""
     for translator in description.segmented:

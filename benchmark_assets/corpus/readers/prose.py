@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmark_assets.corpus.description import Description, Text
 from benchmark_assets.corpus.model import Aside, Document, Prose
 from benchmark_assets.corpus.readers import html, tei, text
-from benchmark_assets.corpus.readers.characters import check_letters
+from benchmark_assets.corpus.readers.characters import clean
 from benchmark_assets.corpus.readers.files import translations
 from benchmark_assets.corpus.readers.running_text import without_numbers
 from resources.errors import BadInput
@@ -78,4 +78,4 @@ def _prose(translator: str, reference: Text, files: list[Path]) -> Iterator[Pros
         content, asides = without_numbers(*PROSE_READERS[reference.layout](path), reference.numbering)
         if not content:
             raise BadInput(path, "", "contains no text", "remove the file if there is no translation")
-        yield Prose(translator, path, check_letters(content, path), asides)
+        yield Prose(translator, path, clean(content, path), asides)

@@ -47,6 +47,17 @@ def passages(
     return tuple(grouped)
 
 
+def located(identity: str, path: Path) -> tuple[str, str]:
+    """Document and id of the segment that a row or unit of a file numbers with `identity`.
+
+    The document is the part of the id before its last colon or, without a colon, the name of the file. A plain id,
+    which has neither colon nor dot, numbers a passage of one segment: `7` in `book.csv` is the segment `book:7.1` of
+    the passage `book:7`.
+    """
+    document = identity.rpartition(":")[0] or path.stem
+    return document, identity if ":" in identity or "." in identity else f"{path.stem}:{identity}.1"
+
+
 def source_faults(
     path: Path,
     segments: Mapping[str, str],

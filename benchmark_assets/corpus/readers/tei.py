@@ -9,10 +9,12 @@ Here: text and citations of one file. Not here: the scheme of citations (citatio
 (editions).
 """
 
+from bisect import bisect_right
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmark_assets.corpus.model import Aside
+from benchmark_assets.corpus.readers.characters import clean
 from benchmark_assets.corpus.readers.citations import UNITS, Citation, cited
 from benchmark_assets.corpus.readers.markup import Markup, Role, parse_xml, roles
 from benchmark_assets.corpus.readers.running_text import RunningText
@@ -42,6 +44,7 @@ class Edition(NamedTuple):
     - `levels`: names of the levels of its scheme, from the highest.
     - `units`: line of the file by citation, in order. Higher levels are included, each before its first part.
     - `pieces`: the text, in order, each piece with its citation; () for text outside the scheme.
+    - `notes`: notes and footnotes, in order, each with the citation of its place.
     - `repeated`: citations that occur again, each with its line.
     - `outside`: line and name of the first element with text outside the scheme.
     """
@@ -49,6 +52,7 @@ class Edition(NamedTuple):
     levels: tuple[str, ...]
     units: dict[Citation, int]
     pieces: list[tuple[Citation, str]]
+    notes: list[tuple[Citation, str]]
     repeated: list[tuple[Citation, int]]
     outside: tuple[int, str] | None
 
@@ -82,9 +86,11 @@ def edition(path: Path, document: str) -> Edition:
     Raises
     ------
     BadInput
-        As `running_text` does.
+        As `running_text` does, and if letters were lost in conversion.
     """
-    return _read(path, document)[2]
+    content, _, found = _read(path, document)
+    clean(content, path)
+    return found
 
 
 def _read(path: Path, document: str) -> tuple[str, tuple[Aside, ...], Edition]:
@@ -108,14 +114,19 @@ def _read(path: Path, document: str) -> tuple[str, tuple[Aside, ...], Edition]:
         markup.write(body, text)
     content, asides = text.finish()
     citations = {".".join(citation): citation for citation in (*found.units, ())}
-    numbers = [(citations[aside.text], aside.at) for aside in asides if aside.kind == "number"]
-    bounds = [*(at for _, at in numbers), len(content)]
+    numbers = [((), 0), *((citations[aside.text], aside.at) for aside in asides if aside.kind == "number")]
+    places = [at for _, at in numbers]
     pieces = [
         (citation, " ".join(content[start:end].split()))
-        for (citation, start), end in zip([((), 0), *numbers], bounds, strict=True)
+        for (citation, start), end in zip(numbers, [*places[1:], len(content)], strict=True)
         if content[start:end].strip()
+    ]
+    notes = [
+        (numbers[bisect_right(places, aside.at) - 1][0], aside.text)
+        for aside in asides
+        if aside.kind in ("footnote", "note")
     ]
     outside = (found.outside.sourceline, found.outside.tag) if found.outside is not None else None
     lines = {citation: element.sourceline for citation, element in found.units.items()}
     repeated = [(citation, element.sourceline) for citation, element in found.repeated]
-    return content, asides, Edition(found.levels, lines, pieces, repeated, outside)
+    return content, asides, Edition(found.levels, lines, pieces, notes, repeated, outside)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.description import load
-from benchmark_assets.corpus.model import Document
+from benchmark_assets.corpus.model import Document, SegmentAside
 from resources.errors import BadInput
 from tests.corpus.support import describe, edit, read_back
 
@@ -149,9 +149,18 @@ def test_text_above_the_last_level_has_the_citation_that_it_has(corpus: Corpus) 
     assert segments(corpus(source)) == {"w:21": {"w:21": "Fabula."}} | TREE
 
 
-def test_an_argument_and_notes_are_kept_apart(corpus: Corpus) -> None:
-    source = MILESTONES.replace("<p><milestone", "<argument><p>A.</p></argument><p><note>N.</note><milestone", 1)
-    assert segments(corpus(source)) == TREE
+def test_arguments_and_notes_are_kept_apart(corpus: Corpus) -> None:
+    source = MILESTONES.replace("<p><milestone", "<argument><p>Plot.</p></argument><p><milestone", 1)
+    source = source.replace("sedet.", "sedet<note>stat <hi>A</hi></note>.<note>Sic B.</note>")
+    english = ENGLISH.replace("A mouse", "A mouse<note>The <hi>small</hi> one.</note>")
+    found = corpus(source, {"ann": english})
+    assert segments(found) == TREE
+    assert references(found, "ann")[0] == "A mouse runs."
+    assert found[0][0].asides == (
+        SegmentAside("w:21.1.1", "", "note", "Plot."),
+        SegmentAside("w:21.1.2", "", "note", "stat A\nSic B."),
+        SegmentAside("w:21.1.1", "ann", "note", "The small one."),
+    )
 
 
 P4 = """<?xml version="1.0"?>

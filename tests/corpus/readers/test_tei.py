@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.model import Aside, Document
+from benchmark_assets.corpus.readers.characters import clean
 from benchmark_assets.corpus.readers.tei import running_text
 from resources.errors import BadInput
 from tests.corpus.support import describe, edit, read_back
@@ -140,9 +141,17 @@ def test_an_entity_that_the_file_defines_is_read(source: Source) -> None:
     assert segments(source(entity + tei("<p n='1'>&m; currit.</p>"))) == [("mus:1", "Mus currit.")]
 
 
+def readable(text: str) -> bool:
+    """Whether a text is more than blanks, and not refused as damaged."""
+    try:
+        return bool(clean(text, Path()).strip())
+    except BadInput:
+        return False
+
+
 # The letters with which UTF-8 begins where it is read as Windows-1252 are a fault, and tested as one.
 MISREAD = "\ufffe\uffff\u00c2\u00c3\u00e2"
-TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=MISREAD)).filter(str.strip)
+TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=MISREAD)).filter(readable)
 
 
 def normal(text: str) -> str:
