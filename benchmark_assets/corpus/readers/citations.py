@@ -50,7 +50,8 @@ class Cited:
 
     - `levels`: names of the levels of the scheme.
     - `units`: the citations in order, each with the first element that has it.
-    - `repeated`: citations that occur again, with the element; a line that is divided into several `l` does not.
+    - `repeated`: citations that occur again, with the element; not a line in several `l`, or a chapter in
+      several adjacent `div`.
     - `starts`, `ends`: the citation of the text that follows the start or the end of an element.
     - `outside`: the first element with text outside all citations.
     - `letters`: number of characters by length of their citation.
@@ -301,7 +302,7 @@ def _walk(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[Element
                     if len(current) >= depth:
                         number = numbers[0].removeprefix(".".join(current[:depth]) + ".") if depth else numbers[0]
                         current = (*current[:depth], number, *numbers[1:])
-                        divided = each.tag == "l" and last.get(len(current)) == current
+                        divided = each.tag.startswith(("l", "div")) and last.get(len(current)) == current
                         if current in found.units and not divided:
                             found.repeated.append((current, each))
                         found.units.setdefault(current, each)
