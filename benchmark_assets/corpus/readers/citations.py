@@ -33,6 +33,7 @@ UNITS = "starts-with(name(), 'div') or self::lg or self::ab or self::p or self::
 LINE = "line"
 _NAMELESS = {"textpart", "edition", "translation", "commentary", "other"}
 _NAMES = {"l": LINE, "p": "paragraph", "lg": "stanza", "seg": "segment"}
+_PREFIX = r"\btei:"
 _COVERED = 0.9
 _UNIQUE = 0.95
 
@@ -42,13 +43,14 @@ class Scheme(NamedTuple):
 
     levels: tuple[str, ...]
     places: dict[Element, tuple[int, Citation]]
+    declared: bool
 
 
 @dataclass
 class Cited:
     """The citations of a text.
 
-    - `levels`: names of the levels of the scheme.
+    - `levels`: names of the levels of the scheme; `declared`: whether the file declares it.
     - `units`: the citations in order, each with the first element that has it.
     - `repeated`: citations that occur again, with the element; not a line in several `l`, or a chapter in
       several adjacent `div`.
@@ -58,6 +60,7 @@ class Cited:
     """
 
     levels: tuple[str, ...]
+    declared: bool
     units: dict[Citation, Element] = field(default_factory=dict)
     repeated: list[tuple[Citation, Element]] = field(default_factory=list)
     starts: dict[Element, Citation] = field(default_factory=dict)
@@ -84,8 +87,8 @@ def cited(root: Element, bodies: Sequence[Element], excluded: frozenset[Element]
         if name in scheme.levels:
             continue
         depth = len(scheme.levels)
-        extended = Scheme((*scheme.levels, name), scheme.places | {each: (depth, (_n(each),)) for each in elements})
-        extended = _with_lines(extended, bodies, excluded)
+        places = scheme.places | {each: (depth, (_n(each),)) for each in elements}
+        extended = _with_lines(Scheme((*scheme.levels, name), places, scheme.declared), bodies, excluded)
         deeper = _walk(extended, bodies, excluded)
         count = sum(len(citation) > depth for citation in deeper.units)
         repeated = sum(len(citation) > depth for citation, _ in deeper.repeated)
@@ -118,7 +121,7 @@ def _declared(root: Element, bodies: Sequence[Element]) -> Iterator[Scheme]:
             places: dict[Element, tuple[int, Citation]] = {}
             for depth, (_, numbers) in enumerate(levels):
                 places |= {element: (depth, (number,)) for element, number in numbers.items()}
-            yield Scheme(tuple(name for name, _ in levels), places)
+            yield Scheme(tuple(name for name, _ in levels), places, declared=True)
 
 
 Level = tuple[str, Mapping[Element, str]]
@@ -133,7 +136,7 @@ def _cite_structure(declaration: Element, _: Sequence[Element]) -> Iterator[Leve
         for parent in parents:
             elements = _matches(parent, structure.get("match") or "")
             for position, element in enumerate(elements, start=1):
-                number = str(position) if use == "position()" else element.xpath(f"string({use})").strip()
+                number = str(position) if use == "position()" else _string(element, use)
                 if number:
                     numbers[element] = number
         yield structure.get("unit") or f"level {len(structures)}", numbers
@@ -147,7 +150,7 @@ def _patterns(declaration: Element, _: Sequence[Element]) -> Iterator[Level]:
         patterns.setdefault(len(set(re.findall(r"\$\d", pattern.get("replacementPattern") or ""))), pattern)
     if not patterns:
         return
-    path = re.sub(r"^#xpath\((.*)\)$", r"\1", patterns[max(patterns)].get("replacementPattern"))
+    path = re.sub(r"^#xpath\((.*)\)$", r"\1", patterns[max(patterns)].get("replacementPattern") or "")
     steps = re.split(r"(?<!/)(?=/)(?![^\[]*\])", path)
     parents: list[Element] = [declaration.getroottree()]
     for depth in range(1, max(patterns) + 1):
@@ -176,10 +179,18 @@ def _names(element: Element) -> set[str]:
 def _matches(start: Element, path: str) -> list[Element]:
     """Elements at an XPath; none if it is invalid or leads to something else."""
     try:
-        found = start.xpath(re.sub(r"\btei:", "", path))
+        found = start.xpath(re.sub(_PREFIX, "", path))
     except etree.XPathError:
         return []
     return [each for each in found if etree.iselement(each)] if isinstance(found, list) else []
+
+
+def _string(element: Element, path: str) -> str:
+    """The text at an XPath; '' if it is invalid."""
+    try:
+        return str(element.xpath(f"string({re.sub(_PREFIX, '', path)})")).strip()
+    except etree.XPathError:
+        return ""
 
 
 # Nesting
@@ -211,7 +222,7 @@ def _nesting(bodies: Sequence[Element], excluded: frozenset[Element], document: 
         places[element] = (len(outer), parts)
         for depth in range(len(outer), len(outer) + len(parts)):
             names[depth][_name(element)] += 1
-    return Scheme(tuple(names[depth].most_common(1)[0][0] for depth in sorted(names)), places)
+    return Scheme(tuple(names[depth].most_common(1)[0][0] for depth in sorted(names)), places, declared=False)
 
 
 def _name(element: Element) -> str:
@@ -250,7 +261,7 @@ def _with_lines(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[E
         for line, number in zip(lines, _counted(lines, scheme), strict=True):
             if number:
                 places.setdefault(line, (depth, (number,)))
-    return Scheme(scheme.levels, places)
+    return scheme._replace(places=places)
 
 
 def _counted(lines: Sequence[Element], scheme: Scheme) -> list[str]:
@@ -282,7 +293,7 @@ def _counted(lines: Sequence[Element], scheme: Scheme) -> list[str]:
 
 def _walk(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[Element]) -> Cited:
     """The citations of the text, in order."""
-    found = Cited(scheme.levels)
+    found = Cited(scheme.levels, scheme.declared)
     last: dict[int, Citation] = {}
     for body in bodies:
         current: Citation = ()

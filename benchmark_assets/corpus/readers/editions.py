@@ -91,7 +91,11 @@ def _document(
     if source.outside:
         line, tag = source.outside
         problem = f"has text outside the segments, in <{tag}>"
-        faults.append(BadInput(path, f"line {line}", problem, "give the element an `xml:id` or `n`"))
+        if not source.declared:
+            faults.append(BadInput(path, f"line {line}", problem, "give the element an `xml:id` or `n`"))
+        else:  # the publisher does not count it as part of the work
+            count = sum(len(text) for citation, text in source.pieces if not citation)
+            logger.warning("%s: line %d %s: %s characters are not read", path, line, problem, f"{count:,}")
     for citation, line in source.repeated:
         if len(citation) == division.segment:
             where = f"line {line} {name}:{'.'.join(citation)}"

@@ -41,7 +41,7 @@ _NO_TEXT = frozenset[Role | None](["left out", "heading", "footnote", "note"])
 class Edition(NamedTuple):
     """A text by citation.
 
-    - `levels`: names of the levels of its scheme, from the highest.
+    - `levels`: names of the levels of its scheme, from the highest; `declared`: whether the file declares the scheme.
     - `units`: line of the file by citation, in order. Higher levels are included, each before its first part.
     - `pieces`: the text, in order, each piece with its citation; () for text outside the scheme.
     - `notes`: notes and footnotes, in order, each with the citation of its place.
@@ -50,6 +50,7 @@ class Edition(NamedTuple):
     """
 
     levels: tuple[str, ...]
+    declared: bool
     units: dict[Citation, int]
     pieces: list[tuple[Citation, str]]
     notes: list[tuple[Citation, str]]
@@ -129,4 +130,4 @@ def _read(path: Path, document: str) -> tuple[str, tuple[Aside, ...], Edition]:
     outside = (found.outside.sourceline, found.outside.tag) if found.outside is not None else None
     lines = {citation: element.sourceline for citation, element in found.units.items()}
     repeated = [(citation, element.sourceline) for citation, element in found.repeated]
-    return content, asides, Edition(found.levels, lines, pieces, notes, repeated, outside)
+    return content, asides, Edition(found.levels, found.declared, lines, pieces, notes, repeated, outside)

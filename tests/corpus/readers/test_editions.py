@@ -149,6 +149,26 @@ def test_text_above_the_last_level_has_the_citation_that_it_has(corpus: Corpus) 
     assert segments(corpus(source)) == {"w:21": {"w:21": "Fabula."}} | TREE
 
 
+def test_text_outside_a_declared_scheme_is_named_and_not_read(corpus: Corpus, caplog: pytest.LogCaptureFixture) -> None:
+    assert segments(corpus(DIVISIONS.replace("<body>", "<body>\n<p>Finis.</p>"))) == TREE
+    assert caplog.messages[0].endswith("line 2 has text outside the segments, in <p>: 6 characters are not read")
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "<refsDecl/>", "<refsDecl><cRefPattern/></refsDecl>", "<refsDecl><citeStructure/></refsDecl>",
+        "<refsDecl><citeStructure match='//div' use=')'/></refsDecl>",
+        "<refsDecl><citeStructure match='//div[' use='@n'/></refsDecl>",
+        "<refsDecl><citeStructure match='//div/@n'/><citeStructure match='1'/></refsDecl>",
+        "<refsDecl><cRefPattern replacementPattern='#xpath(//tei:div[@n=$1])'/></refsDecl>",
+        "<refsDecl><cRefPattern replacementPattern='$2'/><refState/><state unit=''/></refsDecl>",
+    ],
+)  # fmt: skip
+def test_a_declaration_that_means_nothing_is_passed_over(corpus: Corpus, declared: str) -> None:
+    assert segments(corpus(DIVISIONS.replace(STATES, declared))) == TREE
+
+
 def test_arguments_and_notes_are_kept_apart(corpus: Corpus) -> None:
     source = MILESTONES.replace("<p><milestone", "<argument><p>Plot.</p></argument><p><milestone", 1)
     source = source.replace("sedet.", "sedet<note>stat <hi>A</hi></note>.<note>Sic B.</note>")
