@@ -17,6 +17,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import NamedTuple
 
 from lxml import etree
@@ -25,6 +26,9 @@ from benchmark_assets.corpus.readers.markup import Element
 
 Citation = tuple[str, ...]
 """Numbers from the highest level down; fewer than the scheme has levels for text above its last level."""
+
+Level = tuple[str, Mapping[Element, str]]
+"""The name of a level, and the number of each element at it."""
 
 ID = "{http://www.w3.org/XML/1998/namespace}id"
 UNITS = "starts-with(name(), 'div') or self::lg or self::ab or self::p or self::l or self::seg"
@@ -90,11 +94,11 @@ def cited(root: Element, bodies: Sequence[Element], excluded: frozenset[Element]
         places = scheme.places | {each: (depth, (_n(each),)) for each in elements}
         extended = _with_lines(Scheme((*scheme.levels, name), places, scheme.declared), bodies, excluded)
         deeper = _walk(extended, bodies, excluded)
-        count = sum(len(citation) > depth for citation in deeper.units)
+        units = sum(len(citation) > depth for citation in deeper.units)
         repeated = sum(len(citation) > depth for citation, _ in deeper.repeated)
         letters = sum(number for length, number in deeper.letters.items() if length >= depth)
         covers = deeper.letters[depth + 1] >= _COVERED * letters
-        if covers and count >= _UNIQUE * (count + repeated):
+        if covers and units >= _UNIQUE * (units + repeated):
             scheme, found = extended, deeper
     return found
 
@@ -124,13 +128,12 @@ def _declared(root: Element, bodies: Sequence[Element]) -> Iterator[Scheme]:
             yield Scheme(tuple(name for name, _ in levels), places, declared=True)
 
 
-Level = tuple[str, Mapping[Element, str]]
-
-
 def _cite_structure(declaration: Element, _: Sequence[Element]) -> Iterator[Level]:
     """Levels of nested `citeStructure`: the first structure of each level."""
     structures, parents = declaration.xpath("citeStructure"), [declaration.getroottree()]
-    while structures:
+    for depth in count(1):
+        if not structures:
+            return
         structure, numbers = structures[0], {}
         use = structure.get("use") or "@n"
         for parent in parents:
@@ -139,7 +142,7 @@ def _cite_structure(declaration: Element, _: Sequence[Element]) -> Iterator[Leve
                 number = str(position) if use == "position()" else _string(element, use)
                 if number:
                     numbers[element] = number
-        yield structure.get("unit") or f"level {len(structures)}", numbers
+        yield structure.get("unit") or f"level {depth}", numbers
         structures, parents = structure.xpath("citeStructure"), list(numbers)
 
 
@@ -242,49 +245,43 @@ def _further(scheme: Scheme, bodies: Sequence[Element]) -> dict[str, list[Elemen
 
 
 def _with_lines(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[Element]) -> Scheme:
-    """The scheme with a number for each `l`, if it numbers some.
+    """The scheme with a number for each `l` of a container that numbers some.
 
     Lines without a number are counted on from the line before if the next number agrees with the count; otherwise
     they belong to the line before, or at the beginning to the first numbered line. The continuation of a divided line
     (`part` M or F) belongs to the line before.
     """
-    depth = next((depth for element, (depth, _) in scheme.places.items() if element.tag == "l"), None)
-    if depth is None:
-        return scheme
-    places = dict(scheme.places)
     groups: dict[Element, list[Element]] = defaultdict(list)
     for line in (line for body in bodies for line in body.iter("l")):
         ancestors = [*line.iterancestors()]
         if excluded.isdisjoint(ancestors):
             groups[next(each for each in ancestors if each in scheme.places or each in bodies)].append(line)
+    places = dict(scheme.places)
     for lines in groups.values():
-        for line, number in zip(lines, _counted(lines, scheme), strict=True):
-            if number:
-                places.setdefault(line, (depth, (number,)))
+        first = next((line for line in lines if line in scheme.places), None)
+        if first is not None:
+            depth, numbers = scheme.places[first]
+            for line, number in zip(lines, _counted(lines, scheme), strict=True):
+                places.setdefault(line, (depth, (*numbers[:-1], number)))
     return scheme._replace(places=places)
 
 
 def _counted(lines: Sequence[Element], scheme: Scheme) -> list[str]:
-    """Numbers of the lines of a container."""
+    """Numbers of the lines of a container, at least one of which has a number."""
     numbers = [scheme.places[line][1][-1] if line in scheme.places else "" for line in lines]
-    if not any(numbers):
-        return numbers
-    at, before = 0, "0"
-    while at < len(lines):
-        if numbers[at]:
-            at, before = at + 1, numbers[at]
-            continue
-        end = next((later for later in range(at, len(lines)) if numbers[later]), len(lines))
-        new = [line for line in lines[at:end] if line.get("part") not in ("M", "F")]
-        following = numbers[end] if end < len(lines) else ""
-        fits = before.isdecimal() and (
-            not following or (following.isdecimal() and int(following) == int(before) + len(new) + 1)
-        )
-        count = int(before) if fits else 0
-        for position in range(at, end):
-            count += lines[position].get("part") not in ("M", "F")
-            numbers[position] = str(max(count, 1)) if fits else following if before == "0" else before
-        at, before = end, numbers[end - 1]
+    begins = [line.get("part") not in ("M", "F") for line in lines]
+    before = "0"
+    for at in range(len(lines)):
+        if not numbers[at]:
+            end = next((later for later in range(at, len(lines)) if numbers[later]), len(lines))
+            following = numbers[end] if end < len(lines) else ""
+            expected = int(before) + sum(begins[at:end]) + 1 if before.isdecimal() else None
+            fits = expected is not None and (not following or following == str(expected))
+            number = int(before) if fits else 0
+            for unnumbered in range(at, end):
+                number += begins[unnumbered]
+                numbers[unnumbered] = str(max(number, 1)) if fits else following if before == "0" else before
+        before = numbers[at]
     return numbers
 
 
