@@ -249,25 +249,28 @@ def outcome(description: Path) -> tuple[int, list[BadInput]]:
     return len(contents.versions), contents.faults
 
 
-def hostile(name: str, chance: random.Random) -> Iterator[tuple[str, Callable[[Path], object]]]:
-    """For a reader, the name of each hostile file, and how it is put in place of the sound one."""
-    content = READERS[name].content
+def hostile(name: str, chance: random.Random) -> Iterator[tuple[str, bytes | str]]:
+    """For a reader, the kind of each hostile file with its bytes; or, for a link, with the path that it links to."""
     for damage, damaged in DAMAGES.items():
-        yield damage, lambda path, damaged=damaged: path.write_bytes(damaged(content, chance))
-    for kind, invented in INVENTED.items():
-        yield kind, lambda path, invented=invented: path.write_bytes(invented)
-    yield "a folder", lambda path: (path.unlink(), path.mkdir())
-    yield "a broken link", lambda path: (path.unlink(), path.symlink_to("nowhere"))
-    yield "a link to itself", lambda path: (path.unlink(), path.symlink_to(path.name))
+        yield damage, damaged(READERS[name].content, chance)
+    yield from INVENTED.items()
+    yield "a folder", "."
+    yield "a broken link", "nowhere"
+    yield "a link to itself", Path(READERS[name].file).name
 
 
 def check(name: str, seed: int, folder: Path) -> list[tuple[str, str, str]]:
     """Read every hostile file of a reader; return what came of each."""
     results = []
-    for kind, put in hostile(name, random.Random(seed)):
+    for kind, content in hostile(name, random.Random(seed)):
         shutil.rmtree(folder, ignore_errors=True)
         description = write(folder, READERS[name])
-        put(folder / READERS[name].file)
+        file = folder / READERS[name].file
+        if isinstance(content, str):
+            file.unlink()
+            file.symlink_to(content)
+        else:
+            file.write_bytes(content)
         passages, faults = outcome(description)
         assert passages or faults, (name, kind)
         for fault in faults:
