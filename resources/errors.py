@@ -1,4 +1,7 @@
-"""The exception for input that a user can correct."""
+"""Exceptions for input that a user can correct."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 
 class BadInput(Exception):  # noqa: N818 - named for its cause
@@ -20,6 +23,46 @@ class BadInput(Exception):  # noqa: N818 - named for its cause
         self.where, self.key, self.problem, self.remedy = str(where), key, problem, remedy
         super().__init__(self.where, key, problem, remedy)
 
+    @property
+    def faults(self) -> tuple["BadInput", ...]:
+        """The faults, each by itself."""
+        return (self,)
+
     def __str__(self) -> str:
         """`where: key: problem; remedy`, on one line."""
         return f"{self.where}: {self.key + ': ' if self.key else ''}{self.problem}; {self.remedy}"
+
+
+class SeveralFaults(BadInput):
+    """Input with several faults. `where`, `key`, `problem` and `remedy` are those of the first fault."""
+
+    def __init__(self, faults: Sequence[BadInput]) -> None:
+        self._faults = tuple(faults)
+        first = faults[0]
+        super().__init__(first.where, first.key, first.problem, first.remedy)
+
+    @property
+    def faults(self) -> tuple[BadInput, ...]:
+        """The faults, each by itself."""
+        return self._faults
+
+    def __str__(self) -> str:
+        """One line for each fault."""
+        return "\n".join(map(str, self._faults))
+
+
+@contextmanager
+def collecting(faults: list[BadInput]) -> Iterator[None]:
+    """Add the faults that the block raises to `faults`, and continue after the block."""
+    try:
+        yield
+    except BadInput as fault:
+        faults += fault.faults
+
+
+def raise_all(faults: Sequence[BadInput]) -> None:
+    """Raise faults, if there are any: one as it is, several as SeveralFaults."""
+    if len(faults) > 1:
+        raise SeveralFaults([single for fault in faults for single in fault.faults])
+    if faults:
+        raise faults[0]

@@ -11,6 +11,26 @@ def home() -> Path:
     return Path(os.environ.get("VARIORUM_HOME", PROJECT / "warehouse")).resolve()
 
 
+def stored(path: Path, folder: Path) -> str:
+    """An absolute path as the home in `folder` stores it: relative to the home if the path is inside, else absolute."""
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+
+
+def restored(text: str, written_in: str | None, folder: Path) -> Path:
+    """The absolute path for a text that `stored` returned, in a home that may have moved to `folder` since.
+
+    `written_in` is the folder of the home at that time, None if unknown. A path outside the home is looked for first
+    at the same place relative to the home, where it is if the home and the path were moved or copied together.
+    """
+    if not os.path.isabs(text):
+        return folder / text
+    if written_in and written_in != str(folder):
+        beside = Path(os.path.normpath(folder / os.path.relpath(text, written_in)))
+        if beside.exists():
+            return beside
+    return Path(text)
+
+
 def prepare() -> Path:
     """Create the home, set `DAGSTER_HOME` to its subfolder `dagster` unless already set, and return the home.
 

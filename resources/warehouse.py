@@ -78,6 +78,11 @@ class Warehouse(Frozen):
     path: str
     wait_seconds: float = 60.0
 
+    @property
+    def folder(self) -> Path:
+        """Absolute path of the folder of the file: the home."""
+        return Path(self.path).resolve().parent
+
     def empty(self, table: str) -> pl.DataFrame:
         """Return a frame without rows, with the columns that `write` requires."""
         return pl.DataFrame(schema={name: column.polars for name, column in catalogue.table(table).content.items()})

@@ -1,14 +1,19 @@
 """Reading YAML files: descriptions, the registry, prompts. Every error names file, key and remedy."""
 
+from collections.abc import Collection
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from resources.errors import BadInput
+from resources.errors import BadInput, raise_all
 
 Content = TypeVar("Content", bound=BaseModel)
+
+DEEPEST = 100
+"""Most levels of nesting."""
 
 
 def read(path: Path, kind: type[Content], remedy: str) -> Content:
@@ -24,22 +29,66 @@ def read(path: Path, kind: type[Content], remedy: str) -> Content:
     Raises
     ------
     BadInput
-        If the file is missing or is not YAML in UTF-8, or a key is duplicate, wrong, missing or unknown.
+        If the file is missing or is not YAML in UTF-8, or for all keys that are duplicate, wrong, missing or unknown.
+    """
+    content, faults = examine(path, kind, remedy)
+    raise_all(faults)
+    assert content is not None  # it has no fault
+    return content
+
+
+def examine(
+    path: Path, kind: type[Content], remedy: str, essential: Collection[str] = ()
+) -> tuple[Content | None, list[BadInput]]:
+    """The content of a YAML file, and all its faults, which `read` would raise.
+
+    If there are faults, the content is what is valid without the faulty keys, for further checks; None if nothing is.
+    A fault below one of the `essential` keys leaves nothing, unless it is an unknown key.
     """
     try:
-        content: Any = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+        text = path.read_text(encoding="utf-8")
+        _check_depth(text)
+        content: Any = yaml.load(text, _Loader)
     except OSError as error:
-        raise BadInput(path, "", f"cannot be read ({error.strerror})", "check the path") from error
+        return None, [BadInput(path, "", f"cannot be read ({error.strerror})", "check the path")]
     except (yaml.YAMLError, ValueError, AttributeError, RecursionError) as error:  # PyYAML lets most of these through
         mark = getattr(error, "problem_mark", None)
         key = f"line {mark.line + 1}" if mark else ""
         reason = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise BadInput(path, key, f"is not YAML in UTF-8 ({reason})", remedy) from error
+        return None, [BadInput(path, key, f"is not YAML in UTF-8 ({reason})", remedy)]
     try:
-        return kind.model_validate(content)
+        return kind.model_validate(content), []
     except ValidationError as error:
-        first = error.errors()[0]
-        raise BadInput(path, ".".join(str(part) for part in first["loc"]), first["msg"].lower(), remedy) from error
+        errors = error.errors()
+    faults = [BadInput(path, ".".join(map(str, each["loc"])), each["msg"].lower(), remedy) for each in errors]
+    if any(not each["loc"] or (each["loc"][0] in essential and each["type"] != "extra_forbidden") for each in errors):
+        return None, faults
+    rest = deepcopy(content)
+    for each in errors:
+        _drop(rest, each["loc"])
+    try:
+        return kind.model_validate(rest), faults
+    except ValidationError:
+        return None, faults
+
+
+def _check_depth(text: str) -> None:
+    """Raise ValueError for a text that is nested so deeply that the C library would end the process."""
+    depth = 0
+    for event in yaml.parse(text, yaml.CSafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise ValueError("it is nested too deeply")
+
+
+def _drop(content: Any, location: tuple[int | str, ...]) -> None:
+    """Remove the entry at a location, or the innermost entry around it, from nested dictionaries."""
+    key, *rest = location
+    if isinstance(content, dict) and key in content:
+        if rest and isinstance(content[key], dict) and rest[0] in content[key]:
+            _drop(content[key], tuple(rest))
+        else:
+            del content[key]
 
 
 class _Loader(yaml.CSafeLoader):

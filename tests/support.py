@@ -89,7 +89,9 @@ def copy_finished(finished: Path, home: Path, corpus: Path) -> None:
     """Copy the finished home (conftest) to a place where there is none; its corpus is the one described at `corpus`."""
     shutil.copytree(finished / "home", home, symlinks=True)
     warehouse = Warehouse(path=str(home / "variorum.duckdb"))
-    moved = warehouse.read("corpus").drop("run_id", "updated_at").with_columns(description=pl.lit(str(corpus)))
+    moved = warehouse.read("corpus").drop("run_id", "updated_at").with_columns(
+        description=pl.lit(str(corpus)), home=pl.lit(str(home))
+    )  # fmt: skip
     warehouse.write([Replacement("corpus", moved, None)], run_id="test")
 
 

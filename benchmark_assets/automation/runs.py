@@ -46,39 +46,44 @@ class RunFailedError(Exception):
     """A run failed. The message gives the reasons of its failed steps."""
 
 
-def look(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
-    """Scan the files of all corpora for new, changed and removed passages.
+def look(definitions: dg.Definitions, instance: dg.DagsterInstance, corpora: Sequence[str] | None = None) -> None:
+    """Scan the files of corpora, by default of all, for new, changed and removed passages.
 
     Raises
     ------
     RunFailedError
         For faults in the files. Files without faults are imported anyway.
     """
-    _run(definitions.resolve_job_def("scan"), instance, "scan")
+    _run(definitions.resolve_job_def("scan"), instance, "scan", config=_only("look_at_files", corpora))
 
 
-def download(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
-    """Download the files that descriptions of corpora list under `downloads`.
+def download(definitions: dg.Definitions, instance: dg.DagsterInstance, corpora: Sequence[str] | None = None) -> None:
+    """Download the files that descriptions of corpora, by default of all, list under `downloads`.
 
     Raises
     ------
     RunFailedError
         For files that could not be downloaded. The remaining files are downloaded anyway.
     """
-    _run(definitions.resolve_job_def("download"), instance, "download")
+    _run(definitions.resolve_job_def("download"), instance, "download", config=_only("fetch_files", corpora))
+
+
+def _only(op: str, corpora: Sequence[str] | None) -> dict[str, Any]:
+    """Configuration of a job that limits its op to some corpora."""
+    return {"ops": {op: {"config": {"corpora": corpora and list(corpora)}}}}
 
 
 def take_in(definitions: dg.Definitions, instance: dg.DagsterInstance, corpus: str) -> None:
-    """Scan the files, then materialize assets that need no model: references, envelopes, human baselines, leaderboard.
+    """Scan a corpus, then materialize assets that need no model: references, envelopes, human baselines, leaderboard.
 
     Raises
     ------
     RunFailedError
-        At the end, if files had faults or an asset failed. Files without faults are imported anyway.
+        At the end, if its files had faults or an asset failed. Files without faults are imported anyway.
     """
     failure: RunFailedError | None = None
     try:
-        look(definitions, instance)
+        look(definitions, instance, [corpus])
     except RunFailedError as error:
         failure = error
     update(definitions, instance, Scope(models=[], corpora=[corpus]))

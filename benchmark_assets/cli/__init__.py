@@ -15,7 +15,7 @@ MODULES = (working, imports, showing, people, base_sets, taking_away)
 
 
 class Commands(click.Group):
-    """A group of commands. A known error ends a command with one line and exit code 1, without a traceback."""
+    """A group of commands. A known error ends a command with exit code 1 and a line for each fault, no traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; raise `ClickException` for a known error."""

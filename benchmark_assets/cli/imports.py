@@ -32,7 +32,7 @@ def import_corpus(description: Path) -> None:
     corpus = register(home.warehouse, description)
     name = corpus.name
     if corpus.downloads:
-        runs.download(home.definitions, home.instance)
+        runs.download(home.definitions, home.instance, [name])
     runs.take_in(home.definitions, home.instance, name)
     click.echo(f"{name}: imported; `variorum status` shows its partitions")
 

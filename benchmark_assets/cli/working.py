@@ -83,10 +83,11 @@ def download() -> None:
 
 
 @click.command()
-def scan() -> None:
-    """Scan the files of all corpora for new, changed and removed passages."""
+@click.argument("corpora", nargs=-1)
+def scan(corpora: tuple[str, ...]) -> None:
+    """Scan the files of CORPORA, by default of all, for new, changed and removed passages."""
     home = Deployment()
-    runs.look(home.definitions, home.instance)
+    runs.look(home.definitions, home.instance, corpora or None)
 
 
 @click.command()

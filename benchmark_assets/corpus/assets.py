@@ -1,7 +1,7 @@
 """Assets of the corpus: the texts in its files, by passage, and the jobs that download and scan the files."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import dagster as dg
 import polars as pl
@@ -30,8 +30,12 @@ BY_SCAN = "variorum/by-scan"
 ASSETS = {"source_text": "source", "segmented_reference": "reference", "continuous_reference": "continuous"}
 """Asset names, each with the frame of a Scan that it stores."""
 
-PROSE = {"prose": "prose", "prose_aside": "aside"}
-"""Tables keyed by document, each with the frame of a Scan that it stores."""
+BESIDE = ({"prose": "prose", "prose_aside": "aside"}, {"segment_aside": "segment_aside"})
+"""Tables keyed by document and translator, each with the frame of a Scan that it stores. The fingerprints in the first
+table of a group tell which rows of the group changed."""
+
+MOST = 200
+"""Most faults that a message lists."""
 
 BY_DOCUMENT = ["corpus", "document", "translator"]
 
@@ -64,12 +68,23 @@ def corpus_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
     yield from (reported(name) for name in ASSETS)
 
 
+class Corpora(dg.Config):
+    """Names of the corpora whose files are read or downloaded; null for all imported corpora."""
+
+    corpora: list[str] | None = None
+
+    @property
+    def names(self) -> set[str] | None:
+        """The names as a set."""
+        return None if self.corpora is None else set(self.corpora)
+
+
 @dg.op
 def look_at_files(
-    context: dg.OpExecutionContext, warehouse: dg.ResourceParam[Warehouse],
+    context: dg.OpExecutionContext, config: Corpora, warehouse: dg.ResourceParam[Warehouse],
     notifications: dg.ResourceParam[Notifications],
 ) -> None:  # fmt: skip
-    """Read every imported corpus; add new passages, store and report changed ones, remove missing ones.
+    """Read the imported corpora; add new passages, store and report changed ones, remove missing ones.
 
     What people made for missing passages is kept. A notification tells what is kept, and which imported outputs
     translate an earlier source.
@@ -82,7 +97,7 @@ def look_at_files(
     context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
     with warehouse.exclusively():  # so that the second of two concurrent scans sees the rows of the first
         before = notices(warehouse)
-        contents = scan(registered(warehouse))
+        contents = scan(registered(warehouse, config.names))
         passages = contents.versions["passage"].to_list()
         partitions = set(context.instance.get_dynamic_partitions("passage"))
         new = [passage for passage in passages if passage not in partitions]
@@ -104,8 +119,9 @@ def look_at_files(
 
 @dg.op
 def fetch_files(
-    context: dg.OpExecutionContext, warehouse: dg.ResourceParam[Warehouse], downloads: dg.ResourceParam[Downloads]
-) -> None:
+    context: dg.OpExecutionContext, config: Corpora, warehouse: dg.ResourceParam[Warehouse],
+    downloads: dg.ResourceParam[Downloads],
+) -> None:  # fmt: skip
     """Download new and changed files of the corpora from their public sources.
 
     Raises
@@ -116,9 +132,9 @@ def fetch_files(
     context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
     fetched: list[Fetched] = []
     faults: list[BadInput] = []
-    for description in registered(warehouse):
+    for description in registered(warehouse, config.names):
         if isinstance(description, BadInput):
-            faults.append(description)
+            faults += description.faults
         elif description.downloads:
             result = downloads.fetch(wanted(description.downloads, description.name), description.root)
             fetched += result.fetched
@@ -152,7 +168,8 @@ def _store(
     A passage counts as changed if its rows differ from the warehouse or its version differs from Dagster's record.
     """
     changed: set[str] = set()
-    _store_prose(context, warehouse, contents)
+    for tables in BESIDE:
+        _store_beside(context, warehouse, contents, tables)
     for asset, frame in ASSETS.items():
         versions = contents.versions.select(
             pl.lit("").alias("model"), "passage", pl.lit("").alias("task"), pl.col(asset).alias("version"),
@@ -181,20 +198,25 @@ def _store(
     return len(changed)
 
 
-def _store_prose(
-    context: dg.AssetExecutionContext | dg.OpExecutionContext, warehouse: Warehouse, contents: Scan
+def _store_beside(
+    context: dg.AssetExecutionContext | dg.OpExecutionContext,
+    warehouse: Warehouse,
+    contents: Scan,
+    tables: Mapping[str, str],
 ) -> None:
-    """Write changed continuous translations, and remove translations that are no longer in the files of their corpus.
+    """Write changed rows of a group of BESIDE, and remove rows that are no longer in the files of their corpus.
 
-    Nothing is removed from a corpus with faults, because a fault may hide a translation.
+    Nothing is removed from a corpus with faults, because a fault may hide a translation or an aside.
     """
-    stored = warehouse.read("prose", columns=[*BY_DOCUMENT, "fingerprint"])
-    changed = contents.prose.select(stored.columns).join(stored, on=stored.columns, how="anti")
-    obsolete = stored.filter(pl.col("corpus").is_in(contents.sound)).join(contents.prose, on=BY_DOCUMENT, how="anti")
-    keys = pl.concat([changed, obsolete]).select(BY_DOCUMENT)
+    first = next(iter(tables))
+    stored = warehouse.read(first, columns=[*BY_DOCUMENT, "fingerprint"]).unique()
+    read = getattr(contents, tables[first]).select(stored.columns).unique()
+    changed = read.join(stored, on=stored.columns, how="anti")
+    obsolete = stored.filter(pl.col("corpus").is_in(contents.sound)).join(read, on=BY_DOCUMENT, how="anti")
+    keys = pl.concat([changed, obsolete]).select(BY_DOCUMENT).unique()
     if len(keys):
         rows = {
-            name: getattr(contents, frame).join(changed, on=BY_DOCUMENT, how="semi") for name, frame in PROSE.items()
+            name: getattr(contents, frame).join(changed, on=BY_DOCUMENT, how="semi") for name, frame in tables.items()
         }
         warehouse.write([Replacement(table, frame, keys) for table, frame in rows.items()], context.run.run_id)
 
@@ -205,7 +227,7 @@ def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, contents: Sca
 
     Passages of a corpus with faults stay, because a fault may hide them.
     """
-    passages = pl.DataFrame({"passage": context.instance.get_dynamic_partitions("passage")}, schema=["passage"])
+    passages = pl.DataFrame({"passage": context.instance.get_dynamic_partitions("passage")}, {"passage": pl.String})
     obsolete = passages.filter(CORPUS.is_in(contents.sound)).join(contents.versions, on="passage", how="anti")
     labels = recorded_labels(warehouse, obsolete)
     return len(obsolete), remove(context, warehouse, obsolete, labels, keep=KEPT.union(BY_PEOPLE))
@@ -224,5 +246,8 @@ def _failure(summary: str, faults: Sequence[BadInput]) -> dg.Failure:
     """A failure that is not retried, with all faults as a table in its metadata."""
     rows = [(fault.where, fault.key, fault.problem, fault.remedy) for fault in faults]
     table = pl.DataFrame(rows, schema=["file", "key", "problem", "remedy"], orient="row")
-    metadata = {"faults": dg.MetadataValue.md(markdown(table, most=200))}
-    return dg.Failure(f"{summary} First: {faults[0]}", metadata=metadata, allow_retries=False)
+    metadata = {"faults": dg.MetadataValue.md(markdown(table, most=MOST))}
+    lines = [*map(str, faults[:MOST]), *([f"and {len(faults) - MOST} more faults"] if len(faults) > MOST else [])]
+    return dg.Failure(
+        (" " if len(lines) == 1 else "\n").join([summary, *lines]), metadata=metadata, allow_retries=False
+    )

@@ -6,12 +6,13 @@ corrections of segmented references, which are made in the translators' own file
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
-from benchmark_assets.corpus.readers.characters import decode
+from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.strict_json import parse
-from resources.errors import BadInput
+from resources.errors import BadInput, collecting, raise_all
 
 Corrections = Mapping[tuple[str, str], str | None]
 """Texts by segment id and translator."""
@@ -23,37 +24,46 @@ def load(description: Description) -> Corrections:
     Raises
     ------
     BadInput
-        If the file cannot be read, a line is malformed, a translator has no continuous translation in the corpus,
-        or a segment is corrected twice for the same translator.
+        For all faults: if the file cannot be read, a line is malformed, a translator has no continuous translation in
+        the corpus, or a segment is corrected twice for the same translator.
     """
     path = description.corrections
     if path is None:
         return {}
     corrections: dict[tuple[str, str], str | None] = {}
+    faults: list[BadInput] = []
     for number, line in enumerate(decode(path).split("\n"), start=1):
-        if not line.strip():
-            continue
-        record, where = parse(line, path, number), f"line {number}"
-        if set(record) != {"segment", "translator", "text"} or not all(
-            isinstance(record[k], str) for k in ("segment", "translator")
-        ):
-            raise BadInput(path, where, "needs exactly the keys segment, translator and text", "write these three keys")
-        text = record["text"]
-        if not (text is None or (isinstance(text, str) and text.strip())):
-            raise BadInput(
-                path, f"{where} text", "is neither a text nor null",
-                "write the text, or null if the translator left the segment out",
-            )  # fmt: skip
-        key = (record["segment"], record["translator"])
-        if key[1] not in description.continuous:
-            raise BadInput(
-                path, f"{where} {key[1]}", "this translator has no continuous translation in the corpus",
-                f"name one of {sorted(description.continuous)}, or edit the translator's own files",
-            )  # fmt: skip
-        if key in corrections:
-            raise BadInput(path, f"{where} {key[0]}", "the segment is corrected twice", "keep one of the lines")
-        corrections[key] = text.strip() if text else None
+        with collecting(faults):
+            if line.strip():
+                key, text = _correction(description, line, path, number)
+                if key in corrections:
+                    where = f"line {number} {key[0]}"
+                    raise BadInput(path, where, "the segment is corrected twice", "keep one of the lines")
+                corrections[key] = text
+    raise_all(faults)
     return corrections
+
+
+def _correction(description: Description, line: str, path: Path, number: int) -> tuple[tuple[str, str], str | None]:
+    """The segment, translator and text of a line; raises BadInput."""
+    record, where = parse(line, path, number), f"line {number}"
+    if set(record) != {"segment", "translator", "text"} or not all(
+        isinstance(record[k], str) for k in ("segment", "translator")
+    ):
+        raise BadInput(path, where, "needs exactly the keys segment, translator and text", "write these three keys")
+    text = record["text"]
+    if not (text is None or (isinstance(text, str) and text.strip())):
+        raise BadInput(
+            path, f"{where} text", "is neither a text nor null",
+            "write the text, or null if the translator left the segment out",
+        )  # fmt: skip
+    key = (record["segment"], record["translator"])
+    if key[1] not in description.continuous:
+        raise BadInput(
+            path, f"{where} {key[1]}", "this translator has no continuous translation in the corpus",
+            f"name one of {sorted(description.continuous)}, or edit the translator's own files",
+        )  # fmt: skip
+    return key, clean(text, path, f"{where} text").strip() if text else None
 
 
 def check(description: Description, corrections: Corrections, documents: list[Document]) -> None:
@@ -62,7 +72,7 @@ def check(description: Description, corrections: Corrections, documents: list[Do
     Raises
     ------
     BadInput
-        For the first correction that fails the check.
+        For all corrections that fail the check.
     """
     translators = {
         segment.id: {prose.translator for prose in document.prose}
@@ -70,13 +80,12 @@ def check(description: Description, corrections: Corrections, documents: list[Do
         for passage in document.passages
         for segment in passage.segments
     }
+    faults = []
     for segment, translator in sorted(corrections):
+        remedy = "correct the id or the translator, or drop the line"
         if segment not in translators:
-            raise BadInput(
-                description.corrections, segment, "the corpus has no such segment", "correct the id, or drop the line"
-            )
-        if translator not in translators[segment]:
-            raise BadInput(
-                description.corrections, segment, f"{translator} has no translation of this segment's document",
-                "correct the id or the translator, or drop the line",
-            )  # fmt: skip
+            faults.append(BadInput(description.corrections, segment, "the corpus has no such segment", remedy))
+        elif translator not in translators[segment]:
+            problem = f"{translator} has no translation of this segment's document"
+            faults.append(BadInput(description.corrections, segment, problem, remedy))
+    raise_all(faults)

@@ -1,6 +1,8 @@
 """The description of a corpus: a YAML file with its layout, files, licences and settings."""
 
+import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -9,7 +11,7 @@ from pydantic import Field, model_validator
 from benchmark_assets.corpus.filters import Filters
 from resources import yaml_files
 from resources.downloads.sources import Download
-from resources.errors import BadInput
+from resources.errors import BadInput, collecting, raise_all
 from resources.frozen import Frozen
 from resources.keys import check_key
 
@@ -19,8 +21,8 @@ class Text(Frozen):
 
     A restricted text is left out of default exports and pages. `edition` is the source's edition, in layouts with
     several editions (bilara: `root/<language>/<edition>`). A reference with a `layout` of its own is a continuous
-    translation, which is aligned to the segments of the source; the following keys are for continuous translations
-    only:
+    translation, which is aligned to the segments of the source, or, in the layout `tei`, divided by its citations. The
+    following keys are for such translations only, except `files`, which the source of a `tei` corpus may have, too:
 
     - `root`: folder of the files, by default the corpus's root. Each document has one file.
     - `files`: pattern of their paths, in which `{document}` matches the document's id, `*` any part of a name and `**/`
@@ -153,7 +155,15 @@ class Description(Frozen):
       other.
     - `filters`: thresholds of the filters; without them, every passage is selected.
     - `corrections`: file of manually aligned segments (corpus.corrections).
+    - `ignore`: keys of JSON lines and columns of tables that are not read. Other unknown keys and columns are faults.
     - `downloads`: texts that `variorum download` fetches into `root`.
+
+    For the layout `tei` only, whose texts are divided by citation (`book`, `chapter`, `section`, or the number of the
+    level from 1):
+
+    - `segment`: level of the segments, by default the finest level that the source and all TEI translations share.
+    - `passage`: level of the passages, by default the one above the segments.
+    - `lines`: number of segments at which a passage is divided, for verse; 0 does not divide it.
     """
 
     name: str
@@ -169,7 +179,11 @@ class Description(Frozen):
     literary: Literary = Literary()
     chunks: Chunks = Chunks()
     corrections: Path | None = None
+    ignore: tuple[str, ...] = ()
     downloads: tuple[Download, ...] = ()
+    segment: str | int = ""
+    passage: str | int = ""
+    lines: int = Field(default=0, ge=0)
 
     @property
     def segmented(self) -> dict[str, Text]:
@@ -187,74 +201,117 @@ class Description(Frozen):
         return next((text.language for text in self.references.values()), self.target)
 
 
+ESSENTIAL = ("name", "layout", "root", "source", "references", "target")
+"""Keys without which a description cannot be checked."""
+
+
 def load(path: Path) -> Description:
     """Read and check a description; the paths in the result are absolute.
 
     Raises
     ------
     BadInput
-        If the file is missing, is not a YAML mapping, has an invalid or unknown key, a name that cannot be a key, an
-        invalid regular expression, references in several languages, settings of continuous translations on a text
-        that is not continuous, or filters that require more references than there are.
+        For all faults: if the file is missing, is not a YAML mapping, has invalid or unknown keys, names that cannot be
+        keys, an invalid regular expression, references in several languages, settings of continuous translations on a
+        text that is not continuous, or filters that require more references than there are.
     """
-    description = yaml_files.read(path, Description, "compare it with warehouse/sample/corpus.yaml")
+    description, faults = examine(path)
+    raise_all(faults)
+    assert description is not None  # it has no fault
+    return description
+
+
+def examine(path: Path) -> tuple[Description | None, list[BadInput]]:
+    """A description, and all its faults, which `load` would raise; the paths in the result are absolute.
+
+    If there are faults, the description serves only to look for faults in its files. It is None if it cannot serve.
+    """
+    remedy = "compare it with warehouse/sample/corpus.yaml"
+    description, faults = yaml_files.examine(path, Description, remedy, ESSENTIAL)
+    if description is None:
+        return None, faults
+    faults += _faults(path, description)
+    root = _absolute(description.root, path)
+    references = {
+        translator: text.model_copy(
+            update={
+                "root": _absolute(text.root, path) if text.root else root,
+                "numbering": "" if _invalid(text.numbering) else text.numbering,
+            }
+        )
+        for translator, text in description.references.items()
+    }
+    corrections = _absolute(description.corrections, path) if description.corrections else None
+    literary = description.literary
+    if literary.glossary:
+        literary = literary.model_copy(update={"glossary": _absolute(literary.glossary, path)})
+    update = {"root": root, "references": references, "corrections": corrections, "literary": literary}
+    return description.model_copy(update=update), faults
+
+
+def _faults(path: Path, description: Description) -> Iterator[BadInput]:
+    """Faults of a description whose keys are valid one by one."""
     if "/" in description.name:
-        raise BadInput(
+        yield BadInput(
             path, "name", f"{description.name!r} contains a slash, which separates corpus and passage", "rename it"
         )
     if len(languages := {text.language for text in description.references.values()}) > 1:
         problem = f"are in several languages ({', '.join(sorted(languages))})"
-        raise BadInput(path, "references", problem, "describe one corpus per language")
+        yield BadInput(path, "references", problem, "describe one corpus per language")
     if bool(description.references) == bool(description.target):
         problem = (
             "is only for corpora without references" if description.target else "is missing, and so are references"
         )
         remedy = "give `references` or, for a corpus without them, `target`: the language that models translate into"
-        raise BadInput(path, "target", problem, remedy)
+        yield BadInput(path, "target", problem, remedy)
     for name in (description.name, *description.references):
-        check_key(name, "corpus or translator", path)
-    _check_files(path, description)
-    _check_filters(path, description)
-    root = (path.parent / description.root).resolve()
-    references = {
-        translator: text.model_copy(update={"root": (path.parent / text.root).resolve() if text.root else root})
-        for translator, text in description.references.items()
-    }
-    corrections = (path.parent / description.corrections).resolve() if description.corrections else None
-    literary = description.literary
-    if literary.human and literary.human not in references:
-        raise BadInput(
-            path, "literary.human", f"{literary.human!r} is not a reference", f"use one of {sorted(references)}"
-        )
-    if literary.glossary:
-        literary = literary.model_copy(update={"glossary": (path.parent / literary.glossary).resolve()})
-    return description.model_copy(
-        update={"root": root, "references": references, "corrections": corrections, "literary": literary}
-    )
+        faults: list[BadInput] = []
+        with collecting(faults):
+            check_key(name, "corpus or translator", path)
+        yield from faults
+    yield from _file_faults(path, description)
+    required, count = description.filters.references if description.filters else None, len(description.references)
+    if required is not None and required > count:
+        yield BadInput(path, "filters.references", f"requires {required} references, but there are {count}", "lower it")
+    if (human := description.literary.human) and human not in description.references:
+        remedy = f"use one of {sorted(description.references)}"
+        yield BadInput(path, "literary.human", f"{human!r} is not a reference", remedy)
 
 
-def _check_files(path: Path, description: Description) -> None:
-    """Check the settings of continuous translations; raises BadInput."""
+def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:
+    """Faults in the settings of files, of levels and of continuous translations."""
+    for key in ("segment", "passage", "lines"):
+        if getattr(description, key) and description.layout != "tei":
+            yield BadInput(path, key, "is only for the layout `tei`", "drop it")
     texts = {"source": description.source}
     texts |= {f"references.{translator}": text for translator, text in description.references.items()}
     for key, text in texts.items():
         settings = [name for name in ("layout", "root", "files", "numbering", "aligner") if getattr(text, name)]
+        if key == "source" and description.layout == "tei" and text.files:
+            if "{document}" not in text.files:
+                remedy = "write {document} in place of the document's id, as in '**/{document}.xml'"
+                yield BadInput(path, f"{key}.files", f"{text.files!r} names one file", remedy)
+            settings.remove("files")
         if key == "source" and settings:
             remedy = "drop it; `layout` and `root` of the corpus apply to the source"
-            raise BadInput(path, f"{key}.{settings[0]}", "is for references only", remedy)
-        if settings and not text.layout:
+            yield from (BadInput(path, f"{key}.{name}", "is for references only", remedy) for name in settings)
+        elif not text.layout:
             problem, remedy = "is only for references with a `layout` of their own", "add the `layout`, or drop it"
-            raise BadInput(path, f"{key}.{settings[0]}", problem, remedy)
-        try:
-            re.compile(text.numbering)
-        except re.error as error:
+            yield from (BadInput(path, f"{key}.{name}", problem, remedy) for name in settings)
+        if error := _invalid(text.numbering):
             problem = f"is not a valid regular expression ({error})"
             remedy = "correct it; `\\d+\\.`, for example, matches a number and a period"
-            raise BadInput(path, f"{key}.numbering", problem, remedy) from error
+            yield BadInput(path, f"{key}.numbering", problem, remedy)
 
 
-def _check_filters(path: Path, description: Description) -> None:
-    """Check that the filters do not require more references than the corpus has; raises BadInput."""
-    required, count = description.filters.references if description.filters else None, len(description.references)
-    if required is not None and required > count:
-        raise BadInput(path, "filters.references", f"requires {required} references, but there are {count}", "lower it")
+def _absolute(place: Path, description: Path) -> Path:
+    return Path(os.path.realpath(description.parent / place))  # unlike Path.resolve, accepts links to themselves
+
+
+def _invalid(expression: str) -> str:
+    """Why a regular expression is invalid; '' if it is valid."""
+    try:
+        re.compile(expression)
+    except (re.error, RecursionError, OverflowError) as error:
+        return str(error)
+    return ""

@@ -57,6 +57,21 @@ class Aside:
 
 
 @dataclass(frozen=True, slots=True)
+class SegmentAside:
+    """An addition to a segment that does not belong to its text.
+
+    `kind` is 'heading' (the segment is a heading), 'note' (of a translator), 'variant' (readings of other editions) or
+    'reference' (places in other editions). `translator` is '' for the source. `text` is the content; for a heading, the
+    segment itself.
+    """
+
+    segment: str
+    translator: str
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Prose:
     """A continuous translation of a document, not divided into the segments of the source.
 
@@ -74,13 +89,15 @@ class Prose:
 class Document:
     """A published text: the unit in which passages are read and translations are aligned.
 
-    `file` is the file of its source; `prose` has its continuous translations, before alignment.
+    `file` is the file of its source; `prose` has its continuous translations, before alignment; `asides` has the
+    additions to its segments, in the order of the segments.
     """
 
     id: str
     file: Path
     passages: tuple[Passage, ...]
     prose: tuple[Prose, ...] = ()
+    asides: tuple[SegmentAside, ...] = ()
 
 
 def passage_of(segment_id: str) -> str | None:

@@ -1,14 +1,18 @@
 """Corpora of this warehouse: the imported descriptions, which are read again at every use."""
 
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 
-from benchmark_assets.corpus.description import Description, load
-from benchmark_assets.corpus.readers import check_layouts
+from benchmark_assets.corpus.description import Description, examine, load
+from benchmark_assets.corpus.readers import layout_faults
+from benchmark_assets.corpus.scan import scan
 from resources.digest import digest
-from resources.errors import BadInput
+from resources.errors import BadInput, raise_all
+from resources.home import restored, stored
 from resources.warehouse import Replacement, Warehouse
 
 
@@ -18,17 +22,34 @@ def register(warehouse: Warehouse, path: Path) -> Description:
     Raises
     ------
     BadInput
-        If the description is unusable, or the name is taken by a task or by another description that still exists.
+        For all faults of the description, and then of the files that it describes, too: if the description is unusable,
+        or the name is taken by a task or by another description that still exists.
     """
-    description = load(path)
-    check_layouts(description, path)
-    earlier = warehouse.read("corpus", pl.DataFrame({"corpus": [description.name]}))
-    if len(earlier) and (other := Path(earlier["description"][0])) != path.resolve() and other.exists():
-        raise BadInput(path, "name", f"{description.name!r} is already the name of {other}", "choose another name")
-    if len(warehouse.read("task", pl.DataFrame({"task": [description.name]}))):
-        raise BadInput(path, "name", f"{description.name!r} is already the name of a task", "choose another name")
+    description, faults = examine(path)
+    if description is not None:
+        without_reader = list(layout_faults(description, path))
+        faults += [*without_reader, *_taken(warehouse, description.name, path)]
+        if faults and not without_reader and description.root.exists():
+            faults += scan([description]).faults
+    raise_all(faults)
+    assert description is not None  # it has no fault
     _remember(warehouse, description, path)
     return description
+
+
+def _taken(warehouse: Warehouse, name: str, path: Path) -> Iterator[BadInput]:
+    """A fault if the name of a corpus is taken."""
+    other = paths(warehouse).get(name, path.resolve())
+    if other != path.resolve() and other.exists():
+        yield BadInput(path, "name", f"{name!r} is already the name of {other}", "choose another name")
+    if len(warehouse.read("task", pl.DataFrame({"task": [name]}))):
+        yield BadInput(path, "name", f"{name!r} is already the name of a task", "choose another name")
+
+
+def paths(warehouse: Warehouse) -> dict[str, Path]:
+    """Absolute paths of the imported descriptions, by corpus. A description inside a home that was moved is there."""
+    rows = warehouse.read("corpus", columns=["corpus", "description", "home"])
+    return {corpus: restored(text, home, warehouse.folder) for corpus, text, home in rows.iter_rows()}
 
 
 def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[Description | BadInput]:
@@ -41,14 +62,13 @@ def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[De
     BadInput
         For a corpus that was never imported.
     """
-    rows = warehouse.read("corpus")
-    paths = dict(zip(rows["corpus"], rows["description"], strict=True))
-    for name in sorted((corpora or set()) - set(paths)):
+    imported = paths(warehouse)
+    for name in sorted((corpora or set()) - set(imported)):
         raise BadInput(
             name, "", "no such corpus in this warehouse",
-            f"import it with `variorum import corpus FILE` (imported corpora: {sorted(paths)})",
+            f"import it with `variorum import corpus FILE` (imported corpora: {sorted(imported)})",
         )  # fmt: skip
-    return [_look(warehouse, name, Path(path)) for name, path in paths.items() if corpora is None or name in corpora]
+    return [_look(warehouse, name, path) for name, path in imported.items() if corpora is None or name in corpora]
 
 
 def current(warehouse: Warehouse, corpus: str) -> Description:
@@ -88,13 +108,17 @@ def _remember(warehouse: Warehouse, description: Description, path: Path) -> Non
     key = pl.DataFrame({"corpus": [description.name]})
     filters = description.filters.model_dump_json() if description.filters else None
     aligners = {name: {"model": text.aligner, "ask": text.ask} for name, text in description.continuous.items()}
+    literary, folder = description.literary, path.resolve().parent
+    if literary.glossary:  # follows the description
+        literary = literary.model_copy(update={"glossary": Path(os.path.relpath(literary.glossary, folder))})
     row = key.with_columns(
-        description=pl.lit(str(path.resolve())), source_language=pl.lit(description.source.language),
+        description=pl.lit(stored(path.resolve(), warehouse.folder)), home=pl.lit(str(warehouse.folder)),
+        source_language=pl.lit(description.source.language),
         target_language=pl.lit(description.target_language),
         filters=pl.lit(filters, pl.String), aligners=pl.lit(json.dumps(aligners)),
         sensitivity=pl.lit(description.sensitivity.model_dump_json()),
         audit=pl.lit(description.audit.model_dump_json()), rubric=pl.lit(description.rubric.model_dump_json()),
-        literary=pl.lit(description.literary.model_dump_json()),
+        literary=pl.lit(literary.model_dump_json()),
         texts=pl.lit(len(description.references), pl.Int32), fingerprint=pl.lit(digest(description)),
     )  # fmt: skip
     texts = {"": description.source, **description.references}

@@ -5,7 +5,7 @@ to Dagster (corpus.assets).
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -16,7 +16,7 @@ from benchmark_assets.corpus.model import Document, joined
 from benchmark_assets.corpus.readers import read
 from resources.catalogue import schema
 from resources.digest import digest
-from resources.errors import BadInput
+from resources.errors import BadInput, collecting
 
 VERSIONED = ["source_text", "segmented_reference", "continuous_reference"]
 SCHEMAS = {
@@ -25,6 +25,7 @@ SCHEMAS = {
     "continuous": schema("continuous_reference"),
     "prose": pl.Schema({**schema("prose"), "fingerprint": pl.String()}),
     "aside": pl.Schema({**schema("prose_aside"), "fingerprint": pl.String()}),
+    "segment_aside": pl.Schema({**schema("segment_aside"), "fingerprint": pl.String()}),
     "versions": pl.Schema(dict.fromkeys(["passage", *VERSIONED, "place"], pl.String())),
 }
 """Schemas of the frames of a Scan."""
@@ -34,7 +35,8 @@ class Scan(NamedTuple):
     """Contents of the files of corpora.
 
     - `source`, `reference`, `continuous`: rows of the tables `source_text`, `segmented_reference` and
-      `continuous_reference`, without the fingerprint; `prose`, `aside`: rows of the tables `prose` and `prose_aside`.
+      `continuous_reference`, without the fingerprint; `prose`, `aside`, `segment_aside`: rows of the tables `prose`,
+      `prose_aside` and `segment_aside`.
     - `versions`: for each passage, a hash of its content in each asset of VERSIONED, and `place`, a hash of its
       document and position. A passage that only moves keeps its versions, and nothing downstream becomes stale.
     - `faults`: faults of descriptions, files and documents.
@@ -46,6 +48,7 @@ class Scan(NamedTuple):
     continuous: pl.DataFrame
     prose: pl.DataFrame
     aside: pl.DataFrame
+    segment_aside: pl.DataFrame
     versions: pl.DataFrame
     faults: list[BadInput]
     sound: list[str]
@@ -58,26 +61,38 @@ def scan(descriptions: Iterable[Description | BadInput]) -> Scan:
     sound: list[str] = []
     for description in descriptions:
         if isinstance(description, BadInput):
-            faults.append(description)
+            faults += description.faults
             continue
         before = len(faults)
-        try:
+        corrections: Corrections | None = None
+        documents = []
+        with collecting(faults):
             corrections = load(description)
-            documents = []
-            for document in read(description):
+        with collecting(faults):
+            for document in _readable(description):
                 if isinstance(document, BadInput):
-                    faults.append(document)
-                else:
+                    faults += document.faults
+                elif corrections is not None:  # without its corrections, a document would be aligned again
                     rows.add(document, description.name, corrections)
                     documents.append(document)
-            if len(faults) == before:
+        if len(faults) == before and corrections is not None:
+            with collecting(faults):
                 check(description, corrections, documents)
-        except BadInput as fault:
-            faults.append(fault)
         if len(faults) == before:
             sound.append(description.name)
     frames = {name: pl.DataFrame(rows.by_frame[name], SCHEMAS[name], orient="row") for name in SCHEMAS}
     return Scan(**frames, faults=faults, sound=sound)
+
+
+def _readable(description: Description) -> Iterator[Document | BadInput]:
+    """The documents of a corpus and their faults. A folder that cannot be read raises BadInput."""
+    try:
+        yield from read(description)
+    except OSError as error:
+        where = error.filename or description.root
+        raise BadInput(
+            where, "", f"cannot be read ({error.strerror})", "correct the path or its permissions"
+        ) from error
 
 
 class _Rows:
@@ -106,7 +121,15 @@ class _Rows:
             segmented = digest(ids, sorted(rendered, key=lambda rendering: rendering[0]))
             digests += [source, segmented]
             self.by_frame["versions"].append((key, source, segmented, "", digest(document.id, position)))
+        self._add_asides(document, corpus)
         self._add_prose(document, corpus, corrections, digest(digests))
+
+    def _add_asides(self, document: Document, corpus: str) -> None:
+        """Add the asides of a document's segments, each with a hash of all asides of its translator."""
+        for translator in dict.fromkeys(aside.translator for aside in document.asides):
+            rows = [(a.segment, a.kind, a.text) for a in document.asides if a.translator == translator]
+            place, version = (corpus, document.id, translator), digest(rows)
+            self.by_frame["segment_aside"] += [(*place, *row, version) for row in rows]
 
     def _add_prose(self, document: Document, corpus: str, corrections: Corrections, segments: str) -> None:
         """Add a document's continuous translations; `segments` hashes the sources and references of its passages."""

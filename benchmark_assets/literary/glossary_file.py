@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from benchmark_assets.adjudication.annotation import sheet, unguarded
-from benchmark_assets.corpus.readers.characters import check_letters, decode
+from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.references.glossary import GENDERS, Term, literary
 from benchmark_assets.studies.study import CALLS
 from resources import whole_files
@@ -69,7 +69,7 @@ def read(path: Path, corpus: str) -> dict[str, list[Term]]:
 def _table(path: Path) -> list[tuple[int, tuple[str, ...]]]:
     """The rows of the file that are not blank: the line on which each row begins, and its cells in the order of
     COLUMNS."""
-    reader = csv.reader(StringIO(check_letters(decode(path), path)), strict=True)
+    reader = csv.reader(StringIO(clean(decode(path), path)), strict=True)
     rows: list[tuple[int, tuple[str, ...]]] = []
     line = 1
     try:

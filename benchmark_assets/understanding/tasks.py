@@ -14,6 +14,7 @@ from benchmark_assets.understanding import samples
 from benchmark_assets.understanding.description import TaskDescription, load
 from resources.digest import digest
 from resources.errors import BadInput
+from resources.home import restored, stored
 from resources.warehouse import Replacement, Warehouse
 
 SETTINGS = pl.Schema({"task": pl.String(), "settings": pl.String()})
@@ -53,7 +54,7 @@ def import_tasks(warehouse: Warehouse, descriptions: Sequence[Path], root: Path)
             if description.task in corpora:
                 raise BadInput(path, "task", f"{description.task!r} is a corpus of this warehouse", "rename the task")
             samples.read(description, root)
-            rows.append(_row(description, path, root))
+            rows.append(_row(description, path, root, warehouse.folder))
         except BadInput as fault:
             faults.append(fault)
     if rows:
@@ -67,8 +68,7 @@ def tasks(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict[st
 
     Raises BadInput if a task was never imported, or its description can no longer be used.
     """
-    rows = warehouse.read("task", columns=["task", "description"])
-    paths = {code: Path(path) for code, path in rows.iter_rows()}
+    paths = {code: path for code, (path, _) in _places(warehouse).items()}
     if unknown := sorted(set(codes or ()) - set(paths)):
         remedy = f"run `variorum import tasks FILE`, or use one of {sorted(paths)}"
         raise BadInput(unknown[0], "", "is not a task of this warehouse", remedy)
@@ -79,10 +79,10 @@ def readable(warehouse: Warehouse, codes: Collection[str] | None = None) -> dict
     """Descriptions by code, like `tasks`, but never raises BadInput: tasks that were never imported are left out, and a
     description that can no longer be used is None. The asset `task_sample` reports the fault."""
     descriptions: dict[str, TaskDescription | None] = {}
-    for code, path in warehouse.read("task", columns=["task", "description"]).iter_rows():
+    for code, (path, _) in _places(warehouse).items():
         if codes is None or code in codes:
             try:
-                descriptions[code] = _look(code, Path(path))
+                descriptions[code] = _look(code, path)
             except BadInput:
                 descriptions[code] = None
     return descriptions
@@ -107,10 +107,10 @@ def versions(warehouse: Warehouse, codes: Iterable[str]) -> pl.DataFrame:
 
     A task whose description cannot be read has settings, too, so that a run tries to read it and reports the fault.
     """
-    roots = dict(_imported(warehouse, codes).select("task", "root").iter_rows())
+    places = _places(warehouse)
     rows = [
-        (code, samples.version(description, Path(roots[code])) if description else "unreadable")
-        for code, description in readable(warehouse, roots).items()
+        (code, samples.version(description, places[code][1]) if description else "unreadable")
+        for code, description in readable(warehouse, set(codes)).items()
     ]
     return pl.DataFrame(rows, schema=SETTINGS, orient="row")
 
@@ -119,18 +119,24 @@ def read_samples(warehouse: Warehouse, codes: Iterable[str]) -> tuple[samples.Sa
     """Read tasks from their files: samples of the tasks without a fault, and faults as columns `task` and `error`."""
     frames = [samples.Samples(pl.DataFrame(schema=samples.SAMPLE), pl.DataFrame(schema=samples.SPAN))]
     faults = []
-    for code, path, root in _imported(warehouse, codes).iter_rows():
+    places = _places(warehouse)
+    for code in sorted(set(codes) & set(places)):
         try:
-            frames.append(samples.read(_look(code, Path(path)), Path(root)))
+            path, root = places[code]
+            frames.append(samples.read(_look(code, path), root))
         except BadInput as fault:
             faults.append((code, str(fault)))
     content = samples.Samples(*(pl.concat(parts) for parts in zip(*frames, strict=True)))
     return content, pl.DataFrame(faults, schema=FAILURES, orient="row")
 
 
-def _imported(warehouse: Warehouse, codes: Iterable[str]) -> pl.DataFrame:
-    keys = pl.DataFrame({"task": list(codes)}, schema={"task": pl.String})
-    return warehouse.read("task", keys, ["task", "description", "root"])
+def _places(warehouse: Warehouse) -> dict[str, tuple[Path, Path]]:
+    """Absolute paths of the description and of the root of each imported task, by code."""
+    rows = warehouse.read("task", columns=["task", "description", "root", "home"])
+    return {
+        code: (restored(path, home, warehouse.folder), restored(root, home, warehouse.folder))
+        for code, path, root, home in rows.iter_rows()
+    }
 
 
 def _look(code: str, path: Path) -> TaskDescription:
@@ -142,9 +148,10 @@ def _look(code: str, path: Path) -> TaskDescription:
     return description
 
 
-def _row(description: TaskDescription, path: Path, root: Path) -> pl.DataFrame:
+def _row(description: TaskDescription, path: Path, root: Path, home: Path) -> pl.DataFrame:
     columns = description.model_dump(include={"task", "language", "kind", "licence", "restricted"})
-    columns |= {"description": str(path), "root": str(root), "partner": description.partner or None}
+    columns |= {"description": stored(path, home), "root": stored(root, home), "home": str(home)}
+    columns |= {"partner": description.partner or None}
     return pl.DataFrame(
         columns | {"fingerprint": digest(description, str(root))}, schema_overrides={"partner": pl.String}
     )

@@ -8,6 +8,7 @@ from typing import Any
 from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers import read
+from benchmark_assets.corpus.readers.characters import clean
 from resources.errors import BadInput
 
 
@@ -17,6 +18,14 @@ def read_back(description: Path) -> tuple[list[Document], list[BadInput]]:
     return [each for each in found if isinstance(each, Document)], [
         each for each in found if isinstance(each, BadInput)
     ]
+
+
+def is_text(text: str) -> bool:
+    """Whether readers take a text as it is: visible, in NFC, and not misread UTF-8."""
+    try:
+        return clean(text, Path()) == text
+    except BadInput:
+        return False
 
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any] | str]) -> None:

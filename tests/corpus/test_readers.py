@@ -13,17 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.description import load
-from benchmark_assets.corpus.model import Passage, Reference, Segment, passage_of
+from benchmark_assets.corpus.model import Passage, Reference, Segment, SegmentAside, passage_of
 from benchmark_assets.corpus.readers import read
 from resources.errors import BadInput
-from tests.corpus.support import describe, edit, read_back, write_lines
+from tests.corpus.support import describe, edit, is_text, read_back, write_lines
 from tests.support import SOURCES, write_corpus
 
 SOURCE = "root/la/test/doc1_root-la-test.json"
 SECOND = "root/la/test/doc2_root-la-test.json"
 ANN = "translation/en/ann/doc1_translation-en-ann.json"
 
-TEXTS = st.text(min_size=1).map(str.strip).filter(bool)
+TEXTS = st.text(min_size=1).map(str.strip).filter(bool).filter(is_text)
 
 
 # What the layouts mean
@@ -173,7 +173,6 @@ def as_record(passage: Passage) -> dict[str, Any]:
         "source": passage.segments[0].text,
         "references": {each.translator: each.segments[0] for each in passage.references},
         "flags": {each.translator: each.flag for each in passage.references if each.flag},
-        "chapter": 7,
     }
 
 
@@ -230,8 +229,12 @@ def as_json(content: Mapping[str, Any]) -> bytes:
         (SOURCE, as_json(FIRST | {"title": "De muribus"}), "title", "the id does not name a passage"),
         (SOURCE, as_json(FIRST | {".1": "De muribus"}), ".1", "the id does not name a passage"),
         (ANN, as_json({"doc1:9.1": "A fox."}), "doc1:9.1", "has no source in doc1_root-la-test.json"),
-        (ANN, as_json({"doc1:1.1": ""}), "doc1:1.1", "is empty"),
-        (ANN, as_json({"doc1:1.1": "\u3000"}), "doc1:1.1", "is empty"),
+        (ANN, as_json({"doc1:1.1": "\u200b"}), "doc1:1.1", "only invisible characters (the first is U+200B)"),
+        (ANN, as_json({"doc1:1.1": "A m\ufffduse."}), "doc1:1.1", "letters were lost in conversion"),
+        (ANN, as_json({"doc1:1.1": "Donâ€™t run."}), "doc1:1.1", "read as Windows-1252 (it contains 'â€')"),
+        (SOURCE, as_json(FIRST | {"doc1:2.1": "Î¼á¿†Î½Î¹Î½"}), "doc1:2.1", "read as Windows-1252"),
+        (SOURCE, b'{"doc1:1.1": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "", "is nested too deeply"),
+        (SOURCE, b'{"doc1:1.1": ' + b"9" * 10_000 + b"}", "", "a number with thousands of digits"),
         (ANN, as_json({"doc1:1.1": 5}), "doc1:1.1", "is not a string"),
         (ANN, as_json({"doc1:1.1": None}), "doc1:1.1", "is not a string"),
     ],
@@ -249,9 +252,78 @@ def test_a_faulty_file_is_named_and_leaves_only_its_own_document_out(
 
 def test_every_fault_of_a_document_is_told_at_once(corpus: Path) -> None:
     edit(corpus.parent / SOURCE, {"doc1:2.1": 5})
-    edit(corpus.parent / ANN, {"doc1:1.1": "", "doc1:1.2": " "})
+    edit(corpus.parent / ANN, {"doc1:1.1": None, "doc1:1.2": "\u200b"})
     _, faults = read_back(corpus)
     assert [fault.key for fault in faults] == ["doc1:2.1", "doc1:1.1", "doc1:1.2"]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u3000\n"])
+def test_a_segment_that_is_empty_or_blank_is_untranslated_as_an_absent_one_is(corpus: Path, text: str) -> None:
+    path = corpus.parent / ANN
+    path.write_text('{"doc1:1.2": "The cat sits."}')
+    absent = read_back(corpus)
+    edit(path, {"doc1:1.1": text, "doc1:2.1": text})
+    assert read_back(corpus) == absent
+    assert not absent[1]
+    assert absent[0][0].passages[0].references[0] == Reference("ann", (None, "The cat sits."))
+
+
+def test_texts_are_read_in_nfc(corpus: Path) -> None:
+    edit(corpus.parent / SOURCE, {"doc1:2.1": "A\u0304 sol."})
+    edit(corpus.parent / ANN, {"doc1:2.1": "cafe\u0301"})
+    (document, _), _ = read_back(corpus)
+    passage = document.passages[1]
+    assert (passage.segments[0].text, passage.references[0].segments) == ("Ā sol.", ("café",))
+
+
+def beside(corpus: Path, path: str, content: Mapping[str, Any]) -> Path:
+    """Write a file of one of the trees beside the texts."""
+    file = corpus.parent / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(content), encoding="utf-8")
+    return file
+
+
+def test_comments_variants_references_and_headings_are_asides_of_the_segments(corpus: Path) -> None:
+    edit(corpus.parent / SOURCE, {"doc1:0.1": "De mure", "doc1:3.0": "De luna", "doc1:10.1": "Luna oritur."})
+    asides = read_back(corpus)[0][0].asides
+    assert asides == (
+        SegmentAside("doc1:0.1", "", "heading", "De mure"),
+        SegmentAside("doc1:3.0", "", "heading", "De luna"),
+    )
+    beside(corpus, "comment/en/ann/a/doc1_comment-en-ann.json", {"doc1:2.1": "It always does.", "doc1:1.1": " "})
+    beside(corpus, "comment/en/dora/doc1_comment-en-dora.json", {"doc1:2.1": "Of no translator of this corpus."})
+    beside(corpus, "variant/la/test/doc1_variant-la-test.json", {"doc1:1.2": "Felis → Feles (B)"})
+    beside(corpus, "reference/la/test/doc1_reference.json", {"doc1:1.1": "b12, c3"})
+    beside(corpus, "reference/la/test/doc3_reference.json", {"doc3:1.1": "b14"})
+    templates = {"doc1:0.1": "<header><p>{}</p></header><p>", "doc1:1.1": "{}", "doc1:2.1": "</p><h2>{}</h2>"}
+    beside(corpus, "html/la/test/doc1_html.json", templates | {"doc1:3.0": "<p>{}</p>"})
+    (doc1, doc2), faults = read_back(corpus)
+    assert not faults
+    assert [(a.segment, a.translator, a.kind, a.text) for a in doc1.asides] == [
+        ("doc1:1.1", "", "reference", "b12, c3"), ("doc1:1.2", "", "variant", "Felis → Feles (B)"),
+        ("doc1:2.1", "ann", "note", "It always does."), ("doc1:2.1", "", "heading", "Sol oritur."),
+        ("doc1:0.1", "", "heading", "De mure"),
+    ]  # fmt: skip
+    assert not doc2.asides
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "key", "problem"),
+    [
+        ("comment/en/ann/doc1_comment-en-ann.json", {"doc1:9.1": "Of what?"}, "doc1:9.1", "has no source in"),
+        ("variant/la/test/doc1_variant-la-test.json", {"doc1:1.1": ["B"]}, "doc1:1.1", "is not a string"),
+        ("html/la/test/doc1_html.json", {"doc1:1.1": "<p>"}, "doc1:1.1", "has no {} in place of the text"),
+    ],
+)
+def test_a_faulty_file_beside_the_texts_leaves_its_document_out(
+    corpus: Path, path: str, content: dict[str, Any], key: str, problem: str
+) -> None:
+    file = beside(corpus, path, content)
+    documents, (fault,) = read_back(corpus)
+    assert [document.id for document in documents] == ["doc2"]
+    assert (fault.where, fault.key) == (str(file), key)
+    assert problem in fault.problem
 
 
 @pytest.mark.parametrize("file", [SOURCE, ANN])
@@ -335,6 +407,9 @@ LINE = {"passage_id": "b:2", "lang": "la", "source": "Felis.", "references": {"a
         (LINE | {"references": ["A cat."]}, "line 3 b:2", "`references` and `flags` must be objects"),
         (LINE | {"flags": {"ann": ["partial"]}}, "line 3 b:2 ann", "flag is not a string"),
         (LINE | {"flags": "partial"}, "line 3 b:2", "`references` and `flags` must be objects"),
+        (LINE | {"reference": {"ann": "A cat."}}, "line 3 b:2 reference", "unknown key"),
+        (LINE | {"next": "\u200b"}, "line 3 b:2 next", "only invisible characters"),
+        (LINE | {"source": "Fe\ufffdis."}, "line 3 b:2 source", "letters were lost"),
     ],
 )
 def test_a_faulty_line_leaves_only_its_own_document_out(
@@ -366,6 +441,20 @@ def test_a_line_that_could_belong_to_any_document_leaves_its_file_out(
     assert problem in fault.problem
 
 
+def test_every_fault_of_a_line_is_reported_at_once(lines: Callable[..., tuple[list[str], list[BadInput]]]) -> None:
+    _, faults = lines(LINE | {"reference": {}, "lang": "", "references": {"ann": "", "dora": "A cat."}})
+    keys = ["reference", "lang", "dora", "ann"]
+    assert [fault.key for fault in faults] == [f"line 3 b:2 {key}" for key in keys]
+
+
+def test_keys_that_the_description_ignores_are_no_fault(tmp_path: Path) -> None:
+    write_lines(tmp_path / "book.jsonl", [LINE | {"chapter": 7}])
+    path = describe(tmp_path / "c.yaml", "jsonl", tmp_path / "book.jsonl", ["ann"])
+    edit(path, {"ignore": ["chapter"]})
+    documents, faults = read_back(path)
+    assert (len(documents), faults) == (1, [])
+
+
 def test_a_file_without_passages_is_a_fault(tmp_path: Path) -> None:
     write_lines(tmp_path / "book.jsonl", ["", " "])
     documents, (fault,) = read_back(describe(tmp_path / "c.yaml", "jsonl", tmp_path / "book.jsonl", ["ann"]))
@@ -392,7 +481,7 @@ def test_a_document_may_not_be_spread_over_two_files_of_lines(tmp_path: Path) ->
         (
             "epub",
             "empty",
-            r"c: layout: no reader for 'epub'; use one of \['bilara', 'chunks', 'jsonl', 'table', 'tei'\]",
+            r"c: layout: no reader for 'epub'; use one of \['bilara', .*, 'tmx'\]",
         ),
     ],
 )

@@ -41,6 +41,7 @@ def test_eight_translators_of_the_daodejing_each_scored_against_the_other_seven(
         root=str(tmp_path / "daodejing.jsonl"),
         source={"language": "lzh", "licence": "public domain"},
         references=dict.fromkeys(TRANSLATORS, terms),
+        ignore=["chapter", "source_alt"],
         sensitivity={"passages": 0},  # no damaged texts
     )
     register(warehouse, description)

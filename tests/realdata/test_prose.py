@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmark_assets.corpus.readers.characters import check_letters
+from benchmark_assets.corpus.readers.characters import clean
 from benchmark_assets.corpus.readers.prose import PROSE_READERS
 from benchmark_assets.corpus.readers.running_text import without_numbers
 from tests.corpus.support import describe, edit, read_back
@@ -21,7 +21,7 @@ def test_the_texts_of_access_to_insight_keep_every_word_and_no_mark(realdata: Pa
     files = sorted((realdata / "accesstoinsight/text").glob("*.txt"))
     for path in files:
         text, asides = PROSE_READERS["text"](path)
-        check_letters(text, path)
+        clean(text, path)
         written = path.read_text(encoding="utf-8")
         assert text.split() == re.sub(MARK, " ", written).split(), path.name
         assert [each.text for each in asides] == [mark.strip("[ ]") for mark in re.findall(MARK, written)]
@@ -65,7 +65,7 @@ def test_the_raw_texts_keep_every_word_and_their_paragraphs(realdata: Path) -> N
     paragraphs = {}
     for path in files:
         text, asides = PROSE_READERS["text"](path)
-        check_letters(text, path)
+        clean(text, path)
         written = path.read_text(encoding="utf-8")
         assert not asides
         assert text.split() == written.split()

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
-from benchmark_assets.corpus.readers import bilara, chunks, jsonl, table, tei
+from benchmark_assets.corpus.readers import bilara, chunks, editions, jsonl, moses, table, tmx
 from benchmark_assets.corpus.readers.prose import PROSE_READERS, with_prose
-from resources.errors import BadInput
+from resources.errors import BadInput, raise_all
 
 Reader = Callable[[Description], Iterator[Document | BadInput]]
 
@@ -20,8 +20,10 @@ READERS: dict[str, Reader] = {
     "bilara": bilara.documents,
     "chunks": chunks.documents,
     "jsonl": jsonl.documents,
+    "moses": moses.documents,
     "table": table.documents,
-    "tei": tei.documents,
+    "tei": editions.documents,
+    "tmx": tmx.documents,
 }
 
 
@@ -35,7 +37,7 @@ def read(description: Description) -> Iterator[Document | BadInput]:
     BadInput
         If a layout has no reader, the root does not exist, or no file belongs to a continuous translation.
     """
-    check_layouts(description, description.name)
+    raise_all(list(layout_faults(description, description.name)))
     if not description.root.exists():
         raise BadInput(
             description.root, "", "does not exist", f"correct `root` in the description of {description.name}"
@@ -44,14 +46,14 @@ def read(description: Description) -> Iterator[Document | BadInput]:
     yield from with_prose(description, documents) if description.continuous else documents
 
 
-def check_layouts(description: Description, where: object) -> None:
-    """Raise BadInput (at `where`) if the corpus or a continuous translation has a layout without a reader."""
+def layout_faults(description: Description, where: object) -> Iterator[BadInput]:
+    """A fault (at `where`) for each layout without a reader, of the corpus or of a continuous translation."""
     layouts: list[tuple[str, str, Collection[str]]] = [("layout", description.layout, READERS)]
     for translator, text in description.continuous.items():
         layouts.append((f"references.{translator}.layout", text.layout, PROSE_READERS))
     for key, layout, readers in layouts:
         if layout not in readers:
-            raise BadInput(where, key, f"no reader for {layout!r}", f"use one of {sorted(readers)}")
+            yield BadInput(where, key, f"no reader for {layout!r}", f"use one of {sorted(readers)}")
 
 
 def _distinct(documents: Iterator[Document | BadInput]) -> Iterator[Document | BadInput]:

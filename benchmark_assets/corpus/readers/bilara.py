@@ -2,21 +2,43 @@
 
 The paths are `root/<language>/<edition>/**/<document>_root-<language>-<edition>.json` for sources and
 `translation/<language>/<translator>/**/<document>_translation-<language>-<translator>.json` for translations. A segment
-that is missing from a translation's file is untranslated. Without a file for a document, a translator has no reference
-for it. A segment of the source may be empty if its passage has other text.
+is untranslated if a translation's file lacks it, or has an empty or blank text for it. Without a file for a document, a
+translator has no reference for it. A segment of the source may be empty if its passage has other text.
+
+Four more trees are read where they exist, for asides of the segments:
+
+- `comment/<language>/<translator>/**/<document>_comment-<language>-<translator>.json`: notes of a translator;
+- `variant/<language>/<edition>/**/<document>_variant-<language>-<edition>.json`: variant readings of the source;
+- `reference/<language>/<edition>/**/<document>_reference.json`: places of the segments in other editions;
+- `html/<language>/<edition>/**/<document>_html.json`: the markup of each segment, with `{}` in place of its text. A
+  segment within `<header>` or `<h1>` to `<h6>` is a heading. Without this file, a segment is a heading if one of the
+  numbers after the colon is 0, as in `mn1:0.2` and `mn2:5.0`.
+
+No other file is read. Files of the four trees without a source file are ignored.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from lxml import etree
+
 from benchmark_assets.corpus.description import Description
-from benchmark_assets.corpus.model import Document
-from benchmark_assets.corpus.readers.characters import decode
+from benchmark_assets.corpus.model import Document, SegmentAside
+from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.segments import passages, source_faults
 from benchmark_assets.corpus.readers.strict_json import parse
-from resources.errors import BadInput
+from resources.errors import BadInput, collecting, raise_all
+
+Faults = dict[str, list[BadInput]]
+"""Faults by document."""
+
+_NUMBERED_AS_HEADING = re.compile(r":(?:.*\.)?0(?:\.|$)")
+_HEADINGS = (
+    "//data[ancestor::header or ancestor::*[starts-with(name(), 'h') and number(substring(name(), 2)) <= 6]]/@value"
+)
+_PLACE = "{}"
 
 
 def documents(description: Description) -> Iterator[Document | BadInput]:
@@ -25,59 +47,56 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     Raises
     ------
     BadInput
-        If the folder of the source's edition contains no document, or a translator has no folder.
+        If the folder of the source's edition contains no document; or, with all faults of documents, if a translator
+        has no folder.
     """
     source, root = description.source, description.root
-    faults: dict[str, list[BadInput]] = defaultdict(list)
-    sources = _files(
-        root / "root" / source.language / source.edition, f"_root-{source.language}-{source.edition}", faults
-    )
+    faults: Faults = defaultdict(list)
+    edition = Path(source.language, source.edition)
+    sources = _files(root / "root" / edition, f"_root-{source.language}-{source.edition}", faults)
     if not sources:
         raise BadInput(
             root, f"root/{source.language}/{source.edition}", "contains no source document",
             "correct `root`, or `language` and `edition` of the source",
         )  # fmt: skip
-    translations = {
-        translator: _files(
-            root / "translation" / text.language / translator, f"_translation-{text.language}-{translator}", faults
-        )
-        for translator, text in description.segmented.items()
+    html = _files(root / "html" / edition, "_html", faults)
+    beside = {
+        ("", "variant"): _files(root / "variant" / edition, f"_variant-{source.language}-{source.edition}", faults),
+        ("", "reference"): _files(root / "reference" / edition, "_reference", faults),
     }
-    for translator, files in translations.items():
-        folder = root / "translation" / description.references[translator].language / translator
-        if not folder.is_dir():
-            remedy = "correct the translator's name or language, or drop the entry"
-            raise BadInput(folder, translator, "is not a folder", remedy)
-        for document in set(files) - set(sources):
-            faults[document].append(
-                BadInput(
-                    files[document], document, f"{translator} translates a document without a source file",
-                    "add the source file, or remove this one",
-                )
-            )  # fmt: skip
-    for document in sorted(set(faults) - set(sources)):
-        yield from faults[document]
+    translations: dict[str, dict[str, Path]] = {}
+    for translator, text in description.segmented.items():
+        own, ending = Path(text.language, translator), f"{text.language}-{translator}"
+        translations[translator] = _files(root / "translation" / own, f"_translation-{ending}", faults)
+        beside[translator, "note"] = _files(root / "comment" / own, f"_comment-{ending}", faults)
+        for document in set(translations[translator]) - set(sources):
+            problem, path = (
+                f"{translator} translates a document without a source file",
+                translations[translator][document],
+            )
+            faults[document].append(BadInput(path, document, problem, "add the source file, or remove this one"))
+    remedy = "correct the translator's name or language, or drop the entry"
+    missing = [
+        BadInput(folder, translator, "is not a folder", remedy)
+        for translator, text in description.segmented.items()
+        if not (folder := root / "translation" / text.language / translator).is_dir()
+    ]
+    results: list[Document | BadInput] = []
+    for document in sorted({document for files in translations.values() for document in files} - set(sources)):
+        results += faults[document]
     for document, path in sources.items():
-        problems = faults[document]
-        segments = _texts(path, problems)
-        references = {
-            translator: (files[document], _texts(files[document], problems) or {})
-            for translator, files in translations.items()
-            if document in files
-        }
-        if segments is not None:
-            problems += _faults(path, segments, references)
-        if problems or segments is None:
-            yield from problems
-        else:
-            texts = {translator: content for translator, (_, content) in references.items()}
-            yield Document(document, path, passages(source.language, segments, texts))
+        files = {key: of[document] for key, of in beside.items() if document in of}
+        texts = {translator: of[document] for translator, of in translations.items() if document in of}
+        results += _document(document, path, source.language, texts, files, html.get(document), faults[document])
+    if missing:  # without a translator's folder, every passage would lose a reference
+        raise_all([*missing, *(result for result in results if isinstance(result, BadInput))])
+    yield from results
 
 
-def _files(folder: Path, suffix: str, faults: dict[str, list[BadInput]]) -> dict[str, Path]:
+def _files(folder: Path, suffix: str, faults: Faults) -> dict[str, Path]:
     """Files in a folder and its subfolders by document, in natural order; a second file of a document is a fault."""
     files: dict[str, Path] = {}
-    for path in sorted(folder.rglob(f"*{suffix}.json")):
+    for path in sorted(folder.rglob(f"[!.]*{suffix}.json")):
         document = path.name.removesuffix(f"{suffix}.json")
         if document in files:
             problem = f"the document is also in {files[document]}"
@@ -88,32 +107,72 @@ def _files(folder: Path, suffix: str, faults: dict[str, list[BadInput]]) -> dict
     )
 
 
-def _texts(path: Path, faults: list[BadInput]) -> dict[str, str] | None:
-    """Texts of a file by segment id; None for an unreadable file, whose fault is added to `faults`."""
-    try:
-        return parse(decode(path), path)
-    except BadInput as fault:
-        faults.append(fault)
-        return None
+def _document(
+    name: str,
+    path: Path,
+    language: str,
+    translations: Mapping[str, Path],
+    beside: Mapping[tuple[str, str], Path],
+    html: Path | None,
+    faults: list[BadInput],
+) -> list[Document | BadInput]:
+    """The document whose source is in `path`, or its faults, which include `faults`.
+
+    `translations` has files by translator, `beside` files of asides by translator ('' for the source) and kind.
+    """
+    source = _texts(path, faults)
+    if not faults and not source:
+        faults.append(BadInput(path, "", "contains no segments", "write its segments, or remove the file"))
+    segments = {key: text for key, text in source.items() if text is not None}
+    faults += source_faults(path, segments)
+    references, asides = {}, []
+    for translator, file in translations.items():
+        references[translator] = _of_segments(_texts(file, faults), file, path, source, faults)
+    for (translator, kind), file in beside.items():
+        texts = _of_segments(_texts(file, faults), file, path, source, faults)
+        asides += [SegmentAside(segment, translator, kind, text) for segment, text in texts.items()]
+    headings = [key for key in segments if _NUMBERED_AS_HEADING.search(key)]
+    if html:
+        headings = _headings(_of_segments(_texts(html, faults), html, path, source, faults), html, faults)
+    asides += [SegmentAside(key, "", "heading", segments[key]) for key in headings if segments.get(key)]
+    if faults:
+        return [*faults]
+    order = {key: position for position, key in enumerate(segments)}
+    asides.sort(key=lambda aside: order[aside.segment])
+    return [Document(name, path, passages(language, segments, references), asides=tuple(asides))]
 
 
-def _faults(
-    path: Path, segments: dict[str, str], references: dict[str, tuple[Path, dict[str, str]]]
-) -> Iterator[BadInput]:
-    """Faults of a document, whose source is in `path`; `references` maps translators to a file and its texts."""
-    if not segments:
-        yield BadInput(path, "", "contains no segments", "write its segments, or remove the file")
-        return
-    for key, text in segments.items():
-        if not isinstance(text, str):
-            yield BadInput(path, key, "is not a string", "put the text in quotation marks")
-    yield from source_faults(path, {key: text for key, text in segments.items() if isinstance(text, str)})
-    for file, texts in references.values():
-        for key, text in texts.items():
-            if key not in segments:
-                yield BadInput(file, key, f"has no source in {path.name}", "add the source segment, or drop this one")
-            elif not isinstance(text, str) or not text.strip():
-                problem = "is empty" if isinstance(text, str) else "is not a string"
-                yield BadInput(
-                    file, key, problem, "write the text, or leave the key out if the segment is untranslated"
-                )
+def _texts(path: Path, faults: list[BadInput]) -> dict[str, str | None]:
+    """Texts of a file by segment id, None for those at fault; the faults are added to `faults`."""
+    texts: dict[str, str | None] = {}
+    with collecting(faults):
+        for key, text in parse(decode(path), path).items():
+            texts[key] = None
+            with collecting(faults):
+                if not isinstance(text, str):
+                    raise BadInput(path, key, "is not a string", "write a text in quotation marks, or an empty one")
+                texts[key] = clean(text, path, key).strip()
+    return texts
+
+
+def _of_segments(
+    texts: Mapping[str, str | None], file: Path, path: Path, source: Mapping[str, str | None], faults: list[BadInput]
+) -> dict[str, str]:
+    """The texts of a file that are not empty; a fault for each whose segment the source in `path` lacks."""
+    filled = {key: text for key, text in texts.items() if text}
+    for key in filled:
+        if key not in source and source:
+            problem = f"has no source in {path.name}"
+            faults.append(BadInput(file, key, problem, "add the source segment, or drop this one"))
+    return filled
+
+
+def _headings(templates: Mapping[str, str], path: Path, faults: list[BadInput]) -> list[str]:
+    """Segments that are headings according to their markup; a fault for each whose markup has no place for its text."""
+    for key, template in templates.items():
+        if _PLACE not in template:
+            faults.append(BadInput(path, key, f"has no {_PLACE} in place of the text", "fetch the file again"))
+    marked = [template.replace(_PLACE, f"<data value='{at}'></data>") for at, template in enumerate(templates.values())]
+    root = etree.fromstring(f"<html>{''.join(marked)}</html>".encode(), etree.HTMLParser(encoding="utf-8"))
+    keys = list(templates)
+    return [keys[int(at)] for at in dict.fromkeys(root.xpath(_HEADINGS))]

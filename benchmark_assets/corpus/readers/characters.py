@@ -1,6 +1,7 @@
-"""Characters of a file: decoding UTF-8, detecting letters lost in conversion. Not here: the layout of the text."""
+"""Characters of a file: decoding UTF-8, NFC, and values that are not text. Not here: the layout of the text."""
 
 import re
+import unicodedata
 from pathlib import Path
 
 from resources.errors import BadInput
@@ -9,6 +10,9 @@ _LOST = "\ufffd"
 # UTF-8 read as Windows-1252: â€™ for an apostrophe, á¹ƒ for ṃ, Ã© for é, and any control character after a lead byte
 # (Ä\x81 for ā). No orthography has these sequences, while É” and Ä« may occur.
 _MISREAD = re.compile(r"â€|á[¸¹º]|[ÂÃ][¡-ª¬-º¼-¿]|[Â-ô][\x80-\x84\x86-\x9f]")
+
+_BYTES = {ord(bytes([byte]).decode("cp1252", "ignore") or chr(byte)): byte for byte in range(0x80, 0xA0)}
+"""For each character of Windows-1252 that Latin-1 lacks, its byte."""
 
 
 def decode(path: Path) -> str:
@@ -31,19 +35,42 @@ def decode(path: Path) -> str:
     return text
 
 
-def check_letters(text: str, path: Path) -> str:
-    """Return `text` unless it shows that letters were lost in conversion.
+def clean(text: str, path: Path, key: str = "") -> str:
+    """`text` in NFC. `key` names the segment or line in messages; '' for a whole file.
 
     Raises
     ------
     BadInput
-        If it contains U+FFFD, which replaces undecodable bytes, or sequences that result from reading UTF-8 as
-        Windows-1252.
+        If the text is not empty, but consists of invisible characters; or if letters were lost in conversion: it
+        contains U+FFFD, which replaces undecodable bytes, or is UTF-8 that was read as Windows-1252 or Latin-1.
     """
+    if text.isascii() and text.isprintable():
+        return text
     if _LOST in text:
         problem = f"letters were lost in conversion ({text.count(_LOST)} times U+FFFD)"
-        raise BadInput(path, "", problem, "restore the file from its source")
-    if misread := _MISREAD.search(text):
-        problem = f"looks like UTF-8 that was read as Windows-1252 (it contains {misread.group()!r})"
-        raise BadInput(path, "", problem, "save it again from its source, as UTF-8")
-    return text
+        raise BadInput(path, key, problem, "restore the file from its source")
+    if misread := _misread(text):
+        problem = f"looks like UTF-8 that was read as Windows-1252 (it contains {misread!r})"
+        raise BadInput(path, key, problem, "save it again from its source, as UTF-8")
+    if text.strip() and all(unicodedata.category(sign)[0] in "CZ" for sign in text):
+        sign = text.strip()[0]
+        problem = f"contains only invisible characters (the first is U+{ord(sign):04X})"
+        raise BadInput(path, key, problem, "write the text, or leave it empty")
+    return unicodedata.normalize("NFC", text)
+
+
+def _misread(text: str) -> str:
+    """A part of a text that was UTF-8 and was read as Windows-1252 or Latin-1; '' if there is none.
+
+    Besides certain sequences of two characters, this is a text that is valid UTF-8 in the bytes of Windows-1252, and
+    has two characters or more that are not ASCII then: all Greek, Cyrillic or Chinese that was misread.
+    """
+    if match := _MISREAD.search(text):
+        return match.group()
+    if text.isascii():
+        return ""
+    try:
+        original = text.translate(_BYTES).encode("latin-1").decode()
+    except UnicodeError:
+        return ""
+    return text[:20] if sum(not sign.isascii() for sign in original) > 1 else ""

@@ -20,7 +20,7 @@ from statistics import median_low
 from benchmark_assets.corpus.chunks import chunks, closed, count, hangul, last_letter
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Passage, Segment
-from benchmark_assets.corpus.readers.characters import check_letters, decode
+from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.files import check_sources_only, listed
 from resources.errors import BadInput
 from resources.keys import check_key
@@ -78,7 +78,7 @@ def paragraphs(content: str) -> list[str]:
 
 def _document(path: Path, description: Description) -> Document:
     name = check_key(path.stem, "document", path)
-    text = "\n".join(paragraphs(check_letters(decode(path), path)))
+    text = "\n".join(paragraphs(clean(decode(path), path)))
     if not count(text):
         raise BadInput(
             path, "", "contains no Chinese, Japanese or Korean text",

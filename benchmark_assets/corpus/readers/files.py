@@ -10,7 +10,9 @@ from resources.errors import BadInput
 
 
 def listed(description: Description, *endings: str) -> list[Path]:
-    """The root of a corpus if that is a file, else the files in the root folder with one of the extensions, by name.
+    """The root of a corpus if that is a file, else the files in the root folder with one of the extensions, by path.
+
+    Subfolders are searched, too, except hidden ones (`.downloads`) and the root folders of continuous translations.
 
     Raises
     ------
@@ -20,11 +22,21 @@ def listed(description: Description, *endings: str) -> list[Path]:
     root = description.root
     if not root.is_dir():
         return [root]
-    files = sorted(path for path in root.iterdir() if path.suffix in endings)
+    elsewhere = {text.root for text in description.continuous.values()} - {root}
+    files = [path for path in _visible(root) if path.suffix in endings and elsewhere.isdisjoint(path.parents)]
     if not files:
         remedy = f"correct `root` in the description of {description.name}"
         raise BadInput(root, "", f"contains no {' or '.join(endings)} file", remedy)
     return files
+
+
+def is_text(path: Path, description: Description) -> bool:
+    """Whether a file with a layout's extension is a text.
+
+    Hidden files, lock files of open workbooks, and the description's files of corrections and of terms are not.
+    """
+    apart = (description.corrections, description.literary.glossary)
+    return not path.name.startswith((".", "~$")) and path not in apart
 
 
 def check_sources_only(description: Description) -> None:
@@ -56,11 +68,57 @@ def fitting(folder: Path, pattern: str, documents: Collection[str] | None = None
     ids = "[^/]+" if documents is None else "|".join(map(re.escape, sorted(documents, key=len, reverse=True)))
     expression = re.compile(_expression(pattern, ids))
     files = defaultdict(list)
-    for path in sorted(folder.rglob("*")):
+    for path in _visible(folder):
         match = expression.fullmatch(path.relative_to(folder).as_posix())
         if match and not path.is_dir():
             files[match["document"] if "document" in match.groupdict() else ""].append(path)
     return files
+
+
+def _visible(folder: Path) -> list[Path]:
+    """Files and folders below a folder, in order of their paths, without hidden ones and what is in them."""
+    paths = sorted(folder.rglob("*"))
+    return [path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+
+
+def translations(
+    description: Description, translator: str, pattern: str, documents: Collection[str], all_read: bool
+) -> dict[str, list[Path]]:
+    """Files of a continuous translation by document.
+
+    If files match the pattern, but none belongs to a document in `documents`, BadInput is raised only if `all_read`.
+    Otherwise the files may belong to documents that could not be read, and the result is empty.
+
+    Raises
+    ------
+    BadInput
+        If no file matches the pattern, or the pattern names one file for several documents.
+    """
+    if not documents:
+        return {}
+    key, root = f"references.{translator}", description.references[translator].root or description.root
+    folder = root.parent if root.is_file() else root
+    if not folder.exists():
+        raise BadInput(folder, key, "does not exist", "correct the reference's `root`")
+    if "{document}" not in pattern and len(documents) > 1:
+        raise BadInput(
+            description.name, f"{key}.files",
+            f"{pattern!r} names one file, but the corpus has {len(documents)} documents",
+            "write {document} in place of the document's id in the file name",
+        )  # fmt: skip
+    files = fitting(folder, pattern, documents)
+    if "" in files:  # a pattern without {document} is for the only document
+        return dict.fromkeys(documents, files[""])
+    if files:
+        return files
+    if not fitting(folder, pattern):
+        remedy = "correct `files` or `root` of the reference, or drop it"
+        raise BadInput(folder, key, f"no file matches {pattern!r}", remedy)
+    if all_read:
+        problem = f"no file that matches {pattern!r} has the id of a document in its name"
+        example = pattern.replace("{document}", min(documents))
+        raise BadInput(folder, key, problem, f"put the id into the name, as in {example!r}")
+    return {}
 
 
 def _expression(pattern: str, ids: str) -> str:

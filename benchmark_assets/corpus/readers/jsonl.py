@@ -1,10 +1,12 @@
 """Passages with their references as JSON lines: the general layout.
 
 A line is `{"passage_id": …, "lang": …, "source": …, "references": {translator: text}, "flags": {translator: note}}`.
-`references` and `flags` are optional; unknown keys are ignored. A chunk of running text also has `previous` and `next`:
-its context, '' at the beginning or end of its document. Each passage is a single segment with the same id. Its document
-is the part of the id before the last colon or, without a colon, the name of the file. A line with an unreadable id
-excludes the whole file, because the line could belong to any document in it.
+`references` and `flags` are optional. A chunk of running text also has `previous` and `next`: its context, '' at the
+beginning or end of its document. Other keys are faults, unless the corpus description lists them under `ignore`.
+
+Each passage is a single segment with the same id. Its document is the part of the id before the last colon or, without
+a colon, the name of the file. A line with an unreadable id excludes the whole file, because the line could belong to
+any document in it.
 """
 
 from collections.abc import Iterator
@@ -13,11 +15,14 @@ from typing import Any
 
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, Passage, Reference, Segment
-from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.corpus.readers.files import listed
+from benchmark_assets.corpus.readers.characters import clean, decode
+from benchmark_assets.corpus.readers.files import is_text, listed
 from benchmark_assets.corpus.readers.strict_json import parse
-from resources.errors import BadInput
+from resources.errors import BadInput, collecting, raise_all
 from resources.keys import check_key
+
+KEYS = frozenset(["passage_id", "lang", "source", "references", "flags", "previous", "next"])
+"""Keys of a line."""
 
 
 def documents(description: Description) -> Iterator[Document | BadInput]:
@@ -29,7 +34,8 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
         If the folder contains no .jsonl file.
     """
     for path in listed(description, ".jsonl"):
-        yield from _file(path, description)
+        if is_text(path, description):
+            yield from _file(path, description)
 
 
 def _file(path: Path, description: Description) -> Iterator[Document | BadInput]:
@@ -56,7 +62,7 @@ def _file(path: Path, description: Description) -> Iterator[Document | BadInput]
             passages_by_document.setdefault(document, []).append(passage)
         except BadInput as fault:
             faulty.add(document)
-            yield fault
+            yield from fault.faults
     if None in faulty:  # a line without an id could belong to any document of the file
         return
     if not passages_by_document and not faulty:
@@ -68,36 +74,52 @@ def _file(path: Path, description: Description) -> Iterator[Document | BadInput]
 
 def _passage(identity: str, record: dict[str, Any], path: Path, number: int, description: Description) -> Passage:
     where = f"line {number} {identity}"
+    faults: list[BadInput] = []
+    for key in sorted(set(record) - KEYS - set(description.ignore)):
+        remedy = f"use one of {sorted(KEYS)}, or list it under `ignore` in the corpus description"
+        faults.append(BadInput(path, f"{where} {key}", "unknown key", remedy))
+    with collecting(faults):
+        check_key(identity, "passage", path)
+    texts: dict[str, str] = {}
+    for key in ("lang", "source"):
+        with collecting(faults):
+            texts[key] = _text(record, key, path, where)
+    contexts: dict[str, str] = {}
+    for key in ("previous", "next"):
+        with collecting(faults):
+            contexts[key] = _context(record, key, path, where)
+    renderings: list[Reference] = []
     references, flags = record.get("references", {}), record.get("flags", {})
-    if not isinstance(references, dict) or not isinstance(flags, dict):
-        raise BadInput(path, where, "`references` and `flags` must be objects keyed by translator", "correct the line")
-    if unknown := sorted({*references, *flags} - set(description.segmented)):
-        raise BadInput(
-            path, f"{where} {unknown[0]}", "the corpus description does not name this translator",
-            "add it there with its language and licence",
-        )  # fmt: skip
-    for translator, flag in flags.items():
-        if not isinstance(flag, str):
-            raise BadInput(path, f"{where} {translator}", "the flag is not a string", "write a word, or drop the flag")
+    if isinstance(references, dict) and isinstance(flags, dict):
+        for translator in sorted({*references, *flags} - set(description.segmented)):
+            problem, remedy = (
+                "the corpus description does not name this translator", "add it there with its language and licence"
+            )  # fmt: skip
+            faults.append(BadInput(path, f"{where} {translator}", problem, remedy))
+        for translator, flag in flags.items():
+            if not isinstance(flag, str):
+                problem = "the flag is not a string"
+                faults.append(BadInput(path, f"{where} {translator}", problem, "write a word, or drop the flag"))
+        for translator in references:
+            with collecting(faults):
+                text = _text(references, translator, path, where)
+                renderings.append(Reference(translator, (text,), flags.get(translator)))
+    else:
+        problem = "`references` and `flags` must be objects keyed by translator"
+        faults.append(BadInput(path, where, problem, "correct the line"))
+    raise_all(faults)
     is_chunk = "previous" in record or "next" in record
     return Passage(
-        id=check_key(identity, "passage", path),
-        language=_text(record, "lang", path, where),
-        segments=(Segment(identity, _text(record, "source", path, where)),),
-        references=tuple(
-            Reference(translator, (_text(references, translator, path, where),), flags.get(translator))
-            for translator in references
-        ),
-        previous=_context(record, "previous", path, where) if is_chunk else None,
-        following=_context(record, "next", path, where) if is_chunk else None,
-    )
+        identity, texts["lang"], (Segment(identity, texts["source"]),), tuple(renderings),
+        previous=contexts["previous"] if is_chunk else None, following=contexts["next"] if is_chunk else None,
+    )  # fmt: skip
 
 
 def _context(record: dict[str, Any], key: str, path: Path, where: str) -> str:
     value = record.get(key, "")
     if not isinstance(value, str):
         raise BadInput(path, f"{where} {key}", "is not a string", "write the context, or '' if there is none")
-    return value.strip()
+    return clean(value, path, f"{where} {key}").strip()
 
 
 def _text(record: dict[str, Any], key: str, path: Path, where: str) -> str:
@@ -105,4 +127,4 @@ def _text(record: dict[str, Any], key: str, path: Path, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
         problem = "is missing" if value is None else "is empty" if isinstance(value, str) else "is not a string"
         raise BadInput(path, f"{where} {key}", problem, "write the text, or leave the entry out")
-    return value.strip()
+    return clean(value, path, f"{where} {key}").strip()

@@ -3,8 +3,10 @@
 Here: parsing a file, and the effect of each role. Not here: the roles of a format's elements (html, tei).
 """
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from html.entities import html5
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,20 +29,25 @@ _OPTIONS = {"encoding": "utf-8", "remove_comments": True, "remove_pis": True}
 
 @dataclass(frozen=True)
 class Markup:
-    """The elements of a file that have a role, a number or a footnote.
+    """The elements of a file that have a role, a number or a footnote, or at which the citation changes.
 
     `numbers` maps the element at which a paragraph or verse begins to its number. `footnotes` maps the mark of a
-    footnote to its text; other elements with the role 'footnote' contain the text themselves.
+    footnote to its text; other elements with the role 'footnote' contain the text themselves. `starts` and `ends` map
+    elements to the citation of the text after their start or their end.
     """
 
     roles: Mapping[Element, Role]
     numbers: Mapping[Element, str]
     footnotes: Mapping[Element, str]
+    starts: Mapping[Element, str] = field(default_factory=dict)
+    ends: Mapping[Element, str] = field(default_factory=dict)
 
     def write(self, element: Element, text: RunningText) -> None:
         """Add an element to a text according to its role, without the text after its end tag."""
         role = self.roles.get(element)
         text.before("number", self.numbers.get(element, ""))
+        if element in self.starts:
+            text.cite(self.starts[element])
         if role in ("heading", "note"):
             text.separate(PARAGRAPH if role == "heading" else SPACE)
             text.before(role, self.plain(element))
@@ -63,6 +70,8 @@ class Markup:
         text.add(element.text or "")
         for child in element:
             self.write(child, text)
+            if child in self.ends:
+                text.cite(self.ends[child])
             text.add(child.tail or "")
 
 
@@ -93,16 +102,55 @@ def parse_html(path: Path) -> Element:
     return etree.Element("html") if root is None else root
 
 
+_NAMED = {name.removesuffix(";"): text for name, text in html5.items() if name.endswith(";")}
+_ENTITY = re.compile(r"&([A-Za-z][\w.-]*);")
+_EXTERNAL = re.compile(
+    r"<!ENTITY\s+([^\s%]+)\s+(?:SYSTEM|PUBLIC\s+(?:\"[^\"]*\"|'[^']*'))\s+(?:\"([^\"]*)\"|'([^']*)')"
+)
+
+
+class _Definitions(etree.Resolver):  # type: ignore[misc]
+    """Gives the definitions of named characters in place of every DTD, so that no DTD is fetched.
+
+    A header may use entities that only its publisher's DTD defines (`&Perseus.publish;`): they stand for their names.
+    """
+
+    def __init__(self, content: str, path: Path) -> None:
+        header = content.partition("</teiHeader>")[0]
+        names = {**{name: name for name in _ENTITY.findall(header)}, **_NAMED}
+        self._dtd = "".join(f'<!ENTITY {name} "{_escaped(text)}">' for name, text in names.items())
+        self._external = {double or single: name for name, double, single in _EXTERNAL.findall(content)}
+        self._path = path
+
+    def resolve(self, system_url: str, public_id: str, context: Any) -> Any:
+        """The definitions; raises BadInput for an entity that is a file."""
+        if system_url in self._external:
+            raise BadInput(
+                self._path, f"&{self._external[system_url]};", f"is the content of another file, {system_url}",
+                "copy that file's text into this one",
+            )  # fmt: skip
+        return self.resolve_string(self._dtd, context)
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"&#38;#{ord(letter)};" if letter in "&<" else f"&#{ord(letter)};" for letter in text)
+
+
 def parse_xml(path: Path) -> Element:
-    """The root element of an XML file. Tags are local names, without namespaces; no external entity is fetched.
+    """The root element of an XML file. Tags are local names, without namespaces.
+
+    No DTD and no other file is read: entities are those of HTML and those that the file defines itself.
 
     Raises
     ------
     BadInput
         If the file cannot be read as UTF-8, is not well-formed, or uses an entity that it does not define itself.
     """
+    content = decode(path)
+    parser = etree.XMLParser(**_OPTIONS, load_dtd=True, resolve_entities=True, no_network=True)
+    parser.resolvers.add(_Definitions(content, path))
     try:
-        root = etree.fromstring(decode(path).encode(), etree.XMLParser(**_OPTIONS))
+        root = etree.fromstring(content.encode(), parser)
     except etree.XMLSyntaxError as error:
         problem = f"is not well-formed XML ({error.msg.partition(', line ')[0]})"
         raise BadInput(path, f"line {error.lineno}", problem, "correct the file") from error

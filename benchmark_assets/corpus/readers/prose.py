@@ -4,15 +4,15 @@ Here: the registry of layouts for continuous translations, and rules common to a
 layouts themselves, the alignment of translations with the segments of the source.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from benchmark_assets.corpus.description import Description, Text
 from benchmark_assets.corpus.model import Aside, Document, Prose
 from benchmark_assets.corpus.readers import html, tei, text
-from benchmark_assets.corpus.readers.characters import check_letters
-from benchmark_assets.corpus.readers.files import fitting
+from benchmark_assets.corpus.readers.characters import clean
+from benchmark_assets.corpus.readers.files import translations
 from benchmark_assets.corpus.readers.running_text import without_numbers
 from resources.errors import BadInput
 
@@ -30,6 +30,7 @@ ENDINGS = {"dhammatalks-html": ".html", "suttacentral-html": ".html", "tei": ".x
 def with_prose(description: Description, sources: Iterable[Document | BadInput]) -> Iterator[Document | BadInput]:
     """Add continuous translations to documents. A document with a faulty translation is replaced by its faults.
 
+    A translation that a document already has as a reference, by citation, is not added.
     A document without a file of a translator has no translation by that translator. Files of unknown documents are
     ignored.
 
@@ -42,13 +43,22 @@ def with_prose(description: Description, sources: Iterable[Document | BadInput])
     documents = {document.id: document for document in results if isinstance(document, Document)}
     yield from (fault for fault in results if isinstance(fault, BadInput))
     files = {
-        translator: _files(description, translator, documents, all_read=len(documents) == len(results))
-        for translator in description.continuous
+        translator: translations(
+            description,
+            translator,
+            reference.files or f"**/{{document}}{ENDINGS[reference.layout]}",
+            documents,
+            all_read=len(documents) == len(results),
+        )
+        for translator, reference in description.continuous.items()
     }
     for document in documents.values():
         prose: list[Prose] = []
         faults: list[BadInput] = []
+        segmented = {reference.translator for passage in document.passages for reference in passage.references}
         for translator, reference in description.continuous.items():
+            if translator in segmented:
+                continue
             try:
                 prose += _prose(translator, reference, files[translator].get(document.id, []))
             except BadInput as fault:
@@ -57,43 +67,6 @@ def with_prose(description: Description, sources: Iterable[Document | BadInput])
             yield from faults
         else:
             yield replace(document, prose=tuple(prose))
-
-
-def _files(
-    description: Description, translator: str, documents: Collection[str], all_read: bool
-) -> dict[str, list[Path]]:
-    """Files of a translator by document.
-
-    If files match the pattern, but none belongs to a document in `documents`, BadInput is raised only if `all_read`.
-    Otherwise the files may belong to documents that could not be read, and the result is empty.
-    """
-    if not documents:
-        return {}
-    reference, key = description.continuous[translator], f"references.{translator}"
-    root = reference.root or description.root
-    folder = root.parent if root.is_file() else root
-    if not folder.exists():
-        raise BadInput(folder, key, "does not exist", "correct the reference's `root`")
-    pattern = reference.files or f"**/{{document}}{ENDINGS[reference.layout]}"
-    if "{document}" not in pattern and len(documents) > 1:
-        raise BadInput(
-            description.name, f"{key}.files",
-            f"{pattern!r} names one file, but the corpus has {len(documents)} documents",
-            "write {document} in place of the document's id in the file name",
-        )  # fmt: skip
-    files = fitting(folder, pattern, documents)
-    if "" in files:  # a pattern without {document} is for the only document
-        return dict.fromkeys(documents, files[""])
-    if files:
-        return files
-    if not fitting(folder, pattern):
-        remedy = "correct `files` or `root` of the reference, or drop it"
-        raise BadInput(folder, key, f"no file matches {pattern!r}", remedy)
-    if all_read:
-        problem = f"no file that matches {pattern!r} has the id of a document in its name"
-        example = pattern.replace("{document}", min(documents))
-        raise BadInput(folder, key, problem, f"put the id into the name, as in {example!r}")
-    return {}
 
 
 def _prose(translator: str, reference: Text, files: list[Path]) -> Iterator[Prose]:
@@ -105,4 +78,4 @@ def _prose(translator: str, reference: Text, files: list[Path]) -> Iterator[Pros
         content, asides = without_numbers(*PROSE_READERS[reference.layout](path), reference.numbering)
         if not content:
             raise BadInput(path, "", "contains no text", "remove the file if there is no translation")
-        yield Prose(translator, path, check_letters(content, path), asides)
+        yield Prose(translator, path, clean(content, path), asides)

@@ -29,6 +29,7 @@ class RunningText:
         self._separator = ""
         self._asides: list[Aside] = []
         self._pending: list[tuple[str, str]] = []
+        self._citation = self._placed = ""
 
     def add(self, piece: str) -> None:
         """Append a piece of text."""
@@ -38,6 +39,9 @@ class RunningText:
         if words:
             if self._pieces:
                 self._append(self._separator)
+            if self._citation != self._placed:
+                self._pending.append(("number", self._citation))
+                self._placed = self._citation
             self._place()
             self._append(unicodedata.normalize("NFC", words))
             self._separator = SPACE if piece[-1].isspace() else ""
@@ -50,6 +54,10 @@ class RunningText:
         """Add an aside before the following text, such as a heading or a number; '' is ignored."""
         if text:
             self._pending.append((kind, text))
+
+    def cite(self, citation: str) -> None:
+        """Set the citation of the following text, '' for none. Where it changes, it becomes an aside 'number'."""
+        self._citation = citation
 
     def after(self, kind: str, text: str) -> None:
         """Add an aside after the text so far, such as a footnote; '' is ignored."""

@@ -4,16 +4,22 @@ Here: rules for the segments of a document in any layout. Not here: reading the 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from benchmark_assets.corpus.model import Passage, Reference, Segment, passage_of
 from resources.errors import BadInput
 from resources.keys import check_key
 
+Grouping = Callable[[str], str | None]
+"""The id of the passage of a segment."""
+
 
 def passages(
-    language: str, segments: Mapping[str, str], references: Mapping[str, Mapping[str, str]]
+    language: str,
+    segments: Mapping[str, str],
+    references: Mapping[str, Mapping[str, str]],
+    grouping: Grouping = passage_of,
 ) -> tuple[Passage, ...]:
     """The passages of a document.
 
@@ -28,7 +34,7 @@ def passages(
     """
     groups: dict[str, list[str]] = defaultdict(list)
     for key in segments:
-        groups[passage_of(key) or ""].append(key)
+        groups[grouping(key) or ""].append(key)
     grouped = []
     for passage, keys in groups.items():
         rendered = (
@@ -41,8 +47,22 @@ def passages(
     return tuple(grouped)
 
 
+def located(identity: str, path: Path) -> tuple[str, str]:
+    """Document and id of the segment that a row or unit of a file numbers with `identity`.
+
+    The document is the part of the id before its last colon or, without a colon, the name of the file. A plain id,
+    which has neither colon nor dot, numbers a passage of one segment: `7` in `book.csv` is the segment `book:7.1` of
+    the passage `book:7`.
+    """
+    document = identity.rpartition(":")[0] or path.stem
+    return document, identity if ":" in identity or "." in identity else f"{path.stem}:{identity}.1"
+
+
 def source_faults(
-    path: Path, segments: Mapping[str, str], lines: Mapping[str, int] | None = None
+    path: Path,
+    segments: Mapping[str, str],
+    lines: Mapping[str, int] | None = None,
+    grouping: Grouping = passage_of,
 ) -> Iterator[BadInput]:
     """Faults in the source of a document.
 
@@ -60,7 +80,7 @@ def source_faults(
     first_segments: dict[str, str] = {}
     previous = None
     for key, text in segments.items():
-        passage = passage_of(key)
+        passage = grouping(key)
         if passage is None:
             remedy = "write the id as document:passage.segment"
             yield BadInput(path, _where(key, key, lines), "the id does not name a passage", remedy)

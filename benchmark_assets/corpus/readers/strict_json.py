@@ -2,10 +2,11 @@
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from resources.errors import BadInput
+from resources.errors import BadInput, raise_all
 
 _HALF = re.compile(r"[\ud800-\udfff]")
 
@@ -16,23 +17,23 @@ def parse(text: str, path: Path, line: int = 0) -> dict[str, Any]:
     Raises
     ------
     BadInput
-        For malformed JSON, a value that is not an object, a key that occurs twice, or a string with an unpaired
-        surrogate, which is half a character and cannot be stored.
+        For malformed JSON, objects that are nested too deeply, a number of thousands of digits, a value that is not an
+        object, a key that occurs twice, or a string with an unpaired surrogate, which is half a character and cannot be
+        stored.
     """
     where = f"line {line}" if line else ""
+    faults: list[BadInput] = []
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         content = dict(pairs)
         if len(content) < len(pairs):
-            names = [name for name, _ in pairs]
-            repeated = next(name for name in names if names.count(name) > 1)
-            raise BadInput(path, f"{where} {repeated}".strip(), "the key occurs twice", "keep one of them")
+            counts = Counter(name for name, _ in pairs)
+            repeated = [f"{where} {_shown(name)}".strip() for name, count in counts.items() if count > 1]
+            faults.extend(BadInput(path, key, "the key occurs twice", "keep one of them") for key in repeated)
         for name, value in pairs:
             if _HALF.search(name) or (isinstance(value, str) and _HALF.search(value)):
-                key = f"{where} {ascii(name)[1:-1]}".strip()
-                raise BadInput(
-                    path, key, "contains half a character (an unpaired surrogate)", "write the character itself"
-                )
+                problem = "contains half a character (an unpaired surrogate)"
+                faults.append(BadInput(path, f"{where} {_shown(name)}".strip(), problem, "write the character itself"))
         return content
 
     try:
@@ -41,6 +42,16 @@ def parse(text: str, path: Path, line: int = 0) -> dict[str, Any]:
         position = where or f"line {error.lineno}"
         problem = f"is not valid JSON ({error.msg})"
         raise BadInput(path, f"{position} column {error.colno}", problem, "correct the file") from error
+    except RecursionError as error:
+        raise BadInput(path, where, "is nested too deeply to be read", "write an object of texts") from error
+    except ValueError as error:  # an integer of more digits than Python converts
+        raise BadInput(path, where, "contains a number with thousands of digits", "write texts as strings") from error
+    raise_all(faults)
     if not isinstance(content, dict):
         raise BadInput(path, where, "is not a JSON object", "write an object with keys and values")
     return content
+
+
+def _shown(name: str) -> str:
+    """A key for messages: an unpaired surrogate, which cannot be printed, is escaped."""
+    return ascii(name)[1:-1] if _HALF.search(name) else name

@@ -1,10 +1,11 @@
-"""Segments with their translations as a table: .tsv or .csv, in UTF-8.
+"""Segments with their translations as a table: .tsv or .csv in UTF-8, or the first sheet of an .xlsx workbook.
 
 The first line names the columns: `segment_id`, `source`, and one column per translator whose translation has no layout
-of its own; further columns are ignored. Each row is a segment, in the order of the text; an empty cell is an
-untranslated segment. A quoted cell may contain line breaks, delimiters and doubled quotation marks. The document
-is the part of the segment's id before the last colon or, without a colon, the name of the file. An unreadable row
-excludes the whole file, because the row could belong to any document in it.
+of its own. Other columns are faults, unless the corpus description lists them under `ignore`. The cells of a text file
+are separated by tabs, semicolons or commas, whichever gives these columns. A quoted cell may contain line breaks,
+delimiters and doubled quotation marks. Each row is a segment, in the order of the text; an empty cell is an
+untranslated segment. The ids mean what `segments.located` says. An unreadable row excludes the whole file, because the
+row could belong to any document in it.
 """
 
 import csv
@@ -14,14 +15,22 @@ from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
+import fastexcel
+
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
-from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.corpus.readers.files import listed
-from benchmark_assets.corpus.readers.segments import passages, source_faults
-from resources.errors import BadInput
+from benchmark_assets.corpus.readers.characters import clean, decode
+from benchmark_assets.corpus.readers.files import is_text, listed
+from benchmark_assets.corpus.readers.segments import located, passages, source_faults
+from resources.errors import BadInput, collecting
 
-DELIMITERS = {".tsv": "\t", ".csv": ","}
+DELIMITERS = {".tsv": "\t;,", ".csv": ",;\t"}
+"""Delimiters to try, by file name extension."""
+
+WORKBOOK = ".xlsx"
+
+Line = tuple[int, list[str]]
+"""A row of a file: its line number, and its cells."""
 
 
 def documents(description: Description) -> Iterator[Document | BadInput]:
@@ -32,62 +41,105 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     BadInput
         If the folder contains no table, or the file has another extension.
     """
-    for path in listed(description, *DELIMITERS):
-        if path.suffix not in DELIMITERS:
-            raise BadInput(path, "", "has an unknown file name extension", f"use one of {sorted(DELIMITERS)}")
-        rows = list(_rows(path, ["segment_id", "source", *description.segmented]))
-        if faults := [fault for fault in rows if isinstance(fault, BadInput)]:
+    endings = (*DELIMITERS, WORKBOOK)
+    columns = ["segment_id", "source", *description.segmented]
+    for path in listed(description, *endings):
+        if not is_text(path, description):
+            continue
+        if path.suffix not in endings:
+            raise BadInput(path, "", "has an unknown file name extension", f"use one of {sorted(endings)}")
+        faults: list[BadInput] = []
+        rows: list[_Row] = []
+        with collecting(faults):
+            lines = list(_sheet(path) if path.suffix == WORKBOOK else _lines(path, columns))
+            rows = list(_rows(path, lines, columns, description.ignore, faults))
+        if not rows and not faults:
+            faults.append(BadInput(path, "", "contains no segments", "write its segments, or remove the file"))
+        if faults:
             yield from faults
             continue
-        if not rows:
-            yield BadInput(path, "", "contains no segments", "write its segments, or remove the file")
         by_document: dict[str, list[_Row]] = defaultdict(list)
         for row in rows:
-            if isinstance(row, _Row):
-                by_document[row.segment.rpartition(":")[0] or path.stem].append(row)
+            by_document[row.document].append(row)
         for name, segments in by_document.items():
             yield from _document(name, path, segments, description)
 
 
 class _Row(NamedTuple):
-    """A segment: its id, the line at which its row begins, and its cells by column."""
+    """A segment: its document, its id, the line at which its row begins, and its texts by column."""
 
+    document: str
     segment: str
     line: int
-    cells: dict[str, str]
+    texts: dict[str, str]
 
 
-def _rows(path: Path, columns: list[str]) -> Iterator[_Row | BadInput]:
-    """Rows of a table, and its faults. A missing or duplicate column among `columns` is a fault."""
+def _lines(path: Path, columns: list[str]) -> Iterator[Line]:
+    """Rows of a text file, except empty lines."""
+    text = decode(path)
+    delimiter = max(DELIMITERS[path.suffix], key=lambda sign: len(set(columns) & set(_header(text, sign))))
+    reader = csv.reader(StringIO(text), delimiter=delimiter, strict=True)
     line = 1
     try:
-        reader = csv.reader(StringIO(decode(path)), delimiter=DELIMITERS[path.suffix], strict=True)
-        header = [name.strip() for name in next(reader, [])]
-        if faulty := [column for column in columns if header.count(column) != 1]:
-            for column in faulty:
-                problem = "the column occurs twice" if column in header else "the column is missing"
-                yield BadInput(path, f"line 1 {column}", problem, f"name the columns {', '.join(columns)}")
-            return
-        line = reader.line_num + 1
         for cells in reader:
-            if cells:
-                yield _row(path, line, header, cells)
+            if cells or line == 1:
+                yield line, cells
             line = reader.line_num + 1
-    except BadInput as fault:
-        yield fault
     except csv.Error as error:
         remedy = "double quotation marks within a quoted cell, and quote cells that begin with a quotation mark"
-        yield BadInput(path, f"line {line}", f"is not a valid row ({error})", remedy)
+        raise BadInput(path, f"line {line}", f"is not a valid row ({error})", remedy) from error
 
 
-def _row(path: Path, line: int, header: list[str], cells: list[str]) -> _Row | BadInput:
+def _header(text: str, delimiter: str) -> list[str]:
+    try:
+        return [name.strip() for name in next(csv.reader(StringIO(text), delimiter=delimiter, strict=True), [])]
+    except csv.Error:
+        return []
+
+
+def _sheet(path: Path) -> Iterator[Line]:
+    """Rows of the first sheet of a workbook, except empty rows."""
+    try:
+        sheet = fastexcel.read_excel(path).load_sheet(0, header_row=None, dtypes="string").to_polars()
+    except fastexcel.FastExcelError as error:
+        reason = str(error).splitlines()[0].removeprefix("calamine error: ")
+        raise BadInput(path, "", f"cannot be read as a workbook ({reason})", "save it again as .xlsx") from error
+    for number, cells in enumerate(sheet.rows(), start=1):
+        if any(cells) or number == 1:
+            yield number, [cell or "" for cell in cells]
+
+
+def _rows(
+    path: Path, lines: list[Line], columns: list[str], ignored: tuple[str, ...], faults: list[BadInput]
+) -> Iterator[_Row]:
+    """The segments of a table. Its faults are added to `faults`."""
+    header = [name.strip() for name in lines[0][1]] if lines else []
+    for column in columns:
+        if header.count(column) != 1:
+            problem = "the column occurs twice" if column in header else "the column is missing"
+            faults.append(BadInput(path, f"line 1 {column}", problem, f"name the columns {', '.join(columns)}"))
+    for at, name in enumerate(header):
+        if name not in columns and name not in ignored and (name or any(cells[at : at + 1] for _, cells in lines[1:])):
+            remedy = "name a translator of the corpus description, or list it there under `ignore`"
+            faults.append(BadInput(path, f"line 1 {name or f'column {at + 1}'}", "unknown column", remedy))
+    if faults:
+        return
+    for line, cells in lines[1:]:
+        with collecting(faults):
+            yield _row(path, line, header, cells, columns)
+
+
+def _row(path: Path, line: int, header: list[str], cells: list[str], columns: list[str]) -> _Row:
     if len(cells) != len(header):
         problem = f"has {len(cells)} cells, but the table has {len(header)} columns"
-        return BadInput(path, f"line {line}", problem, "quote cells that contain a delimiter or a line break")
+        raise BadInput(path, f"line {line}", problem, "quote cells that contain a delimiter or a line break")
     row = dict(zip(header, cells, strict=True))
-    if segment := row["segment_id"].strip():
-        return _Row(segment, line, row)
-    return BadInput(path, f"line {line} segment_id", "is empty", "write the segment's id")
+    identity = row["segment_id"].strip()
+    if not identity:
+        raise BadInput(path, f"line {line} segment_id", "is empty", "write the segment's id")
+    document, segment = located(identity, path)
+    texts = {column: clean(row[column], path, f"line {line} {column}").strip() for column in columns[1:]}
+    return _Row(document, segment, line, texts)
 
 
 def _document(name: str, path: Path, rows: list[_Row], description: Description) -> Iterator[Document | BadInput]:
@@ -99,13 +151,13 @@ def _document(name: str, path: Path, rows: list[_Row], description: Description)
             problem = f"the segment is also in line {lines[row.segment]}"
             faults.append(BadInput(path, where, problem, "keep one of the rows"))
         lines.setdefault(row.segment, row.line)
-    segments = {row.segment: row.cells["source"] for row in rows}
+    segments = {row.segment: row.texts["source"] for row in rows}
     faults += source_faults(path, segments, lines)
     if faults:
         yield from faults
         return
     references = {
-        translator: {row.segment: row.cells[translator] for row in rows if row.cells[translator].strip()}
+        translator: {row.segment: row.texts[translator] for row in rows if row.texts[translator]}
         for translator in description.segmented
     }
     yield Document(name, path, passages(description.source.language, segments, references))

@@ -1,34 +1,25 @@
-"""TEI P5: sources with numbered segments, and continuous translations.
+"""TEI P4 and P5: the text of a file, its citations, and what is kept apart.
 
-A segment is an innermost `div`, `lg`, `ab`, `p`, `l` or `seg` with an `xml:id` or `n`. Its id is the file's name, a
-colon, and
+Of an apparatus, only the lemma is kept; if there is no lemma, the first reading. Of a choice, only the correction,
+regularization or expansion is kept; if there is none, the first alternative. Deleted and superfluous text is left out,
+supplied and unclear text is kept, and a gap becomes '[…]'. Heads, arguments, stage directions, speakers and notes do
+not belong to the text. A line, column or page break separates words, unless it has `break="no"`.
 
-- its `xml:id`, without a leading file name (`mn1.1.2` or `mn1_1.2` in mn1.xml: `mn1:1.2`); or
-- the `n` of its ancestors and its own `n`, joined by dots (`<div n="1"><p n="2">`: `mn1:1.2`). An `n` that already
-  begins with the numbers of the ancestors is complete. An `n` with a colon names a work, as a URN does, and is ignored.
-
-Text outside the segments is a fault, because it would be lost. Of an apparatus, only the lemma is kept; if there is no
-lemma, the first reading. Of a choice, only the correction, regularization or expansion is kept; if there is none, the
-first alternative. Deleted and superfluous text is left out, supplied and unclear text is kept, and a gap becomes '[…]'.
-Heads, stage directions, speakers and notes do not belong to the text. A line, column or page break separates words,
-unless it has `break="no"`.
+Here: text and citations of one file. Not here: the scheme of citations (citations), documents and their passages
+(editions).
 """
 
-import re
-from collections.abc import Iterator
+from bisect import bisect_right
 from pathlib import Path
+from typing import NamedTuple
 
-from benchmark_assets.corpus.description import Description
-from benchmark_assets.corpus.model import Aside, Document
-from benchmark_assets.corpus.readers.files import check_sources_only, listed
-from benchmark_assets.corpus.readers.markup import Element, Markup, Role, parse_xml, roles
+from benchmark_assets.corpus.model import Aside
+from benchmark_assets.corpus.readers.characters import clean
+from benchmark_assets.corpus.readers.citations import UNITS, Citation, cited
+from benchmark_assets.corpus.readers.markup import Markup, Role, parse_xml, roles
 from benchmark_assets.corpus.readers.running_text import RunningText
-from benchmark_assets.corpus.readers.segments import passages, source_faults
 from resources.errors import BadInput
 
-_ID = "{http://www.w3.org/XML/1998/namespace}id"
-_UNIT = "starts-with(name(), 'div') or self::lg or self::ab or self::p or self::l or self::seg"
-_NUMBER = "normalize-space(@n) and not(contains(@n, ':'))"
 _BETTER = "self::corr or self::reg or self::expan"
 _RULES: dict[Role, str] = {
     "left out": "//del | //surplus | //fw | //figDesc | //app//note"
@@ -38,48 +29,72 @@ _RULES: dict[Role, str] = {
     "gap": "//gap",
     "heading": "//head | //trailer | //speaker",
     "footnote": "//note[ancestor::p or ancestor::ab or ancestor::l or ancestor::seg]",
-    "note": "//note | //stage | //cit/bibl",
-    "paragraph": f"//body | //*[{_UNIT}][not(self::l or self::seg)] | //sp | //list | //table | //opener | //closer",
+    "note": "//note | //argument | //stage | //cit/bibl",
+    "paragraph": f"//body | //*[{UNITS}][not(self::l or self::seg)] | //sp | //list | //table | //opener | //closer",
     "line": "//l | //item | //row",
     "cell": "//cell | //space | //*[self::lb or self::cb or self::pb or self::gb][not(@break = 'no')]",
 }
 _NO_TEXT = frozenset[Role | None](["left out", "heading", "footnote", "note"])
+"""Roles of elements whose content is not part of the text."""
+
+
+class Edition(NamedTuple):
+    """A text by citation.
+
+    - `levels`: names of the levels of its scheme, from the highest; `declared`: whether the file declares the scheme.
+    - `units`: line of the file by citation, in order. Higher levels are included, each before its first part.
+    - `pieces`: the text, in order, each piece with its citation; () for text outside the scheme.
+    - `notes`: notes and footnotes, in order, each with the citation of its place.
+    - `repeated`: citations that occur again, each with its line.
+    - `outside`: line and name of the first element with text outside the scheme.
+    """
+
+    levels: tuple[str, ...]
+    declared: bool
+    units: dict[Citation, int]
+    pieces: list[tuple[Citation, str]]
+    notes: list[tuple[Citation, str]]
+    repeated: list[tuple[Citation, int]]
+    outside: tuple[int, str] | None
 
 
 def running_text(path: Path) -> tuple[str, tuple[Aside, ...]]:
-    """Text and asides of a translation. The `n` of an element or milestone becomes an aside of the kind 'number'.
+    """Text and asides of a translation. Each citation becomes an aside 'number' where its text begins: `1`, `1.3`.
 
     Raises
     ------
     BadInput
         If the file is not well-formed TEI in UTF-8, or has no <body>.
     """
-    bodies, markup = _parse(path)
-    text = RunningText()
-    for body in bodies:
-        markup.write(body, text)
-    return text.finish()
+    text, asides, found = _read(path, path.stem)
+    citations = {".".join(citation): citation for citation in found.units}
+    placed: list[Aside] = []
+    begun: set[Citation] = set()
+    for aside in asides:
+        if aside.kind != "number":
+            placed.append(aside)
+            continue
+        citation = citations.get(aside.text, ())
+        levels = [citation[:end] for end in range(1, len(citation) + 1)]
+        placed += [Aside("number", aside.at, ".".join(level)) for level in levels if level not in begun]
+        begun.update(levels)
+    return text, tuple(placed)
 
 
-def documents(description: Description) -> Iterator[Document | BadInput]:
-    """Documents of one .xml file, or of all .xml files in a folder in order of their names.
+def edition(path: Path, document: str) -> Edition:
+    """The text of a file by citation. `document` is its id, which an `xml:id` may begin with.
 
     Raises
     ------
     BadInput
-        If the folder contains no .xml file, or a reference has no layout of its own.
+        As `running_text` does, and if letters were lost in conversion.
     """
-    check_sources_only(description)
-    for path in listed(description, ".xml"):
-        try:
-            bodies, markup = _parse(path)
-        except BadInput as fault:
-            yield fault
-        else:
-            yield from _document(path, description.source.language, bodies, markup)
+    content, _, found = _read(path, document)
+    clean(content, path)
+    return found
 
 
-def _parse(path: Path) -> tuple[list[Element], Markup]:
+def _read(path: Path, document: str) -> tuple[str, tuple[Aside, ...], Edition]:
     root = parse_xml(path)
     if root.tag not in ("TEI", "TEI.2", "teiCorpus"):
         raise BadInput(
@@ -88,61 +103,31 @@ def _parse(path: Path) -> tuple[list[Element], Markup]:
     bodies = root.xpath("//body[not(ancestor::body)]")
     if not bodies:
         raise BadInput(path, "", "has no <body>", "write its text, or remove the file")
-    numbered = root.xpath(f"//*[{_UNIT} or self::milestone][{_NUMBER}]")
-    return bodies, Markup(roles(root, _RULES), {element: element.get("n").strip() for element in numbered}, {})
-
-
-def _document(path: Path, language: str, bodies: list[Element], markup: Markup) -> Iterator[Document | BadInput]:
-    elements = [element for body in bodies for element in _segments(body, markup)]
-    if not elements:
-        yield BadInput(path, "", "contains no numbered segments", "give its segments an `xml:id` or `n`")
-        return
-    faults = list(_outside(path, bodies, elements, markup))
-    segments: dict[str, str] = {}
-    lines: dict[str, int] = {}
-    for element in elements:
-        key, line = _segment_id(element, path.stem), element.sourceline
-        if key in segments:
-            faults.append(BadInput(path, f"line {line} {key}", "the segment occurs twice", "renumber one of them"))
-        else:
-            segments[key], lines[key] = markup.plain(element), line
-    faults += source_faults(path, segments, lines)
-    if faults:
-        yield from faults
-    else:
-        yield Document(path.stem, path, passages(language, segments, {}))
-
-
-def _segments(body: Element, markup: Markup) -> list[Element]:
-    """Innermost numbered elements of a body that contain text, in document order."""
-    units = [
-        element
-        for element in body.xpath(f".//*[{_UNIT}][normalize-space(@xml:id) or {_NUMBER}]")
-        if all(markup.roles.get(ancestor) not in _NO_TEXT for ancestor in element.iterancestors())
+    by_element = roles(root, _RULES)
+    excluded = frozenset(element for element, role in by_element.items() if role in _NO_TEXT)
+    found = cited(root, bodies, excluded, document)
+    starts, ends = (
+        {each: ".".join(citation) for each, citation in part.items()} for part in (found.starts, found.ends)
+    )
+    markup, text = Markup(by_element, {}, {}, starts, ends), RunningText()
+    for body in bodies:
+        text.cite("")
+        markup.write(body, text)
+    content, asides = text.finish()
+    citations = {".".join(citation): citation for citation in (*found.units, ())}
+    numbers = [((), 0), *((citations[aside.text], aside.at) for aside in asides if aside.kind == "number")]
+    places = [at for _, at in numbers]
+    pieces = [
+        (citation, " ".join(content[start:end].split()))
+        for (citation, start), end in zip(numbers, [*places[1:], len(content)], strict=True)
+        if content[start:end].strip()
     ]
-    ancestors = {ancestor for element in units for ancestor in element.iterancestors()}
-    return [element for element in units if element not in ancestors]
-
-
-def _outside(path: Path, bodies: list[Element], segments: list[Element], markup: Markup) -> Iterator[BadInput]:
-    """A fault for the first text outside all segments."""
-    covered = {*segments, *(element for element, role in markup.roles.items() if role in _NO_TEXT)}
-    for string in (text for body in bodies for text in body.xpath(".//text()[normalize-space()]")):
-        element = string.getparent().getparent() if string.is_tail else string.getparent()
-        if covered.isdisjoint([element, *element.iterancestors()]):
-            yield BadInput(
-                path, f"line {element.sourceline}", f"has text outside the segments, in <{element.tag}>",
-                "give the element an `xml:id` or `n`",
-            )  # fmt: skip
-            return
-
-
-def _segment_id(element: Element, document: str) -> str:
-    """Id of a segment (see the module)."""
-    if identity := element.get(_ID):
-        match = re.fullmatch(rf"{re.escape(document)}[._-]+(.+)", identity)
-        return f"{document}:{match[1] if match else identity}"
-    number = ""
-    for part in element.xpath(f"ancestor-or-self::*[{_UNIT}][{_NUMBER}]/@n"):
-        number = part if not number or part.startswith(f"{number}.") else f"{number}.{part}"
-    return f"{document}:{number}"
+    notes = [
+        (numbers[bisect_right(places, aside.at) - 1][0], aside.text)
+        for aside in asides
+        if aside.kind in ("footnote", "note")
+    ]
+    outside = (found.outside.sourceline, found.outside.tag) if found.outside is not None else None
+    lines = {citation: element.sourceline for citation, element in found.units.items()}
+    repeated = [(citation, element.sourceline) for citation, element in found.repeated]
+    return content, asides, Edition(found.levels, found.declared, lines, pieces, notes, repeated, outside)

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.model import Document, Passage, Reference, Segment
 from benchmark_assets.corpus.readers.table import DELIMITERS
 from resources.errors import BadInput
-from tests.corpus.support import describe, read_back
+from tests.corpus.support import describe, edit, is_text, read_back
 
 Table = Callable[..., tuple[list[Document], list[BadInput]]]
 
@@ -50,10 +51,71 @@ def test_a_table_has_its_documents_with_passages_and_references(table: Table) ->
     assert documents[2].passages[0].id == "lone"
 
 
-def test_columns_that_are_not_asked_for_do_not_count(table: Table) -> None:
+def test_an_unknown_column_is_a_fault_unless_the_description_ignores_it(table: Table, tmp_path: Path) -> None:
     documents, faults = table("x a:1 Mouse Mus y", header="dora segment_id ann source ben")
+    assert [document.id for document in documents] == ["c"]
+    assert [(fault.key, fault.problem) for fault in faults] == [("line 1 dora", "unknown column")]
+    edit(tmp_path / "c.yaml", {"ignore": ["dora"]})
+    documents, faults = read_back(tmp_path / "c.yaml")
     assert not faults
     assert documents[0].passages[0].references == (Reference("ann", ("Mouse",)), Reference("ben", ("y",)))
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("b.csv", ";"), ("b.csv", "\t"), ("b.tsv", ","), ("b.csv", ",")])
+def test_the_delimiter_is_the_one_that_gives_the_columns(tmp_path: Path, name: str, delimiter: str) -> None:
+    rows = [["segment_id", "source", "ann"], ["a:1", "Mus; felis, sol\tet nix", "A, b; c\td"]]
+    with (tmp_path / name).open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+    (document,), faults = read_back(describe(tmp_path / "c.yaml", "table", tmp_path, ["ann"]))
+    assert not faults
+    passage = document.passages[0]
+    assert (passage.segments[0].text, passage.references[0].segments) == (rows[1][1], (rows[1][2],))
+
+
+def test_plain_ids_number_the_passages_of_their_file(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.tsv").write_text(f"segment_id\tsource\tann\n1\tMus {name}\t\n2\tSol\tSun\n")
+    documents, faults = read_back(describe(tmp_path / "c.yaml", "table", tmp_path, ["ann"]))
+    assert not faults
+    assert [document.id for document in documents] == ["one", "two"]
+    assert [(p.id, p.segments) for p in documents[1].passages] == [
+        ("two:1", (Segment("two:1.1", "Mus two"),)), ("two:2", (Segment("two:2.1", "Sol"),))
+    ]  # fmt: skip
+
+
+def write_workbook(path: Path, *rows: list[str | float | None]) -> None:
+    with xlsxwriter.Workbook(path) as workbook:
+        sheet = workbook.add_worksheet()
+        for number, row in enumerate(rows):
+            sheet.write_row(number, 0, row)
+
+
+def test_a_workbook_is_a_table(tmp_path: Path) -> None:
+    header: list[str | float | None] = ["segment_id", "source", "ann"]
+    write_workbook(tmp_path / "b.xlsx", header, [1, "Mus", "Mouse"], [None, None, None], [2, "Cafe\u0301", None])
+    (tmp_path / "~$b.xlsx").write_bytes(b"owner")
+    (document,), faults = read_back(describe(tmp_path / "c.yaml", "table", tmp_path, ["ann"]))
+    assert not faults
+    assert [(p.id, p.segments[0].text, len(p.references)) for p in document.passages] == [
+        ("b:1", "Mus", 1), ("b:2", "Café", 0)
+    ]  # fmt: skip
+
+
+def test_a_faulty_workbook_is_named_by_row(tmp_path: Path) -> None:
+    write_workbook(tmp_path / "b.xlsx", ["segment_id", "source", "ann"], [1, "Mus", "\u200b"], [1, None, "Sun"])
+    (tmp_path / "c.xlsx").write_bytes(b"not a workbook")
+    _, faults = read_back(describe(tmp_path / "c.yaml", "table", tmp_path, ["ann"]))
+    assert [(Path(fault.where).name, fault.key) for fault in faults] == [("b.xlsx", "line 2 ann"), ("c.xlsx", "")]
+    assert "cannot be read as a workbook (Xlsx error: Zip error" in faults[1].problem
+
+
+def test_the_corrections_in_the_folder_of_the_texts_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "book.jsonl").write_text('{"passage_id": "a:1", "lang": "la", "source": "Mus."}\n')
+    (tmp_path / "corrections.jsonl").write_text('{"segment": "a:1", "translator": "ann", "text": null}\n')
+    path = describe(tmp_path / "c.yaml", "jsonl", tmp_path, ["ann"])
+    edit(path, {"corrections": "corrections.jsonl"})
+    documents, faults = read_back(path)
+    assert (len(documents), faults) == (1, [])
 
 
 def test_one_file_may_be_the_corpus(tmp_path: Path) -> None:
@@ -64,7 +126,7 @@ def test_one_file_may_be_the_corpus(tmp_path: Path) -> None:
     assert [each.text for p in document.passages for each in p.segments] == ['Mus, inquit,\n"currit"', "Sol"]
 
 
-CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r")).map(str.strip)
+CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r")).map(str.strip).filter(is_text)
 
 
 @settings(deadline=None, max_examples=50)
@@ -78,7 +140,7 @@ def test_a_table_reads_back_as_it_was_written(ending: str, passages: list[list[t
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"book{ending}")
         with path.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, delimiter=DELIMITERS[ending]).writerows([("segment_id", "source", "ann", "ben"), *rows])
+            csv.writer(file, delimiter=DELIMITERS[ending][0]).writerows([("segment_id", "source", "ann", "ben"), *rows])
         (document,), faults = read_back(describe(Path(folder, "c.yaml"), "table", path, ["ann", "ben"]))
     assert not faults
     assert [(s.id, s.text) for passage in document.passages for s in passage.segments] == [row[:2] for row in rows]
@@ -124,7 +186,7 @@ def test_a_faulty_segment_leaves_only_its_own_document_out(
         (['b:1 Sol "Sun" '], [], ""),
         (['b:1 "Sol,"inquit  '], ["line 3"], "is not a valid row"),
         (['b:1 "Sol  ', "b:2 Nix  "], ["line 3"], "is not a valid row"),
-        (["x1 Sol  "], ["line 3 x1"], "the id does not name a passage"),
+        ([".1 Sol  "], ["line 3 .1"], "the id does not name a passage"),
     ],
 )
 def test_a_row_that_cannot_be_read_is_told_by_its_line(
@@ -141,7 +203,7 @@ def test_a_row_that_cannot_be_read_is_told_by_its_line(
     ("header", "keys", "problem"),
     [
         ("segment_id source ann", ["line 1 ben"], "the column is missing"),
-        ("id source ann text", ["line 1 segment_id", "line 1 ben"], "the column is missing"),
+        ("id source ann text", ["line 1 segment_id", "line 1 ben", "line 1 id", "line 1 text"], ""),
         ("segment_id source ann ben ann", ["line 1 ann"], "the column occurs twice"),
         ('"segment_id source ann ben', ["line 1"], "is not a valid row"),
         ("", ["line 1 segment_id", "line 1 source", "line 1 ann", "line 1 ben"], "the column is missing"),
@@ -167,7 +229,10 @@ def test_a_document_may_not_be_spread_over_two_tables(table: Table, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("root", "message"),
-    [("empty", r"empty: contains no \.tsv or \.csv file"), ("c.yaml", r"c\.yaml: has an unknown file name extension")],
+    [
+        ("empty", r"empty: contains no \.tsv or \.csv or \.xlsx file"),
+        ("c.yaml", r"c\.yaml: has an unknown file name extension"),
+    ],
 )
 def test_a_root_without_a_table_is_refused(tmp_path: Path, root: str, message: str) -> None:
     (tmp_path / "empty").mkdir()

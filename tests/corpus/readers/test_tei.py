@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.model import Aside, Document
+from benchmark_assets.corpus.readers.characters import clean
 from benchmark_assets.corpus.readers.tei import running_text
 from resources.errors import BadInput
 from tests.corpus.support import describe, edit, read_back
@@ -94,8 +95,8 @@ def test_a_source_has_its_passages_in_order(source: Source) -> None:
     passages = [(each.id, each.language, [segment.text for segment in each.segments]) for each in document.passages]
     assert passages == [
         ("mus:1.1", "la", ["Mus currit.", ""]),
-        ("mus:1", "la", ["Sol."]),
-        ("mus:2", "la", ["Felis sedet."]),
+        ("mus:1.2", "la", ["Sol."]),
+        ("mus:2.1", "la", ["Felis sedet."]),
     ]
     assert [(each.translator, each.text) for each in document.prose] == [("ann", "A mouse.")]
 
@@ -140,9 +141,17 @@ def test_an_entity_that_the_file_defines_is_read(source: Source) -> None:
     assert segments(source(entity + tei("<p n='1'>&m; currit.</p>"))) == [("mus:1", "Mus currit.")]
 
 
+def readable(text: str) -> bool:
+    """Whether a text is more than blanks, and not refused as damaged."""
+    try:
+        return bool(clean(text, Path()).strip())
+    except BadInput:
+        return False
+
+
 # The letters with which UTF-8 begins where it is read as Windows-1252 are a fault, and tested as one.
 MISREAD = "\ufffe\uffff\u00c2\u00c3\u00e2"
-TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=MISREAD)).filter(str.strip)
+TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=MISREAD)).filter(readable)
 
 
 def normal(text: str) -> str:
@@ -173,19 +182,17 @@ def test_a_source_reads_back_as_it_was_written(passages: list[list[str]]) -> Non
     [
         ("<p>Mus.</p>", "", "contains no numbered segments"),
         ("", "", "contains no numbered segments"),
-        ("<lg>\n<l n='1'>A</l>\n<l>B</l><l>C</l></lg>", "line 3", "has text outside the segments, in <l>"),
-        ("<p n='1'>Intro <seg n='1'>A</seg></p>", "line 1", "has text outside the segments, in <p>"),
-        ("<p n='1'><seg n='1'>A</seg> and</p>", "line 1", "has text outside the segments, in <p>"),
+        ("<p n='1'>A</p>\n<p>B</p>", "line 2", "has text outside the segments, in <p>"),
+        ("<p n='1'>A</p>\n<ab>B</ab><p>C</p>", "line 2", "has text outside the segments, in <ab>"),
         ("<p n='1'>A</p>\n<p n='1'>B</p>", "line 2 mus:1", "the segment occurs twice"),
         ("<p n='1.1'>A</p><p n='2.1'>B</p>\n<p n='1.2'>C</p>", "line 2 mus:1.2", "is separated from the other"),
-        ("<p n='1.1'>A</p>\n<p n='2.1'><note>B</note></p>", "line 2 mus:2", "the source of the passage is empty"),
         ("<p n='1 a.1'>A</p>", "'mus:1 a'", "cannot be the key of a passage"),
         ("<p n='1'>A &mdash; B</p>", "line 1", "is not well-formed XML (Entity 'mdash' not defined)"),
         ("<p n='1'>\nA</l>", "line 2", "is not well-formed XML (Opening and ending tag mismatch"),
         ("<p n='1'>A &#0;</p>", "line 1", "is not well-formed XML ("),
         ("<?xml version='1.0'?>\n<TEI><text/></TEI>", "", "has no <body>"),
         ("<?xml version='1.0'?>\n<html><body><p n='1'>404</p></body></html>", "", "is not TEI (its root element is"),
-        ("<?xml version='1.0'?><!DOCTYPE a [<!ENTITY w SYSTEM 'c.yaml'>]><TEI>&w;</TEI>", "line 1", "'w' not defined"),
+        ("<?xml version='1.0'?><!DOCTYPE a [<!ENTITY w SYSTEM 'c.yaml'>]><TEI>&w;</TEI>", "&w;", "is the content of"),
     ],
 )  # fmt: skip
 def test_a_faulty_source_is_told_by_line_and_segment(source: Source, body: str, key: str, problem: str) -> None:
@@ -198,7 +205,7 @@ def test_a_faulty_source_is_told_by_line_and_segment(source: Source, body: str, 
 
 
 def test_every_fault_of_a_source_is_told_at_once(source: Source) -> None:
-    _, faults = source("<p n='1'>A</p><p n='1'>B</p><p>C</p><p n='2.1'/>")
+    _, faults = source("<p n='1'>A</p><p n='1'>B</p><p>C</p><p n='2 1'>D</p>")
     assert len(faults) == 3
 
 
@@ -229,13 +236,12 @@ def test_a_translation_is_its_paragraphs_and_verses_with_asides_at_their_places(
     assert text == "A mouse ran and ran.\n\n“O mouse,\nrun!”\n\nI sat."
     assert [(each.kind, each.text, text[each.at :][:4]) for each in asides] == [
         ("heading", "The Mouse", "A mo"),
-        ("number", "1", "A mo"),
         ("heading", "One", "A mo"),
         ("number", "1", "A mo"),
+        ("number", "1.1", "A mo"),
         ("footnote", "A small one.", " ran"),
-        ("number", "2", "and "),
         ("note", "So the editor.", "“O m"),
-        ("number", "5", "run!"),
+        ("number", "1.5", "“O m"),
         ("heading", "Cat", "I sa"),
     ]
 

@@ -1,0 +1,346 @@
+"""Citations of a TEI file: the scheme that numbers its text, and the citation of every word.
+
+Here: which elements have a number in the scheme, and where each citation begins and ends. Not here: the text itself
+(tei), the choice of passages and segments (editions).
+
+A citation is the numbers of its levels, from the highest: book, chapter, section. The scheme is the one that the file
+declares in a `refsDecl` (`citeStructure`, `cRefPattern` of CTS, `refState`); of several, the one with most levels for
+which the file has elements, and of equals the first, CTS before others. A file without a usable declaration is cited by
+the nesting of its elements with an `n` or `xml:id`. Below its last level, either scheme continues with numbered `div`,
+`l` and `milestone` if they are unique within that level and nearly all of its text is inside them or follows them.
+
+A milestone is not a container: its number holds until the next number of its level or of a higher level. The number of
+a container holds until the end of the container. A milestone in a note numbers the text that follows the note.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import NamedTuple
+
+from lxml import etree
+
+from benchmark_assets.corpus.readers.markup import Element
+
+Citation = tuple[str, ...]
+"""Numbers from the highest level down; fewer than the scheme has levels for text above its last level."""
+
+Level = tuple[str, Mapping[Element, str]]
+"""The name of a level, and the number of each element at it."""
+
+ID = "{http://www.w3.org/XML/1998/namespace}id"
+UNITS = "starts-with(name(), 'div') or self::lg or self::ab or self::p or self::l or self::seg"
+"""XPath condition for elements that may contain the text of a citation in a file without a declaration."""
+
+LINE = "line"
+_NAMELESS = {"textpart", "edition", "translation", "commentary", "other"}
+_NAMES = {"l": LINE, "p": "paragraph", "lg": "stanza", "seg": "segment"}
+_PREFIX = r"\btei:"
+_COVERED = 0.9
+_UNIQUE = 0.95
+
+
+class Scheme(NamedTuple):
+    """Names of the levels, and the elements with numbers: the depth at which each begins, and its numbers."""
+
+    levels: tuple[str, ...]
+    places: dict[Element, tuple[int, Citation]]
+    declared: bool
+
+
+@dataclass
+class Cited:
+    """The citations of a text.
+
+    - `levels`: names of the levels of the scheme; `declared`: whether the file declares it.
+    - `units`: the citations in order, each with the first element that has it.
+    - `repeated`: citations that occur again, with the element; not a line in several `l`, or a chapter in
+      several adjacent `div`.
+    - `starts`, `ends`: the citation of the text that follows the start or the end of an element.
+    - `outside`: the first element with text outside all citations.
+    - `letters`: number of characters by length of their citation.
+    """
+
+    levels: tuple[str, ...]
+    declared: bool
+    units: dict[Citation, Element] = field(default_factory=dict)
+    repeated: list[tuple[Citation, Element]] = field(default_factory=list)
+    starts: dict[Element, Citation] = field(default_factory=dict)
+    ends: dict[Element, Citation] = field(default_factory=dict)
+    outside: Element | None = None
+    letters: Counter[int] = field(default_factory=Counter)
+
+
+def cited(root: Element, bodies: Sequence[Element], excluded: frozenset[Element], document: str) -> Cited:
+    """The citations of a file's bodies.
+
+    Parameters
+    ----------
+    excluded
+        Elements whose content is not part of the text, such as notes.
+    document
+        The document's id, which an `xml:id` may begin with.
+    """
+    declared = [scheme for scheme in _declared(root, bodies) if scheme.levels]
+    scheme = max(declared, key=lambda one: len(one.levels)) if declared else _nesting(bodies, excluded, document)
+    scheme = _with_lines(scheme, bodies, excluded)
+    found = _walk(scheme, bodies, excluded)
+    for name, elements in sorted(_further(scheme, bodies).items(), key=lambda item: len(item[1])):
+        if name in scheme.levels:
+            continue
+        depth = len(scheme.levels)
+        places = scheme.places | {each: (depth, (_n(each),)) for each in elements}
+        extended = _with_lines(Scheme((*scheme.levels, name), places, scheme.declared), bodies, excluded)
+        deeper = _walk(extended, bodies, excluded)
+        units = sum(len(citation) > depth for citation in deeper.units)
+        repeated = sum(len(citation) > depth for citation, _ in deeper.repeated)
+        letters = sum(number for length, number in deeper.letters.items() if length >= depth)
+        covers = deeper.letters[depth + 1] >= _COVERED * letters
+        if covers and units >= _UNIQUE * (units + repeated):
+            scheme, found = extended, deeper
+    return found
+
+
+def _n(element: Element) -> str:
+    """The number of an element in its attribute `n`; '' for a URN, which names a work."""
+    number = (element.get("n") or "").strip()
+    return "" if ":" in number else number
+
+
+# Declarations
+
+
+def _declared(root: Element, bodies: Sequence[Element]) -> Iterator[Scheme]:
+    """The schemes that a file declares, each cut off before the first level for which the file has no element."""
+    declarations = root.xpath("//refsDecl")
+    for declaration in sorted(declarations, key=lambda element: element.get("n") != "CTS"):
+        for read in (_cite_structure, _patterns, _states):
+            levels = []
+            for name, numbers in read(declaration, bodies):
+                if not numbers:
+                    break
+                levels.append((name.casefold(), numbers))
+            places: dict[Element, tuple[int, Citation]] = {}
+            for depth, (_, numbers) in enumerate(levels):
+                places |= {element: (depth, (number,)) for element, number in numbers.items()}
+            yield Scheme(tuple(name for name, _ in levels), places, declared=True)
+
+
+def _cite_structure(declaration: Element, _: Sequence[Element]) -> Iterator[Level]:
+    """Levels of nested `citeStructure`: the first structure of each level."""
+    structures, parents = declaration.xpath("citeStructure"), [declaration.getroottree()]
+    for depth in count(1):
+        if not structures:
+            return
+        structure, numbers = structures[0], {}
+        use = structure.get("use") or "@n"
+        for parent in parents:
+            elements = _matches(parent, structure.get("match") or "")
+            for position, element in enumerate(elements, start=1):
+                number = str(position) if use == "position()" else _string(element, use)
+                if number:
+                    numbers[element] = number
+        yield structure.get("unit") or f"level {depth}", numbers
+        structures, parents = structure.xpath("citeStructure"), list(numbers)
+
+
+def _patterns(declaration: Element, _: Sequence[Element]) -> Iterator[Level]:
+    """Levels of `cRefPattern`: the parts of the longest path up to $1, from there up to $2, and so on."""
+    patterns: dict[int, Element] = {}
+    for pattern in declaration.xpath("cRefPattern"):
+        patterns.setdefault(len(set(re.findall(r"\$\d", pattern.get("replacementPattern") or ""))), pattern)
+    if not patterns:
+        return
+    path = re.sub(r"^#xpath\((.*)\)$", r"\1", patterns[max(patterns)].get("replacementPattern") or "")
+    steps = re.split(r"(?<!/)(?=/)(?![^\[]*\])", path)
+    parents: list[Element] = [declaration.getroottree()]
+    for depth in range(1, max(patterns) + 1):
+        end = next((at for at, step in enumerate(steps, start=1) if f"${depth}" in step), 0)
+        numbered = re.sub(r"\s*=\s*(['\"])\$\d\1", "", "".join(steps[:end]))
+        steps = steps[end:]
+        elements = [each for parent in parents for each in _matches(parent, f".{numbered}" if depth > 1 else numbered)]
+        parents = [each for each in elements if _n(each)]
+        name = patterns[depth].get("n") if depth in patterns else None
+        yield name or f"level {depth}", {each: _n(each) for each in parents}
+
+
+def _states(declaration: Element, bodies: Sequence[Element]) -> Iterator[Level]:
+    """Levels of `refState` (P5) or `state` (P4): elements and milestones with the name of the unit."""
+    for state in declaration.xpath("refState | state"):
+        unit = (state.get("unit") or "").casefold()
+        elements = [element for body in bodies for element in body.iter() if _n(element)]
+        yield unit, {each: _n(each) for each in elements if unit in _names(each)}
+
+
+def _names(element: Element) -> set[str]:
+    names = {(element.get(key) or "").casefold() for key in ("type", "subtype", "unit")}
+    return {*names, _NAMES.get(element.tag, "")} - {""}
+
+
+def _matches(start: Element, path: str) -> list[Element]:
+    """Elements at an XPath; none if it is invalid or leads to something else."""
+    try:
+        found = start.xpath(re.sub(_PREFIX, "", path))
+    except etree.XPathError:
+        return []
+    return [each for each in found if etree.iselement(each)] if isinstance(found, list) else []
+
+
+def _string(element: Element, path: str) -> str:
+    """The text at an XPath; '' if it is invalid."""
+    try:
+        return str(element.xpath(f"string({re.sub(_PREFIX, '', path)})")).strip()
+    except etree.XPathError:
+        return ""
+
+
+# Nesting
+
+
+def _nesting(bodies: Sequence[Element], excluded: frozenset[Element], document: str) -> Scheme:
+    """The scheme of a file without a declaration: its elements with an `xml:id` or `n`, as they contain one another.
+
+    An `xml:id` is a whole citation, without a leading document id; so is an `n` that begins with the numbers of the
+    containing element. Other numbers are added to those of the containing element.
+    """
+    places: dict[Element, tuple[int, Citation]] = {}
+    names: dict[int, Counter[str]] = defaultdict(Counter)
+    citations: dict[Element, Citation] = {}
+    for element in (each for body in bodies for each in body.xpath(f".//*[{UNITS}]")):
+        ancestors = [*element.iterancestors()]
+        if not excluded.isdisjoint(ancestors):
+            continue
+        outer = next((citations[ancestor] for ancestor in ancestors if ancestor in citations), ())
+        if identity := (element.get(ID) or "").strip():
+            match = re.fullmatch(rf"{re.escape(document)}[._-]+(.+)", identity)
+            outer, number = (), match[1] if match else identity
+        elif number := _n(element):
+            number = number.removeprefix(".".join(outer) + ".") if outer else number
+        else:
+            continue
+        parts = tuple(part for part in number.split(".") if part) or (number,)
+        citations[element] = (*outer, *parts)
+        places[element] = (len(outer), parts)
+        for depth in range(len(outer), len(outer) + len(parts)):
+            names[depth][_name(element)] += 1
+    return Scheme(tuple(names[depth].most_common(1)[0][0] for depth in sorted(names)), places, declared=False)
+
+
+def _name(element: Element) -> str:
+    """The name of the level of an element: its subtype, type or unit, else its tag's."""
+    named = [(element.get(key) or "").casefold() for key in ("subtype", "type", "unit")]
+    return next((name for name in named if name and name not in _NAMELESS), _NAMES.get(element.tag, element.tag))
+
+
+def _further(scheme: Scheme, bodies: Sequence[Element]) -> dict[str, list[Element]]:
+    """Numbered divisions, lines and milestones that are not in the scheme, by name."""
+    found: dict[str, list[Element]] = defaultdict(list)
+    for body in bodies:
+        for element in body.xpath(".//*[starts-with(name(), 'div') or self::l or self::milestone]"):
+            if element not in scheme.places and _n(element):
+                found[_name(element)].append(element)
+    return found
+
+
+def _with_lines(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[Element]) -> Scheme:
+    """The scheme with a number for each `l` of a container that numbers some.
+
+    Lines without a number are counted on from the line before if the next number agrees with the count; otherwise
+    they belong to the line before, or at the beginning to the first numbered line. The continuation of a divided line
+    (`part` M or F) belongs to the line before.
+    """
+    groups: dict[Element, list[Element]] = defaultdict(list)
+    for line in (line for body in bodies for line in body.iter("l")):
+        ancestors = [*line.iterancestors()]
+        if excluded.isdisjoint(ancestors):
+            groups[next(each for each in ancestors if each in scheme.places or each in bodies)].append(line)
+    places = dict(scheme.places)
+    for lines in groups.values():
+        first = next((line for line in lines if line in scheme.places), None)
+        if first is not None:
+            depth, numbers = scheme.places[first]
+            for line, number in zip(lines, _counted(lines, scheme), strict=True):
+                places.setdefault(line, (depth, (*numbers[:-1], number)))
+    return scheme._replace(places=places)
+
+
+def _counted(lines: Sequence[Element], scheme: Scheme) -> list[str]:
+    """Numbers of the lines of a container, at least one of which has a number."""
+    numbers = [scheme.places[line][1][-1] if line in scheme.places else "" for line in lines]
+    begins = [line.get("part") not in ("M", "F") for line in lines]
+    before = "0"
+    for at in range(len(lines)):
+        if not numbers[at]:
+            end = next((later for later in range(at, len(lines)) if numbers[later]), len(lines))
+            following = numbers[end] if end < len(lines) else ""
+            expected = int(before) + sum(begins[at:end]) + 1 if before.isdecimal() else None
+            fits = expected is not None and (not following or following == str(expected))
+            number = int(before) if fits else 0
+            for unnumbered in range(at, end):
+                number += begins[unnumbered]
+                numbers[unnumbered] = str(max(number, 1)) if fits else following if before == "0" else before
+        before = numbers[at]
+    return numbers
+
+
+# Citations of the text
+
+
+def _walk(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[Element]) -> Cited:
+    """The citations of the text, in order."""
+    found = Cited(scheme.levels, scheme.declared)
+    last: dict[int, Citation] = {}
+    for body in bodies:
+        current: Citation = ()
+        outer: list[Citation] = []
+        walker = etree.iterwalk(body, events=("start", "end"))
+        for event, element in walker:
+            place = None if element in excluded else scheme.places.get(element)
+            if event == "start":
+                numbered = [element] if place is not None else []
+                if element in excluded:
+                    walker.skip_subtree()
+                    numbered = _milestones(element, scheme)
+                elif place is not None and _contains(element):
+                    outer.append(current)
+                for each in numbered:
+                    depth, numbers = scheme.places[each]
+                    if len(current) >= depth:
+                        number = numbers[0].removeprefix(".".join(current[:depth]) + ".") if depth else numbers[0]
+                        current = (*current[:depth], number, *numbers[1:])
+                        divided = each.tag.startswith(("l", "div")) and last.get(len(current)) == current
+                        if current in found.units and not divided:
+                            found.repeated.append((current, each))
+                        found.units.setdefault(current, each)
+                        last[len(current)] = current
+                    found.starts[element] = current
+                if element not in excluded:
+                    _count(found, element.text, current, element)
+            else:
+                if place is not None and _contains(element):
+                    current = outer.pop()
+                    found.ends[element] = current
+                if element is not body:
+                    _count(found, element.tail, current, element.getparent())
+    return found
+
+
+def _milestones(element: Element, scheme: Scheme) -> list[Element]:
+    """Milestones in an element that is not part of the text. In a note, they number the text around it."""
+    if element.tag in ("rdg", "rdgGrp", "sic", "orig", "abbr"):
+        return []
+    return [each for each in element.iter("milestone") if each in scheme.places]
+
+
+def _contains(element: Element) -> bool:
+    """Whether the number of an element ends with it, unlike the number of a milestone."""
+    return element.tag not in ("milestone", "pb", "cb", "lb", "gb")
+
+
+def _count(found: Cited, text: str | None, citation: Citation, element: Element) -> None:
+    if text and (length := len(text.strip())):
+        found.letters[len(citation)] += length
+        if not citation and found.outside is None:
+            found.outside = element

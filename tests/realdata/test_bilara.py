@@ -1,0 +1,86 @@
+"""The suttas as SuttaCentral published them."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from benchmark_assets.corpus.model import Document
+from tests.corpus.support import describe, read_back
+
+pytestmark = pytest.mark.realdata
+
+
+@pytest.fixture(scope="module")
+def suttas(realdata: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Document]:
+    """The documents of the untouched files."""
+    folder = tmp_path_factory.mktemp("suttas")
+    path = describe(folder / "suttas.yaml", "bilara", realdata / "bilara", ["sujato"], language="pli", edition="ms")
+    began = perf_counter()
+    documents, faults = read_back(path)
+    print(f"\n{len(documents)} documents in {perf_counter() - began:.2f} s")
+    assert not faults
+    return {document.id: document for document in documents}
+
+
+def test_all_380_originals_load(suttas: dict[str, Document]) -> None:
+    passages = [passage for document in suttas.values() for passage in document.passages]
+    assert (len(suttas), len(passages), sum(len(each.segments) for each in passages)) == (380, 3819, 22392)
+    untranslated = sum(
+        passage.references[0].segments.count(None) if passage.references else len(passage.segments)
+        for passage in passages
+    )
+    assert untranslated == 2383 + 381  # blank and absent
+
+
+def test_absent_empty_and_blank_segments_are_untranslated_alike(
+    suttas: dict[str, Document], realdata: Path, tmp_path: Path
+) -> None:
+    """As of 2021 most are blank; files of today have '' for every untranslated segment."""
+    names = sorted(suttas)[::19]
+    for kind in ("root/pli/ms", "translation/en/sujato"):
+        for path in (realdata / "bilara" / kind).rglob("*.json"):
+            name, _, ending = path.name.partition("_")
+            if name in names:
+                content = json.loads(path.read_text(encoding="utf-8"))
+                if kind.startswith("root"):
+                    source = content
+                else:
+                    source = json.loads((tmp_path / f"root/pli/ms/{name}_root-pli-ms.json").read_text(encoding="utf-8"))
+                    content = {key: content.get(key, "").strip() for key in source}
+                copy = tmp_path / kind / f"{name}_{ending}"
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_text(json.dumps(content), encoding="utf-8")
+    documents, faults = read_back(
+        describe(tmp_path / "c.yaml", "bilara", tmp_path, ["sujato"], language="pli", edition="ms")
+    )
+    assert not faults
+    assert {document.id: document.passages for document in documents} == {name: suttas[name].passages for name in names}
+
+
+def test_comments_variants_references_and_headings_are_kept(suttas: dict[str, Document]) -> None:
+    asides = [aside for document in suttas.values() for aside in document.asides]
+    counts = Counter((aside.kind, aside.translator) for aside in asides)
+    assert (counts["note", "sujato"], counts["variant", ""], counts["reference", ""]) == (20, 60, 192)
+    with_html = [document for document in suttas.values() if any(each.kind == "reference" for each in document.asides)]
+    assert len(with_html) == 20
+    headings = {
+        document.id: [aside.segment for aside in document.asides if aside.kind == "heading"] for document in with_html
+    }
+    assert headings["mn2"] == [
+        f"mn2:{number}" for number in ("0.1", "0.2", *(f"{n}.0" for n in (5, 12, 13, 18, 19, 20, 21)))
+    ]
+    assert sum(map(len, headings.values())) == 65  # 58 in <header>, 7 in <h2>
+    # By number, four words that announce a summary ("Tassuddānaṁ") would be headings, too.
+    by_number = {
+        segment.id
+        for document in with_html
+        for passage in document.passages
+        for segment in passage.segments
+        if re.search(r":0\.|\.0$", segment.id)
+    }
+    assert len(by_number) == 65 + 4
+    assert counts["heading", ""] == 1144 - 4
