@@ -304,7 +304,7 @@ def test_a_description_with_keys_that_do_not_fit_the_source_is_refused(
         (Download(source="dhammatalks", texts=("../mn1",), path="KN/x.html"), "downloads.1.texts", "no rule"),
         (Download(source="dhammatalks", texts=("",), path="KN/x.html"), "downloads.1.texts", "no rule"),
         (Download(source="dhammatalks", texts=("mn1",), commit=COMMIT), "downloads.1.commit", "no place for a commit"),
-        (Download(source="dhammatalks", texts=("mn2",), sha256={"a": "0" * 64}), "downloads.1.sha256", "'a' is none of"),
+        (Download(source="dhammatalks", texts=("mn2",), sha256={"a": "0" * 64}), "downloads.1.sha256", "'a' is none"),
         (
             Download(source="dhammatalks", texts=("mn1",), base="https://mirror.example"), "downloads.1.texts",
             "suttas/MN/mn1.html has two URLs or digests: https://www.dhammatalks.org/suttas/MN/MN1.html and "
