@@ -76,7 +76,9 @@ def by_embeddings(prose: str, segments: Sequence[SegmentPlace], embed: Embed) ->
     columns = zip(*(segment.guides for segment in segments), strict=True)
     guides = [guide for texts in columns if any(guide := list(texts))]
     ends = [one.passage != other.passage for one, other in pairwise(segments)]
-    return align(prose, guides or [[segment.source for segment in segments]], [*ends, True], embed)
+    if guides:
+        return align(prose, guides, [*ends, True], embed)
+    return align(prose, [[segment.source for segment in segments]], [*ends, True], embed, foreign=True)
 
 
 def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:
