@@ -17,6 +17,7 @@ from threading import Event
 from time import monotonic
 from typing import Any
 
+import dagster as dg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,13 +25,17 @@ from hypothesis import strategies as st
 from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers import read
+from benchmark_assets.corpus.registry import register
+from benchmark_assets.definitions import build_definitions
 from resources.downloads import manifest
 from resources.downloads.downloads import USER_AGENT, Downloads, Fetched, Result
 from resources.downloads.sources import SOURCES, Download, Wanted, wanted
 from resources.downloads.transfer import ATTEMPTS, REDIRECTS
 from resources.errors import BadInput
 from resources.home import PROJECT
+from resources.warehouse import Warehouse
 from tests.resources.site import Answer, Page, Site, cut, endless, serve, silence, stall, status
+from tests.support import run
 
 TEXT = '{"mn1:1.1": "Mus sub mensa sedet."}'
 LATER = '{"mn1:1.1": "Mus sub lecto sedet."}'
@@ -393,6 +398,26 @@ def test_files_of_real_repositories_come_by_commit_as_they_are(
         (path, digest, commit) for path, digest in digests.items()
     }
     assert_true_to_manifest(folder)
+
+
+def test_the_download_job_fetches_the_files_of_a_repository_into_the_root(
+    site: Site, tmp_path: Path, warehouse: Warehouse, instance: dg.DagsterInstance
+) -> None:
+    site.put(f"/mus/codex/{COMMIT}/data/a.jsonl", '{"id": "a"}')
+    text = {"language": "la", "licence": "CC0-1.0"}
+    asked = REPOSITORY | {"files": ["data/a.jsonl", "data/b.jsonl"], "base": f"{site.url}/{{repository}}/{{commit}}"}
+    description = {
+        "name": "mures", "layout": "jsonl", "root": "texts", "source": text, "target": "en", "downloads": [asked],
+    }  # fmt: skip
+    (tmp_path / "corpus.yaml").write_text(json.dumps(description), encoding="utf-8")
+    register(warehouse, tmp_path / "corpus.yaml")
+    definitions = build_definitions(resource_overrides={"warehouse": warehouse, "downloads": Downloads(pause=0)})
+    result = run(definitions, instance, "download", raise_on_error=False)
+    assert not result.success
+    (failure,) = result.get_step_failure_events()
+    assert "data/b.jsonl: there is no such file (status 404)" in str(failure.step_failure_data.error)
+    assert {*manifest.read(tmp_path / "texts")} == {"data/a.jsonl"}
+    assert_true_to_manifest(tmp_path / "texts")
 
 
 def test_a_new_file_has_a_record_of_where_it_came_from_and_its_terms(site: Site, folder: Path) -> None:
