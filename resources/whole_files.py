@@ -13,12 +13,12 @@ def sha256(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file in UTF-8. An existing file is replaced only once the new one is on disk."""
+def write(path: Path, content: str | bytes) -> None:
+    """Write a file, text in UTF-8. An existing file is replaced only once the new one is on disk."""
     new = path.with_name(f".{path.name}.new")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with new.open("w", encoding="utf-8") as file:
-        file.write(text)
+    with new.open("wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
     move(new, path)

@@ -18,6 +18,14 @@ from resources.keys import CORPUS
 from resources.provider.estimate import Estimate, total
 from resources.provider.provider import Provider
 
+UNGUIDED = (
+    "no segmented translation guides its alignment, and no embedder compares it with the source: name one in the "
+    "registry as `multilingual`, such as sentence-transformers/LaBSE (109 languages, with Latin, Chinese and Tibetan) "
+    "or BAAI/bge-m3 (more than 100, and longer texts). Neither was trained on Pali: there, add a segmented translation "
+    "or an `aligner`"
+)
+"""Doubt of a translation that can be compared neither with a segmented translation nor with the source."""
+
 FAILURES = pl.Schema({"passage": pl.String(), "error": pl.String()})
 
 
@@ -25,6 +33,7 @@ def align_documents(
     documents: Sequence[ProseDocument],
     aligners: Mapping[tuple[str, str], Aligner],
     embed: Embed,
+    embed_multilingual: Embed | None,
     provider: Provider,
     run: str,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -36,6 +45,10 @@ def align_documents(
         Aligner by corpus and translator.
     embed
         Maps texts to unit vectors, shape (texts, dimensions).
+    embed_multilingual
+        The same for documents without a segmented translation, which are compared with their source; None if there is
+        no such embedder. The offline aligner then gives no text, and the doubt `UNGUIDED`; a model is asked about all
+        segments.
     run
         The run that the ledger charges for the calls.
 
@@ -49,9 +62,10 @@ def align_documents(
     for document in documents:
         aligner = aligners[document.corpus, document.translator]
         aligned = None
+        chosen = embed if document.guided else embed_multilingual
         try:
-            if not aligner.model or aligner.ask == "unsure":
-                aligned = by_embeddings(document.prose, document.segments, embed)
+            if chosen and (not aligner.model or aligner.ask == "unsure"):
+                aligned = by_embeddings(document.prose, document.segments, chosen)
         except (ValueError, BadInput) as fault:
             errors[document.name] = f"{document.translator}: {fault}"
         offline.append(aligned)
@@ -68,9 +82,10 @@ def align_documents(
         if error := errors.get(document.name):
             failures.append(document.sources.select("passage", error=pl.lit(error)))
             continue
+        unaligned = aligned is None and not aligners[document.corpus, document.translator].model
         document_rows, failed_passages = aligned_rows(
             document.translator, document.prose, document.segments, aligned, extracted.get(document.name, []),
-            document.corrections,
+            document.corrections, UNGUIDED if unaligned else None,
         )  # fmt: skip
         rows.append(document_rows)
         failures.append(failed_passages)
@@ -122,7 +137,7 @@ def fingerprints(
     """Fingerprints of the alignment settings, one per passage: columns `passage` and `settings`.
 
     `languages` maps a corpus to two tags, for the source language and the references' language. `aligners` maps corpus
-    and translator to an aligner. `embedder` is the embedder's signature.
+    and translator to an aligner. `embedder` is the signature of the embedder that aligns these passages.
     """
     parts: dict[str, list[object]] = {}
     for (corpus, translator), (model, ask) in sorted(aligners.items()):

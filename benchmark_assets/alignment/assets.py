@@ -1,6 +1,7 @@
 """Assets of alignment: continuous translations divided into the segments of the source, and their verification."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import dagster as dg
 import numpy as np
@@ -8,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmark_assets.alignment.aligning import align_documents, cost, fingerprints
-from benchmark_assets.alignment.documents import aligners, all_prose, documents
+from benchmark_assets.alignment.documents import aligners, all_prose, documents, unguided
 from benchmark_assets.alignment.rows import VERIFICATION, verified_rows
 from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.lineage.computed import Computed
@@ -36,18 +37,27 @@ def alignment(
     translation has no row.
     """
 
-    def embed(texts: Sequence[str]) -> NDArray[np.floating]:
+    def embed_with(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.floating]:
         vectors = embed_unique(texts, embedder, warehouse, context.run.run_id)
         return pl.DataFrame({"text": texts}).join(vectors, on="text", maintain_order="left")["vector"].to_numpy()
 
     def compute(stale: pl.DataFrame) -> Computed:
-        stale_documents = list(documents(warehouse, stale))
-        frames = align_documents(stale_documents, aligners(warehouse), embed, provider, payer(context))
+        stale_documents, multilingual = list(documents(warehouse, stale)), provider.registry().multilingual_embedder()
+        embed = partial(embed_with, embedder)
+        embed_multilingual = partial(embed_with, multilingual) if multilingual else None
+        frames = align_documents(
+            stale_documents, aligners(warehouse), embed, embed_multilingual, provider, payer(context)
+        )
         rows, failures = (frame.join(stale, on="passage", how="semi") for frame in frames)
         return Computed({"alignment": rows}, failures)
 
     def settings(passages: pl.DataFrame) -> pl.DataFrame:
-        return fingerprints(passages, corpus_languages(warehouse), aligners(warehouse), embedder.signature, provider)
+        parts, multilingual = [(passages, embedder)], provider.registry().multilingual_embedder()
+        if multilingual:
+            across = unguided(warehouse, passages)
+            parts = [(passages.join(across, on="passage", how="anti"), embedder), (across, multilingual)]
+        of_corpora = corpus_languages(warehouse), aligners(warehouse)
+        return pl.concat(fingerprints(part, *of_corpora, chosen.signature, provider) for part, chosen in parts)
 
     def price(stale: pl.DataFrame) -> Estimate | None:
         return cost(documents(warehouse, stale), aligners(warehouse), provider)

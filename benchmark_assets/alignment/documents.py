@@ -10,6 +10,7 @@ from typing import NamedTuple
 import polars as pl
 
 from benchmark_assets.alignment.asking import AlignmentWork, SourceSegment
+from benchmark_assets.alignment.likeness import has_words
 from benchmark_assets.alignment.rows import SegmentPlace, corrected, places
 from benchmark_assets.corpus.registry import corpus_languages
 from resources.warehouse import Warehouse
@@ -36,6 +37,11 @@ class ProseDocument(NamedTuple):
     def name(self) -> tuple[str, str]:
         """Unique name of the translation: `corpus/document`, and the translator."""
         return f"{self.corpus}/{self.id}", self.translator
+
+    @property
+    def guided(self) -> bool:
+        """Whether a segmented translation of the document guides the alignment."""
+        return any(has_words(text) for place in self.segments for text in place.guides)
 
     def work(self, requested: list[str]) -> AlignmentWork:
         """The input of `ModelAligner.align`, requesting the segments with these ids."""
@@ -65,6 +71,17 @@ def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDoc
         yield ProseDocument(
             corpus, document, translator, prose, *languages[corpus], passages_of_document, segments, corrections
         )
+
+
+def unguided(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
+    """The `passages` whose document has a continuous translation, but no segmented one (column `passage`)."""
+    by_document = ["corpus", "document"]
+    documents = warehouse.read("continuous_reference", passages.select("passage"), by_document).unique()
+    places = warehouse.read("source_text", documents, ["passage", *by_document])
+    references = warehouse.read("segmented_reference", places.select("passage"), ["passage", "segments"])
+    has_guide = pl.col("segments").list.eval(pl.element().str.contains(r"\w")).list.any()
+    guided = places.join(references.filter(has_guide), on="passage", how="semi")
+    return places.join(guided, on=by_document, how="anti").join(passages, on="passage", how="semi").select("passage")
 
 
 class Aligner(NamedTuple):

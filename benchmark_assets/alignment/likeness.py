@@ -64,7 +64,7 @@ def has_words(text: str | None) -> bool:
     return bool(text and _WORD.search(text))
 
 
-def guide(prose: Units, segments: Sequence[str | None], longest: int, embed: Embed) -> Guide:
+def guide(prose: Units, segments: Sequence[str | None], longest: int, embed: Embed, foreign: bool = False) -> Guide:
     """Compare the units of a continuous translation with a segmented translation.
 
     Parameters
@@ -77,6 +77,8 @@ def guide(prose: Units, segments: Sequence[str | None], longest: int, embed: Emb
         Maximum number of units that translate one segment.
     embed
         Maps texts to unit vectors, shape (texts, dimensions).
+    foreign
+        Whether `segments` are in another language. Meaning then counts alone, since the wordings cannot be compared.
     """
     present = np.array([has_words(segment) for segment in segments])
     pieces = [
@@ -89,9 +91,11 @@ def guide(prose: Units, segments: Sequence[str | None], longest: int, embed: Emb
     lengths = np.diff(prose.ends)
     vectors = np.asarray(embed([*prose.texts, *texts]), dtype=np.float64)
     unit_vectors, sentence_vectors = vectors[: len(prose.texts)], vectors[len(prose.texts) :]
+    if foreign:
+        unit_vectors, sentence_vectors = _centered(unit_vectors), _centered(sentence_vectors)
     # Weights are square roots of lengths: a long text has more content than a short one, but repeats part of it.
     unit_weights, sentence_weights = np.sqrt(lengths)[:, None], np.sqrt([len(text) for text in texts])[:, None]
-    unit_words, sentence_words = _wording(prose.texts, texts)
+    unit_words, sentence_words = (unit_vectors, sentence_vectors) if foreign else _wording(prose.texts, texts)
     count = len(segments)
     meaning = _space(unit_vectors * unit_weights, sentence_vectors * sentence_weights, owners, count, longest)
     wording = _space(unit_words, sentence_words, owners, count, longest)
@@ -162,6 +166,15 @@ def _stem(word: str) -> str:
     """A word without common English endings; words of other languages mostly stay whole."""
     ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 3), "")
     return word.removesuffix(ending)
+
+
+def _centered(vectors: Matrix) -> Matrix:
+    """Unit vectors of a document's texts without what they have in common.
+
+    Multilingual embedders keep languages apart, and many give any two texts a similarity above 0.7. Slightly less than
+    the mean is subtracted, so that a single text keeps its direction.
+    """
+    return _unit(vectors - vectors.sum(axis=0) / (len(vectors) + 1))
 
 
 def _unit(vectors: Matrix) -> Matrix:

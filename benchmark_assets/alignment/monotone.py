@@ -53,7 +53,13 @@ class Aligned(NamedTuple):
     confidence: float
 
 
-def align(prose: str, guides: Sequence[Sequence[str | None]], passage_ends: Sequence[bool], embed: Embed) -> Aligned:
+def align(
+    prose: str,
+    guides: Sequence[Sequence[str | None]],
+    passage_ends: Sequence[bool],
+    embed: Embed,
+    foreign: bool = False,
+) -> Aligned:
     """Find the segments of a source in a continuous translation of it.
 
     Parameters
@@ -68,6 +74,8 @@ def align(prose: str, guides: Sequence[Sequence[str | None]], passage_ends: Sequ
         Whether each segment is the last one of its passage.
     embed
         Maps texts to unit vectors, shape (texts, dimensions).
+    foreign
+        Whether the guide is the source, in another language. `embed` must then support both languages.
 
     Raises
     ------
@@ -80,6 +88,8 @@ def align(prose: str, guides: Sequence[Sequence[str | None]], passage_ends: Sequ
     if not guides:
         raise ValueError("no guide has a segment of this document")
     expected = _expected(guides)
+    if foreign:  # a Chinese source has a fifth of the characters of its translation
+        expected *= len(prose) / np.nansum(expected)
     guided_segments = np.flatnonzero(~np.isnan(expected))
     parts = units(prose, float(np.nanmean(expected)))
     if not parts.texts:
@@ -88,7 +98,7 @@ def align(prose: str, guides: Sequence[Sequence[str | None]], passage_ends: Sequ
         raise ValueError(f"the translation has {len(parts.texts)} units; at most {MOST_UNITS} can be aligned")
     pace = float(np.clip(parts.ends[-1] / np.nansum(expected), FASTEST, SLOWEST))
     longest = _longest(parts.ends, max(3 * pace * float(np.nanmax(expected)), 300.0))
-    compared_guides = [guide(parts, texts, longest, embed) for texts in guides]
+    compared_guides = [guide(parts, texts, longest, embed, foreign) for texts in guides]
     stretches = _path(parts, compared_guides, expected, pace, passage_ends, longest)
     spans = [
         _trimmed(prose, parts.spans[start][0], parts.spans[end - 1][1]) if end > start else None

@@ -70,13 +70,15 @@ def places(sources: pl.DataFrame, references: pl.DataFrame) -> list[SegmentPlace
 def by_embeddings(prose: str, segments: Sequence[SegmentPlace], embed: Embed) -> Aligned:
     """Align a document offline, with its segmented translations as guides.
 
-    A document without a segmented translation has its source as the guide. Unless the embedder supports both languages,
-    the confidence of such an alignment is low. Raises ValueError like `monotone.align`.
+    A document without a segmented translation has its source as the guide; `embed` must then support both languages.
+    Raises ValueError like `monotone.align`.
     """
     columns = zip(*(segment.guides for segment in segments), strict=True)
     guides = [guide for texts in columns if any(guide := list(texts))]
     ends = [one.passage != other.passage for one, other in pairwise(segments)]
-    return align(prose, guides or [[segment.source for segment in segments]], [*ends, True], embed)
+    if guides:
+        return align(prose, guides, [*ends, True], embed)
+    return align(prose, [[segment.source for segment in segments]], [*ends, True], embed, foreign=True)
 
 
 def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:
@@ -105,6 +107,7 @@ def aligned_rows(
     aligned: Aligned | None,
     extracted: Sequence[Extracted],
     corrections: Mapping[str, str | None],
+    doubt: str | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Combine the results for a document into rows of `alignment`.
 
@@ -118,6 +121,8 @@ def aligned_rows(
         A model's results for the segments that it was asked about.
     corrections
         Manually corrected texts by segment id; null for a segment that the translation lacks.
+    doubt
+        Why the document was not aligned; None if it was.
 
     Returns
     -------
@@ -125,7 +130,7 @@ def aligned_rows(
     `passage` and `error`.
     """
     answers = {result.segment: result for result in extracted}
-    doubt = _doubt(aligned)
+    doubt = doubt or _doubt(aligned)
     rows: list[tuple[object, ...]] = []
     failures: list[tuple[str, str]] = []
     pace = _pace(segments, aligned)

@@ -4,6 +4,7 @@ Here: checking downloaded files, placing them in the folder, updating the manife
 (sources), HTTP (transfer).
 """
 
+import asyncio
 import fcntl
 import json
 import logging
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
@@ -22,9 +24,8 @@ from resources import whole_files
 from resources.downloads import manifest
 from resources.downloads.hosts import Hosts, Unreachable
 from resources.downloads.manifest import Record
-from resources.downloads.partial import Note, Partial
 from resources.downloads.sources import Wanted
-from resources.downloads.transfer import transfer
+from resources.downloads.transfer import Received, Transfer
 from resources.errors import BadInput
 from resources.frozen import Frozen
 
@@ -66,17 +67,23 @@ class Downloads(Frozen):
         Seconds between two requests to the same host, at least 0; doubled with each retry of a file.
     timeout
         Seconds to wait for a connection, and for each further chunk of a response.
+    deadline
+        Seconds for a whole file, with all retries and with pauses that the host asks for. A host that misses it gets no
+        further requests in this download.
+    most_bytes
+        Size limit of a file. The largest text of any source has a tenth of the default.
     """
 
     user_agent: str = USER_AGENT
     pause: float = 1.0
     timeout: float = 30.0
+    deadline: float = 300.0
+    most_bytes: int = 50 * 2**20
 
     def fetch(self, files: Sequence[Wanted], into: Path) -> Result:
         """Download new and changed files, one after the other; a failed file does not stop the rest.
 
-        Waits while another process downloads into the folder. If the process is killed, finished files are kept, and
-        the next call continues a partial file.
+        Waits while another process downloads into the folder. If the process is killed, finished files are kept.
 
         Parameters
         ----------
@@ -86,26 +93,27 @@ class Downloads(Frozen):
         Returns
         -------
         The files, and a fault for each failed file. A file fails if its path or URL is invalid, the source lacks it or
-        sends something else, the local file was edited, the digest is not the expected one, the server does not respond
+        sends something else, the local file was edited, the digest is not the expected one, the server does not send it
         and there is no local file, or the disk is full or not writable.
 
         Raises
         ------
         BadInput
-            If the manifest cannot be read, or one path is requested with different URLs or digests. Nothing is then
-            downloaded.
+            If the manifest cannot be read. Nothing is then downloaded.
         """
-        _check_distinct(files)
+        with _alone(into.absolute()) as folder:
+            return asyncio.run(self._fetch(files, folder))
+
+    async def _fetch(self, files: Sequence[Wanted], folder: Path) -> Result:
         fetched, faults, reasons = [], [], Counter[str]()
-        headers = {
-            "user-agent": self.user_agent,
-            "accept-encoding": "identity",
-        }  # lengths and ranges then refer to the file
-        with _alone(into.absolute()) as folder, httpx.Client(headers=headers, timeout=self.timeout) as client:
+        # Without compression, the size limit applies to what is received.
+        headers = {"user-agent": self.user_agent, "accept-encoding": "identity"}
+        async with httpx.AsyncClient(headers=headers, timeout=self.timeout) as client:
             records, hosts = manifest.read(folder), Hosts(self.pause)
+            transfer = Transfer(client, hosts, self.deadline, self.most_bytes)
             for file in files:
                 try:
-                    fetched.append(_obtain(client, file, folder, records, hosts, reasons))
+                    fetched.append(await _obtain(transfer, file, folder, records, reasons))
                 except BadInput as fault:
                     faults.append(fault)
                 except OSError as error:
@@ -135,41 +143,42 @@ def _alone(folder: Path) -> Iterator[Path]:
         os.close(lock)
 
 
-def _obtain(
-    client: httpx.Client, file: Wanted, folder: Path, records: dict[str, Record], hosts: Hosts, reasons: Counter[str]
+async def _obtain(
+    transfer: Transfer, file: Wanted, folder: Path, records: dict[str, Record], reasons: Counter[str]
 ) -> Fetched:
     """Download a file if it is new or changed, and update its record in `records` and in the manifest.
 
     If the server is unreachable, keep the local file and count the reason in `reasons`.
     """
     _check_wanted(file)
-    place, partial = folder / file.path, Partial(folder, file.path)
-    local = _local_record(place, records.get(file.path), partial)
+    place = folder / file.path
+    local = _local_record(place, records.get(file.path))
     try:
-        result = transfer(client, file, partial, local, hosts)
-        record = result if isinstance(result, Record) else _accepted(file, partial, result, local)
-        _check_digest(file, record)
+        result = local if local and _is_final(file, local) else await transfer.receive(file, local)
     except Unreachable as error:
         if local is None:
             raise file.fault(f"cannot be fetched ({error})", "fetch again later") from error
         _check_digest(file, local)
         reasons[str(error)] += 1
         return Fetched(place, "kept", local)
-    except BadInput:
-        partial.discard()
-        raise
+    record = result if isinstance(result, Record) else _accepted(file, result, local)
+    _check_digest(file, record)
     record = record.model_copy(update={"text": file.text, "licence": file.licence, "restricted": file.restricted})
     same = local is not None and local.sha256 == record.sha256
-    if not same:
-        partial.finish(record, place)
+    if isinstance(result, Received) and not same:
+        manifest.place(folder, record, result.body)
     if records.get(file.path) != record:
         records[file.path] = record
         manifest.write(folder, records)
-    partial.discard()
     return Fetched(place, "unchanged" if same else "changed" if local else "new", record)
 
 
-def _local_record(place: Path, record: Record | None, partial: Partial) -> Record | None:
+def _is_final(file: Wanted, local: Record) -> bool:
+    """Whether the local file is the version that the description names, so that the server need not be asked."""
+    return local.sha256 == file.sha256 if file.sha256 else bool(file.commit) and local.url == file.url
+
+
+def _local_record(place: Path, record: Record | None) -> Record | None:
     """The record of the local file; None if there is no local file.
 
     Raises
@@ -179,11 +188,8 @@ def _local_record(place: Path, record: Record | None, partial: Partial) -> Recor
     """
     if not place.exists():
         return None
-    digest = whole_files.sha256(place)
-    note = partial.note()
-    for candidate in (record, note.finished if note else None):  # a kill may have come before the manifest was written
-        if candidate is not None and candidate.sha256 == digest:
-            return candidate
+    if record is not None and record.sha256 == whole_files.sha256(place):
+        return record
     raise BadInput(
         place, record.text if record else "",
         "was edited or damaged after it was downloaded" if record else "was not downloaded by this program",
@@ -191,26 +197,27 @@ def _local_record(place: Path, record: Record | None, partial: Partial) -> Recor
     )  # fmt: skip
 
 
-def _accepted(file: Wanted, partial: Partial, note: Note, local: Record | None) -> Record:
-    """Make the record of the downloaded bytes. If the content has not changed, `fetched_at` stays as it was.
+def _accepted(file: Wanted, received: Received, local: Record | None) -> Record:
+    """Make the record of a received file. If the content has not changed, `fetched_at` stays as it was.
 
     Raises
     ------
     BadInput
         If the file is empty, or should be JSON and is not.
     """
-    if not partial.size:
+    body = received.body
+    if not body:
         raise file.fault("the file is empty", "open the URL in a browser; correct `base`")
     if file.path.endswith(".json"):
         try:
-            json.loads(partial.bytes.read_bytes())
+            json.loads(body)
         except (ValueError, RecursionError) as error:
             raise file.fault("the response is not JSON", "open the URL in a browser; correct `base`") from error
-    digest = whole_files.sha256(partial.bytes)
+    digest = sha256(body).hexdigest()
     same = local is not None and local.sha256 == digest
     return Record(
-        path=file.path, text=file.text, url=file.url, sha256=digest, bytes=partial.size,
-        etag=note.etag, last_modified=note.last_modified,
+        path=file.path, text=file.text, url=file.url, commit=file.commit, sha256=digest, bytes=len(body),
+        etag=received.etag, last_modified=received.last_modified,
         fetched_at=local.fetched_at if local and same else datetime.now(UTC),
         licence=file.licence, restricted=file.restricted,
     )  # fmt: skip
@@ -234,12 +241,3 @@ def _check_wanted(file: Wanted) -> None:
         raise file.fault(f"is not a URL ({error})", "correct `base` or `path`") from error
     if url.scheme not in ("http", "https") or not url.host:
         raise file.fault("is not a URL with http or https", "correct `base` or `path`")
-
-
-def _check_distinct(files: Sequence[Wanted]) -> None:
-    by_path: dict[str, Wanted] = {}
-    for file in files:
-        first = by_path.setdefault(file.path, file)
-        if (first.url, first.sha256) != (file.url, file.sha256):
-            problem = f"is requested twice, with different URLs or digests: {first.url} and {file.url}"
-            raise BadInput(file.path, file.text, problem, "keep one")

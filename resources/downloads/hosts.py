@@ -3,12 +3,10 @@
 Here: when a host may receive a request. Not here: requests and responses (transfer).
 """
 
+import asyncio
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-LONGEST_WAIT = 300.0
-"""Longest `Retry-After` obeyed, in seconds. A host that asks for more gets no further requests in this download."""
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 
 class Unreachable(Exception):  # noqa: N818 - a state of the server
@@ -16,21 +14,15 @@ class Unreachable(Exception):  # noqa: N818 - a state of the server
 
 
 class Hosts:
-    """Tracks when each host may receive its next request. Not thread-safe.
-
-    Parameters
-    ----------
-    pause
-        Seconds between the end of one request to a host and the start of the next.
-    """
+    """Tracks when each host may receive its next request: `pause` seconds after the end of the last one, or later."""
 
     def __init__(self, pause: float) -> None:
         self.pause = pause
         self._open_at: dict[str, float] = {}
         self._closed: dict[str, str] = {}
 
-    @contextmanager
-    def turn(self, host: str) -> Iterator[None]:
+    @asynccontextmanager
+    async def turn(self, host: str) -> AsyncIterator[None]:
         """Wait until a request to the host is allowed. The caller makes the request within the block.
 
         Raises
@@ -40,7 +32,7 @@ class Hosts:
         """
         if host in self._closed:
             raise Unreachable(self._closed[host])
-        time.sleep(max(0.0, self._open_at.get(host, 0.0) - time.monotonic()))
+        await asyncio.sleep(max(0.0, self._open_at.get(host, 0.0) - time.monotonic()))
         try:
             yield
         finally:
@@ -49,18 +41,6 @@ class Hosts:
     def hold(self, host: str, seconds: float) -> None:
         """Allow no request to the host for this many seconds. A longer hold already in effect stays."""
         self._open_at[host] = max(self._open_at.get(host, 0.0), time.monotonic() + seconds)
-
-    def obey(self, host: str, seconds: float) -> None:
-        """Allow no request to the host for `seconds`, the pause that the host asked for.
-
-        Raises
-        ------
-        Unreachable
-            If `seconds` exceeds `LONGEST_WAIT`. The host is then closed.
-        """
-        if seconds > LONGEST_WAIT:
-            raise self.close(host, f"{host} asks for a pause of {seconds:.0f} s")
-        self.hold(host, seconds)
 
     def close(self, host: str, reason: str) -> Unreachable:
         """Allow no further requests to the host; return the exception to raise."""

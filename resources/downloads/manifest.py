@@ -1,8 +1,12 @@
 """The manifest of a download folder: origin, digest and licence of each file.
 
 The manifest is one JSON array, sorted by path and rewritten as a whole. Not here: locking (downloads).
+
+A downloaded file and its record are two files, and a process may be killed between the two writes. The record is
+therefore written to `_PLACING` first, and added by the next `read` if the file is in its place.
 """
 
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -15,12 +19,15 @@ from resources.frozen import Frozen
 NAME = "downloads.json"
 """File name, not in `.jsonl`: a reader of corpora in JSON lines would take the records for passages."""
 
+_PLACING = ".downloads/placing.json"
+
 
 class Record(Frozen):
     """A downloaded file.
 
-    `path` is relative to the folder. `url` is the URL before redirects. `fetched_at` is the time of the first download
-    of this content. `etag` and `last_modified` are the server's headers, unchanged.
+    `path` is relative to the folder. `url` is the URL before redirects. `commit` is the commit that the description
+    names, '' for a branch or a site without commits: the version is then known by `sha256`, `etag` and `last_modified`
+    (the server's headers, unchanged). `fetched_at` is the time of the first download of this content.
     """
 
     path: str
@@ -33,6 +40,7 @@ class Record(Frozen):
     fetched_at: datetime
     licence: str
     restricted: bool
+    commit: str = ""
 
 
 _RECORDS = TypeAdapter(list[Record])
@@ -50,7 +58,7 @@ def read(folder: Path) -> dict[str, Record]:
     try:
         records = _RECORDS.validate_json(place.read_bytes())
     except FileNotFoundError:
-        return {}
+        records = []
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
@@ -58,10 +66,23 @@ def read(folder: Path) -> dict[str, Record]:
             place, key, f"is not a manifest of downloads ({first['msg'].lower()})",
             "restore it, or move the folder away and run `variorum download`",
         ) from error  # fmt: skip
-    return {record.path: record for record in records}
+    by_path = {record.path: record for record in records}
+    with suppress(FileNotFoundError, ValidationError):
+        placing = Record.model_validate_json((folder / _PLACING).read_bytes())
+        if whole_files.sha256(folder / placing.path) == placing.sha256:
+            by_path[placing.path] = placing
+            write(folder, by_path)
+    return by_path
+
+
+def place(folder: Path, record: Record, body: bytes) -> None:
+    """Write a file below the folder. The caller then writes the manifest with its record."""
+    whole_files.write(folder / _PLACING, record.model_dump_json())
+    whole_files.write(folder / record.path, body)
 
 
 def write(folder: Path, records: dict[str, Record]) -> None:
     """Replace the manifest with these records."""
     rows = [records[path] for path in sorted(records)]
     whole_files.write(folder / NAME, _RECORDS.dump_json(rows, indent=1).decode())
+    (folder / _PLACING).unlink(missing_ok=True)

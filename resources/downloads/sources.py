@@ -1,7 +1,8 @@
 """Public sources of texts: the URLs of each text, and the licence of each source.
 
-Here: one rule per source, which maps a text's uid to its files. Not here: HTTP (transfer), the folder (downloads).
-To add a source, write a function from a uid to paths and register it in `SOURCES`.
+Here: one rule per source, which maps a text's uid to its files; the source `github`, whose files are listed by path.
+Not here: HTTP (transfer), the folder (downloads). To add a source, write a function from a uid to paths and register it
+in `SOURCES`.
 """
 
 import re
@@ -9,8 +10,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Annotated
+from urllib.parse import quote
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from resources.errors import BadInput
 from resources.frozen import Frozen
@@ -29,7 +32,7 @@ _CHAPTERS = (
 
 
 class Download(Frozen):
-    """Texts to download from a source, as listed in a corpus description.
+    """Texts to download from a source, or files from a repository on GitHub, as listed in a corpus description.
 
     Parameters
     ----------
@@ -38,8 +41,15 @@ class Download(Frozen):
     texts
         Uids, which are the ids of the corpus's documents: `mn1`, `sn12.2`, `dhp1-20`. A uid with a dash names one file
         with several texts; the file is not split.
+    repository, files, licence, restricted
+        For the source `github` only: `owner/name`, paths in the repository, and the terms of these files.
+    commit
+        Full hash of the commit whose files are downloaded; required for `github`. A source on GitHub has a branch as
+        default. A branch moves: then only the manifest says which version was found, by its SHA-256.
+    sha256
+        Expected digests by path at the source. A file with another digest is refused.
     base
-        URL of a mirror with the same paths; by default the source itself.
+        URL of a mirror with the same paths; by default the source itself. `{repository}` and `{commit}` are replaced.
     path
         Path of a text below the base. Give it if the source's rule is wrong, for instance for a text numbered otherwise
         there. `{uid}` is replaced by the uid, `{folder}` by its collection and book (`mn`, `sn/sn12`, `kn/dhp`). Do not
@@ -47,16 +57,35 @@ class Download(Frozen):
     """
 
     source: str
-    texts: tuple[str, ...] = Field(min_length=1)
+    texts: tuple[str, ...] = ()
+    repository: str = Field(default="", pattern=r"^([\w-][\w.-]*/[\w-][\w.-]*)?$")
+    files: tuple[str, ...] = ()
+    licence: str = ""
+    restricted: bool = False
+    commit: str = Field(default="", pattern="^([0-9a-f]{40})?$")
+    sha256: dict[str, Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = Field(default={})
     base: str = ""
     path: str = ""
+
+    @model_validator(mode="after")
+    def _complete(self) -> "Download":
+        if self.source == "github":
+            if not (self.repository and self.commit and self.files and self.licence):
+                raise ValueError("source github needs `repository`, `commit`, `files` and `licence`")
+            if self.texts or self.path:
+                raise ValueError("`texts` and `path` are not for source github: list its `files`")
+        elif self.repository or self.files or self.licence or self.restricted:
+            raise ValueError("`repository`, `files`, `licence` and `restricted` are for source github only")
+        elif not self.texts:
+            raise ValueError("`texts` lists no text")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A file to download: uid of its text, URL, path below the download folder, and licence.
+    """A file to download: uid or path of its text, URL, path below the download folder, and licence.
 
-    `sha256` is the expected digest; '' accepts any.
+    `commit` is the commit in the URL, '' if it has none. `sha256` is the expected digest; '' accepts any.
     """
 
     text: str
@@ -64,6 +93,7 @@ class Wanted:
     path: str
     licence: str
     restricted: bool
+    commit: str = ""
     sha256: str = ""
 
     def fault(self, problem: str, remedy: str) -> BadInput:
@@ -73,19 +103,25 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A publisher of texts. `paths` maps a uid to the paths of its files below `base`: none if no rule applies."""
+    """A publisher of texts. `paths` maps a uid to the paths of its files below `base`: none if no rule applies.
+
+    `repository` and `branch` take the places of `{repository}` and `{commit}` if the description names none.
+    """
 
     base: str
     paths: Callable[[str], tuple[str, ...]]
     licence: str
     restricted: bool
+    repository: str = ""
+    branch: str = ""
 
 
 def wanted(downloads: Sequence[Download], where: object) -> list[Wanted]:
     """List the files to download for a corpus description, in its order, without duplicates.
 
     A file keeps its folder below the base, and its name if the name begins with the uid (`mn1_root-pli-ms.json`).
-    Otherwise it is named after the uid (`suttas/MN/mn1.html`), because readers look for the uid.
+    Otherwise it is named after the uid (`suttas/MN/mn1.html`), because readers look for the uid. A file of a repository
+    keeps its path there.
 
     Parameters
     ----------
@@ -95,7 +131,8 @@ def wanted(downloads: Sequence[Download], where: object) -> list[Wanted]:
     Raises
     ------
     BadInput
-        For an unknown source, an invalid base URL, a uid without a rule, or a path with two URLs.
+        For an unknown source, an invalid base URL, a commit that the base has no place for, a uid without a rule, a
+        digest of no file, or a path with two URLs.
     """
     files: dict[str, Wanted] = {}
     for number, download in enumerate(downloads):
@@ -103,26 +140,52 @@ def wanted(downloads: Sequence[Download], where: object) -> list[Wanted]:
         source = SOURCES.get(download.source)
         if source is None:
             raise BadInput(where, f"{key}.source", f"no such source: {download.source!r}", f"use one of {[*SOURCES]}")
-        base = download.base or source.base
-        if not re.match(r"https?://[^/]", base):
-            raise BadInput(
-                where, f"{key}.base", f"{base!r} is not a URL", "give a URL such as https://example.org/texts"
-            )
-        for uid in download.texts:
-            paths = _templated(download.path, uid) if download.path else source.paths(uid)
-            if not paths:
-                raise BadInput(
-                    where, f"{key}.texts", f"no rule gives the path of {uid!r} at {download.source}",
-                    "correct the uid, or give its `path`",
-                )  # fmt: skip
-            for path in paths:
-                file = Wanted(uid, f"{base.rstrip('/')}/{path}", _place(path, uid), source.licence, source.restricted)
-                first = files.setdefault(file.path, file)
-                if first.url != file.url:
-                    raise BadInput(
-                        where, f"{key}.texts", f"{file.path} has two URLs: {first.url} and {file.url}", "keep one"
-                    )
+        base = _base(download, source, where, key)
+        paths = _paths(download, source, where, key)
+        for unknown in download.sha256.keys() - {path for path, _ in paths}:
+            problem = f"{unknown!r} is none of the paths of this download"
+            raise BadInput(where, f"{key}.sha256", problem, f"use paths such as {paths[0][0]!r}")
+        for path, uid in paths:
+            file = Wanted(
+                uid, f"{base}/{path if download.texts else quote(path)}", _place(path, uid),
+                download.licence or source.licence, download.restricted or source.restricted,
+                download.commit, download.sha256.get(path, ""),
+            )  # fmt: skip
+            first = files.setdefault(file.path, file)
+            if (first.url, first.sha256) != (file.url, file.sha256):
+                problem = f"{file.path} has two URLs or digests: {first.url} and {file.url}"
+                raise BadInput(where, f"{key}.texts", problem, "keep one")
     return list(files.values())
+
+
+def _base(download: Download, source: Source, where: object, key: str) -> str:
+    """The URL that paths are appended to, without a slash at its end."""
+    base = download.base or source.base
+    if not re.match(r"https?://[^/]", base):
+        raise BadInput(where, f"{key}.base", f"{base!r} is not a URL", "give a URL such as https://example.org/texts")
+    if download.commit and "{commit}" not in base:
+        problem = f"{base} has no place for a commit"
+        raise BadInput(where, f"{key}.commit", problem, "write `{commit}` where the mirror's URL has it, or drop it")
+    base = base.replace("{repository}", download.repository or source.repository)
+    return base.replace("{commit}", download.commit or source.branch).rstrip("/")
+
+
+def _paths(download: Download, source: Source, where: object, key: str) -> list[tuple[str, str]]:
+    """The paths of a download's files below the base, each with the uid of its text; a file of GitHub is its own uid.
+
+    Raises
+    ------
+    BadInput
+        For a uid without a rule.
+    """
+    paths = [(path, path) for path in download.files]
+    for uid in download.texts:
+        of_text = _templated(download.path, uid) if download.path else source.paths(uid)
+        if not of_text:
+            problem = f"no rule gives the path of {uid!r} at {download.source}"
+            raise BadInput(where, f"{key}.texts", problem, "correct the uid, or give its `path`")
+        paths += [(path, uid) for path in of_text]
+    return paths
 
 
 def _bilara(uid: str) -> tuple[str, ...]:
@@ -164,21 +227,20 @@ def _dhammatalks(uid: str) -> tuple[str, ...]:
     return (f"suttas/KN/Dhp/Ch{chapter:02}.html",) if (chapter := _chapter(uid)) else ()
 
 
+_GITHUB = "https://raw.githubusercontent.com/{repository}/{commit}/"
+
 SOURCES = {
-    "suttacentral": Source(
-        "https://raw.githubusercontent.com/suttacentral/bilara-data/published/", _bilara, "CC0-1.0", restricted=False
-    ),
-    "suttacentral-legacy": Source(
-        "https://raw.githubusercontent.com/suttacentral/sc-data/main/", _legacy, "CC BY-NC-ND 3.0", restricted=True
-    ),
-    "dhammatalks": Source("https://www.dhammatalks.org/", _dhammatalks, "CC BY-NC 4.0", restricted=True),
+    "suttacentral": Source(_GITHUB, _bilara, "CC0-1.0", False, "suttacentral/bilara-data", "published"),
+    "suttacentral-legacy": Source(_GITHUB, _legacy, "CC BY-NC-ND 3.0", True, "suttacentral/sc-data", "main"),
+    "dhammatalks": Source("https://www.dhammatalks.org/", _dhammatalks, "CC BY-NC 4.0", True),
+    "github": Source(_GITHUB, lambda _: (), "", False),
 }
 
 
 def _place(path: str, uid: str) -> str:
     """Path of a text's file below the download folder, given its path at the source."""
     source_path = PurePosixPath(path)
-    named = source_path.name.startswith((f"{uid}.", f"{uid}_"))
+    named = uid == path or source_path.name.startswith((f"{uid}.", f"{uid}_"))
     return str(source_path if named else source_path.with_name(f"{uid}{source_path.suffix}"))
 
 

@@ -220,9 +220,10 @@ class Registry(Frozen):
     """The content of the registry's file.
 
     `models` are on trial, `judges` judge their outputs, `aligners` align continuous translations with the source.
-    `embedder` is the name of the embedder for scoring. `encoders` are fine-tuned as baselines for classification tasks.
-    `families` maps models with imported outputs to their families. `schedule` is the cron expression (UTC) for the
-    materialization of stale partitions.
+    `embedder` is the name of the embedder for scoring, `multilingual` that of the embedder that aligns a translation
+    with its source where no segmented translation guides the alignment; '' for none. `encoders` are fine-tuned as
+    baselines for classification tasks. `families` maps models with imported outputs to their families. `schedule` is
+    the cron expression (UTC) for the materialization of stale partitions.
     """
 
     endpoints: dict[str, Endpoint] = Field({})
@@ -232,6 +233,7 @@ class Registry(Frozen):
     families: dict[str, str] = Field({})
     embedders: dict[str, EmbedderEntry] = Field({})
     embedder: str
+    multilingual: str = ""
     encoders: dict[str, EncoderEntry] = Field({})
     comet: CometEntry = CometEntry()
     budget: Budget = Budget()
@@ -259,7 +261,14 @@ class Registry(Frozen):
 
     def chosen_embedder(self) -> Embedder:
         """Make the embedder for scoring."""
-        entry = self.embedders[self.embedder]
+        return self._embedder(self.embedder)
+
+    def multilingual_embedder(self) -> Embedder | None:
+        """Make the embedder that compares a translation with its source; None if the registry names none."""
+        return self._embedder(self.multilingual) if self.multilingual else None
+
+    def _embedder(self, name: str) -> Embedder:
+        entry = self.embedders[name]
         if entry.endpoint is None:
             return SentenceTransformerEmbedder(model=entry.model)
         endpoint = self.endpoints[entry.endpoint]
@@ -310,8 +319,9 @@ def load(path: Path) -> Registry:
         if name in BASELINES:
             raise BadInput(path, f"encoders.{name}", "is the name of another baseline", "rename it")
         check_key(name, "encoder", path)
-    if registry.embedder not in registry.embedders:
-        raise BadInput(path, "embedder", f"{registry.embedder!r} is not one of `embedders`", "name one of them")
+    for key, name in (("embedder", registry.embedder), ("multilingual", registry.multilingual)):
+        if name not in registry.embedders and (name or key == "embedder"):
+            raise BadInput(path, key, f"{name!r} is not one of `embedders`", "name one of them")
     return _absolute(registry, path.resolve().parent)
 
 

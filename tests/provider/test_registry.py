@@ -52,6 +52,7 @@ def test_the_shipped_registry_is_sound_and_its_recording_is_there(monkeypatch: p
         recording = registry.model(name).endpoint.recording
         assert recording is None or recording.is_file()
     assert isinstance(registry.chosen_embedder(), SentenceTransformerEmbedder)
+    assert registry.multilingual_embedder() is None
     assert registry.budget.run is not None
 
 
@@ -79,6 +80,7 @@ def test_another_file_can_be_named_in_the_environment(tmp_path: Path, monkeypatc
         ({"aligners": {"one": ONE}}, "aligners.one", "defined in `models`", "rename one of them"),
         ({"aligners": {"two": ONE}}, "aligners.two", "defined in `judges`", "rename one of them"),
         ({"embedder": "maxilm"}, "embedder", "'maxilm'", "name one of them"),
+        ({"multilingual": "labse"}, "multilingual", "'labse'", "name one of them"),
         ({"embedders": {"minilm": {"endpoint": "nowhere", "model": "m"}}}, "embedders.minilm", "endpoint", "give both"),
         ({"embedders": {"minilm": {"endpoint": "server"}}}, "embedders.minilm", "`model`", "give both"),
     ],

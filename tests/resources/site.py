@@ -1,6 +1,5 @@
 """A real web server on this machine with the layouts of the sources, that answers as a test tells it to."""
 
-import re
 import socket
 import ssl
 import time
@@ -22,7 +21,6 @@ class Page:
     kind: str = "text/plain; charset=utf-8"
     etag: str | None = None
     last_modified: str = ""
-    ranges: bool = True
 
     @property
     def tag(self) -> str:
@@ -87,7 +85,7 @@ class Handler(BaseHTTPRequestHandler):
         answer(self)
 
     def publish(self, most: int | None = None) -> None:
-        """Answer as the page, the conditions and the range say; break off after `most` bytes of the body."""
+        """Answer as the page and the conditions say; break off after `most` bytes of the body."""
         page = self.site.pages.get(self.path)
         if page is None:
             self.reply(404, b"no such page", {"content-type": "text/plain"})
@@ -95,28 +93,14 @@ class Handler(BaseHTTPRequestHandler):
         said = {"etag": page.tag, "last-modified": page.last_modified, "content-type": page.kind}
         if self.is_current(page):
             self.reply(304, b"", said)
-            return
-        first = self.first(page)
-        if first is None:
-            self.reply(200, page.body, said, most)
-        elif first >= len(page.body):
-            self.reply(416, b"", {"content-range": f"bytes */{len(page.body)}"})
         else:
-            end = len(page.body)
-            part = {"content-range": f"bytes {first}-{end - 1}/{end}"}
-            self.reply(206, page.body[first:], said | part, most)
+            self.reply(200, page.body, said, most)
 
     def is_current(self, page: Page) -> bool:
         tag = self.headers["if-none-match"]
         if tag is not None:
             return tag == page.tag
         return bool(page.last_modified) and self.headers["if-modified-since"] == page.last_modified
-
-    def first(self, page: Page) -> int | None:
-        asked = re.fullmatch(r"bytes=(\d+)-", self.headers["range"] or "")
-        if not asked or not page.ranges or self.headers["if-range"] not in (None, page.tag, page.last_modified):
-            return None
-        return int(asked[1])
 
     def reply(self, status: int, body: bytes, headers: dict[str, str], most: int | None = None) -> None:
         self.send_response(status)
@@ -163,16 +147,18 @@ def silence(handler: Handler) -> None:
     handler.hang_up()
 
 
-def unannounced(handler: Handler) -> None:
-    """Send 60 MB without having said how much it will be."""
-    handler.send_response(200)
-    handler.send_header("connection", "close")
-    handler.end_headers()
-    block = bytes(2**20)
-    with suppress(OSError):  # the other side has had enough
-        for _ in range(60):
-            handler.wfile.write(block)
-    handler.close_connection = True
+def endless(start: bytes, block: bytes, pause: float) -> Answer:
+    """Send the start of a response, and then blocks with pauses between them, as long as the other side listens."""
+
+    def answer(handler: Handler) -> None:
+        with suppress(OSError):  # the other side has had enough
+            handler.wfile.write(start)
+            while True:
+                handler.wfile.write(block)
+                time.sleep(pause)
+        handler.close_connection = True
+
+    return answer
 
 
 def stall(most: int, reached: Event, release: Event) -> Answer:

@@ -8,14 +8,16 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event
+from time import monotonic
 from typing import Any
 
+import dagster as dg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,27 +25,57 @@ from hypothesis import strategies as st
 from benchmark_assets.corpus.description import load
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers import read
+from benchmark_assets.corpus.registry import register
+from benchmark_assets.definitions import build_definitions
 from resources.downloads import manifest
 from resources.downloads.downloads import USER_AGENT, Downloads, Fetched, Result
-from resources.downloads.partial import MOST_BYTES, Partial
 from resources.downloads.sources import SOURCES, Download, Wanted, wanted
 from resources.downloads.transfer import ATTEMPTS, REDIRECTS
 from resources.errors import BadInput
 from resources.home import PROJECT
-from tests.resources.site import Answer, Handler, Page, Site, cut, serve, silence, stall, status, unannounced
+from resources.warehouse import Warehouse
+from tests.resources.site import Answer, Page, Site, cut, endless, serve, silence, stall, status
+from tests.support import run
 
 TEXT = '{"mn1:1.1": "Mus sub mensa sedet."}'
 LATER = '{"mn1:1.1": "Mus sub lecto sedet."}'
 
 
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate of this machine, with its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl to make a certificate with")
+    place = tmp_path_factory.mktemp("certificate") / "site.pem"
+    command = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+    names = ["-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]
+    subprocess.run(
+        ["openssl", *command.split(), *names, "-keyout", place, "-out", place.with_suffix(".crt")],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    with place.open("ab") as file:
+        file.write(place.with_suffix(".crt").read_bytes())
+    return place
+
+
 @pytest.fixture(autouse=True)
-def direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No proxy stands between the tests and their servers."""
+def direct(monkeypatch: pytest.MonkeyPatch, certificate: Path) -> None:
+    """No proxy stands between the tests and their servers; their certificate is the only one that clients trust."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate.with_suffix(".crt")))
 
 
 @pytest.fixture
 def site() -> Iterator[Site]:
+    with serve() as each:
+        yield each
+
+
+@pytest.fixture(scope="session")
+def shared_site() -> Iterator[Site]:
     with serve() as each:
         yield each
 
@@ -107,62 +139,39 @@ def assert_true_to_manifest(folder: Path) -> None:
 
 # Which file a text has where
 
+RULES = ["suttacentral", "suttacentral-legacy", "dhammatalks"]
+
+
+BILARA = [("mn1", "mn"), ("dn34", "dn"), ("sn12.93-213", "sn/sn12"), ("an1.1-10", "an/an1"), ("dhp383-423", "kn/dhp")]
+
 
 @pytest.mark.parametrize(
     ("source", "uid", "paths"),
     [
-        ("suttacentral", "mn1", ["mn/mn1"]),
-        ("suttacentral", "dn34", ["dn/dn34"]),
-        ("suttacentral", "sn12.2", ["sn/sn12/sn12.2"]),
-        ("suttacentral", "an10.13", ["an/an10/an10.13"]),
-        ("suttacentral", "an1.1-10", ["an/an1/an1.1-10"]),
-        ("suttacentral", "sn12.93-213", ["sn/sn12/sn12.93-213"]),
-        ("suttacentral", "dhp1-20", ["kn/dhp/dhp1-20"]),
-        ("suttacentral", "dhp383-423", ["kn/dhp/dhp383-423"]),
+        *(
+            ("suttacentral", uid, [f"root/pli/ms/sutta/{folder}/{uid}_root-pli-ms.json",
+                                   f"translation/en/sujato/sutta/{folder}/{uid}_translation-en-sujato.json"])
+            for uid, folder in BILARA
+        ),
+        ("suttacentral-legacy", "mn1", ["html_text/en/pli/sutta/mn/mn1.html"]),
+        ("suttacentral-legacy", "sn12.72-81", ["html_text/en/pli/sutta/sn/sn12/sn12.72-81.html"]),
+        ("dhammatalks", "mn118", ["suttas/MN/MN118.html"]),
+        ("dhammatalks", "dn1", ["suttas/DN/DN01.html"]),
+        ("dhammatalks", "an10.13", ["suttas/AN/AN10_13.html"]),
+        ("dhammatalks", "dhp116-128", ["suttas/KN/Dhp/Ch09.html"]),
     ],
-)
-def test_a_segmented_text_has_two_files_below_the_root_and_the_translator(
-    source: str, uid: str, paths: list[str]
-) -> None:
-    (path,) = paths
-    assert SOURCES[source].paths(uid) == (
-        f"root/pli/ms/sutta/{path}_root-pli-ms.json",
-        f"translation/en/sujato/sutta/{path}_translation-en-sujato.json",
-    )
-
-
-@pytest.mark.parametrize(
-    ("source", "uid", "path"),
-    [
-        ("suttacentral-legacy", "mn1", "html_text/en/pli/sutta/mn/mn1.html"),
-        ("suttacentral-legacy", "sn12.2", "html_text/en/pli/sutta/sn/sn12/sn12.2.html"),
-        ("suttacentral-legacy", "sn12.72-81", "html_text/en/pli/sutta/sn/sn12/sn12.72-81.html"),
-        ("suttacentral-legacy", "an10.13", "html_text/en/pli/sutta/an/an10/an10.13.html"),
-        ("dhammatalks", "mn1", "suttas/MN/MN1.html"),
-        ("dhammatalks", "mn118", "suttas/MN/MN118.html"),
-        ("dhammatalks", "dn1", "suttas/DN/DN01.html"),
-        ("dhammatalks", "dn16", "suttas/DN/DN16.html"),
-        ("dhammatalks", "an10.13", "suttas/AN/AN10_13.html"),
-        ("dhammatalks", "sn12.2", "suttas/SN/SN12_2.html"),
-        ("dhammatalks", "dhp1-20", "suttas/KN/Dhp/Ch01.html"),
-        ("dhammatalks", "dhp116-128", "suttas/KN/Dhp/Ch09.html"),
-        ("dhammatalks", "dhp383-423", "suttas/KN/Dhp/Ch26.html"),
-    ],
-)
-def test_a_continuous_text_has_one_file(source: str, uid: str, path: str) -> None:
-    assert SOURCES[source].paths(uid) == (path,)
+)  # fmt: skip
+def test_a_text_has_these_files(source: str, uid: str, paths: list[str]) -> None:
+    assert SOURCES[source].paths(uid) == (*paths,)
 
 
 @pytest.mark.parametrize(
     ("source", "uid"),
     [
-        *(
-            (source, uid)
-            for source in SOURCES
-            for uid in ("", "mn", "mn0", "mn01", "MN1", "mn1.2", "sn12", "sn12.", "x")
-        ),
-        *((source, uid) for source in SOURCES for uid in ("../mn1", "mn1/../..", "mn1\n", "mn١", "snp1.8", "sn1.2-")),
-        *((source, uid) for source in SOURCES for uid in ("dhp1", "dhp1-19", "dhp2-20", "dhp1-32", "dhp383-424")),
+        *((source, "mn1.2") for source in RULES),
+        *(("suttacentral", uid) for uid in ("", "mn", "mn0", "mn01", "MN1", "sn12", "sn12.", "x", "snp1.8", "sn1.2-")),
+        *(("suttacentral", uid) for uid in ("../mn1", "mn1/../..", "mn1\n", "mn١")),
+        *(("suttacentral", uid) for uid in ("dhp1", "dhp1-19", "dhp2-20", "dhp1-32", "dhp383-424")),
         ("dhammatalks", "an1.1-10"),
         ("suttacentral-legacy", "dn1"),
         ("suttacentral-legacy", "dhp1-20"),
@@ -184,21 +193,6 @@ def test_the_chapters_of_the_dhammapada_are_26_and_hold_each_verse_once() -> Non
     }
     assert [*chapters] == [(f"suttas/KN/Dhp/Ch{number:02}.html",) for number in range(1, 27)]
     assert [verse for verses in chapters.values() for verse in verses] == [*range(1, 424)]
-
-
-uids = st.builds(
-    str.__add__, st.sampled_from(["dn", "mn"]), st.integers(1, 152).map(str)
-) | st.builds(
-    "{}{}.{}".format, st.sampled_from(["sn", "an"]), st.integers(1, 60), st.integers(1, 700)
-)  # fmt: skip
-
-
-@given(st.sets(uids, min_size=1, max_size=20), st.sampled_from([*SOURCES]))
-def test_no_two_texts_have_a_file_in_common(texts: set[str], source: str) -> None:
-    with_rule = [text for text in texts if SOURCES[source].paths(text)]
-    files = [path for text in with_rule for path in SOURCES[source].paths(text)]
-    assert len(set(files)) == len(files)
-    assert len(with_rule) == len(texts) or source == "suttacentral-legacy"
 
 
 @pytest.mark.realdata
@@ -232,35 +226,76 @@ def test_what_a_description_asks_for_comes_with_the_terms_of_its_source_each_fil
 
 
 @pytest.mark.parametrize(
-    ("source", "uid", "path", "places"),
+    ("source", "uid", "path", "place"),
     [
-        (
-            "suttacentral", "sn12.2", "",
-            ["root/pli/ms/sutta/sn/sn12/sn12.2_root-pli-ms.json",
-             "translation/en/sujato/sutta/sn/sn12/sn12.2_translation-en-sujato.json"],
-        ),
-        ("suttacentral-legacy", "sn12.2", "", ["html_text/en/pli/sutta/sn/sn12/sn12.2.html"]),
-        ("dhammatalks", "mn1", "", ["suttas/MN/mn1.html"]),
-        ("dhammatalks", "dn1", "", ["suttas/DN/dn1.html"]),
-        ("dhammatalks", "an10.13", "", ["suttas/AN/an10.13.html"]),
-        ("dhammatalks", "dhp1-20", "", ["suttas/KN/Dhp/dhp1-20.html"]),
-        ("dhammatalks", "an3.65", "suttas/AN/AN3_66.html", ["suttas/AN/an3.65.html"]),
-        ("dhammatalks", "an3.6", "suttas/AN/an3.65.html", ["suttas/AN/an3.6.html"]),
+        ("suttacentral-legacy", "sn12.2", "", "html_text/en/pli/sutta/sn/sn12/sn12.2.html"),
+        ("dhammatalks", "dn1", "", "suttas/DN/dn1.html"),
+        ("dhammatalks", "dhp1-20", "", "suttas/KN/Dhp/dhp1-20.html"),
+        ("dhammatalks", "an3.65", "suttas/AN/AN3_66.html", "suttas/AN/an3.65.html"),
+        ("dhammatalks", "an3.6", "suttas/AN/an3.65.html", "suttas/AN/an3.6.html"),
+        ("dhammatalks", "sn12.2", "suttas/{folder}/{uid}.html", "suttas/sn/sn12/sn12.2.html"),
     ],
-)  # fmt: skip
+)
 def test_a_file_goes_into_the_folder_of_its_source_under_a_name_that_readers_find(
-    source: str, uid: str, path: str, places: list[str]
+    source: str, uid: str, path: str, place: str
 ) -> None:
-    files = wanted([Download(source=source, texts=(uid,), path=path)], "corpus.yaml")
-    assert [each.path for each in files] == places
-    assert path == "" or files[0].url == f"https://www.dhammatalks.org/{path}"
+    (each,) = wanted([Download(source=source, texts=(uid,), path=path)], "corpus.yaml")
+    assert each.path == place
+    below = path.replace("{uid}", uid).replace("{folder}", "sn/sn12")
+    assert path == "" or each.url == f"https://www.dhammatalks.org/{below}"
 
 
-def test_a_path_of_the_description_takes_the_place_of_the_rule() -> None:
-    asked = Download(source="suttacentral-legacy", texts=("sn12.2",), path="html/{folder}/bodhi/{uid}.html")
-    (each,) = wanted([asked], "corpus.yaml")
-    assert each.path == "html/sn/sn12/bodhi/sn12.2.html"
-    assert each.url.endswith("/sc-data/main/html/sn/sn12/bodhi/sn12.2.html")
+def test_a_commit_takes_the_place_of_the_branch_and_digests_go_with_their_files() -> None:
+    path = "translation/en/sujato/sutta/mn/mn1_translation-en-sujato.json"
+    asked = Download(source="suttacentral", texts=("mn1",), commit=COMMIT, sha256={path: "0" * 64})
+    root, translation = wanted([asked], "corpus.yaml")
+    assert translation.url == f"https://raw.githubusercontent.com/suttacentral/bilara-data/{COMMIT}/{path}"
+    assert [(each.commit, each.sha256) for each in (root, translation)] == [(COMMIT, ""), (COMMIT, "0" * 64)]
+
+
+def test_files_of_a_repository_keep_their_paths() -> None:
+    terms: dict[str, Any] = {"repository": "mus/codex", "commit": COMMIT, "licence": "CC BY 4.0"}
+    asked = Download(source="github", files=("data/a.xml", "b/#1 100%.txt"), restricted=True, **terms)
+    files = wanted([asked], "corpus.yaml")
+    base = f"https://raw.githubusercontent.com/mus/codex/{COMMIT}"
+    assert [(each.path, each.url) for each in files] == [
+        ("data/a.xml", f"{base}/data/a.xml"), ("b/#1 100%.txt", f"{base}/b/%231%20100%25.txt"),
+    ]  # fmt: skip
+    assert {(each.licence, each.restricted, each.commit) for each in files} == {("CC BY 4.0", True, COMMIT)}
+    mirrored = asked.model_copy(update={"base": "http://mirror.example/{repository}/raw/{commit}/"})
+    assert wanted([mirrored], "corpus.yaml")[0].url == f"http://mirror.example/mus/codex/raw/{COMMIT}/data/a.xml"
+
+
+REPOSITORY = {"source": "github", "repository": "mus/codex", "commit": COMMIT, "files": ["a.xml"], "licence": "CC0"}
+
+
+@pytest.mark.parametrize(
+    ("download", "problem"),
+    [
+        *((REPOSITORY | {key: value}, "source github needs") for key, value in [("files", []), ("licence", "")]),
+        *((REPOSITORY | {key: ""}, "source github needs") for key in ("repository", "commit")),
+        (REPOSITORY | {"texts": ["mn1"]}, "list its `files`"),
+        (REPOSITORY | {"commit": "main"}, "should match pattern"),
+        (REPOSITORY | {"repository": "codex"}, "should match pattern"),
+        (REPOSITORY | {"sha256": {"a.xml": "12"}}, "should match pattern"),
+        (REPOSITORY | {"source": "dhammatalks"}, "are for source github only"),
+        ({"source": "dhammatalks"}, "lists no text"),
+        ({"source": "dhammatalks", "texts": ["mn1"], "licence": "CC0"}, "are for source github only"),
+        ({"source": "dhammatalks", "texts": ["mn1"], "text": "mn1"}, "not permitted"),
+    ],
+)
+def test_a_description_with_keys_that_do_not_fit_the_source_is_refused(
+    tmp_path: Path, download: dict[str, Any], problem: str
+) -> None:
+    text = {"language": "en", "licence": "CC0-1.0"}
+    description = {
+        "name": "mures", "layout": "jsonl", "root": ".", "source": text, "target": "en", "downloads": [download],
+    }  # fmt: skip
+    (tmp_path / "corpus.yaml").write_text(json.dumps(description), encoding="utf-8")
+    with pytest.raises(BadInput) as caught:
+        load(tmp_path / "corpus.yaml")
+    assert caught.value.key.startswith("downloads.0")
+    assert problem in caught.value.problem
 
 
 @pytest.mark.parametrize(
@@ -273,9 +308,11 @@ def test_a_path_of_the_description_takes_the_place_of_the_rule() -> None:
         (Download(source="dhammatalks", texts=("mn1",), path="/"), "downloads.1.texts", "no rule"),
         (Download(source="dhammatalks", texts=("../mn1",), path="KN/x.html"), "downloads.1.texts", "no rule"),
         (Download(source="dhammatalks", texts=("",), path="KN/x.html"), "downloads.1.texts", "no rule"),
+        (Download(source="dhammatalks", texts=("mn1",), commit=COMMIT), "downloads.1.commit", "no place for a commit"),
+        (Download(source="dhammatalks", texts=("mn2",), sha256={"a": "0" * 64}), "downloads.1.sha256", "'a' is none"),
         (
             Download(source="dhammatalks", texts=("mn1",), base="https://mirror.example"), "downloads.1.texts",
-            "suttas/MN/mn1.html has two URLs: https://www.dhammatalks.org/suttas/MN/MN1.html and "
+            "suttas/MN/mn1.html has two URLs or digests: https://www.dhammatalks.org/suttas/MN/MN1.html and "
             "https://mirror.example/suttas/MN/MN1.html",
         ),
     ],
@@ -339,15 +376,48 @@ def test_the_readers_of_all_layouts_read_what_was_fetched(site: Site, folder: Pa
 
 
 @pytest.mark.realdata
-def test_suttas_of_the_real_tree_come_as_they_are(site: Site, folder: Path, realdata: Path) -> None:
-    tree = realdata / "suttacentral"
-    texts = sorted({path.name.partition("_")[0] for path in tree.rglob("*.json")})[::10]
-    for path in tree.rglob("*.json"):
-        site.pages[f"/{path.relative_to(tree)}"] = Page(path.read_bytes())
-    files = wanted([Download(source="suttacentral", texts=tuple(texts), base=site.url)], "corpus.yaml")
-    assert {each.state for each in fetch(folder, *files).fetched} == {"new"}
+@pytest.mark.parametrize(("owner", "pattern"), [("PerseusDL", "*.xml"), ("sc-voice", "mn*.json")])
+def test_files_of_real_repositories_come_by_commit_as_they_are(
+    site: Site, folder: Path, realdata: Path, owner: str, pattern: str
+) -> None:
+    mirrors = json.loads((realdata / "mirror.json").read_bytes())
+    ((name, tree),) = [(name, realdata / mirrors[name]["folder"]) for name in mirrors if name.startswith(owner)]
+    repository, _, commit = name.rpartition("/")
+    digests = {
+        str(path.relative_to(tree)): sha256(path.read_bytes()).hexdigest() for path in sorted(tree.rglob(pattern))[::10]
+    }
+    for path in digests:
+        site.pages[f"/{repository}/raw/{commit}/{path}"] = Page((tree / path).read_bytes())
+    asked = Download(
+        source="github", repository=repository, commit=commit, licence="CC BY-SA 4.0", files=tuple(digests),
+        base=f"{site.url}/{{repository}}/raw/{{commit}}/",
+    )  # fmt: skip
+    result = fetch(folder, *wanted([asked], "corpus.yaml"))
+    assert result.faults == []
+    assert {(each.record.path, each.record.sha256, each.record.commit) for each in result.fetched} == {
+        (path, digest, commit) for path, digest in digests.items()
+    }
     assert_true_to_manifest(folder)
-    assert all((folder / each.path).read_bytes() == (tree / each.path).read_bytes() for each in files)
+
+
+def test_the_download_job_fetches_the_files_of_a_repository_into_the_root(
+    site: Site, tmp_path: Path, warehouse: Warehouse, instance: dg.DagsterInstance
+) -> None:
+    site.put(f"/mus/codex/{COMMIT}/data/a.jsonl", '{"id": "a"}')
+    text = {"language": "la", "licence": "CC0-1.0"}
+    asked = REPOSITORY | {"files": ["data/a.jsonl", "data/b.jsonl"], "base": f"{site.url}/{{repository}}/{{commit}}"}
+    description = {
+        "name": "mures", "layout": "jsonl", "root": "texts", "source": text, "target": "en", "downloads": [asked],
+    }  # fmt: skip
+    (tmp_path / "corpus.yaml").write_text(json.dumps(description), encoding="utf-8")
+    register(warehouse, tmp_path / "corpus.yaml")
+    definitions = build_definitions(resource_overrides={"warehouse": warehouse, "downloads": Downloads(pause=0)})
+    result = run(definitions, instance, "download", raise_on_error=False)
+    assert not result.success
+    (failure,) = result.get_step_failure_events()
+    assert "data/b.jsonl: there is no such file (status 404)" in str(failure.step_failure_data.error)
+    assert {*manifest.read(tmp_path / "texts")} == {"data/a.jsonl"}
+    assert_true_to_manifest(tmp_path / "texts")
 
 
 def test_a_new_file_has_a_record_of_where_it_came_from_and_its_terms(site: Site, folder: Path) -> None:
@@ -360,6 +430,7 @@ def test_a_new_file_has_a_record_of_where_it_came_from_and_its_terms(site: Site,
         "path": "a/MN1.html", "text": "mn1", "url": f"{site.url}/a/MN1.html", "bytes": len(page.body),
         "sha256": sha256(page.body).hexdigest(), "etag": page.tag, "last_modified": page.last_modified,
         "fetched_at": got.record.model_dump(mode="json")["fetched_at"], "licence": "CC BY-NC 4.0", "restricted": True,
+        "commit": "",
     }  # fmt: skip
     assert leftovers(folder) == []
 
@@ -408,28 +479,32 @@ def test_a_changed_file_takes_the_place_of_the_old_one(site: Site, folder: Path)
     assert_true_to_manifest(folder)
 
 
+def test_the_version_that_the_description_names_is_asked_for_once(site: Site, folder: Path) -> None:
+    site.put(f"/{COMMIT}/mn1.json", TEXT)
+    pinned = one(site, url=f"{site.url}/{COMMIT}/mn1.json", commit=COMMIT)
+    assert fetched(fetch(folder, pinned)).record.commit == COMMIT
+    assert fetched(fetch(folder, pinned)).state == "unchanged"
+    digest = sha256(TEXT.encode()).hexdigest()
+    got = fetched(fetch(folder, one(site, url=f"{site.other_url}/mn1.json", sha256=digest)))
+    assert (got.state, got.record.url) == ("unchanged", pinned.url)
+    assert len(site.asked) == 1
+    site.put("/f00/mn1.json", LATER)
+    other = fetched(fetch(folder, one(site, url=f"{site.url}/f00/mn1.json", commit="f00")))
+    assert (other.state, other.record.commit, other.file.read_text(encoding="utf-8")) == ("changed", "f00", LATER)
+
+
 @pytest.mark.parametrize("etag", ['"other"', ""])
 def test_the_same_content_under_another_tag_leaves_the_file_alone(site: Site, folder: Path, etag: str) -> None:
     site.put("/a/mn1.json", TEXT)
     first = fetched(fetch(folder, one(site, "a/mn1.json")))
     before = visible(folder)
     site.put("/a/mn1.json", TEXT, etag=etag)
-    second = fetched(fetch(folder, one(site, "a/mn1.json")))
-    third = fetched(fetch(folder, one(site, "a/mn1.json")))
+    second, third = [fetched(fetch(folder, one(site, "a/mn1.json"))) for _ in range(2)]
     assert [second.state, third.state] == ["unchanged", "unchanged"]
     assert third.record.etag == (etag or None)
     assert third.record.fetched_at == first.record.fetched_at
     after = visible(folder)
     assert {**before, "downloads.json": None} == {**after, "downloads.json": None}
-
-
-def test_a_server_without_conditions_is_asked_for_the_whole_and_the_manifest_stays(site: Site, folder: Path) -> None:
-    site.put("/a/mn1.json", TEXT, etag="")
-    fetch(folder, one(site, "a/mn1.json"))
-    before = visible(folder)
-    assert fetched(fetch(folder, one(site, "a/mn1.json"))).state == "unchanged"
-    assert visible(folder) == before
-    assert site.sent == 2 * len(TEXT)
 
 
 def test_the_tag_of_one_server_is_not_shown_to_another(site: Site, folder: Path) -> None:
@@ -456,26 +531,24 @@ def test_a_file_that_was_deleted_here_comes_anew(site: Site, folder: Path) -> No
     assert_true_to_manifest(folder)
 
 
-def test_a_file_that_was_edited_here_is_neither_overwritten_nor_asked_for(site: Site, folder: Path) -> None:
-    site.put("/mn1.json", TEXT)
-    site.put("/mn2.json", TEXT)
-    fetched(fetch(folder, one(site))).file.write_text("my own", encoding="utf-8")
+def test_files_that_people_wrote_or_edited_are_neither_overwritten_nor_asked_for(site: Site, folder: Path) -> None:
+    files = [one(site, f"mn{number}.json") for number in (1, 2, 3)]
+    for each in files:
+        site.put(f"/{each.path}", TEXT)
+    fetch(folder, files[0])
     site.put("/mn1.json", LATER)
-    result = fetch(folder, one(site), one(site, "mn2.json"))
-    assert (folder / "mn1.json").read_text(encoding="utf-8") == "my own"
-    assert [(each.where, each.key) for each in result.faults] == [(str(folder / "mn1.json"), "mn1")]
-    assert "edited or damaged" in result.faults[0].problem
+    for name in ("mn1.json", "mn2.json"):
+        (folder / name).write_text("my own", encoding="utf-8")
+    result = fetch(folder, *files)
+    assert [(folder / name).read_text(encoding="utf-8") for name in ("mn1.json", "mn2.json")] == ["my own"] * 2
+    assert [(each.where, each.key) for each in result.faults] == [
+        (str(folder / "mn1.json"), "mn1"), (str(folder / "mn2.json"), ""),
+    ]  # fmt: skip
+    assert [each.problem for each in result.faults] == [
+        "was edited or damaged after it was downloaded", "was not downloaded by this program",
+    ]  # fmt: skip
     assert "move it elsewhere" in result.faults[0].remedy
-    assert site.paths() == ["/mn1.json", "/mn2.json"]
-
-
-def test_a_file_that_nobody_fetched_is_left_alone(site: Site, folder: Path) -> None:
-    site.put("/mn1.json", TEXT)
-    folder.mkdir()
-    (folder / "mn1.json").write_text("my own", encoding="utf-8")
-    assert "was not downloaded" in fault(fetch(folder, one(site))).problem
-    assert (folder / "mn1.json").read_text(encoding="utf-8") == "my own"
-    assert site.asked == []
+    assert site.paths() == ["/mn1.json", "/mn3.json"]
 
 
 @pytest.mark.parametrize("content", ["", "[{}]", "{", '[{"path": "mn1.json"}]'])
@@ -490,22 +563,18 @@ def test_a_damaged_manifest_is_bad_input_and_nothing_is_asked(site: Site, folder
 
 def test_a_file_must_have_the_digest_that_was_asked_for(site: Site, folder: Path) -> None:
     site.put("/mn1.json", TEXT)
-    right = sha256(TEXT.encode()).hexdigest()
-    assert fetched(fetch(folder, one(site, sha256=right))).state == "new"
-    site.put("/mn1.json", LATER)
-    wrong = fault(fetch(folder, one(site, sha256=right)))
-    assert wrong.problem == f"has the digest {sha256(LATER.encode()).hexdigest()}, not {right}"
-    assert (folder / "mn1.json").read_text(encoding="utf-8") == TEXT
+    site.put("/mn2.json", LATER)
+    fetch(folder, one(site))
+    later, other = sha256(LATER.encode()).hexdigest(), "0" * 64
+    for path in ("mn1.json", "mn2.json"):
+        assert f"not {other}" in fault(fetch(folder, one(site, path, sha256=other))).problem
+    site.answers["/mn1.json"] = [silence] * ATTEMPTS
+    assert f"not {later}" in fault(fetch(folder, one(site, sha256=later))).problem
+    assert not (folder / "mn2.json").exists()
     assert leftovers(folder) == []
     assert_true_to_manifest(folder)
-
-
-@pytest.mark.parametrize("up", [True, False])
-def test_a_file_that_is_here_must_have_the_digest_too(site: Site, folder: Path, up: bool) -> None:
-    site.put("/mn1.json", TEXT)
-    fetch(folder, one(site))
-    site.answers["/mn1.json"] = [] if up else [silence] * ATTEMPTS
-    assert "has the digest" in fault(fetch(folder, one(site, sha256="0" * 64))).problem
+    site.put("/mn1.json", LATER)
+    assert fetched(fetch(folder, one(site, sha256=later))).state == "changed"
 
 
 @pytest.mark.parametrize(
@@ -525,13 +594,6 @@ def test_what_is_no_url_of_the_web_is_bad_input(site: Site, folder: Path, url: s
     assert "is not a URL" in result.faults[0].problem
 
 
-def test_one_path_for_two_files_is_bad_input_before_anything_is_asked(site: Site, folder: Path) -> None:
-    site.put("/mn1.json", TEXT)
-    with pytest.raises(BadInput, match="is requested twice"):
-        fetch(folder, one(site), one(site, url=f"{site.other_url}/mn1.json"))
-    assert site.asked == []
-
-
 def test_a_disk_that_refuses_one_file_takes_the_others(site: Site, folder: Path) -> None:
     for path in ("/a", "/a/mn1.json", "/mn2.json"):
         site.put(path, TEXT)
@@ -542,6 +604,8 @@ def test_a_disk_that_refuses_one_file_takes_the_others(site: Site, folder: Path)
 
 
 # What a server may do
+
+HEAD = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n"
 
 
 def test_a_missing_text_is_named_with_its_url_and_the_others_come(site: Site, folder: Path) -> None:
@@ -579,12 +643,11 @@ def test_a_server_that_calls_up_to_date_what_is_not_here_is_refused(site: Site, 
         ("mn1.json", status(200, '{"mn1:1.1": "Mus', content_type="text/plain"), "the response is not JSON"),
         ("mn1.json", status(200, "[" * 100_000), "the response is not JSON"),
         ("mn1.json", status(200, "\x00", content_type="application/json"), "the response is not JSON"),
-        ("mn1.html", status(200, "{}", content_type="application/json"), "is application/json"),
         ("mn1.html", status(200, "", content_type="text/html"), "is empty"),
         ("mn1.json", status(200, "{}", content_encoding="gzip"), "is compressed"),
-        ("mn1.json", status(200, content_length=str(MOST_BYTES + 1)), "more than 50 MB"),
-        ("mn1.json", unannounced, "more than 50 MB"),
-        ("mn1.json", status(206, "{}", content_range=f"bytes 0-1/{MOST_BYTES + 1}"), ""),
+        ("mn1.json", status(200, " " * 200_001), "more than 200,000 bytes"),
+        ("mn1.json", endless(HEAD, bytes(10_000), 0), "more than 200,000 bytes"),
+        ("mn1.json", status(206, "{}", content_range="bytes 0-1/2"), "was refused (status 206)"),
     ],
 )
 def test_what_is_not_the_file_never_takes_its_place(
@@ -593,8 +656,7 @@ def test_what_is_not_the_file_never_takes_its_place(
     site.put(f"/{path}", TEXT)
     assert fetch(folder, one(site, path)).faults == []
     site.answers[f"/{path}"] = [answer]
-    result = fetch(folder, one(site, path))
-    assert [problem in each.problem for each in result.faults] == [True] * bool(problem)
+    assert problem in fault(fetch(folder, one(site, path), most_bytes=200_000)).problem
     assert leftovers(folder) == []
     assert (folder / path).read_text(encoding="utf-8") == TEXT
     assert_true_to_manifest(folder)
@@ -607,10 +669,9 @@ def test_a_host_is_not_asked_again_before_the_pause_is_over(site: Site, folder: 
     assert all(later.at - earlier.at >= 0.05 for earlier, later in pairwise(site.asked))
 
 
-@pytest.mark.parametrize("code", [429, 503])
-def test_a_wait_that_the_server_asks_for_is_kept(site: Site, folder: Path, code: int) -> None:
+def test_a_wait_that_the_server_asks_for_is_kept(site: Site, folder: Path) -> None:
     site.put("/mn1.json", TEXT)
-    site.answers["/mn1.json"] = [status(code, retry_after="0.3")]
+    site.answers["/mn1.json"] = [status(503, retry_after="0.3")]
     assert fetched(fetch(folder, one(site))).state == "new"
     first, second = site.asked
     assert second.at - first.at >= 0.3
@@ -638,9 +699,7 @@ def test_a_busy_host_is_given_up_after_some_attempts(site: Site, folder: Path) -
     assert site.paths() == ["/mn1.json"] * ATTEMPTS
 
 
-@pytest.mark.parametrize(
-    "answer", [status(500), status(502), silence, cut(0), status(416), status(302, location="http://[")]
-)
+@pytest.mark.parametrize("answer", [status(500), silence, cut(0), cut(5), status(302, location="http://[")])
 def test_a_fault_of_one_file_is_tried_again_a_few_times_and_no_longer(site: Site, folder: Path, answer: Answer) -> None:
     site.put("/mn1.json", TEXT)
     site.put("/mn2.json", TEXT)
@@ -649,16 +708,34 @@ def test_a_fault_of_one_file_is_tried_again_a_few_times_and_no_longer(site: Site
     assert [each.record.path for each in result.fetched] == ["mn2.json"]
     assert len(result.faults) == 1
     assert not (folder / "mn1.json").exists()
+    assert leftovers(folder) == []
     site.answers.clear()
     assert [each.state for each in fetch(folder, one(site), one(site, "mn2.json")).fetched] == ["new", "unchanged"]
 
 
-def test_an_attempt_that_succeeds_makes_good_the_ones_that_did_not(site: Site, folder: Path) -> None:
+@pytest.mark.parametrize("answer", [endless(HEAD, b" ", 0.02), endless(HEAD[:17] + b"mus: ", b"a", 0.02)])
+def test_a_host_that_sends_without_end_misses_the_deadline_and_gets_no_more_requests(
+    site: Site, folder: Path, answer: Answer
+) -> None:
+    files = [one(site, f"mn{number}.json") for number in (1, 2)]
+    for each in files:
+        site.put(f"/{each.path}", TEXT)
+    fetch(folder, files[1])
+    site.answers["/mn1.json"] = [answer]
+    began = monotonic()
+    result = fetch(folder, *files, deadline=0.3)
+    assert 0.3 <= monotonic() - began < 2
+    assert [each.state for each in result.fetched] == ["kept"]
+    assert [each.problem for each in result.faults] == ["cannot be fetched (127.0.0.1 sent no whole file within 0.3 s)"]
+    assert site.paths() == ["/mn2.json", "/mn1.json"]
+
+
+def test_the_deadline_covers_all_attempts(site: Site, folder: Path) -> None:
     site.put("/mn1.json", TEXT)
-    site.answers["/mn1.json"] = [status(500), silence, cut(5)]
-    assert fetched(fetch(folder, one(site))).state == "new"
-    assert len(site.asked) == ATTEMPTS
-    assert_true_to_manifest(folder)
+    site.answers["/mn1.json"] = [status(500), status(500), status(500)]
+    result = fetch(folder, one(site), deadline=0.3, pause=0.15)
+    assert "sent no whole file within 0.3 s" in fault(result).problem
+    assert len(site.asked) == 2
 
 
 @pytest.fixture
@@ -715,27 +792,9 @@ def test_redirects_that_do_not_end_are_bad_input(site: Site, folder: Path) -> No
     assert len(site.asked) == REDIRECTS + 1
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate of this machine, with its key."""
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl to make a certificate with")
-    place = tmp_path_factory.mktemp("certificate") / "site.pem"
-    command = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
-    names = ["-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]
-    subprocess.run(
-        ["openssl", *command.split(), *names, "-keyout", place, "-out", place.with_suffix(".crt")],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    with place.open("ab") as file:
-        file.write(place.with_suffix(".crt").read_bytes())
-    return place
-
-
 @pytest.fixture
-def safe(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+def safe(certificate: Path) -> Iterator[Site]:
     """An encrypted site, which the tests' client trusts."""
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate.with_suffix(".crt")))
     with serve(certificate) as each:
         yield each
 
@@ -759,142 +818,30 @@ def test_a_host_may_lead_to_its_own_encrypted_side(safe: Site, site: Site, folde
     assert fetched(fetch(folder, one(site))).state == "new"
 
 
-def test_a_certificate_that_nobody_vouches_for_is_no_answer(certificate: Path, folder: Path) -> None:
-    with serve(certificate) as unknown:
-        unknown.put("/mn1.json", TEXT)
-        assert "CERTIFICATE_VERIFY_FAILED" in fault(fetch(folder, one(unknown))).problem
-        assert unknown.asked == []
+def test_a_certificate_that_nobody_vouches_for_is_no_answer(
+    safe: Site, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE")
+    safe.put("/mn1.json", TEXT)
+    assert "CERTIFICATE_VERIFY_FAILED" in fault(fetch(folder, one(safe))).problem
+    assert safe.asked == []
 
-
-# Breaks
 
 LONG = json.dumps({f"mn1:{number}.1": f"Mus numero {number}." for number in range(4000)})
 
 
-@pytest.mark.parametrize(
-    "properties", [{}, {"etag": "", "last_modified": "Tue, 01 Jul 2025 10:00:00 GMT"}], ids=["tag", "date"]
-)
-def test_a_file_that_broke_off_goes_on_where_it_did(site: Site, folder: Path, properties: dict[str, str]) -> None:
-    page = site.put("/mn1.json", LONG, **properties)
-    site.answers["/mn1.json"] = [cut(30_000), cut(40_000)]
-    got = fetched(fetch(folder, one(site)))
-    assert got.file.read_bytes() == page.body
-    assert site.sent == len(page.body)
-    validator = page.tag or page.last_modified
-    assert [(each.headers.get("range"), each.headers.get("if-range")) for each in site.asked] == [
-        (None, None), ("bytes=30000-", validator), ("bytes=70000-", validator),
-    ]  # fmt: skip
-    assert (got.record.etag or "", got.record.last_modified or "") == (page.tag, page.last_modified)
-    assert leftovers(folder) == []
-
-
-@pytest.mark.parametrize("properties", [{"etag": ""}, {"etag": 'W/"1"'}], ids=["no tag", "weak tag"])
-def test_a_file_without_a_strong_validator_begins_again(site: Site, folder: Path, properties: dict[str, str]) -> None:
-    page = site.put("/mn1.json", LONG, **properties)
-    site.answers["/mn1.json"] = [cut(30_000)]
-    assert fetched(fetch(folder, one(site))).file.read_bytes() == page.body
-    assert "range" not in site.asked[1].headers
-
-
-def test_a_server_that_knows_no_ranges_sends_the_whole_again(site: Site, folder: Path) -> None:
-    page = site.put("/mn1.json", LONG, ranges=False)
-    site.answers["/mn1.json"] = [cut(30_000)]
-    assert fetched(fetch(folder, one(site))).file.read_bytes() == page.body
-    assert site.sent == 30_000 + len(page.body)
-
-
-def test_what_broke_off_stays_for_the_next_fetch(site: Site, folder: Path) -> None:
-    page = site.put("/a/mn1.json", LONG)
-    site.answers["/a/mn1.json"] = [cut(10_000)] * ATTEMPTS
-    assert "cannot be fetched" in fault(fetch(folder, one(site, "a/mn1.json"))).problem
-    assert not (folder / "a").exists()
-    assert leftovers(folder) == ["a", "a/mn1.json.part", "a/mn1.json.part.json"]
-    assert fetched(fetch(folder, one(site, "a/mn1.json"))).file.read_bytes() == page.body
-    assert site.asked[-1].headers["range"] == f"bytes={10_000 * ATTEMPTS}-"
-    assert site.sent == len(page.body)
-    assert leftovers(folder) == []
-
-
-def test_a_file_that_changed_while_it_was_broken_off_comes_whole(site: Site, folder: Path) -> None:
-    site.put("/mn1.json", LONG)
-    site.answers["/mn1.json"] = [cut(10_000)] * ATTEMPTS
-    fetch(folder, one(site))
-    page = site.put("/mn1.json", LONG.replace("Mus", "Lupus"))
-    assert fetched(fetch(folder, one(site))).file.read_bytes() == page.body
-
-
-def shifted(handler: Handler) -> None:
-    """Send a part from another place than the one that was asked for."""
-    page = handler.site.pages[handler.path]
-    end = len(page.body)
-    said = {"etag": page.tag, "content-range": f"bytes 5-{end - 1}/{end}"}
-    handler.reply(206, page.body[5:], said)
-
-
-def short(handler: Handler) -> None:
-    """Send less than was asked for, and say so, as a server may."""
-    page = handler.site.pages[handler.path]
-    first, end = int(handler.headers["range"][6:-1]), len(page.body)
-    said = {"etag": page.tag, "content-range": f"bytes {first}-{first + 9999}/{end}"}
-    handler.reply(206, page.body[first : first + 10_000], said)
-
-
-def of_another_version(handler: Handler) -> None:
-    """Send the part that was asked for of a file that is not the one that broke off."""
-    page = handler.site.pages[handler.path]
-    first, end = int(handler.headers["range"][6:-1]), len(page.body)
-    said = {"etag": '"other"', "content-range": f"bytes {first}-{end - 1}/{end}"}
-    handler.reply(206, page.body[first:].replace(b"Mus", b"Sum"), said)
-
-
-@pytest.mark.parametrize("answer", [shifted, of_another_version, status(206, "{}"), status(416)])
-def test_a_part_that_does_not_continue_what_is_here_is_not_joined_to_it(
-    site: Site, folder: Path, answer: Answer
-) -> None:
-    page = site.put("/mn1.json", LONG)
-    site.answers["/mn1.json"] = [cut(10_000), answer]
-    assert fetched(fetch(folder, one(site))).file.read_bytes() == page.body
-    assert "range" in site.asked[1].headers
-    assert "range" not in site.asked[2].headers
-
-
-def test_a_part_may_be_shorter_than_what_was_asked_for(site: Site, folder: Path) -> None:
-    page = site.put("/mn1.json", LONG)
-    site.answers["/mn1.json"] = [cut(10_000), short, short]
-    assert fetched(fetch(folder, one(site))).file.read_bytes() == page.body
-    assert site.sent == len(page.body)
-
-
-def test_what_came_of_one_url_is_not_continued_from_another(site: Site, folder: Path) -> None:
-    page = site.put("/mn1.json", LONG)
-    site.answers["/mn1.json"] = [cut(10_000)] * ATTEMPTS
-    fetch(folder, one(site))
-    assert fetched(fetch(folder, one(site, url=f"{site.other_url}/mn1.json"))).file.read_bytes() == page.body
-    assert "range" not in site.asked[-1].headers
-
-
-@pytest.fixture(scope="module")
-def shared_site() -> Iterator[Site]:
-    with serve() as each:
-        yield each
-
-
-@settings(max_examples=25)
-@given(
-    st.binary(min_size=1, max_size=3000),
-    st.lists(st.integers(0, 3000), max_size=ATTEMPTS - 1),
-    st.booleans(),
-    st.sampled_from([None, "", 'W/"1"']),
-)
-def test_wherever_it_breaks_the_file_is_whole_in_the_end(
-    shared_site: Site, body: bytes, breaks: list[int], ranges: bool, etag: str | None
-) -> None:
-    shared_site.pages["/a.bin"] = Page(body, "application/octet-stream", etag=etag, ranges=ranges)
-    shared_site.answers["/a.bin"] = [cut(most) for most in breaks]
-    with tempfile.TemporaryDirectory() as folder:
-        result = fetch(Path(folder), one(shared_site, "a.bin"))
-        assert fetched(result).file.read_bytes() == body
+@settings(max_examples=10)
+@given(st.lists(st.integers(0, len(LONG) - 1), max_size=ATTEMPTS - 1))
+def test_a_file_that_breaks_off_is_requested_again_as_a_whole(shared_site: Site, breaks: list[int]) -> None:
+    page = shared_site.put("/mn1.json", LONG)
+    shared_site.answers["/mn1.json"] = [cut(most) for most in breaks]
+    shared_site.asked.clear()
+    with TemporaryDirectory() as folder:
+        result = fetch(Path(folder), one(shared_site))
+        assert fetched(result).file.read_bytes() == page.body
         assert leftovers(Path(folder)) == []
+    assert len(shared_site.asked) == len(breaks) + 1
+    assert not any("range" in each.headers for each in shared_site.asked)
 
 
 # Kills and other processes
@@ -931,29 +878,22 @@ def go(child: "subprocess.Popen[str]") -> None:
     child.stdin.flush()
 
 
-def test_a_kill_in_the_middle_of_a_file_leaves_the_others_and_the_beginning(site: Site, folder: Path) -> None:
+def test_a_kill_in_the_middle_of_a_file_leaves_the_others(site: Site, folder: Path) -> None:
     site.put("/mn1.json", TEXT)
     page = site.put("/mn2.json", LONG)
     reached, release = Event(), Event()
-    most = len(LONG) // 2
-    site.answers["/mn2.json"] = [stall(most, reached, release)]
+    site.answers["/mn2.json"] = [stall(len(LONG) // 2, reached, release)]
     files = [one(site), one(site, "mn2.json")]
     with start(folder, files) as child:
         go(child)
         assert reached.wait(30)
-        part = Partial(folder, "mn2.json")
-        while part.size == 0:
-            assert child.poll() is None
         child.send_signal(signal.SIGKILL)
     release.set()
     assert_true_to_manifest(folder)
     assert not (folder / "mn2.json").exists()
-    here = part.size
-    assert 0 < here <= most
     result = fetch(folder, *files)
     assert [each.state for each in result.fetched] == ["unchanged", "new"]
     assert (folder / "mn2.json").read_bytes() == page.body
-    assert site.asked[-1].headers["range"] == f"bytes={here}-"
 
 
 @pytest.mark.parametrize("before", ["", TEXT], ids=["a new file", "a changed file"])
@@ -964,10 +904,7 @@ def test_a_kill_between_file_and_manifest_is_no_edit(site: Site, folder: Path, b
     page = site.put("/mn1.json", LATER)
     # What such a kill leaves: the file is in its place, and the manifest does not know.
     record = fetched(fetch(folder.with_name("elsewhere"), one(site))).record
-    part = Partial(folder, "mn1.json")
-    part.bytes.parent.mkdir(parents=True, exist_ok=True)
-    part.bytes.write_bytes(page.body)
-    part.finish(record, folder / "mn1.json")
+    manifest.place(folder, record, page.body)
     got = fetched(fetch(folder, one(site)))
     assert (got.state, got.record) == ("unchanged", record)
     assert_true_to_manifest(folder)
@@ -975,7 +912,7 @@ def test_a_kill_between_file_and_manifest_is_no_edit(site: Site, folder: Path, b
 
 
 def test_two_processes_in_one_folder_take_turns(site: Site, folder: Path) -> None:
-    files = bilara(site, *(f"mn{number}" for number in range(1, 21)))
+    files = bilara(site, *(f"mn{number}" for number in range(1, 11)))
     with start(folder, files) as first, start(folder, files[::-1]) as second:
         go(first)
         go(second)
@@ -989,7 +926,7 @@ def test_two_processes_in_one_folder_take_turns(site: Site, folder: Path) -> Non
 
 @pytest.mark.proof
 def test_no_series_of_kills_loses_or_halves_a_file(site: Site, folder: Path, full: bool) -> None:
-    rounds, number = (30, 200) if full else (3, 40)
+    rounds, number = (30, 200) if full else (2, 20)
     files = bilara(site, *(f"mn{each}" for each in range(1, number + 1)))
     for round_ in range(rounds):
         with start(folder, files) as child:
@@ -998,7 +935,7 @@ def test_no_series_of_kills_loses_or_halves_a_file(site: Site, folder: Path, ful
             while len(site.asked) < seen + 1 + 7 * round_ % 23 and child.poll() is None:
                 pass
             child.send_signal(signal.SIGKILL)
-        if round_ % 3 == 2:  # the source changes, too
+        if round_ % 3 == 1:  # the source changes, too
             for path in [*site.pages][: 40 + round_]:
                 site.put(path, json.dumps({"mn:1.1": f"in round {round_}"}))
     result = fetch(folder, *files)

@@ -1,0 +1,114 @@
+"""Alignment without a segmented translation: translation and source are compared by a multilingual embedder."""
+
+import json
+from pathlib import Path
+
+import dagster as dg
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+from transformers import BertConfig, BertModel, BertTokenizer
+
+from benchmark_assets.alignment.aligning import UNGUIDED
+from benchmark_assets.alignment.rows import CONFIDENT, SegmentPlace, by_embeddings
+from resources.embedders import SentenceTransformerEmbedder
+from resources.provider.provider import Provider
+from resources.warehouse import Warehouse
+from tests.alignment.corpora import PASSAGES, PROSE, SOURCES, Tales, expected, prose
+from tests.provider.server import Server
+
+WORDS = """
+molitor miller | mane early morning | surrexit got | uxor wife | panem bread | quaesivit looked | corvus raven |
+quercu oak tree | sedebat sat | lupus wolf | sub under | arbore branches | dormivit sleeping | vesperi evening |
+rex king regem majesty | domum home | rediit came | nemo nobody | salutavit greeted | hieme winter | flumen river |
+congelavit froze | pueri boys | glacie ice | luserunt playing | vere spring | nix snow | soluta melted |
+agricola farmer | agrum field | aravit ploughed
+"""
+"""Latin words and English words for them, which the model maps to the same vector."""
+
+
+@pytest.fixture(scope="session")
+def bilingual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sentence-transformers model of Latin and English in a folder: the mean of its words' vectors.
+
+    Like large models, it keeps languages apart and gives any two texts a similarity above 0.7.
+    """
+    folder = tmp_path_factory.mktemp("bilingual")
+    meanings = [words.split() for words in WORDS.split("|")]
+    latin = {word for source in SOURCES.values() for text in source.values() for word in text.lower()[:-1].split()}
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(word for meaning in meanings for word in meaning)]
+    own, common = torch.randn((2, len(words), 64), generator=torch.Generator().manual_seed(1))
+    numbers = [0] * 5 + [number for number, meaning in enumerate(meanings, 1) for _ in meaning]
+    of_language = torch.tensor([[0.25 if word in latin else -0.25] for word in words]) * common[1]
+    vectors = own[numbers] + 0.5 * common[0] + of_language
+    config = BertConfig(
+        vocab_size=len(words), hidden_size=64, num_hidden_layers=0, num_attention_heads=1, intermediate_size=8,
+        max_position_embeddings=64,
+    )  # fmt: skip
+    model = BertModel(config)
+    with torch.no_grad():
+        model.embeddings.word_embeddings.weight.copy_(vectors)
+        model.embeddings.position_embeddings.weight.zero_()
+        model.embeddings.token_type_embeddings.weight.zero_()
+    model.save_pretrained(folder / "bert")
+    BertTokenizer(vocab={word: i for i, word in enumerate(words)}, model_max_length=64).save_pretrained(folder / "bert")
+    modules = [Transformer(str(folder / "bert")), Pooling(64)]
+    SentenceTransformer(modules=modules, device="cpu").save(str(folder / "model"))
+    return folder / "model"
+
+
+@pytest.fixture
+def tales(tmp_path: Path, warehouse: Warehouse, instance: dg.DagsterInstance, server: Server) -> Tales:
+    """The corpus without segmented translations of its second document; no multilingual embedder is named."""
+    name_embedder(tmp_path, server)
+    models = Provider(registry_path=str(tmp_path / "models.yaml"), ledger_path=str(tmp_path / "ledger.sqlite"))
+    tales = Tales(tmp_path / "tales", warehouse, instance, models)
+    for translator in ("ann", "ben"):
+        (tales.folder / f"translation/en/{translator}/doc2_translation-en-{translator}.json").unlink()
+    return tales
+
+
+def name_embedder(folder: Path, server: Server, model: Path | None = None) -> None:
+    """Write a registry with an aligner and, given a model's folder, a multilingual embedder."""
+    content = {
+        "endpoints": {"server": {"url": server.url}}, "embedder": "minilm", "budget": {},
+        "embedders": {"minilm": {}, "ours": {"model": str(model)}}, "multilingual": "ours" if model else "",
+        "aligners": {"asked": {"endpoint": "server", "id": "m", "price": {"input": 1, "output": 2}}},
+    }  # fmt: skip
+    (folder / "models.yaml").write_text(json.dumps(content), encoding="utf-8")
+
+
+def test_only_documents_without_a_guide_depend_on_the_multilingual_embedder(
+    tales: Tales, bilingual: Path, server: Server
+) -> None:
+    tales.refer("eli", aligner="asked", ask="unsure")
+    tales.write("eli", "doc2", prose(PROSE["doc2"]))
+    server.configure(answers=expected())
+    assert tales.build() == ""
+    assert tales.doubts() == dict.fromkeys(PASSAGES[3:], UNGUIDED)
+    assert {key: text for key, text in tales.texts().items() if text} == PROSE["doc1"]
+    assert tales.texts("eli") == PROSE["doc2"]
+    assert [seen.keys for seen in server.log()] == [list(PROSE["doc2"])]  # all, since nothing can be compared
+    runs = dict(tales.rows().select("passage", "run_id").iter_rows())
+
+    name_embedder(tales.folder.parent, server, bilingual)
+    assert tales.build() == ""
+    assert tales.texts() == expected()
+    assert tales.doubts() == {}
+    assert set(tales.rows("eli")["methods"].explode()) == {"embedding"}
+    assert len(server.log()) == 1
+    after = dict(tales.rows().select("passage", "run_id").iter_rows())
+    assert {passage for passage in PASSAGES if runs[passage] != after[passage]} == set(PASSAGES[3:])
+
+
+def test_a_translation_of_another_text_is_not_credible(bilingual: Path) -> None:
+    embedder = SentenceTransformerEmbedder(model=str(bilingual))
+    segments = [SegmentPlace(key, key, text, ()) for key, text in SOURCES["doc1"].items()]
+    confidence = {
+        document: by_embeddings(
+            prose(PROSE[document]), segments, lambda texts: embedder.embed(texts).vectors
+        ).confidence
+        for document in PROSE
+    }
+    assert confidence["doc2"] < CONFIDENT < confidence["doc1"] / 2
