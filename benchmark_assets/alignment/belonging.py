@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +80,9 @@ class Words:
             for own in shares
         ]
 
-    def __len__(self) -> int:
+    @property
+    def count(self) -> int:
+        """Number of words in the prose."""
         return len(self._stems)
 
     def is_guided(self, segment: int) -> bool:
@@ -156,8 +159,9 @@ def _boundaries(prose: str, starts: Sequence[int], ends: Sequence[int]) -> NDArr
     return np.array([_PARAGRAPH, *inner, _PARAGRAPH] if starts else [_PARAGRAPH], dtype=np.int_)
 
 
-def _stems(text: str) -> list[str]:
-    return [stemmed(word) for word in normal_form(text).folded().tokens]
+@lru_cache(maxsize=10_000)
+def _stems(text: str) -> tuple[str, ...]:
+    return tuple(stemmed(word) for word in normal_form(text).folded().tokens)
 
 
 def _shares(texts: Sequence[str | None]) -> dict[str, float]:

@@ -22,8 +22,8 @@ be a word or two away from the true one."""
 # Least log-likelihood ratio of a better extent, tuned on every second sutta and on every second translator of the
 # Daodejing; docs/measurements.md has the results on the others.
 UNCLAIMED = 3.0  # the missing text is in the prose beside the segment, and no segment has it
-CLAIMED = 12.0  # it is at the end of a neighbor's text, or a neighbor's text at the end of the segment
-FOREIGN = 30.0  # the text at an end resembles no segment
+CLAIMED = 10.0  # it is at the end of a neighbor's text, or a neighbor's text at the end of the segment
+FOREIGN = 50.0  # the text at an end resembles no segment
 ANOTHER = 20.0  # the whole text is another segment's
 ANOTHER_BESIDE_FAULT = 2.0  # the same beside an unclaimed, a shared or a misplaced text
 
@@ -63,8 +63,8 @@ def examine(
     - text at its end belongs to no segment;
     - its whole text is another segment's.
 
-    Differences of less than 15 % of the segment's characters do not count. Texts corrected by hand are never suspicious:
-    if they are not in the prose in order, their stage is 'by hand'.
+    Differences of less than 15 % of the segment's characters do not count. Texts corrected by hand are never
+    suspicious: if they are not in the prose in order, their stage is 'by hand'.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def _others_texts(
     evidence.
     """
     faulty = set(shared) | {at for at, finding in enumerate(findings) if finding.stage and not finding.in_order}
-    borders = [0, *(word for at in in_order for word in places[at]), len(words)]
+    borders = [0, *(word for at in in_order for word in places[at]), words.count]
     for position, at in enumerate(in_order):
         before, start, end, after = borders[2 * position : 2 * position + 4]
         if start - before > 1 or after - end > 1:
@@ -247,9 +247,9 @@ def _boundary(fit: Fit, before: int | None, after: int | None, lacking: Sequence
     one, a stretch of neither (possibly empty) and a stretch of the second one, such that the fit is greatest.
     """
     words = fit.words
-    region = (0 if before is None else fit.places[before][0], len(words) if after is None else fit.places[after][1])
+    region = (0 if before is None else fit.places[before][0], words.count if after is None else fit.places[after][1])
     count = region[1] - region[0]
-    neither = [at for at in range(0 if before is None else before + 1, len(lacking) if after is None else after)]
+    neither = range(0 if before is None else before + 1, len(lacking) if after is None else after)
     absent = [at for at in neither if lacking[at] and words.is_guided(at)]
     unassigned, gap = -UNASSIGNED * np.ones(count), GAP
     if absent:
