@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark_assets.alignment.likeness import stemmed
-from benchmark_assets.alignment.normalization import normal_form
+from benchmark_assets.alignment.normalization import ELLIPSIS_IN_PROSE, normal_form
 from benchmark_assets.alignment.units import units
 
 SHARED = 0.5
@@ -36,13 +36,14 @@ EVEN, TYPICAL, FEW = 0.35, 0.45, 8
 FARTHEST = 6.0
 """Most standard deviations by which a length counts as different."""
 
-ORDINARY = np.array([1.2, 2.0, 0.6, 0.2])
+ORDINARY = np.array([1.2, 2.0, 0.75, 0.05])
 """Boundaries of each kind that a document is assumed to have besides its own."""
 
 MOST = 8.0
 """Largest log-likelihood ratio of a boundary of one kind."""
 
 _PARAGRAPH, _SENTENCE, _CLAUSE, _WITHIN = range(4)
+_ABBREVIATED = re.compile(ELLIPSIS_IN_PROSE)
 _SENTENCE_END = re.compile(r"[.?!…;:。！？；：]")
 
 Vector = NDArray[np.float64]
@@ -61,7 +62,7 @@ class Words:
         Kind of the boundary before each word, and at the end: between paragraphs or lines, sentences, or clauses, or
         within a clause, shape (words + 1,).
     guides
-        Translations that are segmented: the text of each segment, None where a translation lacks it.
+        Translations that are segmented, at least one: the text of each segment, None where a translation lacks it.
     """
 
     def __init__(self, prose: str, guides: Sequence[Sequence[str | None]]) -> None:
@@ -70,7 +71,7 @@ class Words:
         self.kinds = _boundaries(prose, self.starts, self.ends)
         self.guides = guides
         self._stems = [stemmed(word) for word in form.tokens]
-        shares = [_shares([texts[at] for texts in guides]) for at in range(len(guides[0]) if guides else 0)]
+        shares = [_shares([texts[at] for texts in guides]) for at in range(len(guides[0]))]
         totals = Counter(self._stems)
         for texts in guides:
             totals.update(word for text in texts if text for word in _stems(text))
@@ -128,9 +129,13 @@ class Fit:
         self.boundaries: Vector = np.clip(weights, -MOST, MOST)[words.kinds]
         """Log-likelihood ratio of a boundary before each word, and at the end, shape (words + 1,)."""
 
+    def expects_length(self, segment: int) -> bool:
+        """Whether another translation has the segment unabbreviated."""
+        return segment in self._expected
+
     def length(self, segment: int, characters: NDArray[np.int_]) -> Vector:
         """Log-likelihood of lengths of a segment, up to a constant; zero where no length is expected."""
-        if segment not in self._expected:
+        if not self.expects_length(segment):
             return np.zeros(len(characters))
         deviations = _ratio(characters, self._expected[segment]) / self._deviation
         return np.asarray(-(np.minimum(np.abs(deviations), FARTHEST) ** 2) / 2, dtype=np.float64)
@@ -169,14 +174,18 @@ def _shares(texts: Sequence[str | None]) -> dict[str, float]:
     counters = [counter for text in texts if text and (counter := Counter(_stems(text)))]
     shares: Counter[str] = Counter()
     for counter in counters:
-        shares.update({word: count / counter.total() / len(counters) for word, count in counter.items()})  # type: ignore[dict-item]
+        shares.update({word: count / counter.total() / len(counters) for word, count in counter.items()})
     return dict(shares)
 
 
 def _expected(guides: Sequence[Sequence[str | None]], lengths: Mapping[int, int]) -> dict[int, float]:
-    """Expected length of each segment: mean over guides of its length there, at the translator's own pace."""
+    """Expected length of each segment: mean over guides of its length there, at the translator's own pace.
+
+    An abbreviated text says nothing about the length.
+    """
     expected: dict[int, list[float]] = {}
-    for texts in guides:
+    for guide in guides:
+        texts = [None if text is None or _ABBREVIATED.search(text) else text for text in guide]
         pairs = [(length, len(text)) for at, length in lengths.items() if (text := texts[at])]
         if pairs:
             pace = sum(length for length, _ in pairs) / sum(other for _, other in pairs)

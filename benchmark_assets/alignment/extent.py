@@ -25,7 +25,10 @@ UNCLAIMED = 3.0  # the missing text is in the prose beside the segment, and no s
 CLAIMED = 10.0  # it is at the end of a neighbor's text, or a neighbor's text at the end of the segment
 FOREIGN = 50.0  # the text at an end resembles no segment
 ANOTHER = 20.0  # the whole text is another segment's
-ANOTHER_BESIDE_FAULT = 2.0  # the same beside an unclaimed, a shared or a misplaced text
+ANOTHER_BESIDE_FAULT = 4.0  # the same beside an unclaimed, a shared or a misplaced text
+
+UNCLEAR = 4.0
+"""If two segments that share text differ in fit by less than this, both are suspicious."""
 
 GAP = 3.0
 """Log-likelihood that prose between two segments loses if it belongs to neither, although no segment lacks a text."""
@@ -74,7 +77,7 @@ def examine(
     prose
         The continuous translation of the document.
     guides
-        Other translations, or else the source: the text of every segment in each, None where it has none.
+        Other translations, or else the source alone: the text of every segment in each, None where it has none.
     by_hand
         Indices of segments whose text was corrected by hand.
     others
@@ -155,14 +158,15 @@ def _share_out(
             one_yields = fit.of(one, (first[0], common[0])) + fit.of(other, second)
             other_yields = fit.of(one, first) + fit.of(other, (common[1], second[1]))
             loser, winner = (one, other) if one_yields > other_yields else (other, one)
+            unclear = abs(one_yields - other_yields) < UNCLEAR and not {loser, winner} & set(by_hand)
             if loser in by_hand and winner not in by_hand:
                 loser, winner = winner, loser
             kept[loser] = (first[0], common[0]) if loser == one else (common[1], second[1])
-            share = words.characters(common) / max(words.characters(places[loser]), 1)
-            if share >= CONSIDERABLE:
-                evidence.setdefault(
-                    loser, f"shares {words.characters(common)} characters ({share:.0%}) with {_name(winner)}"
-                )
+            for segment, neighbor in [(loser, winner), (winner, loser)][: 2 if unclear else 1]:
+                share = words.characters(common) / max(words.characters(places[segment]), 1)
+                if share >= CONSIDERABLE:
+                    text = f"shares {words.characters(common)} characters ({share:.0%}) with {_name(neighbor)}"
+                    evidence.setdefault(segment, text)
     return evidence, {at: stretch for at, stretch in kept.items() if stretch != places[at]}
 
 
@@ -231,7 +235,7 @@ def _others_texts(
 
 def _better_owner(words: Words, at: int, place: Stretch) -> tuple[float, int] | None:
     """The neighboring segment that the text at a place fits best, and how much better than segment `at`."""
-    last = min(at + NEIGHBORS, len(words.guides[0]) - 1) if words.guides else at
+    last = min(at + NEIGHBORS, len(words.guides[0]) - 1)
     others = [other for other in range(max(at - NEIGHBORS, 0), last + 1) if other != at and words.is_guided(other)]
     if not others or place[0] == place[1]:
         return None
@@ -280,14 +284,22 @@ def _boundary(fit: Fit, before: int | None, after: int | None, lacking: Sequence
     joined = better_end == better_start
     if before is not None:
         change = int(lengths[0, better_end] - lengths[0, end])
-        yield from _changed(before, after, "end", change, int(lengths[0, end]), gain, end < start, joined)
+        yield from _changed(fit, before, after, "end", change, int(lengths[0, end]), gain, end < start, joined)
     if after is not None:
         change = int(lengths[1, better_start] - lengths[1, start])
-        yield from _changed(after, before, "beginning", change, int(lengths[1, start]), gain, end < start, joined)
+        yield from _changed(fit, after, before, "beginning", change, int(lengths[1, start]), gain, end < start, joined)
 
 
 def _changed(
-    segment: int, neighbor: int | None, side: str, change: int, length: int, gain: float, gap: bool, joined: bool
+    fit: Fit,
+    segment: int,
+    neighbor: int | None,
+    side: str,
+    change: int,
+    length: int,
+    gain: float,
+    gap: bool,
+    joined: bool,
 ) -> Iterator[_Doubt]:
     """A doubt if the better end of a segment is `change` characters farther out (inside, if negative)."""
     size = f"{abs(change)} characters ({abs(change) / max(length, 1):.0%} of its length)"
@@ -301,7 +313,7 @@ def _changed(
         least, evidence = CLAIMED, f"{size} at its {side} seem to belong to {_name(neighbor)}"
     else:
         least, evidence = FOREIGN, f"{size} at its {side} resemble no other translation"
-    if gain >= least:
+    if gain >= least and (least != FOREIGN or fit.expects_length(segment)):
         yield _Doubt(segment, evidence)
 
 

@@ -81,7 +81,8 @@ def words_gained(place: Place, rng: random.Random) -> Texts:
 def sentence_gained(place: Place, _: random.Random) -> Texts:
     prose = place.document.prose
     match = re.compile(r"""[.?!]["”’')]*(?=\s|$)""").search(prose, place.next_start + (place.end - place.start) // 5)
-    assert match and match.end() - place.end <= 2 * (place.end - place.start)
+    assert match
+    assert match.end() - place.end <= 2 * (place.end - place.start)
     return {place.at: prose[place.start : match.end()]}
 
 
