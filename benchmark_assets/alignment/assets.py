@@ -66,22 +66,25 @@ def alignment(
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="alignment", code_version="1", kinds={"duckdb"},
-    deps=["continuous_reference", alignment],
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="alignment", code_version="2", kinds={"duckdb"},
+    deps=["source_text", "segmented_reference", "continuous_reference", alignment],
 )  # fmt: skip
 def verification(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Check of each aligned segment against the continuous translation: stage and place of the match, or suspicious."""
+    """Check of each aligned segment against the continuous translation: stage and place of the match, or suspicious.
+
+    A segment is also suspicious if it lacks text, has text of its neighbors, or is out of order. The other translations
+    of its document show how long it should be, and which words it should have.
+    """
 
     def compute(stale: pl.DataFrame) -> Computed:
         stale_documents = list(documents(warehouse, stale))
         prose = all_prose(warehouse, stale_documents)
         rows = [pl.DataFrame(schema=VERIFICATION)]
         for document in stale_documents:
-            passages = document.sources.sort("position").select("passage", "segment_ids")
-            aligned = warehouse.read("alignment", passages.select("passage", translator=pl.lit(document.translator)))
-            aligned = passages.join(aligned, on="passage", maintain_order="left")
+            keys = document.sources.select("passage", translator=pl.lit(document.translator))
+            aligned = warehouse.read("alignment", keys)
             others = {id: text for id, text in prose[document.corpus, document.translator].items() if id != document.id}
-            rows.append(verified_rows(document.translator, document.prose, aligned, others))
+            rows.append(verified_rows(document.translator, document.prose, document.segments, aligned, others))
         return Computed({"verification": pl.concat(rows).join(stale, on="passage", how="semi")})
 
     return refresh(context, warehouse, compute)

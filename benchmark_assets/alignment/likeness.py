@@ -151,7 +151,7 @@ def _over_stretches(cumulative: NDArray[np.float64], rows: int) -> Matrix:
 
 def _wording(one: Sequence[str], other: Sequence[str]) -> tuple[Matrix, Matrix]:
     """Counts of stems in two lists of texts, one row per text, weighted by log(1 + texts / texts with the stem)."""
-    stems = [Counter(map(_stem, _WORDS.findall(text.lower()))) for text in (*one, *other)]
+    stems = [Counter(map(stemmed, _WORDS.findall(text.lower()))) for text in (*one, *other)]
     frequencies = Counter(stem for counter in stems for stem in counter)
     columns = {stem: column for column, stem in enumerate(frequencies)}
     weights = {stem: np.log1p(len(stems) / count) for stem, count in frequencies.items()}
@@ -162,7 +162,7 @@ def _wording(one: Sequence[str], other: Sequence[str]) -> tuple[Matrix, Matrix]:
     return counts[: len(one)], counts[len(one) :]
 
 
-def _stem(word: str) -> str:
+def stemmed(word: str) -> str:
     """A word without common English endings; words of other languages mostly stay whole."""
     ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 3), "")
     return word.removesuffix(ending)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import polars as pl
 
 from benchmark_assets.alignment.asking import Extracted
+from benchmark_assets.alignment.extent import examine
 from benchmark_assets.alignment.likeness import Embed
 from benchmark_assets.alignment.monotone import Aligned, align
-from benchmark_assets.alignment.verification import verify
 from resources.catalogue import schema
 
 CONFIDENT = 0.13
@@ -67,18 +67,21 @@ def places(sources: pl.DataFrame, references: pl.DataFrame) -> list[SegmentPlace
     ]
 
 
+def guides(segments: Sequence[SegmentPlace]) -> list[list[str | None]]:
+    """The segmented translations of a document, each with the text of every segment; without any, the source."""
+    columns = zip(*(segment.guides for segment in segments), strict=True)
+    return [guide for texts in columns if any(guide := list(texts))] or [[segment.source for segment in segments]]
+
+
 def by_embeddings(prose: str, segments: Sequence[SegmentPlace], embed: Embed) -> Aligned:
     """Align a document offline, with its segmented translations as guides.
 
     A document without a segmented translation has its source as the guide; `embed` must then support both languages.
     Raises ValueError like `monotone.align`.
     """
-    columns = zip(*(segment.guides for segment in segments), strict=True)
-    guides = [guide for texts in columns if any(guide := list(texts))]
     ends = [one.passage != other.passage for one, other in pairwise(segments)]
-    if guides:
-        return align(prose, guides, [*ends, True], embed)
-    return align(prose, [[segment.source for segment in segments]], [*ends, True], embed, foreign=True)
+    is_foreign = not any(text for segment in segments for text in segment.guides)
+    return align(prose, guides(segments), [*ends, True], embed, foreign=is_foreign)
 
 
 def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:
@@ -153,22 +156,27 @@ def aligned_rows(
     return pl.DataFrame(rows, schema=ALIGNMENT, orient="row"), failed_passages.unique("passage", maintain_order=True)
 
 
-def verified_rows(translator: str, prose: str, alignment: pl.DataFrame, others: Mapping[str, str]) -> pl.DataFrame:
+def verified_rows(
+    translator: str, prose: str, segments: Sequence[SegmentPlace], alignment: pl.DataFrame, others: Mapping[str, str]
+) -> pl.DataFrame:
     """Rows of `verification` for a document and translator, one per segment with a text.
 
-    `alignment` has columns `passage`, `segment_ids` and `segments` (texts, null if a passage was not aligned), in
-    document order; `others` has the texts of the translator's other documents by id.
+    `segments` has all segments of the document in order. `alignment` has the columns `passage`, `segments` (texts, null
+    if a passage was not aligned) and `methods`; `others` has the texts of the translator's other documents by id.
     """
-    pieces = [
-        (passage, segment, text)
-        for passage, ids, texts in alignment.select("passage", "segment_ids", "segments").iter_rows()
-        for segment, text in zip(ids, texts or [None] * len(ids), strict=True)
-    ]
-    findings = verify([text for *_, text in pieces], prose, others)
+    pieces = {
+        passage: list(zip(texts, methods, strict=True))
+        for passage, texts, methods in alignment.select("passage", "segments", "methods").drop_nulls().iter_rows()
+    }
+    aligned: list[tuple[str | None, str | None]] = []
+    for passage, group in groupby(segments, key=lambda place: place.passage):
+        aligned += pieces.get(passage) or [(None, None)] * len(list(group))
+    by_hand = {at for at, (_, method) in enumerate(aligned) if method == "hand"}
+    findings = examine([text for text, _ in aligned], prose, guides(segments), by_hand, others)
     rows = [
-        (passage, translator, segment, finding.stage, finding.start, finding.end, finding.similarity,
+        (place.passage, translator, place.id, finding.stage, finding.start, finding.end, finding.similarity,
          finding.in_order, finding.evidence)
-        for (passage, segment, _), finding in zip(pieces, findings, strict=True)
+        for place, finding in zip(segments, findings, strict=True)
         if finding.stage
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=VERIFICATION, orient="row")

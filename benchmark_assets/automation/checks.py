@@ -218,7 +218,7 @@ def confident(subject: Subject) -> CheckVerdict:
 
 
 def found(subject: Subject) -> CheckVerdict:
-    """Every aligned text occurs in the translation, in the order of the segments."""
+    """Every aligned text occurs in the translation, whole and in the order of the segments."""
     columns = ["passage", "translator", "segment_id", "stage", "in_order"]
     return CheckVerdict(findings.not_found(subject.warehouse.read("verification", columns=columns)))
 

@@ -213,7 +213,7 @@ def doubts(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def not_found(rows: pl.DataFrame) -> pl.DataFrame:
-    """Translators with suspicious or misplaced segments.
+    """Translators with suspicious segments.
 
     Parameters
     ----------
@@ -222,15 +222,15 @@ def not_found(rows: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    Columns `corpus`, `translator`, `suspicious` and `out_of_order` (numbers of segments), `of` (number of all segments
-    of the translator) and `example`.
+    Columns `corpus`, `translator`, `suspicious` (number of segments), `out_of_order` (number of these that are out of
+    order), `of` (number of all segments of the translator) and `example`.
     """
-    is_faulty = (pl.col("stage") == "suspicious") | ~pl.col("in_order")
+    is_suspicious = pl.col("stage") == "suspicious"
     counts = rows.group_by(CORPUS, "translator").agg(
-        suspicious=(pl.col("stage") == "suspicious").sum(),
-        out_of_order=((pl.col("stage") != "suspicious") & ~pl.col("in_order")).sum(),
+        suspicious=is_suspicious.sum(),
+        out_of_order=(is_suspicious & ~pl.col("in_order")).sum(),
         of=pl.len(),
-        example=pl.col("segment_id").filter(is_faulty).first(),
+        example=pl.col("segment_id").filter(is_suspicious).first(),
     )
     return counts.drop_nulls("example").sort("corpus", "translator")
 

@@ -13,6 +13,7 @@ from benchmark_assets.alignment.rows import (
     aligned_rows,
     by_embeddings,
     corrected,
+    guides,
     places,
     unsure,
     verified_rows,
@@ -181,25 +182,55 @@ def test_places_are_segments_in_the_documents_order_with_their_text_by_each_tran
     ]  # fmt: skip
 
 
+def verified(prose: str, texts: list[list[str | None] | None], methods: str = "model", **others: str) -> pl.DataFrame:
+    """Rows of `verification` for the texts of both passages."""
+    rows = pl.DataFrame(
+        {"passage": [FIRST, SECOND][: len(texts)], "segments": texts,
+         "methods": [[methods if text else None for text in own] if own else None for own in texts]},
+        schema={"passage": pl.String, "segments": pl.List(pl.String), "methods": pl.List(pl.String)},
+    )  # fmt: skip
+    return verified_rows("ann", prose, SEGMENTS, rows, others)
+
+
 def test_passages_verified_are_those_that_were_aligned() -> None:
-    rows = pl.DataFrame({
-        "passage": [FIRST, SECOND], "segment_ids": [IDS[:3], IDS[3:]],
-        "segments": [[TEXTS[0], None, "Nobody said this."], None],
-    })  # fmt: skip
-    found = verified_rows("ann", PROSE, rows, {})
+    found = verified(PROSE, [[TEXTS[0], None, "Nobody said this."], None])
     assert found.select("passage", "translator", "segment_id", "stage").rows() == [
         (FIRST, "ann", "d:1.1", "verbatim"), (FIRST, "ann", "d:1.3", "suspicious"),
     ]  # fmt: skip
     assert found.row(0, named=True) | {"start_at": 0, "end_at": len(TEXTS[0]), "in_order": True} == found.row(
         0, named=True
     )
-    assert verified_rows("ann", PROSE, rows[1:], {}).schema == found.schema
+    assert verified(PROSE, []).schema == found.schema
 
 
 def test_a_segment_may_stand_in_another_text_to_which_the_prose_directs() -> None:
-    rows = pl.DataFrame({"passage": [FIRST], "segment_ids": [IDS[:2]], "segments": [[TEXTS[0], TEXTS[1]]]})
-    found = verified_rows("ann", f"{TEXTS[0]} [as in AB 3]", rows, {"ab3": PROSE})
+    found = verified(f"{TEXTS[0]} [as in AB 3]", [[TEXTS[0], TEXTS[1], None]], ab3=PROSE)
     assert found["stage"].to_list() == ["verbatim", "cross-reference"]
+
+
+def test_a_correction_that_is_not_in_the_prose_is_by_hand() -> None:
+    texts: list[list[str | None] | None] = [[TEXTS[0], "Nobody said this.", TEXTS[2]], [TEXTS[3], TEXTS[4]]]
+    found = verified(PROSE, texts, "hand")
+    assert found["stage"].to_list() == ["verbatim", "by hand", "verbatim", "verbatim", "verbatim"]
+    assert found.filter(stage="by hand").select("in_order", "evidence").rows() == [
+        (True, "corrected by hand; missing in the prose: nobody said this")
+    ]
+    assert verified(PROSE, texts)["stage"].to_list()[1] == "suspicious"
+
+
+def test_a_correction_keeps_text_that_another_segment_has_too() -> None:
+    rows = pl.DataFrame({
+        "passage": [FIRST], "segments": [[f"{TEXTS[0]} {TEXTS[1]}", TEXTS[1], TEXTS[2]]],
+        "methods": [["hand", "model", "model"]],
+    })  # fmt: skip
+    found = verified_rows("ann", PROSE, SEGMENTS, rows, {})
+    assert found["stage"].to_list() == ["verbatim", "suspicious", "verbatim"]
+
+
+def test_without_another_translation_lengths_are_those_of_the_source() -> None:
+    alone = [segment._replace(guides=()) for segment in SEGMENTS]
+    assert guides(alone) == [[segment.source for segment in SEGMENTS]]
+    assert guides(SEGMENTS) == [TEXTS]
 
 
 @pytest.mark.parametrize("corrections", [[], ["{}"], ['{"a:1": "x"}', "{}", '{"a:2": null}']])
