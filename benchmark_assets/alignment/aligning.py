@@ -11,7 +11,7 @@ from benchmark_assets.alignment.asking import AlignmentWork, Extracted, ModelAli
 from benchmark_assets.alignment.documents import Aligner, ProseDocument
 from benchmark_assets.alignment.likeness import Embed
 from benchmark_assets.alignment.monotone import Aligned
-from benchmark_assets.alignment.rows import ALIGNMENT, aligned_rows, by_embeddings, unsure
+from benchmark_assets.alignment.rows import ALIGNMENT, UNASSIGNED, aligned_rows, by_embeddings, unassigned_rows, unsure
 from resources.digest import digest
 from resources.errors import BadInput
 from resources.keys import CORPUS
@@ -36,7 +36,7 @@ def align_documents(
     embed_multilingual: Embed | None,
     provider: Provider,
     run: str,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Align documents. If one document cannot be aligned, only its own passages fail.
 
     Parameters
@@ -54,7 +54,7 @@ def align_documents(
 
     Returns
     -------
-    Rows of the table `alignment`, and the failed passages: columns `passage` and `error`.
+    Rows of the tables `alignment` and `unassigned`, and the failed passages: columns `passage` and `error`.
     """
     offline: list[Aligned | None] = []
     works_by_model: dict[str, list[AlignmentWork]] = {}
@@ -65,7 +65,7 @@ def align_documents(
         chosen = embed if document.guided else embed_multilingual
         try:
             if chosen and (not aligner.model or aligner.ask == "unsure"):
-                aligned = by_embeddings(document.prose, document.segments, chosen)
+                aligned = by_embeddings(document.prose, document.segments, chosen, document.anchors)
         except (ValueError, BadInput) as fault:
             errors[document.name] = f"{document.translator}: {fault}"
         offline.append(aligned)
@@ -78,6 +78,7 @@ def align_documents(
         except BadInput as fault:
             errors |= {(work.document, work.translator): str(fault) for work in works}
     rows, failures = [pl.DataFrame(schema=ALIGNMENT)], [pl.DataFrame(schema=FAILURES)]
+    unassigned = [pl.DataFrame(schema=UNASSIGNED)]
     for document, aligned in zip(documents, offline, strict=True):
         if error := errors.get(document.name):
             failures.append(document.sources.select("passage", error=pl.lit(error)))
@@ -88,8 +89,9 @@ def align_documents(
             document.corrections, UNGUIDED if unaligned else None,
         )  # fmt: skip
         rows.append(document_rows)
+        unassigned.append(unassigned_rows(document.translator, document.prose, document.segments, document_rows))
         failures.append(failed_passages)
-    return pl.concat(rows), pl.concat(failures).unique("passage", maintain_order=True)
+    return pl.concat(rows), pl.concat(unassigned), pl.concat(failures).unique("passage", maintain_order=True)
 
 
 def cost(

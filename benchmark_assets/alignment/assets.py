@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmark_assets.alignment.aligning import align_documents, cost, fingerprints
 from benchmark_assets.alignment.documents import aligners, all_prose, documents, unguided
-from benchmark_assets.alignment.rows import VERIFICATION, verified_rows
+from benchmark_assets.alignment.rows import VERIFICATION, unassigned_totals, verified_rows
 from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
@@ -20,12 +20,14 @@ from resources.embedders import Embedder
 from resources.embedding_cache import embed_unique
 from resources.provider.estimate import Estimate
 from resources.provider.provider import Provider
+from resources.tables import markdown
 from resources.warehouse import Warehouse
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="alignment", code_version="1",
-    kinds={"duckdb", "numpy"}, deps=["source_text", "segmented_reference", "continuous_reference"],
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="alignment", code_version="2",
+    metadata={"tables": ["unassigned"]}, kinds={"duckdb", "numpy"},
+    deps=["source_text", "segmented_reference", "continuous_reference"],
 )  # fmt: skip
 def alignment(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder],
@@ -34,7 +36,7 @@ def alignment(
     """Text of each segment of a passage in each continuous translation; null where no text was found.
 
     Whole documents are aligned, and the rows of the requested passages are stored. A passage without a continuous
-    translation has no row.
+    translation has no row. Text that no segment was given is stored, too.
     """
 
     def embed_with(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.floating]:
@@ -48,8 +50,8 @@ def alignment(
         frames = align_documents(
             stale_documents, aligners(warehouse), embed, embed_multilingual, provider, payer(context)
         )
-        rows, failures = (frame.join(stale, on="passage", how="semi") for frame in frames)
-        return Computed({"alignment": rows}, failures)
+        rows, unassigned, failures = (frame.join(stale, on="passage", how="semi") for frame in frames)
+        return Computed({"alignment": rows}, failures, {"unassigned": unassigned})
 
     def settings(passages: pl.DataFrame) -> pl.DataFrame:
         parts, multilingual = [(passages, embedder)], provider.registry().multilingual_embedder()
@@ -62,7 +64,11 @@ def alignment(
     def price(stale: pl.DataFrame) -> Estimate | None:
         return cost(documents(warehouse, stale), aligners(warehouse), provider)
 
-    return refresh(context, warehouse, compute, settings, cost=price)
+    def describe() -> dict[str, str]:
+        stretches = warehouse.read("unassigned", columns=["passage", "translator", "start_at", "end_at"])
+        return {"unassigned": markdown(unassigned_totals(stretches))}
+
+    return refresh(context, warehouse, compute, settings, describe, cost=price)
 
 
 @dg.asset(

@@ -4,7 +4,7 @@ Not here: rows of the results (rows).
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -12,6 +12,7 @@ import polars as pl
 from benchmark_assets.alignment.asking import AlignmentWork, SourceSegment
 from benchmark_assets.alignment.likeness import has_words
 from benchmark_assets.alignment.rows import SegmentPlace, corrected, places
+from benchmark_assets.corpus.anchors import anchors
 from benchmark_assets.corpus.registry import corpus_languages
 from resources.warehouse import Warehouse
 
@@ -20,7 +21,8 @@ class ProseDocument(NamedTuple):
     """One continuous translation of one document.
 
     `prose` is the translation, `language` the tag of the source language. `sources` has the document's rows of
-    `source_text`, `segments` its segments in order, `corrections` the manually corrected texts by segment id.
+    `source_text`, `segments` its segments in order, `corrections` the manually corrected texts by segment id, `anchors`
+    the offsets in the prose at which segments begin, by the segment's index.
     """
 
     corpus: str
@@ -32,6 +34,7 @@ class ProseDocument(NamedTuple):
     sources: pl.DataFrame
     segments: list[SegmentPlace]
     corrections: dict[str, str | None]
+    anchors: Mapping[int, int]
 
     @property
     def name(self) -> tuple[str, str]:
@@ -64,13 +67,17 @@ def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDoc
     continuous = warehouse.read("continuous_reference", keys_of_passages)
     languages = corpus_languages(warehouse)
     texts = warehouse.read("prose", keys, [*by_document, "translator", "text"])
+    asides = warehouse.read("prose_aside", keys, [*by_document, "translator", "position", "kind", "place", "text"])
+    numbers = asides.filter(kind="number").sort("position")
     for corpus, document, translator, prose in texts.sort(*by_document, "translator").iter_rows():
         passages_of_document = sources.filter(corpus=corpus, document=document)
         segments = places(passages_of_document, references.join(passages_of_document, on="passage", how="semi"))
         corrections = corrected(continuous.filter(corpus=corpus, document=document, translator=translator))
+        own_numbers = numbers.filter(corpus=corpus, document=document, translator=translator)
         yield ProseDocument(
-            corpus, document, translator, prose, *languages[corpus], passages_of_document, segments, corrections
-        )
+            corpus, document, translator, prose, *languages[corpus], passages_of_document, segments, corrections,
+            anchors([segment.id for segment in segments], own_numbers.select("place", "text").iter_rows()),
+        )  # fmt: skip
 
 
 def unguided(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:

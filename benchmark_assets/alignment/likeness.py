@@ -1,4 +1,4 @@
-"""Similarity of stretches of a continuous translation to the segments of a guide, which is a segmented translation.
+"""Similarity of stretches of a continuous translation to the segments of its guides, which are segmented translations.
 
 Here: similarities of units, and of stretches (sequences of units), to the segments. Not here: embedding, the best path
 through these similarities (monotone).
@@ -11,10 +11,12 @@ because translations of the same text share names, numbers and images.
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
 from benchmark_assets.alignment.units import Units, sentences
 
@@ -36,27 +38,39 @@ class Space(NamedTuple):
     Attributes
     ----------
     dots
-        Dot product of the sum of the first i units with each segment's unit vector, shape (n + 1, segments).
-    norms
-        Norm of each stretch's vector, by number of units and end of the stretch, shape (longest + 1, n + 1);
-        infinite for stretches that do not exist.
+        Dot product of the sum of the first i units with each segment's unit vector, averaged over the guides that have
+        the segment, shape (n + 1, segments).
+    scales
+        Inverse norm of each stretch's vector, by number of units and end of the stretch, shape (longest + 1, n + 1);
+        0 for stretches that do not exist.
     """
 
     dots: Matrix
-    norms: Matrix
+    scales: Matrix
 
 
-class Guide(NamedTuple):
-    """A segmented translation of the document, compared with the n units of a continuous one.
+class Comparison(NamedTuple):
+    """The n units of a continuous translation, compared with the segments of its guides.
 
-    `present` is true for segments that the translation has, shape (segments,). `near` is the similarity of each unit to
-    the most similar sentence of each segment, shape (n, segments); 0 for segments that the translation lacks.
+    Attributes
+    ----------
+    near
+        Similarity of each unit to the most similar sentence of each segment, averaged over the guides that have the
+        segment, shape (n, segments); 0 for segments that no guide has.
+    similarity
+        Similarity of each unit to each sentence of all guides, shape (n, sentences).
+    owners
+        Each sentence's segment, shape (sentences,).
+    shares
+        Each sentence's share in the characters of its segment, in all guides together, shape (sentences,).
     """
 
-    present: NDArray[np.bool_]
     meaning: Space
     wording: Space
     near: Matrix
+    similarity: NDArray[np.float32]
+    owners: NDArray[np.int_]
+    shares: Matrix
 
 
 def has_words(text: str | None) -> bool:
@@ -64,82 +78,126 @@ def has_words(text: str | None) -> bool:
     return bool(text and _WORD.search(text))
 
 
-def guide(prose: Units, segments: Sequence[str | None], longest: int, embed: Embed, foreign: bool = False) -> Guide:
-    """Compare the units of a continuous translation with a segmented translation.
+def compare(
+    prose: Units, guides: Sequence[Sequence[str | None]], longest: int, embed: Embed, foreign: bool = False
+) -> Comparison:
+    """Compare the units of a continuous translation with segmented translations.
 
     Parameters
     ----------
     prose
         The continuous translation.
-    segments
-        Text of each source segment in the segmented translation, None if it has none.
+    guides
+        For each segmented translation the text of every source segment, None if it has none.
     longest
         Maximum number of units that translate one segment.
     embed
         Maps texts to unit vectors, shape (texts, dimensions).
     foreign
-        Whether `segments` are in another language. Meaning then counts alone, since the wordings cannot be compared.
+        Whether the guide is in another language. Meaning then counts alone, since the wordings cannot be compared.
     """
-    present = np.array([has_words(segment) for segment in segments])
     pieces = [
-        (index, text)
+        (number, index, text)
+        for number, segments in enumerate(guides)
         for index, segment in enumerate(segments)
-        if segment and present[index]
+        if segment and has_words(segment)
         for text in sentences(segment)
     ]
-    owners, texts = np.array([index for index, _ in pieces], dtype=np.int_), [text for _, text in pieces]
-    lengths = np.diff(prose.ends)
+    texts = [text for *_, text in pieces]
+    # The sentences of one segment in one guide are consecutive: a group.
+    places = np.array([place for *place, _ in pieces], dtype=np.int_)
+    firsts = np.flatnonzero(np.any(np.diff(places, axis=0, prepend=-1), axis=1))
+    groups = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=len(places)))
+    owners, count = places[firsts, 1], len(guides[0])
+    presence = np.bincount(owners, minlength=count)
+    shares = csr_array((1 / presence[owners], (owners, np.arange(len(owners)))), (count, len(owners)))
+    summed = csr_array((np.ones(len(groups)), (groups, np.arange(len(groups)))), (len(firsts), len(groups)))
     vectors = np.asarray(embed([*prose.texts, *texts]), dtype=np.float64)
     unit_vectors, sentence_vectors = vectors[: len(prose.texts)], vectors[len(prose.texts) :]
     if foreign:
         unit_vectors, sentence_vectors = _centered(unit_vectors), _centered(sentence_vectors)
     # Weights are square roots of lengths: a long text has more content than a short one, but repeats part of it.
-    unit_weights, sentence_weights = np.sqrt(lengths)[:, None], np.sqrt([len(text) for text in texts])[:, None]
-    unit_words, sentence_words = (unit_vectors, sentence_vectors) if foreign else _wording(prose.texts, texts)
-    count = len(segments)
-    meaning = _space(unit_vectors * unit_weights, sentence_vectors * sentence_weights, owners, count, longest)
-    wording = _space(unit_words, sentence_words, owners, count, longest)
-    similarity = (unit_vectors @ sentence_vectors.T + _unit(unit_words) @ _unit(sentence_words).T) / 2
-    near = np.zeros((len(prose.texts), count))
-    for index in np.flatnonzero(present):
-        near[:, index] = similarity[:, owners == index].max(axis=1)
-    return Guide(present, meaning, wording, near)
+    lengths = np.array([len(text) for text in texts], dtype=np.float64)
+    unit_weights, sentence_weights = np.sqrt(np.diff(prose.ends))[:, None], np.sqrt(lengths)[:, None]
+    words = csr_array(np.vstack([unit_vectors, sentence_vectors])) if foreign else _wording([*prose.texts, *texts])
+    unit_words, sentence_words = words[: len(prose.texts)], words[len(prose.texts) :]
+    weighted = unit_vectors * unit_weights
+    meaning = _space(
+        weighted @ (shares @ _unit(summed @ (sentence_vectors * sentence_weights))).T, weighted @ weighted.T, longest
+    )
+    wording = _space(
+        (unit_words @ (shares @ _unit_rows(summed @ sentence_words)).T).toarray(),
+        (unit_words @ unit_words.T).toarray(),
+        longest,
+    )
+    similarity = unit_vectors @ sentence_vectors.T
+    similarity = (similarity + (_unit_rows(unit_words) @ _unit_rows(sentence_words).T).toarray()) / 2
+    near = np.asarray((shares @ np.maximum.reduceat(similarity, firsts, axis=1).T).T, dtype=np.float64)
+    segments = owners[groups]
+    return Comparison(
+        meaning,
+        wording,
+        near,
+        similarity.astype(np.float32),
+        segments,
+        lengths / np.bincount(segments, lengths)[segments],
+    )
 
 
-def likeness(guides: Sequence[Guide], segment: int) -> Matrix:
-    """Similarity of every stretch of units to a segment.
+def likeness(compared: Comparison, segments: int | NDArray[np.int_], longest: int | None = None) -> Matrix:
+    """Similarity of every stretch of units to a segment, or the sum of its similarities to several segments.
+
+    Stretches have at most `longest` units; None includes all stretches that were compared.
 
     Returns
     -------
     Mean of the similarities in meaning and in wording, over all guides that have the segment, in [-0.5, 1]. Shape
     (longest + 1, n + 1), by number of units and end of the stretch; 0 for stretches that do not exist.
     """
-    with_segment = [guide for guide in guides if guide.present[segment]]
-    spaces = [space for guide in with_segment for space in (guide.meaning, guide.wording)]
-    total = sum(_over_stretches(space.dots[:, segment], len(space.norms)) / space.norms for space in spaces)
-    return np.asarray(total, dtype=np.float64) / len(spaces)
+    rows = len(compared.meaning.scales) if longest is None else longest + 1
+    meaning, wording = (
+        _over_stretches(space.dots[:, np.atleast_1d(segments)].sum(axis=1), rows) * space.scales[:rows]
+        for space in (compared.meaning, compared.wording)
+    )
+    return np.asarray((meaning + wording) / 2, dtype=np.float64)
 
 
-def nearest(guides: Sequence[Guide]) -> Matrix:
-    """Mean of `Guide.near` over the guides that have the segment, shape (n, segments); 0 if none has it."""
-    counts = sum(guide.present.astype(np.float64) for guide in guides)
-    return np.asarray(sum(guide.near for guide in guides) / np.maximum(counts, 1.0), dtype=np.float64)
+def stretch_likeness(compared: Comparison, firsts: NDArray[np.int_], lasts: NDArray[np.int_]) -> Matrix:
+    """Similarity of stretches to all segments, shape (stretches, segments); a stretch is units first to last - 1."""
+    meaning, wording = (
+        (space.dots[lasts] - space.dots[firsts]) * space.scales[lasts - firsts, lasts][:, None]
+        for space in (compared.meaning, compared.wording)
+    )
+    return np.asarray((meaning + wording) / 2, dtype=np.float64)
 
 
-def _space(units: Matrix, sentences: Matrix, owners: NDArray[np.int_], count: int, longest: int) -> Space:
-    """Compare stretches with segments; `owners` has each sentence's segment, `count` is the number of segments."""
-    summed = np.zeros((count, units.shape[1]))
-    np.add.at(summed, owners, sentences)
-    dots = np.vstack([np.zeros((1, count)), np.cumsum(units @ _unit(summed).T, axis=0)])
-    # The squared length of a stretch's vector is the sum of a square block on the Gram matrix's diagonal.
-    gram = np.zeros((len(units) + 1, len(units) + 1))
-    gram[1:, 1:] = np.cumsum(np.cumsum(units @ units.T, axis=0), axis=1)
-    norms = np.full((longest + 1, len(units) + 1), np.inf)
+def matched(compared: Comparison, windows: Sequence[tuple[int, int]]) -> Matrix:
+    """Share of each segment, by length of its sentences in the guides, that each unit matches best.
+
+    `windows` has a half-open range of units for each segment, which may be empty: only these units are compared.
+    Returns shape (n, segments); shares of a segment sum to 1, or to 0 if its window is empty.
+    """
+    matches = np.zeros_like(compared.near)
+    for segment, (first, last) in enumerate(windows):
+        sentences = np.flatnonzero(compared.owners == segment)
+        if last > first and len(sentences):
+            units = first + compared.similarity[first:last, sentences].argmax(axis=0)
+            np.add.at(matches[:, segment], units, compared.shares[sentences])
+    return matches
+
+
+def _space(dots: Matrix, products: Matrix, longest: int) -> Space:
+    """Dot products of units with segments, and of units with one another, summed over stretches."""
+    count = len(products)
+    # The squared length of a stretch's vector is the sum of a square block on the diagonal of `products`.
+    gram = np.zeros((count + 1, count + 1))
+    gram[1:, 1:] = np.cumsum(np.cumsum(products, axis=0), axis=1)
+    scales = np.zeros((longest + 1, count + 1))
     diagonal = np.diagonal(gram)
     for size in range(1, longest + 1):
         squares = diagonal[size:] + diagonal[:-size] - 2 * np.diagonal(gram, size)
-        norms[size, size:] = np.where(squares > _SMALL, np.sqrt(np.maximum(squares, _SMALL)), np.inf)
-    return Space(dots, norms)
+        scales[size, size:] = np.where(squares > _SMALL, 1 / np.sqrt(np.maximum(squares, _SMALL)), 0)
+    return Space(np.vstack([np.zeros((1, dots.shape[1])), np.cumsum(dots, axis=0)]), scales)
 
 
 def _over_stretches(cumulative: NDArray[np.float64], rows: int) -> Matrix:
@@ -149,19 +207,22 @@ def _over_stretches(cumulative: NDArray[np.float64], rows: int) -> Matrix:
     return np.asarray(cumulative[None, :] - cumulative[starts], dtype=np.float64)
 
 
-def _wording(one: Sequence[str], other: Sequence[str]) -> tuple[Matrix, Matrix]:
-    """Counts of stems in two lists of texts, one row per text, weighted by log(1 + texts / texts with the stem)."""
-    stems = [Counter(map(stemmed, _WORDS.findall(text.lower()))) for text in (*one, *other)]
+def _wording(texts: Sequence[str]) -> csr_array:
+    """Counts of stems, one row per text, weighted by log(1 + texts / texts with the stem)."""
+    stems = [Counter(map(stemmed, _WORDS.findall(text.lower()))) for text in texts]
     frequencies = Counter(stem for counter in stems for stem in counter)
     columns = {stem: column for column, stem in enumerate(frequencies)}
     weights = {stem: np.log1p(len(stems) / count) for stem, count in frequencies.items()}
-    counts = np.zeros((len(stems), len(columns)))
-    for row, counter in enumerate(stems):
-        for stem, count in counter.items():
-            counts[row, columns[stem]] = count * weights[stem]
-    return counts[: len(one)], counts[len(one) :]
+    entries = [
+        (row, columns[stem], count * weights[stem])
+        for row, counter in enumerate(stems)
+        for stem, count in counter.items()
+    ]
+    rows, stem_columns, values = zip(*entries, strict=True) if entries else ((), (), ())
+    return csr_array((np.array(values, dtype=np.float64), (rows, stem_columns)), (len(stems), len(columns)))
 
 
+@lru_cache(100_000)
 def stemmed(word: str) -> str:
     """A word without common English endings; words of other languages mostly stay whole."""
     ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 3), "")
@@ -179,3 +240,8 @@ def _centered(vectors: Matrix) -> Matrix:
 
 def _unit(vectors: Matrix) -> Matrix:
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _SMALL), dtype=np.float64)
+
+
+def _unit_rows(rows: csr_array) -> csr_array:
+    norms = np.sqrt(rows.multiply(rows).sum(axis=1))
+    return rows.multiply(1 / np.maximum(norms, _SMALL)[:, None]).tocsr()

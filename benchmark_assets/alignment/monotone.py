@@ -7,30 +7,55 @@ may remain unassigned (an addition). Aligning stretches by their embeddings foll
 and bertalign (Liu and Zhu 2022). Locating segments by means of other translations is specific to this project.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark_assets.alignment.likeness import Embed, Guide, guide, has_words, likeness, nearest
+from benchmark_assets.alignment.likeness import (
+    Comparison,
+    Embed,
+    Matrix,
+    compare,
+    has_words,
+    likeness,
+    matched,
+    stretch_likeness,
+)
 from benchmark_assets.alignment.units import Units, units
 
 MOST_UNITS = 8000
 """Most units in a document. Memory grows with the square of their number: 0.5 GB per matrix at this limit."""
 
-# Weights of the score, tuned on every second one of 251 suttas with published lengths of passages, on the Daodejing and
-# on the Dhammapada; docs/measurements.md has the results on the other half of the suttas.
-WHOLE = 0.5  # weight of the single units' similarities; 1 - WHOLE is the weight of the stretch's similarity as a whole
-CHANCE = 0.3  # similarity that any stretch of a document has to any segment
-COMMON = 0.8  # share of a unit's median similarity that says nothing about the unit's place
-UNEVEN = 0.1  # penalty: factor of the squared logarithm of actual by expected length
+# Weights of the score, tuned on four translators of the Daodejing, on every second one of 251 suttas with published
+# lengths of passages, and on the Dhammapada; docs/measurements.md has the results on the other translators and suttas.
+WHOLE = 1.2  # weight of the similarity of a stretch as a whole to its segment, above its similarity to other segments
+BY_UNIT = 2.8  # weight of the same difference for single units, by their length
+LEAST_WHOLE, LEAST_UNIT = 0.1, 0.09  # the differences at which text is as well left unassigned
+MATCHED = 0.2  # weight of a unit's share in the matches of a segment's sentences, relative to its similarity
+MOST_MATCHED = 3.0  # most characters of the guides that count as matched by a character of the translation
+UNRELATED, PRIOR = 0.2, 3.0  # similarity to other segments, assumed for PRIOR segments besides the document's own
+UNEVEN = 0.4  # penalty: factor of the squared logarithm of actual by expected length
 SOFTENED = 12.0  # characters added to both lengths, so that 'Yes, sir.' may match 'Even so, lord.'
-OMITTED = 0.1  # penalty for a segment without a stretch
-ADDED = 0.2  # penalty for unassigned units as long as an average segment
-PARAGRAPH, SENTENCE = 0.05, 0.02  # bonus for a boundary at the end of a paragraph or sentence
-PASSAGE = 0.1  # further bonus where a passage and a paragraph end together, as translators usually arrange it
+OMITTED = 0.2  # penalty for a segment without a stretch
+ADDED = 0.18  # first penalty for units between two stretches that stay unassigned
+RARITY = 0.048  # factor of the negative logarithm of the share of boundaries with such units: the second penalty
+BOUNDARIES = 40.0  # boundaries with as many additions as ADDED implies, assumed besides the document's own
+PARAGRAPH, SENTENCE = 0.1, 0.02  # bonus for a boundary at the end of a paragraph or sentence
+PASSAGE = 0.2  # further bonus where a passage and a paragraph end together, as translators usually arrange it
 FASTEST, SLOWEST = 0.6, 1.4  # bounds of the ratio of the translation's length to the guides' length
+ANCHORED = -0.3  # LEAST_UNIT after the first anchor: text between anchors belongs to their segments
+RIVAL, DOUBTED = -0.03, -0.02
+"""Least similarity of a passage's text to its own guides, minus that to another passage's guides. With less than RIVAL,
+the passage is left out of the second path; with less than DOUBTED, the second path's text is doubted. On sound chapters
+of four translators of the Daodejing, 0.5 % have less than -0.011 with two guides, none less than 0 with seven; of
+chapters that are missing in a translation, all had less than -0.038."""
+
+
+Span = tuple[int, int]
 
 
 class Aligned(NamedTuple):
@@ -46,11 +71,44 @@ class Aligned(NamedTuple):
     confidence
         A stretch's similarity to its own segment, minus its mean similarity to the other segments; averaged over the
         characters of the prose, where characters outside all stretches count as 0. `rows.CONFIDENT` is the threshold.
+    rivals
+        For passages whose text is more similar to the guides of another passage: the other passage. Passages are
+        numbered from 0.
+    displaced
+        For passages without text: unassigned text, as a range of characters, that resembles this passage most.
+    anchored
+        Passages whose beginning and end are given by anchors.
     """
 
-    spans: list[tuple[int, int] | None]
+    spans: list[Span | None]
     likeness: list[float]
     confidence: float
+    rivals: Mapping[int, int] = MappingProxyType({})
+    displaced: Mapping[int, Span] = MappingProxyType({})
+    anchored: frozenset[int] = frozenset()
+
+
+class _Document(NamedTuple):
+    """A document to align: units compared with guides, and what is expected of each segment and passage.
+
+    `expected` is the length of each segment in the translation, shape (segments,), NaN without a guide; `passages` the
+    number of each segment's passage; `anchors` the boundary at which the text of a segment begins, by segment.
+    """
+
+    parts: Units
+    compared: Comparison
+    expected: NDArray[np.float64]
+    passages: NDArray[np.int_]
+    anchors: Mapping[int, int]
+
+    def anchored(self) -> frozenset[int]:
+        """Passages that begin at an anchor and end at the next passage's anchor, or at the end of the document."""
+        firsts = np.flatnonzero(np.diff(self.passages, prepend=-1)).tolist()
+        return frozenset(
+            number
+            for number, first in enumerate(firsts)
+            if first in self.anchors and (number + 1 == len(firsts) or firsts[number + 1] in self.anchors)
+        )
 
 
 def align(
@@ -59,8 +117,12 @@ def align(
     passage_ends: Sequence[bool],
     embed: Embed,
     foreign: bool = False,
+    anchors: Mapping[int, int] = MappingProxyType({}),
 ) -> Aligned:
     """Find the segments of a source in a continuous translation of it.
+
+    The best path is found twice. The second time, passages whose text resembles the guides of another passage more
+    than their own are left out, and units count more where sentences of the guides match them best.
 
     Parameters
     ----------
@@ -76,6 +138,8 @@ def align(
         Maps texts to unit vectors, shape (texts, dimensions).
     foreign
         Whether the guide is the source, in another language. `embed` must then support both languages.
+    anchors
+        Offsets in the prose at which the text of a segment begins, by the segment's index; both increase together.
 
     Raises
     ------
@@ -90,104 +154,191 @@ def align(
     expected = _expected(guides)
     if foreign:  # a Chinese source has a fifth of the characters of its translation
         expected *= len(prose) / np.nansum(expected)
-    guided_segments = np.flatnonzero(~np.isnan(expected))
-    parts = units(prose, float(np.nanmean(expected)))
+    parts = units(prose, float(np.nanmean(expected)), anchors.values())
     if not parts.texts:
         return Aligned([None] * count, [0.0] * count, 0.0)
     if len(parts.texts) > MOST_UNITS:
         raise ValueError(f"the translation has {len(parts.texts)} units; at most {MOST_UNITS} can be aligned")
     pace = float(np.clip(parts.ends[-1] / np.nansum(expected), FASTEST, SLOWEST))
-    longest = _longest(parts.ends, max(3 * pace * float(np.nanmax(expected)), 300.0))
-    compared_guides = [guide(parts, texts, longest, embed, foreign) for texts in guides]
-    stretches = _path(parts, compared_guides, expected, pace, passage_ends, longest)
-    spans = [
-        _trimmed(prose, parts.spans[start][0], parts.spans[end - 1][1]) if end > start else None
-        for start, end in stretches
-    ]
-    return Aligned(spans, *_confidence(compared_guides, stretches, parts.ends, guided_segments))
+    expected = pace * expected
+    longest = _longest(parts.ends, float(np.nanmax(expected)))
+    passages = np.concatenate([[0], np.cumsum(passage_ends[:-1], dtype=np.int_)])
+    ends = [end for _, end in parts.spans]
+    boundaries = {segment: int(np.searchsorted(ends, offset, side="right")) for segment, offset in anchors.items()}
+    document = _Document(parts, compare(parts, guides, longest, embed, foreign), expected, passages, boundaries)
+    stretches = _path(document, document.compared.near, ~np.isnan(expected), ADDED)
+    margins, _ = _margins(document, stretches)
+    kept = ~np.isnan(expected) & (margins >= RIVAL)[passages]
+    if kept.any():
+        near = _rematched(document, stretches, kept)
+        stretches = _path(document, near, kept, ADDED)
+        stretches = _path(document, near, kept, _addition_penalty(document, stretches))
+    margins, rivals = _margins(document, stretches)
+    return Aligned(
+        [_span(prose, parts, start, end) if end > start else None for start, end in stretches],
+        *_confidence(document, stretches),
+        {passage: int(rivals[passage]) for passage in np.flatnonzero(margins < DOUBTED).tolist()},
+        {passage: _span(prose, parts, *unassigned) for passage, unassigned in _displaced(document, stretches).items()},
+        document.anchored(),
+    )
 
 
-def _path(
-    parts: Units,
-    guides: Sequence[Guide],
-    expected: NDArray[np.float64],
-    pace: float,
-    passage_ends: Sequence[bool],
-    longest: int,
-) -> list[tuple[int, int]]:
-    """The best stretch of each segment as a half-open range of units, empty for an omitted segment."""
-    guided_segments = np.flatnonzero(~np.isnan(expected))
-    ends, average = parts.ends, float(np.nanmean(expected))
-    # If no guide has the last segment of a passage, the passage ends with the last segment that a guide has.
-    last = np.logical_or.reduceat(np.array(passage_ends), guided_segments)
-    near = nearest(guides)
-    near = near - COMMON * np.median(near[:, guided_segments], axis=1, keepdims=True)
-    single = np.vstack([np.zeros((1, near.shape[1])), np.cumsum(near * np.diff(ends)[:, None], axis=0)]) / average
+def _path(document: _Document, near: Matrix, kept: NDArray[np.bool_], added: float) -> list[Span]:
+    """The best stretch of each segment as a half-open range of units, empty for an omitted segment.
+
+    `near` is the similarity of units to segments; only the `kept` segments may have a stretch. `added` is the penalty
+    for units between two stretches that stay unassigned.
+    """
+    parts, compared, expected, passages, anchors = document
+    segments, ends = np.flatnonzero(kept), parts.ends
+    average, others = float(np.mean(expected[segments])), len(segments) - 1 + PRIOR
+    # If the last segment of a passage is left out, the passage ends with its last segment that is not.
+    last = np.diff(passages[segments], append=-1) != 0
+    near = near[:, segments]
+    unrelated = (near.sum(axis=1, keepdims=True) - near + PRIOR * UNRELATED) / others
+    least = np.where(np.arange(len(near)) < min(anchors.values(), default=len(near)), LEAST_UNIT, ANCHORED)
+    gains = BY_UNIT * (near - unrelated - least[:, None]) * np.diff(ends)[:, None] / average
+    single = np.vstack([np.zeros((1, len(segments))), np.cumsum(gains, axis=0)])
+    whole = likeness(compared, segments)
     boundaries = np.arange(len(ends))
-    sizes = np.arange(longest + 1)[:, None]
-    starts = np.maximum(boundaries[None, :] - sizes, 0)
-    possible = (boundaries[None, :] >= sizes) & (sizes > 0)
-    lengths = np.log(ends[None, :] - ends[starts] + SOFTENED)
     bonus = PARAGRAPH * parts.paragraphs + SENTENCE * parts.sentences
     passage_bonus = bonus + PASSAGE * parts.paragraphs
-    penalties = ADDED * ends / average
     score = np.where(boundaries == 0, 0.0, -np.inf)
     steps: list[tuple[NDArray[np.int_], NDArray[np.int_]]] = []
-    for segment, ends_passage in zip(guided_segments.tolist(), last, strict=True):
-        score, origin = _after_additions(score, penalties)
+    for column, segment in enumerate(segments.tolist()):
+        fixed = [
+            anchors[index]
+            for index in range(segments[column - 1] + 1 if column else 0, segment + 1)
+            if index in anchors
+        ]
+        score, origin = _after_addition(score, bonus - added, fixed)
+        longest = min(_longest(ends, expected[segment]), len(whole) - 1)
+        sizes = np.arange(longest + 1)[:, None]
+        starts = np.maximum(boundaries[None, :] - sizes, 0)
         weight = float(np.sqrt(expected[segment] / average))
-        uneven = UNEVEN * (lengths - np.log(pace * expected[segment] + SOFTENED)) ** 2
-        whole = weight * ((1 - WHOLE) * (likeness(guides, segment) - CHANCE) - uneven)
-        by_unit = WHOLE * (single[None, :, segment] - single[starts, segment])
-        total = score[starts] + whole + by_unit + (passage_bonus if ends_passage else bonus)
-        total[~possible] = -np.inf
+        lengths = np.log((ends[None, :] - ends[starts] + SOFTENED) / (expected[segment] + SOFTENED))
+        own = likeness(compared, segment, longest)
+        contrast = own - (whole[: longest + 1] - own + PRIOR * UNRELATED) / others
+        total = score[starts] + weight * (WHOLE * (contrast - LEAST_WHOLE) - UNEVEN * lengths**2)
+        total += single[None, :, column] - single[starts, column] + (passage_bonus if last[column] else bonus)
+        total[(boundaries[None, :] < sizes) | (sizes == 0)] = -np.inf
         size = total.argmax(axis=0)
         best = total[size, boundaries]
         omitted = score - OMITTED * weight
         aligned = best > omitted
         score = np.where(aligned, best, omitted)
         steps.append((origin, np.where(aligned, size, 0)))
-    end = int((score + penalties).argmax())
+    fixed = [boundary for index, boundary in anchors.items() if index > segments[-1]]
+    _, origin = _after_addition(score, bonus - added, fixed)
+    end = int(origin[-1])
     stretches = [(0, 0)] * len(expected)
-    for segment, (origin, sizes_at_ends) in zip(guided_segments[::-1], reversed(steps), strict=True):
+    for segment, (origin, sizes_at_ends) in zip(segments[::-1].tolist(), reversed(steps), strict=True):
         start = end - int(sizes_at_ends[end])
         stretches[segment] = (start, end)
         end = int(origin[start])
     return stretches
 
 
-def _after_additions(
-    score: NDArray[np.float64], penalties: NDArray[np.float64]
+def _after_addition(
+    score: NDArray[np.float64], gain: NDArray[np.float64], fixed: Sequence[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
-    """The best score at each boundary if units before it may stay unassigned, and the boundary before these units."""
-    level = score + penalties
-    best = np.maximum.accumulate(level)
-    origin = np.maximum.accumulate(np.where(level >= best, np.arange(len(score)), 0))
-    return best - penalties, origin
+    """The best score at each boundary if units before it may stay unassigned, and the boundary before these units.
+
+    `gain` is added to the score at each boundary where unassigned units end. Segments end before all `fixed`
+    boundaries, and continue after them.
+    """
+    boundaries = np.arange(len(score))
+    if fixed:
+        score = np.where(boundaries <= min(fixed), score, -np.inf)
+    best = np.maximum.accumulate(score)
+    origin = np.maximum.accumulate(np.where(score >= best, boundaries, 0))
+    added = best + gain
+    better = (origin < boundaries) & (added > score)
+    score, origin = np.where(better, added, score), np.where(better, origin, boundaries)
+    return np.where(boundaries >= max(fixed, default=0), score, -np.inf), origin
 
 
-def _confidence(
-    guides: Sequence[Guide],
-    stretches: Sequence[tuple[int, int]],
-    ends: NDArray[np.float64],
-    guided_segments: NDArray[np.int_],
-) -> tuple[list[float], float]:
-    """The fields `likeness` and `confidence` of `Aligned`; `guided_segments` are indices of segments with a guide."""
-    aligned = [segment for segment in guided_segments if stretches[segment][1] > stretches[segment][0]]
+def _additions(document: _Document, stretches: Sequence[Span]) -> list[Span]:
+    """The ranges of units that are in no stretch."""
+    placed = [(0, 0), *(each for each in stretches if each[1] > each[0]), (len(document.parts.texts),) * 2]
+    return [(end, start) for (_, end), (start, _) in pairwise(placed) if start > end]
+
+
+def _addition_penalty(document: _Document, stretches: Sequence[Span]) -> float:
+    """The penalty for unassigned units in a document with as many additions as these stretches leave."""
+    boundaries = 1 + sum(end > start for start, end in stretches)
+    additions = len(_additions(document, stretches)) + BOUNDARIES * np.exp(-ADDED / RARITY)
+    return float(-RARITY * np.log(additions / (boundaries + BOUNDARIES)))
+
+
+def _rematched(document: _Document, stretches: Sequence[Span], kept: NDArray[np.bool_]) -> Matrix:
+    """Similarity of units to segments, raised where sentences of the guides match the unit best.
+
+    Each segment's sentences are compared with the units between the stretches of its neighbors, inclusive.
+    """
+    count = len(document.parts.texts)
+    placed = [index for index in np.flatnonzero(kept).tolist() if stretches[index][1] > stretches[index][0]]
+    before = np.searchsorted(placed, np.arange(len(stretches))) - 1
+    after = np.searchsorted(placed, np.arange(len(stretches)), side="right")
+    windows = [
+        (stretches[placed[one]][0] if one >= 0 else 0, stretches[placed[other]][1] if other < len(placed) else count)
+        for one, other in zip(before.tolist(), after.tolist(), strict=True)
+    ]
+    lengths = np.diff(document.parts.ends)[:, None]
+    matches = np.nan_to_num(document.expected) * matched(document.compared, windows) / lengths
+    return document.compared.near + MATCHED * np.minimum(matches, MOST_MATCHED)
+
+
+def _to_passages(document: _Document, start: int, end: int) -> NDArray[np.float64]:
+    """Similarity of a stretch's units to the guides of each passage, times their length, summed over the stretch."""
+    starts = np.flatnonzero(np.diff(document.passages, prepend=-1))
+    near = np.maximum.reduceat(document.compared.near[start:end], starts, axis=1)
+    return np.asarray(np.diff(document.parts.ends)[start:end] @ near, dtype=np.float64)
+
+
+def _margins(document: _Document, stretches: Sequence[Span]) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
+    """How much more similar the units of each passage are to its own guides than to those of its rival.
+
+    The rival is the other passage whose guides they resemble most. Margins are averages over characters, shape
+    (passages,); infinite for a passage without text, without a rival, or between anchors.
+    """
+    parts, _, _, passages, _ = document
+    count, anchored = int(passages[-1]) + 1, document.anchored()
+    margins, rivals = np.full(count, np.inf), np.zeros(count, np.int_)
+    for passage in range(count):
+        own = [stretches[segment] for segment in np.flatnonzero(passages == passage).tolist()]
+        own = [(start, end) for start, end in own if end > start]
+        if own and count > 1 and passage not in anchored:
+            similarity = sum(_to_passages(document, start, end) for start, end in own)
+            assert isinstance(similarity, np.ndarray)
+            others = np.where(np.arange(count) == passage, -np.inf, similarity)
+            rivals[passage] = others.argmax()
+            length = sum(parts.ends[end] - parts.ends[start] for start, end in own)
+            margins[passage] = (similarity[passage] - others.max()) / length
+    return margins, rivals
+
+
+def _displaced(document: _Document, stretches: Sequence[Span]) -> dict[int, Span]:
+    """Unassigned units that resemble a passage without a stretch more than any other passage, by passage."""
+    with_text = {passage for passage, (start, end) in zip(document.passages, stretches, strict=True) if end > start}
+    nearest = {int(_to_passages(document, *units).argmax()): units for units in _additions(document, stretches)}
+    return {passage: units for passage, units in nearest.items() if passage not in with_text}
+
+
+def _confidence(document: _Document, stretches: Sequence[Span]) -> tuple[list[float], float]:
+    """The fields `likeness` and `confidence` of `Aligned`."""
+    aligned = np.array([segment for segment, (start, end) in enumerate(stretches) if end > start], dtype=np.int_)
     likenesses = [0.0] * len(stretches)
-    if not aligned:
+    if not len(aligned):
         return likenesses, 0.0
-    firsts = np.array([stretches[segment][0] for segment in aligned])
-    lasts = np.array([stretches[segment][1] for segment in aligned])
-    table = np.zeros((len(aligned), len(aligned)))
-    for column, segment in enumerate(aligned):
-        table[:, column] = likeness(guides, segment)[lasts - firsts, lasts]
+    firsts, lasts = np.array(stretches)[aligned].T
+    table = stretch_likeness(document.compared, firsts, lasts)[:, aligned]
     to_own = np.diagonal(table)
-    for segment, value in zip(aligned, to_own, strict=True):
-        likenesses[segment] = float(value)
+    for segment, value in zip(aligned.tolist(), to_own.tolist(), strict=True):
+        likenesses[segment] = value
     to_others = (table.sum(axis=1) - to_own) / max(len(aligned) - 1, 1)
-    lengths = ends[lasts] - ends[firsts]
-    return likenesses, float(((to_own - to_others) * lengths).sum() / ends[-1])
+    lengths = document.parts.ends[lasts] - document.parts.ends[firsts]
+    return likenesses, float(((to_own - to_others) * lengths).sum() / document.parts.ends[-1])
 
 
 def _expected(guides: Sequence[Sequence[str | None]]) -> NDArray[np.float64]:
@@ -202,12 +353,14 @@ def _expected(guides: Sequence[Sequence[str | None]]) -> NDArray[np.float64]:
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
-def _longest(ends: NDArray[np.float64], characters: float) -> int:
-    """The most units that a stretch may need to reach `characters`, wherever it starts."""
-    last = np.searchsorted(ends, ends[:-1] + characters)
+def _longest(ends: NDArray[np.float64], expected: float) -> int:
+    """The most units that a segment of this expected length may need, wherever its stretch starts."""
+    last = np.searchsorted(ends, ends[:-1] + max(3 * expected, 300.0))
     return int(min((last - np.arange(len(last))).max(), len(last)))
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    stretch = text[start:end]
+def _span(prose: str, parts: Units, first: int, last: int) -> Span:
+    """The range of characters of units `first` to `last` - 1, without surrounding white space."""
+    start, end = parts.spans[first][0], parts.spans[last - 1][1]
+    stretch = prose[start:end]
     return start + len(stretch) - len(stretch.lstrip()), end - len(stretch) + len(stretch.rstrip())

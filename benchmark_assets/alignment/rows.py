@@ -1,21 +1,24 @@
-"""Rows of the tables `alignment` and `verification`. Not here: aligning a document (monotone, asking), storage.
+"""Rows of the tables `alignment`, `unassigned` and `verification`. Not here: aligning a document (monotone, asking),
+storage.
 
-If the alignment of a whole document is not credible, or a passage resembles nothing in the translation, its texts are
-null and the column `doubt` has the reason: no text is better than a wrong one.
+If the alignment of a whole document or of a passage is not credible, its texts are null and the column `doubt` has the
+reason: no text is better than a wrong one.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 import polars as pl
 
 from benchmark_assets.alignment.asking import Extracted
 from benchmark_assets.alignment.extent import examine
-from benchmark_assets.alignment.likeness import Embed
+from benchmark_assets.alignment.likeness import Embed, has_words
 from benchmark_assets.alignment.monotone import Aligned, align
 from resources.catalogue import schema
+from resources.keys import CORPUS
 
 CONFIDENT = 0.13
 """Least confidence of a credible document alignment. None of 60 suttas aligned to another sutta of the same collection
@@ -33,6 +36,7 @@ WHOLE = 0.75
 """A passage with at least this share of its expected length counts as completely translated."""
 
 ALIGNMENT = schema("alignment")
+UNASSIGNED = schema("unassigned")
 VERIFICATION = schema("verification")
 
 
@@ -73,15 +77,20 @@ def guides(segments: Sequence[SegmentPlace]) -> list[list[str | None]]:
     return [guide for texts in columns if any(guide := list(texts))] or [[segment.source for segment in segments]]
 
 
-def by_embeddings(prose: str, segments: Sequence[SegmentPlace], embed: Embed) -> Aligned:
-    """Align a document offline, with its segmented translations as guides.
+def by_embeddings(
+    prose: str,
+    segments: Sequence[SegmentPlace],
+    embed: Embed,
+    anchors: Mapping[int, int] = MappingProxyType({}),
+) -> Aligned:
+    """Align a document offline, with its segmented translations as guides; for `anchors`, see `monotone.align`.
 
     A document without a segmented translation has its source as the guide; `embed` must then support both languages.
     Raises ValueError like `monotone.align`.
     """
     ends = [one.passage != other.passage for one, other in pairwise(segments)]
     is_foreign = not any(text for segment in segments for text in segment.guides)
-    return align(prose, guides(segments), [*ends, True], embed, foreign=is_foreign)
+    return align(prose, guides(segments), [*ends, True], embed, is_foreign, anchors)
 
 
 def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:
@@ -89,12 +98,12 @@ def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:
 
     Includes all segments of doubtful passages or documents, but no segment without a source text.
     """
-    doubt = _doubt(aligned)
+    doubts = _doubts(segments, aligned)
     doubtful: list[str] = []
-    for _, group in groupby(enumerate(segments), key=lambda numbered: numbered[1].passage):
+    for passage, group in groupby(enumerate(segments), key=lambda numbered: numbered[1].passage):
         places = list(group)
         likeness = [aligned.likeness[index] if aligned.spans[index] else None for index, _ in places]
-        absent = doubt or _absence([place for _, place in places], likeness)
+        absent = doubts.get(passage)
         doubtful += [
             place.id
             for (_, place), value in zip(places, likeness, strict=True)
@@ -133,7 +142,7 @@ def aligned_rows(
     `passage` and `error`.
     """
     answers = {result.segment: result for result in extracted}
-    doubt = doubt or _doubt(aligned)
+    doubts = _doubts(segments, aligned)
     rows: list[tuple[object, ...]] = []
     failures: list[tuple[str, str]] = []
     pace = _pace(segments, aligned)
@@ -141,7 +150,7 @@ def aligned_rows(
     for passage, group in groupby(numbered, key=lambda place: place[1].passage):
         places = list(group)
         offline = _merged(places, [_offline(prose, aligned, index) for index, _ in places], pace)
-        absent = doubt or _absence([place for _, place in places], [piece.likeness for piece in offline])
+        absent = doubt or doubts.get(passage)
         pieces = []
         for (_, place), piece in zip(places, offline, strict=True):
             answer = answers.get(place.id)
@@ -154,6 +163,49 @@ def aligned_rows(
         rows.append((passage, translator, *columns, confidence, None if has_text else absent))
     failed_passages = pl.DataFrame(failures, schema={"passage": pl.String, "error": pl.String}, orient="row")
     return pl.DataFrame(rows, schema=ALIGNMENT, orient="row"), failed_passages.unique("passage", maintain_order=True)
+
+
+def unassigned_rows(
+    translator: str, prose: str, segments: Sequence[SegmentPlace], alignment: pl.DataFrame
+) -> pl.DataFrame:
+    """Rows of `unassigned`: every stretch of a translation with a letter or digit that no segment has.
+
+    `alignment` has the document's rows of `alignment`. Texts of a model or a correction count where they occur
+    verbatim, in the order of the segments.
+    """
+    ids = {
+        passage: [place.id for place in group] for passage, group in groupby(segments, key=lambda place: place.passage)
+    }
+    taken: list[tuple[int, int, str, str]] = []
+    end = 0
+    columns = alignment.select("passage", "segments", "starts", "ends")
+    for passage, texts, starts, ends in columns.iter_rows():
+        for segment, text, start, stop in zip(ids[passage], texts, starts, ends, strict=True):
+            if text and start is None and (found := prose.find(text, end)) >= 0:
+                start, stop = found, found + len(text)
+            if start is not None:
+                taken.append((start, stop, passage, segment))
+                end = stop
+    places = [(0, 0, segments[0].passage, None), *sorted(taken), (len(prose), len(prose), "", None)]
+    if taken:
+        places[0] = (0, 0, min(taken)[2], None)
+    rows = []
+    for (_, start, passage, after), (end, _, _, before) in pairwise(places):
+        text = prose[start:end]
+        if has_words(text):
+            first = start + len(text) - len(text.lstrip())
+            rows.append((passage, translator, first, first + len(text.strip()), text.strip(), after, before))
+    return pl.DataFrame(rows, schema=UNASSIGNED, orient="row")
+
+
+def unassigned_totals(rows: pl.DataFrame) -> pl.DataFrame:
+    """Number of unassigned stretches and their characters by corpus and translator, from rows of `unassigned`."""
+    totals = (
+        rows.with_columns(CORPUS)
+        .group_by("corpus", "translator")
+        .agg(stretches=pl.len(), characters=(pl.col("end_at") - pl.col("start_at")).sum())
+    )
+    return totals.sort("corpus", "translator")
 
 
 def verified_rows(
@@ -182,10 +234,28 @@ def verified_rows(
     return pl.DataFrame(rows, schema=VERIFICATION, orient="row")
 
 
-def _doubt(aligned: Aligned | None) -> str | None:
-    if aligned is None or aligned.confidence >= CONFIDENT:
-        return None
-    return f"may not be a translation of this document: confidence {aligned.confidence:.2f}, below {CONFIDENT}"
+def _doubts(segments: Sequence[SegmentPlace], aligned: Aligned | None) -> dict[str, str]:
+    """Why the offline alignment of a passage is not credible, by passage; credible passages are left out."""
+    if aligned is None:
+        return {}
+    passages = [list(group) for _, group in groupby(enumerate(segments), key=lambda numbered: numbered[1].passage)]
+    names = [places[0][1].passage for places in passages]
+    doubts: dict[str, str] = {}
+    for number, places in enumerate(passages):
+        likeness = [aligned.likeness[index] if aligned.spans[index] else None for index, _ in places]
+        if number in aligned.anchored:
+            continue
+        if aligned.confidence < CONFIDENT:
+            confidence = f"confidence {aligned.confidence:.2f}, below {CONFIDENT}"
+            doubts[names[number]] = f"may not be a translation of this document: {confidence}"
+        elif number in aligned.rivals:
+            doubts[names[number]] = f"the text at its place resembles {names[aligned.rivals[number]]} more"
+        elif number in aligned.displaced:
+            start, end = aligned.displaced[number]
+            doubts[names[number]] = f"may be out of order: unassigned text resembles it, characters {start} to {end}"
+        elif absence := _absence([place for _, place in places], likeness):
+            doubts[names[number]] = absence
+    return doubts
 
 
 def _absence(places: Sequence[SegmentPlace], likeness: Sequence[float | None]) -> str | None:

@@ -1,6 +1,7 @@
 """Units: the pieces of a continuous text between possible boundaries. Not here: choosing boundaries (monotone)."""
 
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -46,14 +47,14 @@ class Units(NamedTuple):
     sentences: NDArray[np.bool_]
 
 
-def units(text: str, segment_length: float) -> Units:
+def units(text: str, segment_length: float, cuts: Iterable[int] = ()) -> Units:
     """Divide a text into sentences, or into clauses if the segments are short.
 
     Texts are divided at punctuation; clauses also begin with English conjunctions. `segment_length` is the mean length
-    of the segments to which the text is aligned, in characters.
+    of the segments to which the text is aligned, in characters. `cuts` are offsets of further boundaries.
     """
     pattern, least = (_SENTENCE, LEAST_SENTENCE) if segment_length > LONG else (_CLAUSE, LEAST_CLAUSE)
-    spans = _spans(text, pattern, least)
+    spans = _spans(text, pattern, least, cuts)
     raw = [text[start:end] for start, end in spans]
     texts = [piece.strip() for piece in raw]
     lengths = [len(piece) + 1 for piece in texts]
@@ -69,14 +70,21 @@ def sentences(text: str) -> list[str]:
     return [text[start:end].strip() for start, end in _spans(text, _SENTENCE, LEAST_SENTENCE)]
 
 
-def _spans(text: str, pattern: re.Pattern[str], least: int) -> list[tuple[int, int]]:
-    def is_short(start: int, end: int) -> bool:
-        return end - start < least or not text[start:end].strip()
+def _spans(text: str, pattern: re.Pattern[str], least: int, fixed: Iterable[int] = ()) -> list[tuple[int, int]]:
+    def is_blank(start: int, end: int) -> bool:
+        return not text[start:end].strip()
 
-    cuts = [0, *(cut for match in pattern.finditer(text) if 0 < (cut := match.end()) < len(text)), len(text)]
+    def is_short(start: int, end: int) -> bool:
+        return end - start < least
+
+    kept = {cut for cut in fixed if 0 < cut < len(text)}
+    found = {cut for match in pattern.finditer(text) if 0 < (cut := match.end()) < len(text)}
+    cuts = [0, *sorted(found | kept), len(text)]
     spans: list[tuple[int, int]] = []
     for start, end in pairwise(cuts):
-        if spans and (is_short(start, end) or is_short(*spans[-1])):
+        blank = spans and (is_blank(start, end) or is_blank(*spans[-1]))
+        short = spans and start not in kept and (is_short(start, end) or is_short(*spans[-1]))
+        if blank or short:
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))

@@ -103,7 +103,8 @@ def show_funnel(passage: str | None) -> None:
     click.echo(plain(reasons(selection, warehouse.read("passage_filter", key))))
     stages = warehouse.read("verification", key).drop("passage", "fingerprint", "run_id", "updated_at")
     doubts = warehouse.read("alignment", key, ["translator", "doubt"]).drop_nulls()
-    for rows in (doubts, stages):
+    unassigned = warehouse.read("unassigned", key, ["translator", "start_at", "end_at", "after", "before", "text"])
+    for rows in (doubts, unassigned, stages):
         if len(rows):
             click.echo(f"\n{plain(rows)}")
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from benchmark_assets.corpus.anchors import anchors
 from benchmark_assets.corpus.corrections import Corrections, check, load
 from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document, joined
@@ -133,7 +134,12 @@ class _Rows:
 
     def _add_prose(self, document: Document, corpus: str, corrections: Corrections, segments: str) -> None:
         """Add a document's continuous translations; `segments` hashes the sources and references of its passages."""
-        hashes = {prose.translator: digest(segments, prose.text) for prose in document.prose}
+        ids = [segment.id for passage in document.passages for segment in passage.segments]
+        hashes: dict[str, str] = {}
+        for prose in document.prose:
+            places = anchors(ids, [(aside.at, aside.text) for aside in prose.asides if aside.kind == "number"])
+            # Hashes from before anchors were added stay valid.
+            hashes[prose.translator] = digest(segments, prose.text, *([sorted(places.items())] if places else []))
         for prose in document.prose:
             place = (corpus, document.id, prose.translator)
             version = digest(prose.text, prose.asides)

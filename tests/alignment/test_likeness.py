@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from benchmark_assets.alignment.likeness import guide, has_words, likeness, nearest
+from benchmark_assets.alignment.likeness import compare, has_words, likeness, matched, stretch_likeness
 from benchmark_assets.alignment.units import Units, sentences, units
 from tests.alignment.words import embed
 
@@ -50,17 +50,21 @@ def by_hand(prose: Units, start: int, end: int, segment: str, segments: Sequence
 def test_the_likeness_of_every_stretch_is_that_of_its_summed_vectors(prose: str, segments: list[str | None]) -> None:
     parts = units(prose, 200)
     longest = len(parts.texts)
-    compared = guide(parts, segments, longest, embed)
+    if not any(segments):
+        return
+    compared = compare(parts, [segments], longest, embed)
     for at, segment in enumerate(segments):
+        table = likeness(compared, at)
         if segment is None:
-            assert not compared.present[at]
+            assert not table.any()
             continue
-        table = likeness([compared], at)
         assert table.shape == (longest + 1, len(parts.texts) + 1)
         for end in range(1, len(parts.texts) + 1):
             for start in range(end):
                 expected = by_hand(parts, start, end, segment, segments)
                 assert table[end - start, end] == pytest.approx(expected, abs=1e-5)
+                own = stretch_likeness(compared, np.array([start]), np.array([end]))
+                assert own[0, at] == pytest.approx(expected, abs=1e-5)
 
 
 @settings(max_examples=40)
@@ -70,10 +74,11 @@ def test_likeness_is_in_range_and_nothing_where_there_is_no_stretch(
 ) -> None:
     count = min(map(len, many))
     parts = units(prose, 200)
-    guides = [guide(parts, segments[:count], longest, embed) for segments in many]
+    guides = [segments[:count] for segments in many if any(segments[:count])]
+    compared = compare(parts, guides, longest, embed) if guides else None
     for segment in range(count):
-        if any(each.present[segment] for each in guides):
-            table = likeness(guides, segment)
+        if compared and any(each[segment] for each in guides):
+            table = likeness(compared, segment)
             assert (table >= -0.5 - 1e-6).all()
             assert (table <= 1 + 1e-6).all()
             ends, sizes = np.arange(table.shape[1])[None, :], np.arange(table.shape[0])[:, None]
@@ -83,27 +88,32 @@ def test_likeness_is_in_range_and_nothing_where_there_is_no_stretch(
 def test_a_segment_is_compared_with_the_guides_that_have_it() -> None:
     prose = units("The wolf went down to the pond in winter. Nobody had any bread at the market.", 200)
     texts: list[list[str | None]] = [["The wolf went down to the pond.", None], ["A king has gold.", "Gold it is."]]
-    both = [guide(prose, each, 2, embed) for each in texts]
-    assert_allclose(likeness(both, 1), likeness(both[1:], 1))
-    assert_allclose(likeness(both, 0), (likeness(both[:1], 0) + likeness(both[1:], 0)) / 2)
-    assert_allclose(nearest(both)[:, 1], both[1].near[:, 1])
+    both, (one, other) = compare(prose, texts, 2, embed), (compare(prose, [each], 2, embed) for each in texts)
+    dots = [each.meaning.dots for each in (both, one, other)]
+    assert_allclose(dots[0][:, 1], dots[2][:, 1])
+    assert_allclose(dots[0][:, 0], (dots[1][:, 0] + dots[2][:, 0]) / 2)
+    assert_allclose(both.meaning.scales, one.meaning.scales)
 
 
 def test_a_unit_is_compared_with_the_sentence_of_a_segment_that_is_most_like_it() -> None:
     said = ["The wolf went down to the pond in winter.", "Nobody had any bread at the market."]
     prose = units(" ".join(said), 200)
-    near = guide(prose, [" ".join(said), "The king had gold enough for a river."], 2, embed).near
+    compared = compare(prose, [[" ".join(said), "The king had gold enough for a river."]], 2, embed)
+    near = compared.near
+    shares = np.array([len(text) for text in said]) / sum(len(text) for text in said)
+    assert_allclose(matched(compared, [(0, 2), (1, 1)]), [[shares[0], 0], [shares[1], 0]])
+    assert_allclose(matched(compared, [(1, 2), (0, 2)])[:, 0], [0, 1])
     assert_allclose(near[:, 0], [1, 1], atol=1e-6)
     assert (near[:, 1] < 0.5).all()
 
 
 def test_inflected_words_are_worded_alike() -> None:
     prose = units("The ravens were gathering.", 200)
-    inflected, other = (guide(prose, [text], 1, embed) for text in ("A raven gathers.", "A wolf sleeps."))
+    inflected, other = (compare(prose, [[text]], 1, embed) for text in ("A raven gathers.", "A wolf sleeps."))
     assert inflected.near[0, 0] > other.near[0, 0]
 
 
 @pytest.mark.parametrize("text", [None, "", " ", "…", "— —", "“”"])
 def test_what_has_no_word_has_nothing_to_compare(text: str | None) -> None:
     assert not has_words(text)
-    assert not guide(units("The wolf went down.", 200), [text, "A wolf."], 1, embed).present[0]
+    assert not likeness(compare(units("The wolf went down.", 200), [[text, "A wolf."]], 1, embed), 0).any()
