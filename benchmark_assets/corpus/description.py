@@ -163,7 +163,7 @@ class Description(Frozen):
 
     - `segment`: level of the segments, by default the finest level that the source and all TEI translations share.
     - `passage`: level of the passages, by default the one above the segments.
-    - `lines`: number of segments at which a passage is divided, for verse; 0 does not divide it.
+    - `lines`: number of lines, or of other segments, after which a passage is divided; 0 for no division.
     """
 
     name: str

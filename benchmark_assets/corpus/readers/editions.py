@@ -78,6 +78,9 @@ def _document(
     description: Description, name: str, path: Path, files: Mapping[str, Path]
 ) -> Iterator[Document | BadInput]:
     """The document, or its faults. `files` has its TEI translations by translator."""
+    if own := [translator for translator, file in files.items() if file.samefile(path)]:
+        remedy = "give the translation's `files` or `root`"
+        raise BadInput(description.name, f"references.{own[0]}.files", f"matches the source, {path}", remedy)
     source = edition(path, name)
     if not source.units:
         raise BadInput(path, "", "contains no numbered segments", "give its segments an `xml:id` or `n`")

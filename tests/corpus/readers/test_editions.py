@@ -443,6 +443,15 @@ def test_a_pattern_without_a_file_leaves_the_corpus_as_it_was(tmp_path: Path) ->
         read_back(description)
 
 
+def test_a_source_is_not_its_own_translation(tmp_path: Path) -> None:
+    (tmp_path / "w.xml").write_text(MILESTONES, encoding="utf-8")
+    description = describe(tmp_path / "c.yaml", "tei", tmp_path, [])
+    edit(description, {"references": {"ann": TERMS | {"layout": "tei"}}})
+    documents, (fault,) = read_back(description)
+    assert not documents
+    assert (fault.key, fault.remedy) == ("references.ann.files", "give the translation's `files` or `root`")
+
+
 def test_a_faulty_translation_leaves_its_document_out(corpus: Corpus) -> None:
     documents, (fault,) = corpus(MILESTONES, {"ann": "<TEI>"})
     assert not documents

@@ -167,8 +167,8 @@ def test_a_source_reads_back_as_it_was_written(passages: list[list[str]]) -> Non
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        description = describe(folder / "c.yaml", "tei", folder / "mus.xml", ["ann"])
-        edit(description, {"references": {"ann": PROSE | {"root": "."}}})
+        description = describe(folder / "c.yaml", "tei", folder / "mus.xml", [])
+        edit(description, {"target": "en"})
         (folder / "mus.xml").write_text(tei(body), encoding="utf-8")
         (document,), faults = read_back(description)
     assert not faults
