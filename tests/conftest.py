@@ -4,8 +4,9 @@ import fcntl
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 
 import dagster as dg
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import settings
 
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
-from benchmark_assets.definitions import build_definitions
+from benchmark_assets.definitions import ROOMS, build_definitions
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
 from tests.provider.server import Server, serve
@@ -67,10 +68,16 @@ def corpus(tmp_path: Path) -> Path:
     return write_corpus(tmp_path / "corpus")
 
 
+@pytest.fixture(scope="module")
+def rooms() -> Sequence[ModuleType]:
+    """Rooms of the code location: all. A module whose tests are about fewer overrides this (`tests.support.CORE`)."""
+    return ROOMS
+
+
 @pytest.fixture
-def definitions(warehouse: Warehouse) -> dg.Definitions:
+def definitions(warehouse: Warehouse, rooms: Sequence[ModuleType]) -> dg.Definitions:
     """The code location on the test's warehouse, with an embedder that costs nothing."""
-    return build_definitions(resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()})
+    return build_definitions(rooms=rooms, resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()})
 
 
 @pytest.fixture
@@ -80,10 +87,10 @@ def systems(warehouse: Warehouse, tmp_path: Path) -> RuleSystems:
 
 
 @pytest.fixture
-def ruled(warehouse: Warehouse, systems: RuleSystems) -> dg.Definitions:
+def ruled(warehouse: Warehouse, systems: RuleSystems, rooms: Sequence[ModuleType]) -> dg.Definitions:
     """The code location with those systems."""
     return build_definitions(
-        resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}
+        rooms=rooms, resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": systems}
     )
 
 

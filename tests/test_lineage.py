@@ -6,6 +6,7 @@ resolver sees it.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import dagster as dg
@@ -24,14 +25,20 @@ from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import GRID, range_tags
+from benchmark_assets.sensitivity import assets as sensitivity
 from benchmark_assets.translation.imports import import_outputs
 from resources import catalogue
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
-from tests.support import MODELS, PASSAGES, SPARSE, TABLES, LetterEmbedder, edit_segment, run, write_outputs
+from tests.support import CORE, MODELS, PASSAGES, SPARSE, TABLES, LetterEmbedder, edit_segment, run, write_outputs
 from tests.systems import RuleSystems
 
 ROW = {model: (f"{model}|{PASSAGES[0]}", f"{model}|{PASSAGES[-1]}") for model in MODELS}
+
+
+@pytest.fixture(scope="module")
+def rooms() -> Sequence[ModuleType]:
+    return [*CORE, sensitivity]
 
 
 def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, row: tuple[str, str]) -> None:

@@ -2,7 +2,9 @@
 
 import random
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 import dagster as dg
 import polars as pl
@@ -11,9 +13,14 @@ import pytest
 from benchmark_assets.partitions import GRID
 from resources.warehouse import Warehouse
 from tests.bench.grid import grid
-from tests.support import run
+from tests.support import CORE, run
 
 pytestmark = pytest.mark.proof
+
+
+@pytest.fixture(scope="module")
+def rooms() -> Sequence[ModuleType]:
+    return CORE
 
 
 def test_scattered_failures_are_mended_by_one_run_that_computes_those_and_no_others(

@@ -63,7 +63,7 @@ def checks(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetChecksDefiniti
             upstream = [
                 parent.to_user_string()
                 for parent in asset.keys_by_input_name.values()
-                if dimensions(partitions[parent]) == dims
+                if parent in partitions and dimensions(partitions[parent]) == dims
             ]
             if key.to_user_string() in catalogue.tables():
                 checks_of_assets.append(_definition(key, further_tables(asset, key), dims, upstream))

@@ -49,7 +49,10 @@ def order(definitions: dg.Definitions) -> list[dg.AssetKey]:
     depends on them. Where these rules leave a choice, assets without dependents come last.
     """
     graph = definitions.resolve_asset_graph()
-    remaining = [key for key in graph.toposorted_asset_keys if not {BY_SCAN, ON_DEMAND} & graph.get(key).tags.keys()]
+    remaining = [
+        key for key in graph.toposorted_asset_keys
+        if key in graph.executable_asset_keys and not {BY_SCAN, ON_DEMAND} & graph.get(key).tags.keys()
+    ]  # fmt: skip
     dims = {key: dimensions(graph.get(key).partitions_def) for key in remaining}
     children = {key: graph.get(key).child_keys & dims.keys() for key in remaining}
     late = {

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmark_assets.adjudication import assets as adjudication
 from benchmark_assets.adjudication.judging import Scores
 from benchmark_assets.adjudication.panel import JudgePanel, panel, shuffled
 from benchmark_assets.automation import runs
@@ -39,6 +40,7 @@ from tests.record_sample import JUDGES as JUDGES_OF_SAMPLE
 from tests.record_sample import SAYS, panel_work, translations
 from tests.support import (
     CONSTRUCTION,
+    CORE,
     PASSAGES,
     LetterEmbedder,
     made_home,
@@ -283,7 +285,9 @@ class Court:
 
     @cached_property
     def definitions(self) -> dg.Definitions:
-        return build_definitions(resource_overrides={"warehouse": self.warehouse, "embedder": LetterEmbedder()})
+        return build_definitions(
+            rooms=[*CORE, adjudication], resource_overrides={"warehouse": self.warehouse, "embedder": LetterEmbedder()}
+        )
 
     def materialize(self, assets: list[str], first: str, last: str) -> None:
         job = self.definitions.resolve_implicit_global_asset_job_def()

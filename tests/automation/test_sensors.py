@@ -1,7 +1,9 @@
 """What the sensors and the schedule ask for, and that what they ask for does what it should."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 import dagster as dg
 import pytest
@@ -12,7 +14,12 @@ from benchmark_assets.translation.imports import import_outputs
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 from tests.provider.server import Server
-from tests.support import PASSAGES, LetterEmbedder, edit_segment, write_outputs, write_registry
+from tests.support import CORE, PASSAGES, LetterEmbedder, edit_segment, write_outputs, write_registry
+
+
+@pytest.fixture(scope="module")
+def rooms() -> Sequence[ModuleType]:
+    return CORE
 
 
 @pytest.fixture

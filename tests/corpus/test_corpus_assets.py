@@ -3,12 +3,15 @@
 import json
 import shutil
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 import dagster as dg
 import polars as pl
 import pytest
 
+from benchmark_assets.adjudication import assets as adjudication
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
@@ -18,6 +21,7 @@ from resources.warehouse import Warehouse
 from tests.corpus.prose import DORA, write_prose, write_with_prose
 from tests.corpus.support import edit
 from tests.support import (
+    CORE,
     PASSAGES,
     edit_segment,
     made_home,
@@ -30,6 +34,11 @@ from tests.support import (
 
 ASSETS = ("source_text", "segmented_reference", "continuous_reference")
 SOURCE = "root/la/test/doc1_root-la-test.json"
+
+
+@pytest.fixture(scope="module")
+def rooms() -> Sequence[ModuleType]:
+    return [*CORE, adjudication]
 
 
 def once(*passages: str, assets: tuple[str, ...] = ASSETS) -> Counter[tuple[str, str]]:

@@ -17,7 +17,7 @@ from benchmark_assets.definitions import build_definitions
 from benchmark_assets.partitions import range_tags
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
-from tests.support import LetterEmbedder, made_home, write_corpus
+from tests.support import CORE, LetterEmbedder, made_home, write_corpus
 
 CHUNKS = {
     "ch1:1": ("雨村は如海に会った。", "Yü-ts'un met Ju-hai. He bowed."),
@@ -53,7 +53,7 @@ class Shelf:
     @cached_property
     def definitions(self) -> dg.Definitions:
         return build_definitions(
-            resource_overrides={
+            rooms=CORE, resource_overrides={
                 "warehouse": self.warehouse, "provider": self.provider, "embedder": LetterEmbedder(),
             }
         )  # fmt: skip

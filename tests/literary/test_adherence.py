@@ -25,7 +25,7 @@ from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
 from tests.literary.conftest import Salon
 from tests.literary.glossaries import CHUNKS, FIRST, SECOND, THIRD, materialized, write_chunks
-from tests.support import CONSTRUCTION, LetterEmbedder, write_outputs
+from tests.support import CONSTRUCTION, CORE, LetterEmbedder, write_outputs
 
 KIYO, BOTCHAN, HEIR = ("Kiyo", "feminine"), ("Botchan", "masculine"), ("Your Highness", "neuter")
 
@@ -149,7 +149,9 @@ def test_from_a_file_and_outputs_to_shares(warehouse: Warehouse, instance: dg.Da
     terms.write_text("\n".join(["passage,term,translation,gender", *lines]), encoding="utf-8")
     literary = {"human": "morri", "glossary": str(terms)}
     register(warehouse, write_chunks(tmp_path / "novel", "novel", "ja", "morri", CHUNKS, literary))
-    definitions = build_definitions(resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()})
+    definitions = build_definitions(
+        rooms=CORE, resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()}
+    )
     runs.look(definitions, instance)
     texts = {"ch1:1": "Yü-ts'un met her.", "ch1:2": "Kiyo laughed.", "ch1:3": "Pao-yü stayed away."}
     import_outputs(warehouse, write_outputs(tmp_path / "ours.jsonl", texts), "novel", None)

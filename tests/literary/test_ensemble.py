@@ -35,7 +35,7 @@ from resources.provider.asking import TRIES
 from resources.warehouse import Warehouse
 from tests.literary.conftest import ENSEMBLE, HUMAN, MINE, OURS, PASSAGES, SOURCES, Salon, materialized, prefers, sided
 from tests.provider.server import Server
-from tests.support import CONSTRUCTION, LetterEmbedder, write_outputs
+from tests.support import CONSTRUCTION, CORE, LetterEmbedder, write_outputs
 
 SEATS = 4
 VERSUS = ("aspect_vote", "head_to_head")
@@ -225,7 +225,7 @@ def test_weights_ask_nobody_again_and_people_calibrate(
     monkeypatch.setenv("VARIORUM_MODELS", str(salon.registry))
     salon.describe()
     resources = {"warehouse": warehouse, "provider": salon.provider, "embedder": LetterEmbedder()}
-    definitions = build_definitions(resource_overrides=resources)
+    definitions = build_definitions(rooms=CORE, resource_overrides=resources)
     runs.look(definitions, instance)
     materialized(definitions, [*CONSTRUCTION, "glossary", "reference"], PASSAGES[0], PASSAGES[-1])
     import_outputs(warehouse, write_outputs(tmp_path / "ours.jsonl", OURS), "novels", "ours")

@@ -14,6 +14,7 @@ import pytest
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.pairwise import assets as pairwise
 from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.imports import import_outputs
@@ -21,7 +22,7 @@ from benchmark_assets.translation.systems import Systems
 from resources.digest import text_hash
 from resources.provider.provider import Provider
 from resources.warehouse import Replacement, Warehouse
-from tests.support import CONSTRUCTION, PASSAGES, LetterEmbedder, made_home, write_corpus, write_outputs
+from tests.support import CONSTRUCTION, CORE, PASSAGES, LetterEmbedder, made_home, write_corpus, write_outputs
 
 MODELS = ("ours", "theirs")
 OUTPUTS = {"doc1:1": "A dog runs. The cat sits.", "doc1:2": "The sun rises.", "doc2:1": "He says nothing new."}
@@ -66,7 +67,9 @@ class Arena:
 
     @cached_property
     def definitions(self) -> dg.Definitions:
-        return build_definitions(resource_overrides={"warehouse": self.warehouse, "embedder": LetterEmbedder()})
+        return build_definitions(
+            rooms=[*CORE, pairwise], resource_overrides={"warehouse": self.warehouse, "embedder": LetterEmbedder()}
+        )
 
     def describe(self, rubric: Sequence[str] = ()) -> None:
         """Write the corpus with the judges of its rubric, and import it."""

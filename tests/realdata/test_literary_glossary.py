@@ -15,7 +15,7 @@ from benchmark_assets.definitions import build_definitions
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
 from tests.literary.glossaries import materialized, write_chunks
-from tests.support import CONSTRUCTION, LetterEmbedder, write_outputs
+from tests.support import CONSTRUCTION, CORE, LetterEmbedder, write_outputs
 
 pytestmark = pytest.mark.realdata
 
@@ -46,7 +46,9 @@ def test_human_translations_have_103_of_112_and_80_of_82_terms(
         texts = {chunk["chunk_id"]: (chunk["source"], chunk["human"]) for chunk in own}
         register(warehouse, write_chunks(tmp_path / corpus, corpus, own[0]["lang"], HUMAN, texts, literary))
 
-    definitions = build_definitions(resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()})
+    definitions = build_definitions(
+        rooms=CORE, resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()}
+    )
     runs.look(definitions, instance)
     first, last = (
         f"{corpus}/{chunks[corpus][end]['chunk_id']}" for corpus, end in (("botchan", 0), ("hongloumeng", -1))

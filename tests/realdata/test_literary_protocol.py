@@ -20,7 +20,7 @@ from resources.provider.transport import record
 from resources.warehouse import Warehouse
 from tests.literary.conftest import materialized, prefers
 from tests.provider.server import Server, dumps
-from tests.support import CONSTRUCTION, LetterEmbedder, write_outputs
+from tests.support import CONSTRUCTION, CORE, LetterEmbedder, write_outputs
 
 pytestmark = pytest.mark.realdata
 
@@ -112,7 +112,7 @@ def test_the_protocol_with_recorded_judges(
     def location(ledger: Path) -> dg.Definitions:
         provider = Provider(registry_path=str(registry), ledger_path=str(ledger))
         resources = {"warehouse": warehouse, "provider": provider, "embedder": LetterEmbedder()}
-        return build_definitions(resource_overrides=resources)
+        return build_definitions(rooms=CORE, resource_overrides=resources)
 
     definitions = location(ledger)
     runs.look(definitions, instance)

@@ -12,7 +12,7 @@ from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
-from tests.support import LetterEmbedder
+from tests.support import CORE, LetterEmbedder
 
 pytestmark = pytest.mark.realdata
 
@@ -32,7 +32,7 @@ def test_eight_translators_of_the_daodejing_each_scored_against_the_other_seven(
     chapters = 81 if full else 7
     lines = (realdata / "daodejing" / "daodejing.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / "daodejing.jsonl").write_text("".join(lines[:chapters]), encoding="utf-8")
-    definitions = build_definitions(resource_overrides={"warehouse": warehouse})
+    definitions = build_definitions(rooms=CORE, resource_overrides={"warehouse": warehouse})
     terms = {"language": "en", "licence": "public domain in the USA"}
     description = describe(
         tmp_path / "daodejing.yaml",
@@ -72,7 +72,9 @@ def test_seven_models_on_the_suttas_with_one_reference_have_no_envelope(
     if not full:
         passages, outputs = 11, 6
         root, files = of_one_sutta(realdata, files, tmp_path / "small")
-    definitions = build_definitions(resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()})
+    definitions = build_definitions(
+        rooms=CORE, resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder()}
+    )
     description = describe(
         tmp_path / "suttas.yaml",
         name="suttas",

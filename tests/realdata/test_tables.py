@@ -14,6 +14,7 @@ from benchmark_assets.reporting import readings
 from benchmark_assets.reporting.leaderboard import further, readable
 from resources.tables import plain, shown
 from resources.warehouse import Warehouse
+from tests.support import CORE
 
 pytestmark = [pytest.mark.realdata, pytest.mark.proof]
 
@@ -47,7 +48,7 @@ def test_every_translator_is_a_row_of_every_table(
     }
     description.write_text(json.dumps(content), encoding="utf-8")
     register(warehouse, description)
-    definitions = build_definitions(resource_overrides={"warehouse": warehouse})
+    definitions = build_definitions(rooms=CORE, resource_overrides={"warehouse": warehouse})
     runs.take_in(definitions, instance, "book")
 
     board = warehouse.read("leaderboard")

@@ -25,7 +25,7 @@ from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.provider.registry import load
 from resources.warehouse import Warehouse
-from tests.support import MODELS, PASSAGES, LetterEmbedder
+from tests.support import CORE, MODELS, PASSAGES, LetterEmbedder
 
 PYTHON = Path(Comet().python)
 SHORT = "A mouse runs."
@@ -272,7 +272,9 @@ def test_the_registry_names_the_checkpoint(tmp_path: Path) -> None:
 
 
 def code_location(warehouse: Warehouse, comet: Comet) -> dg.Definitions:
-    return build_definitions(resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder(), "comet": comet})
+    return build_definitions(
+        rooms=CORE, resource_overrides={"warehouse": warehouse, "embedder": LetterEmbedder(), "comet": comet}
+    )
 
 
 def test_once_a_checkpoint_is_named_every_output_is_scored(

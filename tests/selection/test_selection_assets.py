@@ -3,8 +3,9 @@
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import dagster as dg
@@ -22,6 +23,7 @@ from tests.corpus.support import edit
 from tests.processes import here
 from tests.support import (
     CONSTRUCTION,
+    CORE,
     PASSAGES,
     LetterEmbedder,
     edit_segment,
@@ -72,13 +74,18 @@ def write_strict(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
+def rooms() -> Sequence[ModuleType]:
+    return CORE
+
+
+@pytest.fixture(scope="module")
 def first_update(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """An updated home with a model and two corpora, one with filters and one without; and a copy."""
     world, copy = tmp_path_factory.mktemp("selected") / "world", tmp_path_factory.mktemp("copy") / "world"
     with pytest.MonkeyPatch.context() as patch:
         warehouse = Warehouse(path=str(made_home(patch, world) / "variorum.duckdb"))
         resources = {"warehouse": warehouse, "embedder": LetterEmbedder(), "systems": rule_systems(warehouse, world)}
-        definitions = build_definitions(resource_overrides=resources)
+        definitions = build_definitions(rooms=CORE, resource_overrides=resources)
         register(warehouse, write_strict(world / "strict"))
         register(warehouse, write_corpus(world / "tiny"))
         with dg.DagsterInstance.get() as instance:

@@ -13,6 +13,7 @@ import dagster as dg
 import polars as pl
 import pytest
 
+from benchmark_assets.accounts import assets as accounts
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
@@ -23,7 +24,17 @@ from resources.home import PROJECT
 from resources.provider.ledger import UNCERTAIN, attempts
 from resources.warehouse import Warehouse
 from tests.provider.server import Server
-from tests.support import PASSAGES, SOURCES, LetterEmbedder, made_home, restored_home, run, write_corpus, write_outputs
+from tests.support import (
+    CORE,
+    PASSAGES,
+    SOURCES,
+    LetterEmbedder,
+    made_home,
+    restored_home,
+    run,
+    write_corpus,
+    write_outputs,
+)
 
 IDS = [passage.removeprefix("tiny/") for passage in PASSAGES]
 
@@ -50,7 +61,9 @@ class Deployment:
         (self.folder / "models.yaml").write_text(json.dumps(content), encoding="utf-8")
 
     def code_location(self) -> tuple[dg.Definitions, Systems]:
-        definitions = build_definitions(resource_overrides={"warehouse": self.warehouse, "embedder": LetterEmbedder()})
+        definitions = build_definitions(
+            rooms=[*CORE, accounts], resource_overrides={"warehouse": self.warehouse, "embedder": LetterEmbedder()}
+        )
         return definitions, (definitions.resources or {})["systems"]
 
     def translate(self) -> None:
