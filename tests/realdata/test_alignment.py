@@ -181,7 +181,7 @@ class Suttas(NamedTuple):
             ids = self.seen.source.select("passage", "segment_ids")
             rows.append(own.join(ids, on="passage", maintain_order="left"))
             others_of_it = {other: text for other, text in others.items() if other != name}
-            findings.append(verified_rows("than", prose, rows[-1], others_of_it))
+            findings.append(verified_rows("than", prose, segments, own, others_of_it))
         return pl.concat(rows), pl.concat(findings)
 
 
@@ -228,8 +228,8 @@ def kind(row: Mapping[str, object], prose: str, published: int) -> str:
 
 
 def verbatim(findings: pl.DataFrame) -> float:
-    """Share of the segments with a text that stand in the prose to the letter, or but for typography."""
-    return float(findings["stage"].is_in(["verbatim", "normalized"]).mean())  # type: ignore[arg-type]
+    """Share of the segments with a text that occur in the prose to the letter, or but for typography."""
+    return float((findings["similarity"] == 1).mean())  # type: ignore[arg-type]
 
 
 @pytest.mark.proof
