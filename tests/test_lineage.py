@@ -73,7 +73,7 @@ def test_a_changed_segment_makes_stale_what_depends_on_it_and_nothing_else(
     edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
     run(built, instance, "scan")
     assert not_fresh(built, instance) == {
-        key: {passage} for key in ["alignment", "glossary", "passage_filter", "reference"]
+        key: {passage} for key in ["alignment", "glossary", "passage_filter", "reference", "verification"]
     }
 
     run(built, instance, "references", (PASSAGES[0], PASSAGES[-1]))
@@ -110,7 +110,7 @@ def test_a_change_that_leaves_the_text_alone_stops_at_the_reference(
     edit_segment(corpus, "ben", "doc1:1.2", "cat sits still.")
     run(built, instance, "scan")
     assert not_fresh(built, instance) == {
-        key: {PASSAGES[0]} for key in ["alignment", "glossary", "passage_filter", "reference"]
+        key: {PASSAGES[0]} for key in ["alignment", "glossary", "passage_filter", "reference", "verification"]
     }
     run(built, instance, "references", (PASSAGES[0], PASSAGES[-1]))
     assert not_fresh(built, instance) == {}
@@ -138,7 +138,10 @@ def test_a_changed_source_asks_each_model_for_that_passage_again(
     root.write_text(root.read_text(encoding="utf-8").replace("Nihil", "Nil"), encoding="utf-8")
     run(built, instance, "scan")
     assert not_fresh(built, instance) == {
-        **{key: {PASSAGES[2]} for key in ["alignment", "glossary", "passage_filter", "comet_baseline", "damaged_text"]},
+        **{
+            key: {PASSAGES[2]}
+            for key in ["alignment", "verification", "glossary", "passage_filter", "comet_baseline", "damaged_text"]
+        },
         **{key: {"None"} for key in ["near_duplicate", "slice_summary"]},
         **{
             key: {f"{model}|{PASSAGES[2]}" for model in MODELS}

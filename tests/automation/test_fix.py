@@ -52,6 +52,7 @@ def test_one_fix_recomputes_its_passage_and_no_other(
     assert reports(instance) - before == Counter(
         [
             *((asset, passage) for asset in ("segmented_reference", "alignment", "glossary", "passage_filter")),
+            ("verification", passage),
             *((asset, passage) for asset in ("reference", "reference_envelope", "human_baseline", "comet_baseline")),
             *((asset, f"{model}|{passage}") for asset in (*STAGES["score"], "triage") for model in models),
             *(("model_summary", model) for model in models),

@@ -37,6 +37,8 @@ from tests.support import (
 from tests.systems import RuleSystems
 
 REFERENCES = ["reference", "reference_envelope", "human_baseline", "comet_baseline"]
+OF_SEGMENTS = ["alignment", "verification", "glossary", "passage_filter"]
+"""Assets that an edit of a segment makes stale, whatever becomes of the text of the passage."""
 
 
 def all_due(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[str, dict[str, str]]:
@@ -67,7 +69,7 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
     edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
     runs.look(built, instance)
     changed = {passage: "segmented_reference changed"}
-    assert all_due(built, instance) == dict.fromkeys(["alignment", "glossary", "passage_filter", "reference"], changed)
+    assert all_due(built, instance) == dict.fromkeys([*OF_SEGMENTS, "reference"], changed)
     systems.asked()
     runs.update(built, instance)
     assert systems.asked() == []
@@ -78,10 +80,7 @@ def test_one_fix_brings_one_passage_up_to_date_and_touches_no_other(
     }
     assert reports(instance) - before == Counter(
         {
-            *(
-                (asset, passage)
-                for asset in ("segmented_reference", "alignment", "glossary", "passage_filter", *REFERENCES)
-            ),
+            *((asset, passage) for asset in ("segmented_reference", *OF_SEGMENTS, *REFERENCES)),
             *grid,
             *(("damaged_text", each) for each in PASSAGES),  # an addition or a wrong term may come from the passage
             ("damaged_score", passage),
@@ -105,10 +104,7 @@ def test_a_fix_that_leaves_the_text_alone_ends_after_what_looks_at_its_segments(
     runs.look(built, instance)
     runs.update(built, instance)
     assert reports(instance) - before == Counter(
-        {
-            (asset, PASSAGES[0]): 1
-            for asset in ("segmented_reference", "alignment", "glossary", "passage_filter", "reference")
-        }
+        {(asset, PASSAGES[0]): 1 for asset in ("segmented_reference", *OF_SEGMENTS, "reference")}
     )
 
 

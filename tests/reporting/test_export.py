@@ -44,6 +44,7 @@ QUOTING = {
 
 NEVER = {
     "alignment": ["doubt"],
+    "unassigned": ["text"],
     "reference": ["flag"],
     "continuous_reference": ["whole"],
     "corpus": ["description", "home"],
@@ -248,7 +249,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "base_set", "name", "settings", "content", "direction", "difficulty", "source_hash", "anchor", "first",
         "second", "winner", "shown", "problem", "contract",
         "task", "split", "sample", "type", "located", "class", "gold", "predicted", "baseline", "partner", "steps",
-        "nearest", "missing", "source", "literary", "gender",
+        "nearest", "missing", "source", "literary", "gender", "after", "before",
         "benchmark", "origin", "aspect", "better", "verdict", "interval_of", "machine_hash", "human_hash", "study",
     }  # fmt: skip
     texts = {
