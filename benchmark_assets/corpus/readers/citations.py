@@ -267,7 +267,7 @@ def _with_lines(scheme: Scheme, bodies: Sequence[Element], excluded: frozenset[E
 
 
 def _counted(lines: Sequence[Element], scheme: Scheme) -> list[str]:
-    """Numbers of the lines of a container. At least one line has a number."""
+    """Numbers of the lines of a container that numbers at least one line."""
     numbers = [scheme.places[line][1][-1] if line in scheme.places else "" for line in lines]
     begins = [line.get("part") not in ("M", "F") for line in lines]
     before = "0"
