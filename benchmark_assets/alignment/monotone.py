@@ -25,34 +25,80 @@ from benchmark_assets.alignment.likeness import (
     matched,
     stretch_likeness,
 )
-from benchmark_assets.alignment.units import Units, units
+from benchmark_assets.alignment.units import LONG, Units, units
 
 MOST_UNITS = 8000
 """Most units in a document. Memory grows with the square of their number: 0.5 GB per matrix at this limit."""
 
-# Weights of the score, tuned on four translators of the Daodejing, on every second one of 251 suttas with published
-# lengths of passages, and on the Dhammapada; docs/measurements.md has the results on the other translators and suttas.
-WHOLE = 1.2  # weight of the similarity of a stretch as a whole to its segment, above its similarity to other segments
-BY_UNIT = 2.8  # weight of the same difference for single units, by their length
-LEAST_WHOLE, LEAST_UNIT = 0.1, 0.09  # the differences at which text is as well left unassigned
-MATCHED = 0.2  # weight of a unit's share in the matches of a segment's sentences, relative to its similarity
-MOST_MATCHED = 3.0  # most characters of the guides that count as matched by a character of the translation
-UNRELATED, PRIOR = 0.2, 3.0  # similarity to other segments, assumed for PRIOR segments besides the document's own
-UNEVEN = 0.4  # penalty: factor of the squared logarithm of actual by expected length
-SOFTENED = 12.0  # characters added to both lengths, so that 'Yes, sir.' may match 'Even so, lord.'
-OMITTED = 0.2  # penalty for a segment without a stretch
-ADDED = 0.18  # first penalty for units between two stretches that stay unassigned
-RARITY = 0.048  # factor of the negative logarithm of the share of boundaries with such units: the second penalty
-BOUNDARIES = 40.0  # boundaries with as many additions as ADDED implies, assumed besides the document's own
-PARAGRAPH, SENTENCE = 0.1, 0.02  # bonus for a boundary at the end of a paragraph or sentence
-PASSAGE = 0.2  # further bonus where a passage and a paragraph end together, as translators usually arrange it
-FASTEST, SLOWEST = 0.6, 1.4  # bounds of the ratio of the translation's length to the guides' length
-ANCHORED = -0.3  # LEAST_UNIT after the first anchor: text between anchors belongs to their segments
-RIVAL, DOUBTED = -0.03, -0.02
-"""Least similarity of a passage's text to its own guides, minus that to another passage's guides. With less than RIVAL,
-the passage is left out of the second path; with less than DOUBTED, the second path's text is doubted. On sound chapters
-of four translators of the Daodejing, 0.5 % have less than -0.011 with two guides, none less than 0 with seven; of
-chapters that are missing in a translation, all had less than -0.038."""
+LEAST_WHOLE, LEAST_UNIT = 0.1, 0.09
+"""Similarity to the own segment, above that to other segments, at which text is as well left unassigned."""
+
+ANCHORED = -1.0
+"""LEAST_UNIT after the first anchor: text between anchors belongs to their segments."""
+
+BY_UNIT = 2.8
+"""Weight of the similarity of single units to a segment, above their similarity to other segments, by length."""
+
+MATCHED, MOST_MATCHED = 0.2, 3.0
+"""Weight of a unit's share in the matches of a segment's sentences, relative to its similarity, and most characters of
+the guides that count as matched by a character of the translation."""
+
+UNRELATED, PRIOR = 0.2, 3.0
+"""Similarity to other segments, assumed for PRIOR segments besides the document's own."""
+
+SOFTENED = 12.0
+"""Characters added to both lengths, so that 'Yes, sir.' may match 'Even so, lord.'"""
+
+FASTEST, SLOWEST = 0.6, 1.4
+"""Bounds of the ratio of the translation's length to the guides' length."""
+
+BOUNDARIES = 40.0
+"""Boundaries with as many additions as `added` implies, assumed besides the document's own."""
+
+
+class Weights(NamedTuple):
+    """Weights of the score, in the same unit as BY_UNIT.
+
+    Attributes
+    ----------
+    whole
+        Weight of the similarity of a stretch as a whole to its segment, above its similarity to other segments.
+    uneven
+        Penalty: factor of the squared logarithm of actual by expected length.
+    omitted
+        Penalty for a segment without a stretch.
+    added, rarity
+        First penalty for units between two stretches that stay unassigned. The second penalty is `rarity` times the
+        negative logarithm of the share of boundaries with such units.
+    paragraph, sentence
+        Bonus for a boundary at the end of a paragraph or sentence.
+    passage
+        Further bonus where a passage and a paragraph end together, as translators usually arrange it.
+    rival, doubted
+        Least similarity of a passage's text to its own guides, minus that to another passage's guides. With less than
+        `rival`, the passage is left out of the second path; with less than `doubted`, the final text is doubted.
+    """
+
+    whole: float
+    uneven: float
+    omitted: float
+    added: float
+    rarity: float
+    paragraph: float
+    sentence: float
+    passage: float
+    rival: float
+    doubted: float
+
+
+OF_LONG = Weights(1.2, 0.4, 0.2, 0.18, 0.048, 0.1, 0.02, 0.2, -0.03, -0.02)
+"""Weights for segments whose boundaries are between sentences (`units.LONG`), tuned on four translators of the
+Daodejing; docs/measurements.md has the results on the other four. On their sound chapters, 0.5 % of the margins are
+less than -0.011 with two guides, none with seven; of chapters that are missing, all are less than -0.038."""
+
+OF_SHORT = Weights(2.8, 0.56, 0.56, 0.5, 0.13, 0.28, 0.11, 0.56, -0.06, -0.06)
+"""Weights for segments of single clauses: the proportions were tuned on every second one of 251 suttas with published
+lengths of passages, and on the Dhammapada; `rival` and `doubted` on 16 suttas."""
 
 
 Span = tuple[int, int]
@@ -100,6 +146,7 @@ class _Document(NamedTuple):
     expected: NDArray[np.float64]
     passages: NDArray[np.int_]
     anchors: Mapping[int, int]
+    weights: Weights
 
     def anchored(self) -> frozenset[int]:
         """Passages that begin at an anchor and end at the next passage's anchor, or at the end of the document."""
@@ -154,7 +201,9 @@ def align(
     expected = _expected(guides)
     if foreign:  # a Chinese source has a fifth of the characters of its translation
         expected *= len(prose) / np.nansum(expected)
-    parts = units(prose, float(np.nanmean(expected)), anchors.values())
+    length = float(np.nanmean(expected))
+    weights = OF_LONG if length > LONG else OF_SHORT
+    parts = units(prose, length, anchors.values())
     if not parts.texts:
         return Aligned([None] * count, [0.0] * count, 0.0)
     if len(parts.texts) > MOST_UNITS:
@@ -165,19 +214,21 @@ def align(
     passages = np.concatenate([[0], np.cumsum(passage_ends[:-1], dtype=np.int_)])
     ends = [end for _, end in parts.spans]
     boundaries = {segment: int(np.searchsorted(ends, offset, side="right")) for segment, offset in anchors.items()}
-    document = _Document(parts, compare(parts, guides, longest, embed, foreign), expected, passages, boundaries)
-    stretches = _path(document, document.compared.near, ~np.isnan(expected), ADDED)
+    document = _Document(
+        parts, compare(parts, guides, longest, embed, foreign), expected, passages, boundaries, weights
+    )
+    stretches = _path(document, document.compared.near, ~np.isnan(expected), weights.added)
     margins, _ = _margins(document, stretches)
-    kept = ~np.isnan(expected) & (margins >= RIVAL)[passages]
+    kept = ~np.isnan(expected) & (margins >= weights.rival)[passages]
     if kept.any():
         near = _rematched(document, stretches, kept)
-        stretches = _path(document, near, kept, ADDED)
+        stretches = _path(document, near, kept, weights.added)
         stretches = _path(document, near, kept, _addition_penalty(document, stretches))
     margins, rivals = _margins(document, stretches)
     return Aligned(
         [_span(prose, parts, start, end) if end > start else None for start, end in stretches],
         *_confidence(document, stretches),
-        {passage: int(rivals[passage]) for passage in np.flatnonzero(margins < DOUBTED).tolist()},
+        {passage: int(rivals[passage]) for passage in np.flatnonzero(margins < weights.doubted).tolist()},
         {passage: _span(prose, parts, *unassigned) for passage, unassigned in _displaced(document, stretches).items()},
         document.anchored(),
     )
@@ -189,7 +240,7 @@ def _path(document: _Document, near: Matrix, kept: NDArray[np.bool_], added: flo
     `near` is the similarity of units to segments; only the `kept` segments may have a stretch. `added` is the penalty
     for units between two stretches that stay unassigned.
     """
-    parts, compared, expected, passages, anchors = document
+    parts, compared, expected, passages, anchors, weights = document
     segments, ends = np.flatnonzero(kept), parts.ends
     average, others = float(np.mean(expected[segments])), len(segments) - 1 + PRIOR
     # If the last segment of a passage is left out, the passage ends with its last segment that is not.
@@ -201,8 +252,8 @@ def _path(document: _Document, near: Matrix, kept: NDArray[np.bool_], added: flo
     single = np.vstack([np.zeros((1, len(segments))), np.cumsum(gains, axis=0)])
     whole = likeness(compared, segments)
     boundaries = np.arange(len(ends))
-    bonus = PARAGRAPH * parts.paragraphs + SENTENCE * parts.sentences
-    passage_bonus = bonus + PASSAGE * parts.paragraphs
+    bonus = weights.paragraph * parts.paragraphs + weights.sentence * parts.sentences
+    passage_bonus = bonus + weights.passage * parts.paragraphs
     score = np.where(boundaries == 0, 0.0, -np.inf)
     steps: list[tuple[NDArray[np.int_], NDArray[np.int_]]] = []
     for column, segment in enumerate(segments.tolist()):
@@ -219,12 +270,12 @@ def _path(document: _Document, near: Matrix, kept: NDArray[np.bool_], added: flo
         lengths = np.log((ends[None, :] - ends[starts] + SOFTENED) / (expected[segment] + SOFTENED))
         own = likeness(compared, segment, longest)
         contrast = own - (whole[: longest + 1] - own + PRIOR * UNRELATED) / others
-        total = score[starts] + weight * (WHOLE * (contrast - LEAST_WHOLE) - UNEVEN * lengths**2)
+        total = score[starts] + weight * (weights.whole * (contrast - LEAST_WHOLE) - weights.uneven * lengths**2)
         total += single[None, :, column] - single[starts, column] + (passage_bonus if last[column] else bonus)
         total[(boundaries[None, :] < sizes) | (sizes == 0)] = -np.inf
         size = total.argmax(axis=0)
         best = total[size, boundaries]
-        omitted = score - OMITTED * weight
+        omitted = score - weights.omitted * weight
         aligned = best > omitted
         score = np.where(aligned, best, omitted)
         steps.append((origin, np.where(aligned, size, 0)))
@@ -266,9 +317,10 @@ def _additions(document: _Document, stretches: Sequence[Span]) -> list[Span]:
 
 def _addition_penalty(document: _Document, stretches: Sequence[Span]) -> float:
     """The penalty for unassigned units in a document with as many additions as these stretches leave."""
+    weights = document.weights
     boundaries = 1 + sum(end > start for start, end in stretches)
-    additions = len(_additions(document, stretches)) + BOUNDARIES * np.exp(-ADDED / RARITY)
-    return float(-RARITY * np.log(additions / (boundaries + BOUNDARIES)))
+    additions = len(_additions(document, stretches)) + BOUNDARIES * np.exp(-weights.added / weights.rarity)
+    return float(-weights.rarity * np.log(additions / (boundaries + BOUNDARIES)))
 
 
 def _rematched(document: _Document, stretches: Sequence[Span], kept: NDArray[np.bool_]) -> Matrix:
@@ -302,7 +354,7 @@ def _margins(document: _Document, stretches: Sequence[Span]) -> tuple[NDArray[np
     The rival is the other passage whose guides they resemble most. Margins are averages over characters, shape
     (passages,); infinite for a passage without text, without a rival, or between anchors.
     """
-    parts, _, _, passages, _ = document
+    parts, passages = document.parts, document.passages
     count, anchored = int(passages[-1]) + 1, document.anchored()
     margins, rivals = np.full(count, np.inf), np.zeros(count, np.int_)
     for passage in range(count):

@@ -186,3 +186,22 @@ def test_in_a_blank_prose_nothing_is_found(prose: str) -> None:
 def test_a_prose_of_too_many_units_is_refused() -> None:
     with pytest.raises(ValueError, match=f"{MOST_UNITS + 1} units; at most {MOST_UNITS}"):
         aligned("So it went.\n" * (MOST_UNITS + 1), ["So it went."])
+
+
+def test_an_anchor_fixes_where_a_segment_begins() -> None:
+    """By likeness alone, the first segment would take the second sentence."""
+    prose = "The miller went to the pond. The miller went to the pond again. The king had gold."
+    guide = ["The miller went to the pond again.", "The king had gold."]
+    at = prose.index("The miller went to the pond again")
+    found = align(prose, [[*guide]], [True, True], embed, {0: 0, 1: at})
+    assert texts(prose, found) == ["The miller went to the pond.", prose[at:]]
+    assert found.anchored == {0, 1}
+
+
+def test_a_passage_whose_text_stands_elsewhere_is_reported() -> None:
+    rng = random.Random(3)
+    own = [" ".join(sentence(rng, 12) for _ in range(2)) for _ in range(8)]
+    prose = "\n\n".join([*own[:1], *own[2:6], own[1], *own[6:]])
+    found = aligned(prose, [*own])
+    assert texts(prose, found) == [own[0], None, *own[2:]]
+    assert prose[slice(*found.displaced[1])] == own[1]

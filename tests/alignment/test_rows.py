@@ -15,6 +15,8 @@ from benchmark_assets.alignment.rows import (
     corrected,
     guides,
     places,
+    unassigned_rows,
+    unassigned_totals,
     unsure,
     verified_rows,
 )
@@ -237,3 +239,28 @@ def test_without_another_translation_lengths_are_those_of_the_source() -> None:
 def test_corrections_are_those_of_all_passages(corrections: list[str]) -> None:
     expected = {"a:1": "x", "a:2": None} if len(corrections) == 3 else {}
     assert corrected(pl.DataFrame({"corrections": corrections}, schema={"corrections": pl.String})) == expected
+
+
+def test_text_that_no_segment_was_given_is_kept_with_its_place() -> None:
+    preface, end = sentence(RNG, 30), sentence(RNG, 30)
+    prose = f"{preface}\n\n{PROSE}\n\n{end}"
+    aligned = by_embeddings(prose, SEGMENTS, embed)
+    alignment, _ = aligned_rows("ann", prose, SEGMENTS, aligned, [Extracted("d:1.2", TEXTS[1])], {"d:1.3": None})
+    found = unassigned_rows("ann", prose, SEGMENTS, alignment)
+    assert found.select("passage", "text", "after", "before").rows() == [
+        (FIRST, preface, None, "d:1.1"), (FIRST, TEXTS[2], "d:1.2", "d:2.1"), (SECOND, end, "d:2.2", None),
+    ]  # fmt: skip
+    assert [prose[start:end] for start, end in found.select("start_at", "end_at").rows()] == found["text"].to_list()
+    assert unassigned_totals(found).rows() == [("c", "ann", 3, len(preface + TEXTS[2] + end))]
+
+
+def test_passages_between_anchors_are_not_doubted_and_rivals_and_displaced_ones_are() -> None:
+    spans, likeness = ALIGNED.spans, ALIGNED.likeness
+    rival, _ = rows(aligned=Aligned(spans, likeness, CONFIDENT, rivals={0: 1}))
+    assert rival[FIRST]["segments"] == [None] * 3
+    assert rival[FIRST]["doubt"] == f"the text at its place resembles {SECOND} more"
+    displaced, _ = rows(aligned=Aligned([None] * 3 + spans[3:], likeness, CONFIDENT, displaced={0: (5, 9)}))
+    assert "may be out of order" in str(displaced[FIRST]["doubt"])
+    anchored, _ = rows(aligned=Aligned(spans, [0.0] * 5, 0.0, anchored=frozenset({0})))
+    assert (anchored[FIRST]["segments"], anchored[FIRST]["doubt"]) == (TEXTS[:3], None)
+    assert anchored[SECOND]["doubt"]
