@@ -163,8 +163,8 @@ def align(
     guides: Sequence[Sequence[str | None]],
     passage_ends: Sequence[bool],
     embed: Embed,
-    foreign: bool = False,
     anchors: Mapping[int, int] = MappingProxyType({}),
+    foreign: bool = False,
 ) -> Aligned:
     """Find the segments of a source in a continuous translation of it.
 
@@ -183,10 +183,10 @@ def align(
         Whether each segment is the last one of its passage.
     embed
         Maps texts to unit vectors, shape (texts, dimensions).
-    foreign
-        Whether the guide is the source, in another language. `embed` must then support both languages.
     anchors
         Offsets in the prose at which the text of a segment begins, by the segment's index; both increase together.
+    foreign
+        Whether the guide is the source, in another language. `embed` must then support both languages.
 
     Raises
     ------

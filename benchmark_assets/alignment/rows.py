@@ -90,7 +90,7 @@ def by_embeddings(
     """
     ends = [one.passage != other.passage for one, other in pairwise(segments)]
     is_foreign = not any(text for segment in segments for text in segment.guides)
-    return align(prose, guides(segments), [*ends, True], embed, is_foreign, anchors)
+    return align(prose, guides(segments), [*ends, True], embed, anchors, is_foreign)
 
 
 def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:

@@ -259,7 +259,7 @@ def test_passages_between_anchors_are_not_doubted_and_rivals_and_displaced_ones_
     rival, _ = rows(aligned=Aligned(spans, likeness, CONFIDENT, rivals={0: 1}))
     assert rival[FIRST]["segments"] == [None] * 3
     assert rival[FIRST]["doubt"] == f"the text at its place resembles {SECOND} more"
-    displaced, _ = rows(aligned=Aligned([None] * 3 + spans[3:], likeness, CONFIDENT, displaced={0: (5, 9)}))
+    displaced, _ = rows(aligned=Aligned([None, None, None, *spans[3:]], likeness, CONFIDENT, displaced={0: (5, 9)}))
     assert "may be out of order" in str(displaced[FIRST]["doubt"])
     anchored, _ = rows(aligned=Aligned(spans, [0.0] * 5, 0.0, anchored=frozenset({0})))
     assert (anchored[FIRST]["segments"], anchored[FIRST]["doubt"]) == (TEXTS[:3], None)

@@ -176,7 +176,7 @@ def test_what_has_no_partitions_comes_last(specs: dict[str, dg.AssetSpec], seque
 
 def test_an_input_comes_first_even_if_it_needs_models_or_has_no_partitions() -> None:
     single, grid, passage, free = (
-        dg.AssetSpec(name, partitions_def=partitions, deps=deps)
+        dg.asset(name=name, partitions_def=partitions, deps=deps)(lambda: None)
         for name, partitions, deps in [
             ("single", None, []), ("grid", GRID, ["single"]), ("passage", PASSAGE, ["grid"]), ("free", PASSAGE, []),
         ]

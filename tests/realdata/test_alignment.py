@@ -143,8 +143,11 @@ def damaged(
 
 def shares(prose: str, spans: Mapping[int, Span], gold: Mapping[int, Span]) -> tuple[float, float]:
     """Precision and recall of characters, white space apart."""
-    letters = np.cumsum([0, *(not letter.isspace() for letter in prose)])
-    count = lambda start, end: int(letters[max(start, end)] - letters[start])  # noqa: E731
+    letters = np.cumsum([0, *(int(not letter.isspace()) for letter in prose)])
+
+    def count(start: int, end: int) -> int:
+        return int(letters[max(start, end)] - letters[start])
+
     both = [(spans[chapter], gold[chapter]) for chapter in spans if chapter in gold]
     right = sum(count(max(one[0], other[0]), min(one[1], other[1])) for one, other in both)
     return right / sum(count(*span) for span in spans.values()), right / sum(count(*span) for span in gold.values())
@@ -171,7 +174,7 @@ def test_damage_to_the_daodejing_is_left_over_or_doubted(realdata: Path, embed: 
             translation = {chapter: raw[start:end] for start, chapter, end in own}
             guides = [texts[translators[(number + step) % len(translators)]] for step in range(1, count + 1)]
             for kind, many in draws.items():
-                found = []
+                found: list[list[float]] = []
                 for draw in range(many):
                     rng = random.Random(f"{name} {kind} {draw}")
                     case = damaged(translation, kind, foreign, rng, 16 if full else 2, 4 if full else 1)
@@ -189,9 +192,9 @@ def test_damage_to_the_daodejing_is_left_over_or_doubted(realdata: Path, embed: 
                     found.append(
                         [
                             *shares(case.prose, spans, case.gold),
-                            np.mean([chapter not in spans for chapter in altered] or [np.nan]),
-                            np.mean(right or [np.nan]),
-                            np.mean([chapter not in spans for chapter in case.gold.keys() - altered]),
+                            float(np.mean([float(chapter not in spans) for chapter in altered] or [np.nan])),
+                            float(np.mean([float(each) for each in right] or [np.nan])),
+                            float(np.mean([chapter not in spans for chapter in case.gold.keys() - altered])),
                         ]
                     )
                 values = np.mean(found, axis=0)
