@@ -129,10 +129,11 @@ KINDS: Mapping[str, Callable[[Path], None]] = {
 
 
 def content(warehouse: Warehouse, *stamps: str) -> dict[str, pl.DataFrame]:
-    """All tables, without the run that wrote a row and its time, unless they are asked for."""
+    """All tables, without the place of the home, and without the run that wrote a row and its time unless asked for."""
     with warehouse.at_once():
         return {
-            name: warehouse.read(name, columns=[*table.content, *stamps]) for name, table in catalogue.tables().items()
+            name: warehouse.read(name, columns=[*(column for column in table.content if column != "home"), *stamps])
+            for name, table in catalogue.tables().items()
         }
 
 
