@@ -46,6 +46,10 @@ the guides that count as matched by a character of the translation."""
 UNRELATED, PRIOR = 0.2, 3.0
 """Similarity to other segments, assumed for PRIOR segments besides the document's own."""
 
+COMPARED = 250.0
+"""Least expected characters of a passage that is compared with rivals: short passages repeat one another, as verses of
+the Dhammapada do."""
+
 SOFTENED = 12.0
 """Characters added to both lengths, so that 'Yes, sir.' may match 'Even so, lord.'"""
 
@@ -352,15 +356,16 @@ def _margins(document: _Document, stretches: Sequence[Span]) -> tuple[NDArray[np
     """How much more similar the units of each passage are to its own guides than to those of its rival.
 
     The rival is the other passage whose guides they resemble most. Margins are averages over characters, shape
-    (passages,); infinite for a passage without text, without a rival, or between anchors.
+    (passages,); infinite for a passage without text, shorter than COMPARED, without a rival, or between anchors.
     """
     parts, passages = document.parts, document.passages
     count, anchored = int(passages[-1]) + 1, document.anchored()
     margins, rivals = np.full(count, np.inf), np.zeros(count, np.int_)
+    lengths = np.bincount(passages, np.nan_to_num(document.expected))
     for passage in range(count):
         own = [stretches[segment] for segment in np.flatnonzero(passages == passage).tolist()]
         own = [(start, end) for start, end in own if end > start]
-        if own and count > 1 and passage not in anchored:
+        if own and count > 1 and passage not in anchored and lengths[passage] >= COMPARED:
             similarity = sum(_to_passages(document, start, end) for start, end in own)
             assert isinstance(similarity, np.ndarray)
             others = np.where(np.arange(count) == passage, -np.inf, similarity)
