@@ -184,6 +184,7 @@ def test_a_replacement_has_the_content_of_a_deletion_and_an_insertion(
         text = pl.Series([text for text, _ in given.values()], dtype=pl.String)
         return sources(*given, position=0, text=text, segments=segments, fingerprint=fingerprint)
 
+    warehouse.write([Replacement("source_text", sources(), None)], "empty")  # examples share the warehouse
     warehouse.write([Replacement("source_text", rows(before, "f"), None)], "before")
     kept = {key: own for key, own in before.items() if key not in {*replaced, *after}}
     partitions = pl.DataFrame({"passage": sorted({*replaced, *after})}, schema={"passage": pl.String})
