@@ -11,7 +11,15 @@ from benchmark_assets.alignment.asking import AlignmentWork, Extracted, ModelAli
 from benchmark_assets.alignment.documents import Aligner, ProseDocument
 from benchmark_assets.alignment.likeness import Embed
 from benchmark_assets.alignment.monotone import Aligned
-from benchmark_assets.alignment.rows import ALIGNMENT, UNASSIGNED, aligned_rows, by_embeddings, unassigned_rows, unsure
+from benchmark_assets.alignment.rows import (
+    ALIGNMENT,
+    UNASSIGNED,
+    aligned_rows,
+    by_embeddings,
+    is_guided,
+    unassigned_rows,
+    unsure,
+)
 from resources.digest import digest
 from resources.errors import BadInput
 from resources.keys import CORPUS
@@ -62,7 +70,7 @@ def align_documents(
     for document in documents:
         aligner = aligners[document.corpus, document.translator]
         aligned = None
-        chosen = embed if document.guided else embed_multilingual
+        chosen = embed if is_guided(document.segments) else embed_multilingual
         try:
             if chosen and (not aligner.model or aligner.ask == "unsure"):
                 aligned = by_embeddings(document.prose, document.segments, chosen, document.anchors)

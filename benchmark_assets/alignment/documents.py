@@ -10,7 +10,6 @@ from typing import NamedTuple
 import polars as pl
 
 from benchmark_assets.alignment.asking import AlignmentWork, SourceSegment
-from benchmark_assets.alignment.likeness import has_words
 from benchmark_assets.alignment.rows import SegmentPlace, corrected, places
 from benchmark_assets.corpus.anchors import anchors
 from benchmark_assets.corpus.registry import corpus_languages
@@ -40,11 +39,6 @@ class ProseDocument(NamedTuple):
     def name(self) -> tuple[str, str]:
         """Unique name of the translation: `corpus/document`, and the translator."""
         return f"{self.corpus}/{self.id}", self.translator
-
-    @property
-    def guided(self) -> bool:
-        """Whether a segmented translation of the document guides the alignment."""
-        return any(has_words(text) for place in self.segments for text in place.guides)
 
     def work(self, requested: list[str]) -> AlignmentWork:
         """The input of `ModelAligner.align`, requesting the segments with these ids."""

@@ -71,10 +71,17 @@ def places(sources: pl.DataFrame, references: pl.DataFrame) -> list[SegmentPlace
     ]
 
 
+def is_guided(segments: Sequence[SegmentPlace]) -> bool:
+    """Whether a segmented translation of the document guides its alignment."""
+    return any(has_words(text) for segment in segments for text in segment.guides)
+
+
 def guides(segments: Sequence[SegmentPlace]) -> list[list[str | None]]:
     """The segmented translations of a document, each with the text of every segment; without any, the source."""
+    if not is_guided(segments):
+        return [[segment.source for segment in segments]]
     columns = zip(*(segment.guides for segment in segments), strict=True)
-    return [guide for texts in columns if any(guide := list(texts))] or [[segment.source for segment in segments]]
+    return [guide for texts in columns if any(guide := list(texts))]
 
 
 def by_embeddings(
@@ -89,8 +96,7 @@ def by_embeddings(
     Raises ValueError like `monotone.align`.
     """
     ends = [one.passage != other.passage for one, other in pairwise(segments)]
-    is_foreign = not any(text for segment in segments for text in segment.guides)
-    return align(prose, guides(segments), [*ends, True], embed, anchors, is_foreign)
+    return align(prose, guides(segments), [*ends, True], embed, anchors, foreign=not is_guided(segments))
 
 
 def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:
