@@ -51,14 +51,14 @@ def documents(description: Description) -> Iterator[Document | BadInput]:
     sources = _sources(description)
     names = {name for name, _ in sources}
     files = {
-        translator: translations(description, translator, text.files or "**/{document}.xml", names, all_read=True)
+        translator: translations(description, translator, ".xml", names, all_read=True)
         for translator, text in description.continuous.items()
         if text.layout == "tei"
     }
     for name, path in sources:
-        own = {translator: paths[name] for translator, paths in files.items() if len(paths.get(name, [])) == 1}
+        own = {translator: paths[name][0] for translator, paths in files.items() if len(paths.get(name, [])) == 1}
         try:
-            yield from _document(description, name, path, {translator: path for translator, (path,) in own.items()})
+            yield from _document(description, name, path, own)
         except BadInput as fault:
             yield fault
 

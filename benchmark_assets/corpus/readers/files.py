@@ -82,9 +82,9 @@ def _visible(folder: Path) -> list[Path]:
 
 
 def translations(
-    description: Description, translator: str, pattern: str, documents: Collection[str], all_read: bool
+    description: Description, translator: str, ending: str, documents: Collection[str], all_read: bool
 ) -> dict[str, list[Path]]:
-    """Files of a continuous translation by document.
+    """Files of a continuous translation by document. `ending` is its layout's file name extension.
 
     If files match the pattern, but none belongs to a document in `documents`, BadInput is raised only if `all_read`.
     Otherwise the files may belong to documents that could not be read, and the result is empty.
@@ -96,7 +96,8 @@ def translations(
     """
     if not documents:
         return {}
-    key, root = f"references.{translator}", description.references[translator].root or description.root
+    reference, key = description.references[translator], f"references.{translator}"
+    pattern, root = reference.files or f"**/{{document}}{ending}", reference.root or description.root
     folder = root.parent if root.is_file() else root
     if not folder.exists():
         raise BadInput(folder, key, "does not exist", "correct the reference's `root`")

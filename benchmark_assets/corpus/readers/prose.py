@@ -44,11 +44,7 @@ def with_prose(description: Description, sources: Iterable[Document | BadInput])
     yield from (fault for fault in results if isinstance(fault, BadInput))
     files = {
         translator: translations(
-            description,
-            translator,
-            reference.files or f"**/{{document}}{ENDINGS[reference.layout]}",
-            documents,
-            all_read=len(documents) == len(results),
+            description, translator, ENDINGS[reference.layout], documents, all_read=len(documents) == len(results)
         )
         for translator, reference in description.continuous.items()
     }
