@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark_assets.alignment.likeness import stemmed
+from benchmark_assets.alignment.monotone import SOFTENED
 from benchmark_assets.alignment.normalization import ELLIPSIS_IN_PROSE, normal_form
 from benchmark_assets.alignment.units import units
 
@@ -26,9 +27,6 @@ SHARED = 0.5
 
 UNASSIGNED = 0.3
 """Log-likelihood that each word loses if it belongs to no segment although no segment lacks a text there."""
-
-SOFTENED = 12.0
-"""Characters added to both lengths of a ratio, as by the aligner: a short segment varies more."""
 
 EVEN, TYPICAL, FEW = 0.35, 0.45, 8
 """Standard deviation of log length ratios: least value, and the value if fewer than FEW segments have a length."""
@@ -113,7 +111,7 @@ class Words:
 class Fit:
     """The fit of stretches to segments, given the stretches that all segments have now (`places`).
 
-    The translator's pace, the spread of lengths and the usual boundaries are those of `places`.
+    The translator's pace, the spread of lengths and the usual boundaries are measured on `places`.
     """
 
     def __init__(self, words: Words, places: Mapping[int, Stretch]) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmark_assets.alignment.belonging import UNASSIGNED, Fit, Stretch, Vector, Words
-from benchmark_assets.alignment.verification import NORMALIZED, SUSPICIOUS, VERBATIM, Finding, verify
+from benchmark_assets.alignment.verification import LONGEST_EVIDENCE, NORMALIZED, SUSPICIOUS, VERBATIM, Finding, verify
 
 BY_HAND = "by hand"
 
@@ -71,17 +71,12 @@ def examine(
 
     Parameters
     ----------
-    texts
-        Aligned texts of the source's segments, in order; None where the aligner found no text, '' where the segment
-        needs none.
-    prose
-        The continuous translation of the document.
+    texts, prose, others
+        As for `verify`; a text is '' where the segment needs none.
     guides
         Other translations, or else the source alone: the text of every segment in each, None where it has none.
     by_hand
         Indices of segments whose text was corrected by hand.
-    others
-        Texts of the same translator's other documents, by id.
 
     Returns
     -------
@@ -94,7 +89,9 @@ def examine(
     words = Words(prose, guides)
     first = verify(texts, prose, others)
     shared, kept = _share_out(words, first, by_hand)
-    settled = verify([_kept(text, at, prose, words, kept) for at, text in enumerate(texts)], prose, others)
+    settled = first
+    if kept:
+        settled = verify([_kept(text, at, prose, words, kept) for at, text in enumerate(texts)], prose, others)
     findings = [first[at] if at in shared else finding for at, finding in enumerate(settled)]
     doubts = dict(shared)
     for doubt in _doubts(words, settled, shared.keys(), texts):
@@ -111,7 +108,7 @@ def _by_hand(finding: Finding) -> Finding:
     if finding.similarity == 1.0:
         evidence = "corrected by hand; occurs in the prose, but not in order or not in its context"
     else:
-        evidence = f"corrected by hand; {finding.evidence}"[:200]
+        evidence = f"corrected by hand; {finding.evidence}"[:LONGEST_EVIDENCE]
     return finding._replace(stage=BY_HAND, in_order=True, evidence=evidence)
 
 
@@ -230,7 +227,7 @@ def _others_texts(
     for at, (gain, owner) in better.items():
         beside = not {at - 1, at, at + 1}.isdisjoint(faulty) or at in adjoining
         if gain >= (ANOTHER_BESIDE_FAULT if beside else ANOTHER):
-            yield _Doubt(at, f"its words are rather those of {_name(owner)}")
+            yield _Doubt(at, f"its words fit {_name(owner)} better")
 
 
 def _better_owner(words: Words, at: int, place: Stretch) -> tuple[float, int] | None:

@@ -67,7 +67,7 @@ def test_evidence_tells_the_size_and_the_owner() -> None:
         "and no segment has them"
     )
     assert "with segment 5 (counted from 0)" in evidence({4: SEGMENTS[5]}, 4)
-    assert evidence({4: None, 5: SEGMENTS[4]}, 5) == "its words are rather those of segment 4 (counted from 0)"
+    assert evidence({4: None, 5: SEGMENTS[4]}, 5) == "its words fit segment 4 (counted from 0) better"
 
 
 def test_notes_and_headings_between_segments_are_nobodys_text() -> None:
