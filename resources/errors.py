@@ -34,7 +34,7 @@ class BadInput(Exception):  # noqa: N818 - named for its cause
 
 
 class SeveralFaults(BadInput):
-    """Input with several faults. `where`, `key`, `problem` and `remedy` are those of the first fault."""
+    """Input with several faults. `where`, `key`, `problem` and `remedy` describe the first fault."""
 
     def __init__(self, faults: Sequence[BadInput]) -> None:
         self._faults = tuple(faults)

@@ -353,7 +353,7 @@ def _to_passages(document: _Document, start: int, end: int) -> NDArray[np.float6
 
 
 def _margins(document: _Document, stretches: Sequence[Span]) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
-    """How much more similar the units of each passage are to its own guides than to those of its rival.
+    """How much more similar the units of each passage are to its own guides than to the guides of its rival.
 
     The rival is the other passage whose guides they resemble most. Margins are averages over characters, shape
     (passages,); infinite for a passage without text, shorter than COMPARED, without a rival, or between anchors.

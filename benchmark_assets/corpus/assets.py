@@ -222,8 +222,9 @@ def _store_beside(
 
 
 def _retract(context: dg.OpExecutionContext, warehouse: Warehouse, contents: Scan) -> tuple[int, pl.DataFrame]:
-    """Remove passages that are no longer in the files from every table except those of people's work; return their
-    number, and removed rows by table.
+    """Remove passages that are no longer in the files from every table but BY_PEOPLE.
+
+    Returns the number of these passages, and the number of rows removed from each table.
 
     Passages of a corpus with faults stay, because a fault may hide them.
     """

@@ -203,7 +203,7 @@ def _nesting(bodies: Sequence[Element], excluded: frozenset[Element], document: 
     """The scheme of a file without a declaration: its elements with an `xml:id` or `n`, as they contain one another.
 
     An `xml:id` is a whole citation, without a leading document id; so is an `n` that begins with the numbers of the
-    containing element. Other numbers are added to those of the containing element.
+    containing element. Other numbers are appended to the containing element's citation.
     """
     places: dict[Element, tuple[int, Citation]] = {}
     names: dict[int, Counter[str]] = defaultdict(Counter)

@@ -139,7 +139,7 @@ def _escaped(text: str) -> str:
 def parse_xml(path: Path) -> Element:
     """The root element of an XML file. Tags are local names, without namespaces.
 
-    No DTD and no other file is read: entities are those of HTML and those that the file defines itself.
+    Reads no DTD and no other file: it knows the entities of HTML, and entities that the file defines itself.
 
     Raises
     ------
