@@ -89,6 +89,21 @@ class Rubric(Frozen):
     judges: tuple[str, ...] = ()
 
 
+class Scoring(Frozen):
+    """Settings of the statistics of a corpus.
+
+    - `cluster`: groups of passages that are not independent of each other, the units of resampling (`units`): `document`,
+      `blocks` of consecutive passages, `passage`, or a regular expression whose match in a passage's id names its unit.
+      The default is `document` where there are five documents or more, else `blocks`.
+    - `missing`: whether a passage without a usable output has the worst value of each measure, or is left out.
+    - `coverage`: share of the corpus's passages for which a model needs a usable output in order to be ranked.
+    """
+
+    cluster: str = ""
+    missing: Literal["worst", "omit"] = "worst"
+    coverage: float = Field(default=0.95, ge=0, le=1)
+
+
 Aspect = Literal["meaning", "prose", "voice", "terms"]
 ASPECTS: tuple[Aspect, ...] = get_args(Aspect)
 """Aspects that a judge of the ensemble may compare, as defined in prompts/versus.yaml."""
@@ -177,6 +192,7 @@ class Description(Frozen):
     audit: Audit = Audit()
     rubric: Rubric = Rubric()
     literary: Literary = Literary()
+    scoring: Scoring = Scoring()
     chunks: Chunks = Chunks()
     corrections: Path | None = None
     ignore: tuple[str, ...] = ()
@@ -276,6 +292,9 @@ def _faults(path: Path, description: Description) -> Iterator[BadInput]:
     if (human := description.literary.human) and human not in description.references:
         remedy = f"use one of {sorted(description.references)}"
         yield BadInput(path, "literary.human", f"{human!r} is not a reference", remedy)
+    if error := _invalid(cluster := description.scoring.cluster):
+        remedy = "use `document`, `blocks`, `passage`, or a regular expression such as '^[^.]+' for passage ids"
+        yield BadInput(path, "scoring.cluster", f"{cluster!r} is not a valid regular expression ({error})", remedy)
 
 
 def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:

@@ -1,68 +1,186 @@
-"""Confidence intervals: bootstrap over passages, Wilson for proportions. Not here: comparing systems (significance)."""
+"""Confidence intervals from units: groups of passages, such as documents, whose scores are not independent.
+
+Here: intervals by exchange of signs, by t for five units, by the bootstrap of units for other statistics, and Wilson's
+for proportions. Not here: which passages form a unit (corpus.units), comparing systems (significance).
+"""
 
 import math
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
+
+from benchmark_assets.corpus.units import FEWEST
 
 LEVEL = 0.95
 RESAMPLES = 1000
+TRIALS = 10_000
 SEED = 20260101
+Z = 1.959963984540054
+"""Quantile of the normal distribution at 97.5 %."""
 
-SIGNATURE = f"95 % intervals: {RESAMPLES} bootstrap resamples of passages, percentiles, seed {SEED}; rates: Wilson"
+SIGNATURE = (
+    f"95 % intervals: inverted sign test of units, all signs or {TRIALS} random ones, seed {SEED} (t with {FEWEST} units, "
+    f"none with fewer); rates: Wilson with the sample size that gives this width; other statistics: {RESAMPLES} bootstrap "
+    f"resamples of units, percentiles widened for few units"
+)
+
+Floats = NDArray[np.float64]
+Units = NDArray[np.int64]
+"""Number of the unit that each row belongs to, from 0, shape (rows,); every number up to the largest one occurs."""
+
+Bounds = tuple[float | None, float | None]
+"""Lower and upper bound of an interval; None with too few units."""
 
 
-@lru_cache(maxsize=4)
-def resampling_weights(passages: int) -> NDArray[np.float64]:
-    """Count of each passage in each bootstrap resample, shape (RESAMPLES, passages), read-only.
+def by_unit(values: Floats, units: Units) -> Floats:
+    """Sums over the rows of each unit: from shape (rows, ...) to (units, ...)."""
+    sums = np.zeros((int(units.max(initial=-1)) + 1, *values.shape[1:]))
+    np.add.at(sums, units, values)
+    return sums
 
-    Deterministic: systems with the same passages in the same order get the same resamples, so that their resampled
-    scores are paired.
+
+def effective_units(sizes: Floats) -> float:
+    """Number of units of equal size that determine a mean as well: (Σ size)² / Σ size²; `sizes` has shape (units,)."""
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
+
+
+@lru_cache(maxsize=2)
+def signs(units: int) -> NDArray[np.int8]:
+    """Signs that units exchange, shape (patterns, units), 1 or -1, read-only; the first pattern exchanges none.
+
+    All patterns up to their direction if there are at most `TRIALS`, else that many random ones.
     """
-    draws = np.random.default_rng(SEED).integers(0, passages, size=(RESAMPLES, passages))
-    numbered = draws + passages * np.arange(RESAMPLES)[:, None]
-    weights = np.bincount(numbered.ravel(), minlength=RESAMPLES * passages).reshape(RESAMPLES, passages)
-    weights_as_floats = weights.astype(np.float64)
-    weights_as_floats.flags.writeable = False
-    return weights_as_floats
+    if 2 ** (units - 1) <= TRIALS:
+        exchanged = (np.arange(2 ** (units - 1))[:, None] >> np.arange(units) & 1).astype(np.int8)
+    else:
+        bits = np.random.default_rng(SEED).integers(0, 256, size=(TRIALS, (units + 7) // 8), dtype=np.uint8)
+        exchanged = np.unpackbits(bits, axis=1, count=units).astype(np.int8)
+        exchanged[0] = 0
+    patterns: NDArray[np.int8] = 1 - 2 * exchanged
+    patterns.flags.writeable = False
+    return patterns
 
 
-def sample_and_resamples(passages: int) -> NDArray[np.float64]:
-    """Weights of the sample (each passage once), followed by its resamples; shape (1 + RESAMPLES, passages)."""
-    return np.vstack([np.ones((1, passages)), resampling_weights(passages)])
+def signed_sums(table: Floats) -> Floats:
+    """Sums over units with the signs of each pattern: from shape (units, estimates) to (patterns, estimates)."""
+    patterns = signs(len(table))
+    blocks = range(0, len(patterns), 1000)  # floats need eight times the memory of the patterns
+    return np.concatenate([patterns[at : at + 1000].astype(np.float64) @ table for at in blocks])
 
 
-def bounded(values: NDArray[np.float64]) -> tuple[float | None, float | None, float | None]:
-    """Value and percentile interval of a statistic, from its values in the sample (first) and in the resamples.
+def influence(scores: Floats, without: Floats, shares: Floats) -> Floats:
+    """Influence of each unit on scores.
 
-    All three are None if the value in the sample is NaN.
+    Parameters
+    ----------
+    scores
+        Scores from all units, shape (...).
+    without
+        Scores without each unit, shape (units, ...).
+    shares
+        Each unit's share of the passages, below 1, shape (units, ...).
+
+    Returns
+    -------
+    Shape (units, ...), with a sum of about 0. For a mean, a unit's influence is its share times the difference between
+    its mean and the mean of all; the jackknife gives the same for other functions of sums (Efron and Tibshirani 1993,
+    chapter 11).
     """
-    if np.isnan(values[0]):
-        return None, None, None
-    return float(values[0]), *percentile_interval(values[1:])
+    return (1 - shares) * (scores - without)
 
 
-def mean_interval(values: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, float]:
-    """Percentile interval of the mean of values, shape (passages,), resampled by weights, shape (resamples, passages).
+def bounds(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """Distances of the lower and upper bound of 95 % intervals from their estimates.
 
-    Passages with the value NaN are ignored.
+    Parameters
+    ----------
+    influences
+        As `influence` returns them, shape (units, estimates).
+    shares
+        Each unit's share of the passages, shape (units, estimates). A unit with the share 0 does not count.
+
+    Returns
+    -------
+    Two arrays of shape (estimates,); NaN with fewer than `FEWEST` units.
+
+    Notes
+    -----
+    An interval contains the values that the randomization test of the units' signs does not reject at 5 %: unit i
+    deviates from the value by influence + share x distance, and its sign is arbitrary under the hypothesis. The test is
+    exact for symmetric deviations, whatever the sizes, variances and correlations within units (Canay, Romano and Shaikh
+    2017). For a pattern s of signs with sums a = Σ s·influence and b = Σ s·share, the hypothesis at a distance d > 0 is
+    hit while d <= max(a / (1 - b), -a / (1 + b)), so that the bound is a quantile over the patterns. Five units have only
+    16 patterns, too few for 5 %: the bound is that of `student`.
     """
+    counts = (shares > 0).sum(axis=0)
+    low, high = np.full((2, len(counts)), np.nan)
+    few, many = counts == FEWEST, counts > FEWEST
+    if few.any():
+        freedom, error = student(influences[:, few], shares[:, few])
+        low[few] = high[few] = special.stdtrit(freedom, (1 + LEVEL) / 2) * error
+    if many.any():
+        a, b = signed_sums(influences[:, many]), signed_sums(shares[:, many])
+        allowed = math.floor((1 - LEVEL) * len(a) + 1e-9)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            forward, backward = a / (1 - b), a / (1 + b)
+        for limits, ends in ((np.maximum(-forward, backward), low), (np.maximum(forward, -backward), high)):
+            limits[b > 1 - 1e-12] = np.inf  # a pattern without exchange is hit at any distance
+            ends[many] = -np.partition(-limits, allowed, axis=0)[allowed]
+    return low, high
+
+
+def student(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """Degrees of freedom and standard error of estimates, for Student's t; arguments as in `bounds`.
+
+    The error is the jackknife's over units; the degrees of freedom are `effective_units` - 1, at least 1.
+    """
+    units = (shares > 0).sum(axis=0)
+    deviations = np.divide(influences, 1 - shares, out=np.zeros_like(influences), where=shares < 1)
+    freedom = np.maximum(shares.sum(axis=0) ** 2 / (shares**2).sum(axis=0) - 1, 1)
+    return freedom, np.sqrt((deviations**2).sum(axis=0) * (units - 1) / units)
+
+
+def mean_interval(values: Floats, units: Units) -> Bounds:
+    """95 % interval of the mean of values, shape (rows,), whose units are given; NaN is ignored."""
     present = np.isfinite(values)
-    counts = weights[:, present].sum(axis=1)
-    sums = weights[:, present] @ values[present]
-    return percentile_interval(sums[counts > 0] / counts[counts > 0])
+    _, kept = np.unique(units[present], return_inverse=True)
+    sizes, sums = by_unit(np.ones(len(kept)), kept), by_unit(values[present], kept)
+    if len(sizes) < FEWEST:
+        return None, None
+    shares, mean = sizes / sizes.sum(), sums.sum() / sizes.sum()
+    low, high = bounds((sums / sizes.sum() - shares * mean)[:, None], shares[:, None])
+    return float(mean - low[0]), float(mean + high[0])
 
 
-def percentile_interval(values: NDArray[np.float64]) -> tuple[float, float]:
-    """95 % percentile interval of resampled values, shape (resamples,); NaN is ignored."""
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(values[np.isfinite(values)], [tail, 1 - tail])
-    return float(low), float(high)
+def rate_interval(hits: NDArray[np.bool_], units: Units) -> Bounds:
+    """95 % interval of the share of rows that are hits, shape (rows,), whose units are given.
+
+    Notes
+    -----
+    Wilson's interval with a sample size for which the normal interval is as wide as that of `mean_interval`, at most the
+    number of rows. If all rows are hits, or none is, the rows say nothing of their correlation, and every unit counts as
+    one row.
+    """
+    low, high = mean_interval(hits.astype(np.float64), units)
+    if low is None or high is None:
+        return None, None
+    return adjusted_wilson(float(hits.mean()), len(hits), int(units.max()) + 1, high - low)
+
+
+def adjusted_wilson(rate: float, rows: int, units: int, width: float) -> tuple[float, float]:
+    """Wilson's interval of a rate, with a sample size that follows from the width of its interval as a mean.
+
+    See `rate_interval`; `units` is the number of units, the least sample size.
+    """
+    size = 4 * Z**2 * rate * (1 - rate) / width**2 if width > 0 else 0.0
+    size = min(max(size, units if size == 0 else 1.0), rows)
+    return wilson(rate * size, size)
 
 
 def wilson(successes: float, trials: float) -> tuple[float, float]:
-    """Wilson score interval of a proportion at 95 %, within [0, 1].
+    """Wilson score interval of a proportion of independent trials at 95 %, within [0, 1].
 
     `trials` is the sample size, or an effective sample size that need not be whole; not 0.
 
@@ -70,11 +188,57 @@ def wilson(successes: float, trials: float) -> tuple[float, float]:
     -----
     Wilson 1927: (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n), z = 1.959964.
     """
-    z = 1.959963984540054
     p = successes / trials
-    middle = p + z * z / (2 * trials)
-    half = z * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials * trials))
-    scale = 1 + z * z / trials
+    middle = p + Z * Z / (2 * trials)
+    half = Z * math.sqrt(p * (1 - p) / trials + Z * Z / (4 * trials * trials))
+    scale = 1 + Z * Z / trials
     low = (middle - half) / scale if successes else 0.0
     high = (middle + half) / scale if successes < trials else 1.0
     return low, high
+
+
+@lru_cache(maxsize=4)
+def resampling_weights(units: int) -> Floats:
+    """Count of each unit in each bootstrap resample, shape (RESAMPLES, units), read-only.
+
+    Deterministic: statistics of the same units in the same order get the same resamples, so that they are paired.
+    """
+    draws = np.random.default_rng(SEED).integers(0, units, size=(RESAMPLES, units))
+    numbered = draws + units * np.arange(RESAMPLES)[:, None]
+    weights = np.bincount(numbered.ravel(), minlength=RESAMPLES * units).reshape(RESAMPLES, units)
+    weights_as_floats = weights.astype(np.float64)
+    weights_as_floats.flags.writeable = False
+    return weights_as_floats
+
+
+def sample_and_resamples(units: int) -> Floats:
+    """Weights of the sample (each unit once), followed by its resamples; shape (1 + RESAMPLES, units)."""
+    return np.vstack([np.ones((1, units)), resampling_weights(units)])
+
+
+def bounded(values: Floats, units: float) -> tuple[float | None, float | None, float | None]:
+    """Value and interval of a statistic, from its values in the sample (first) and in the resamples.
+
+    `units` is the number of units that were resampled or, if they differ in size, their effective number. All three are
+    None if the value in the sample is NaN; the bounds are None with fewer than `FEWEST` units.
+    """
+    if np.isnan(values[0]):
+        return None, None, None
+    return float(values[0]), *percentile_interval(values[1:], units)
+
+
+def percentile_interval(values: Floats, units: float) -> Bounds:
+    """95 % percentile interval of resampled values, shape (resamples,); NaN is ignored. `units` as in `bounded`.
+
+    Notes
+    -----
+    Expanded percentiles (Hesterberg 2015, section 3.3): percentiles of a small sample are too narrow, like a normal
+    interval without n / (n - 1) and without t, so that their level is Φ(-t √(n / (n - 1))) for n units.
+    """
+    finite = values[np.isfinite(values)]
+    if units < FEWEST or finite.size == 0:
+        return None, None
+    quantile = special.stdtrit(units - 1, (1 + LEVEL) / 2) * math.sqrt(units / (units - 1))
+    tail = float(special.ndtr(-quantile))
+    low, high = np.quantile(finite, [tail, 1 - tail])
+    return float(low), float(high)

@@ -1,9 +1,10 @@
 """Measures by which systems are compared: one entry per measure, and their common arithmetic.
 
-Every measure is a function of statistics summed over passages. Means, corpus scores, resamples and exchanges between
-two systems are therefore matrix products. Not here: intervals, comparisons of systems, scores of passages.
+Every measure is a function of statistics summed over passages, so that the influence of a unit on any score follows from
+its sums. Not here: intervals from influences (intervals), comparisons of systems (significance), scores of passages.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -11,13 +12,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmark_assets.metrics.intervals import percentile_interval, wilson
+from benchmark_assets.metrics.intervals import Floats, Units, adjusted_wilson, bounds, by_unit, influence
 from benchmark_assets.metrics.lexical import corpus_bleu, corpus_chrf
 
 OUTLIER = 2.0
 """An output with a drift (cosine form) strictly above this is an outlier (PaliBench, section 3.5)."""
-
-Floats = NDArray[np.float64]
 
 
 class Measure(NamedTuple):
@@ -34,6 +33,8 @@ class Measure(NamedTuple):
         have a score; all statistics are 0 for other rows.
     score
         Maps sums of statistics, shape (n, statistics), to scores, shape (n,). Each sum must include a scored row.
+    least, most
+        Range of the scores; intervals are cut to it.
     proportion
         Whether the measure is a share of rows. The second statistic is then 1 for rows with the property.
     """
@@ -42,6 +43,8 @@ class Measure(NamedTuple):
     better: int
     statistics: Callable[[pl.DataFrame], Floats]
     score: Callable[[Floats], Floats]
+    least: float
+    most: float
     proportion: bool = False
 
     def of(self, sums: Floats) -> Floats:
@@ -52,35 +55,37 @@ class Measure(NamedTuple):
             scores[present] = self.score(sums[present])
         return scores
 
-    def interval(self, sums: Floats, resampled: Floats) -> tuple[float, float]:
-        """95 % interval of the score: Wilson's for a proportion, otherwise percentiles of the resamples.
 
-        `sums`, shape (statistics,), are sums of statistics that include a row with a score; `resampled`, shape
-        (resamples,), are the scores of the resamples.
-        """
-        return wilson(int(sums[1]), int(sums[0])) if self.proportion else percentile_interval(resampled)
+class Estimate(NamedTuple):
+    """A score with its 95 % interval; all are None without a score, the bounds with too few units."""
+
+    value: float | None
+    low: float | None
+    high: float | None
 
 
 class Panel(NamedTuple):
     """The statistics from which the scores of several systems on a corpus are computed.
 
     `systems` has columns `kind` ('model' or 'human'), `system` and `mean_references` (mean number of references per
-    passage), one row per system. `statistics` has the additive statistics of each measure, by its name: an array of
+    passage), one row per system. `units` has the number of each passage's unit. `statistics` has the additive statistics of each measure, by its name: an array of
     shape (systems, passages, statistics), with zeros for passages that a system lacks.
     """
 
     systems: pl.DataFrame
     passages: Sequence[str]
+    units: Units
     statistics: dict[str, Floats]
 
 
 def panel(scores: pl.DataFrame, measures: Iterable[Measure]) -> Panel:
     """Arrange the scores of systems on one corpus in arrays.
 
-    `scores` has the columns `kind`, `system`, `passage` and `references` and the columns of the measures, one row per
-    scored output.
+    `scores` has the columns `kind`, `system`, `passage`, `unit` and `references` and the columns of the measures, one
+    row per scored output.
     """
-    passages = scores["passage"].unique().sort()
+    unit_of = scores.select("passage", "unit").unique("passage").sort("passage")
+    passages = unit_of["passage"]
     counts = scores.group_by("kind", "system").agg(mean_references=pl.col("references").mean())
     systems = counts.sort("kind", "system")
     numbered = systems.with_row_index("row").drop("mean_references")
@@ -91,7 +96,49 @@ def panel(scores: pl.DataFrame, measures: Iterable[Measure]) -> Panel:
         values = measure.statistics(scores)
         arrays[measure.name] = np.zeros((len(systems), len(passages), values.shape[1]))
         arrays[measure.name][rows.to_numpy(), columns.to_numpy()] = values
-    return Panel(systems, passages.to_list(), arrays)
+    return Panel(systems, passages.to_list(), numbered_units(unit_of["unit"]), arrays)
+
+
+def numbered_units(units: pl.Series) -> Units:
+    """Numbers of units, from 0 in the order of their names, from the name of each row's unit."""
+    return units.rank("dense").to_numpy().astype(np.int64) - 1
+
+
+def estimates(measures: Sequence[Measure], tables: Sequence[Floats], units: Units) -> list[Estimate]:
+    """Scores with intervals.
+
+    Parameters
+    ----------
+    measures, tables
+        Each measure with the statistics of one system, shape (passages, statistics).
+    units
+        Number of each passage's unit, shape (passages,).
+    """
+    sums = [by_unit(table, units) for table in tables]
+    totals = [table.sum(axis=0) for table in sums]
+    shares = np.stack([table[:, 0] / max(total[0], 1) for table, total in zip(sums, totals, strict=True)], axis=1)
+    rows = list(zip(measures, sums, totals, strict=True))
+    values = np.array([float(measure.of(total)) for measure, _, total in rows])
+    without = np.stack([measure.of(total - table) for measure, table, total in rows], axis=1)
+    influences = np.where(np.isnan(without) | (shares == 0), 0.0, influence(values, without, shares))
+    low, high = bounds(influences, shares)
+    return [
+        _estimate(measure, float(value), total, int((share > 0).sum()), (float(value - below), float(value + above)))
+        for measure, value, total, share, below, above in zip(
+            measures, values, totals, shares.T, low, high, strict=True
+        )
+    ]
+
+
+def _estimate(measure: Measure, value: float, totals: Floats, units: int, interval: tuple[float, float]) -> Estimate:
+    if np.isnan(value):
+        return Estimate(None, None, None)
+    if np.isnan(interval[0]):
+        return Estimate(value, None, None)
+    if measure.proportion:
+        interval = adjusted_wilson(value, int(totals[0]), units, interval[1] - interval[0])
+    low, high = np.clip(interval, measure.least, measure.most).tolist()
+    return Estimate(value, low, high)
 
 
 def summed(statistics: Floats, weights: Floats) -> Floats:
@@ -142,20 +189,20 @@ def _offset(sums: Floats) -> Floats:
 
 
 MEASURES = [
-    Measure("sim_best", 1, _values("sim_best"), _mean),
-    Measure("sim_centroid", 1, _values("sim_centroid"), _mean),
-    Measure("drift", -1, _values("drift"), _mean),
-    Measure("drift_euclidean", -1, _values("drift_euclidean"), _mean),
-    Measure("outlier_rate", -1, _values("drift", lambda drift: drift > OUTLIER), _mean, proportion=True),
-    Measure("chrf", 1, _counts("chrf_statistics", 24), lambda sums: corpus_chrf(sums[:, 1:])),
-    Measure("bleu", 1, _counts("bleu_statistics", 10), lambda sums: corpus_bleu(sums[:, 1:])),
-    Measure("chrf_mean", 1, _values("chrf"), _mean),
-    Measure("bleu_mean", 1, _values("bleu"), _mean),
-    Measure("comet_avg", 1, _values("comet_avg"), _mean),
-    Measure("comet_best", 1, _values("comet_best"), _mean),
-    Measure("length_ratio", 0, _values("length_ratio"), _mean),
-    Measure("length_offset", -1, _values("length_ratio"), _offset),
-    Measure("length_error", -1, _values("length_ratio", lambda ratio: np.abs(ratio - 1)), _mean),
+    Measure("sim_best", 1, _values("sim_best"), _mean, -1, 1),
+    Measure("sim_centroid", 1, _values("sim_centroid"), _mean, -1, 1),
+    Measure("drift", -1, _values("drift"), _mean, 0, math.inf),
+    Measure("drift_euclidean", -1, _values("drift_euclidean"), _mean, 0, math.inf),
+    Measure("outlier_rate", -1, _values("drift", lambda drift: drift > OUTLIER), _mean, 0, 1, proportion=True),
+    Measure("chrf", 1, _counts("chrf_statistics", 24), lambda sums: corpus_chrf(sums[:, 1:]), 0, 100),
+    Measure("bleu", 1, _counts("bleu_statistics", 10), lambda sums: corpus_bleu(sums[:, 1:]), 0, 100),
+    Measure("chrf_mean", 1, _values("chrf"), _mean, 0, 100),
+    Measure("bleu_mean", 1, _values("bleu"), _mean, 0, 100),
+    Measure("comet_avg", 1, _values("comet_avg"), _mean, -math.inf, math.inf),
+    Measure("comet_best", 1, _values("comet_best"), _mean, -math.inf, math.inf),
+    Measure("length_ratio", 0, _values("length_ratio"), _mean, 0, math.inf),
+    Measure("length_offset", -1, _values("length_ratio"), _offset, 0, math.inf),
+    Measure("length_error", -1, _values("length_ratio", lambda ratio: np.abs(ratio - 1)), _mean, 0, math.inf),
 ]
 """All measures. `chrf` and `bleu` are corpus scores; `chrf_mean` and `bleu_mean` are means over passages. Outputs that
 are too long and too short cancel in `length_offset`, |mean - 1|, but not in `length_error`, the mean of |ratio - 1|."""

@@ -1,102 +1,128 @@
-"""Significance of differences between systems: paired bootstrap, approximate randomization, Holm's method, clusters.
+"""Significance of differences between systems: a sign test of units, Holm's method, clusters.
 
 Tests use the passages that both systems have. Not here: intervals of a single system (intervals), the list of measures
 (measures), tables.
 """
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy import special
 
-from benchmark_assets.metrics.intervals import RESAMPLES, SEED, percentile_interval, resampling_weights
-from benchmark_assets.metrics.measures import Floats, summed
+from benchmark_assets.metrics.intervals import FEWEST, Floats, Units, bounds, by_unit, influence, signed_sums, student
 
-TRIALS = 10_000
 LEVEL = 0.05
 
 SIGNATURE = (
-    f"differences: paired bootstrap, {RESAMPLES} resamples of the passages that both systems have, percentiles, seed "
-    f"{SEED}; p_bootstrap: two-sided, resampled differences centred on their mean; p_randomization: approximate "
-    f"randomization, two-sided, {TRIALS} trials (all exchanges where they are fewer), seed {SEED}; p = (hits + 1) / "
-    f"(trials + 1); p_holm: p_randomization by Holm over the pairs of the same kinds of a corpus and measure"
+    f"differences: on the passages that both systems have; p: two-sided sign test of the units' influences on the "
+    f"difference (t with {FEWEST} units, none with fewer); p_holm: p by Holm over the pairs of the same kinds that "
+    f"include a system, the larger value of the two systems"
 )
 
 DIFFERENCES = pl.Schema({
-    "first": pl.Int64(), "second": pl.Int64(), "passages": pl.Int32(),
-    "difference": pl.Float64(), "difference_low": pl.Float64(), "difference_high": pl.Float64(),
-    "p_bootstrap": pl.Float64(), "p_randomization": pl.Float64(),
+    "first": pl.Int64(), "second": pl.Int64(), "passages": pl.Int32(), "units": pl.Int32(),
+    "difference": pl.Float64(), "difference_low": pl.Float64(), "difference_high": pl.Float64(), "p": pl.Float64(),
 })  # fmt: skip
 
 
-def differences(statistics: Floats, scores: Callable[[Floats], Floats]) -> pl.DataFrame:
+def differences(statistics: Floats, units: Units, scores: Callable[[Floats], Floats]) -> pl.DataFrame:
     """Compare each pair of systems on the passages that both have.
 
     Parameters
     ----------
     statistics
         Shape (systems, passages, statistics), as in `measures.Panel`.
+    units
+        Number of each passage's unit, shape (passages,).
     scores
         Maps sums of statistics, shape (..., statistics), to scores, shape (...), as `Measure.of` does.
 
     Returns
     -------
     Columns of `DIFFERENCES`, one row per pair with a common passage; `first` and `second` are indices of systems.
-    `difference` is the first system's score minus the second's.
+    `difference` is the first system's score minus the second's. The interval and `p` are null with too few units.
 
     Notes
     -----
-    The bootstrap test is sacrebleu's (Riezler and Maxwell 2005): p is the share of resamples whose difference deviates
-    from the mean of all resamples by at least the observed difference. Approximate randomization (Noreen 1989)
-    exchanges the outputs of the two systems in random passages: p is the share of trials with a difference of at least
-    the observed size. For n passages there are 2**n - 1 exchanges besides the observed assignment; if these are at most
-    `TRIALS`, each is tried once, and the test is exact. Both shares include the observed difference as one more trial,
-    so that p is never 0. Ties count as hits, so equal systems have p = 1.
+    A unit's influence on a difference is the difference of its influences on the scores. The interval contains the
+    values that the sign test does not reject at 5 %, so that it excludes 0 if and only if `p` is at most 0.05. For
+    measures that are means, exchanging signs is exchanging the outputs of the two systems in whole units (approximate
+    randomization, Noreen 1989).
     """
     present = statistics[:, :, 0] > 0
     pairs_by_passages: dict[bytes, list[tuple[int, int]]] = {}
     for first, second in combinations(range(len(statistics)), 2):
         pairs_by_passages.setdefault((present[first] & present[second]).tobytes(), []).append((first, second))
-    rows: list[tuple[object, ...]] = []
+    parts = [pl.DataFrame(schema=DIFFERENCES)]
     for pattern, pairs in pairs_by_passages.items():
         common = np.frombuffer(pattern, dtype=bool)
         if not common.any():
             continue
-        passages = int(common.sum())
-        systems = sorted({system for pair in pairs for system in pair})
-        place = {system: at for at, system in enumerate(systems)}
-        shared = statistics[systems][:, common]
-        resampled = scores(summed(shared, resampling_weights(passages)))
-        totals, kept = shared.sum(axis=1), _kept(shared)
-        observed_scores = scores(totals)
-        for first, second in pairs:
-            a, b = place[first], place[second]
-            observed = float(observed_scores[a] - observed_scores[b])
-            spread = resampled[:, a] - resampled[:, b]
-            mixed = kept[:, a] + totals[b] - kept[:, b]
-            exchanged = scores(mixed) - scores(totals[a] + totals[b] - mixed)
-            rows.append((
-                first, second, passages, observed, *percentile_interval(spread),
-                _p(spread - spread.mean(), observed), _p(exchanged, observed),
-            ))  # fmt: skip
-    return pl.DataFrame(rows, schema=DIFFERENCES, orient="row").sort("first", "second")
+        _, common_units = np.unique(units[common], return_inverse=True)
+        sums = by_unit(statistics[:, common].transpose(1, 0, 2), common_units)
+        totals, sizes = sums.sum(axis=0), np.bincount(common_units).astype(np.float64)
+        shares = (sizes / sizes.sum())[:, None]
+        influences = influence(scores(totals), scores(totals - sums), shares)
+        one, other = np.array(pairs).T
+        difference = scores(totals)[one] - scores(totals)[other]
+        parts.append(pl.DataFrame({
+            "first": one, "second": other, "passages": int(common.sum()), "units": len(sizes), "difference": difference,
+            **_tested(difference, influences[:, one] - influences[:, other], shares),
+        }, schema_overrides=DIFFERENCES))  # fmt: skip
+    return pl.concat(parts).sort("first", "second")
 
 
-@lru_cache(maxsize=2)
-def exchanges(passages: int) -> NDArray[np.uint8]:
-    """Whether two systems keep (1) or exchange (0) their outputs of each passage, shape (trials, passages).
+def sign_test(differences: Floats, influences: Floats, shares: Floats) -> Floats:
+    """Two-sided p-values of differences from 0.
 
-    The trials are all patterns except the one that exchanges nothing or, if these are more than `TRIALS`, that many
-    random patterns.
+    Parameters
+    ----------
+    differences
+        Shape (pairs,).
+    influences, shares
+        As in `intervals.bounds`, with a column for each pair.
+
+    Returns
+    -------
+    Shape (pairs,), in (0, 1]; NaN with fewer than `FEWEST` units. With n units, p is at least 2^(1-n).
+
+    Notes
+    -----
+    The share of the patterns of signs whose sum is at least as far from 0 as the difference, including the observed
+    pattern. Sums that are equal up to rounding count as ties, so that equal systems have p = 1.
     """
-    if 2**passages - 1 <= TRIALS:
-        patterns = np.arange(2**passages - 1)
-        return (patterns[:, None] >> np.arange(passages) & 1).astype(np.uint8)
-    drawn = np.random.default_rng(SEED).integers(0, 256, size=(TRIALS, (passages + 7) // 8), dtype=np.uint8)
-    return np.unpackbits(drawn, axis=1, count=passages)
+    counts = (shares > 0).sum(axis=0)
+    few, many = counts == FEWEST, counts > FEWEST
+    p = np.full(len(differences), np.nan)
+    if few.any():
+        freedom, error = student(influences[:, few], shares[:, few])
+        size = np.abs(differences[few])
+        t = np.divide(size, error, out=np.where(size > 0, np.inf, 0.0), where=error > 0)
+        p[few] = 2 * special.stdtr(freedom, -t)
+    if many.any():
+        sums = signed_sums(influences[:, many] + shares[:, many] * differences[many])
+        p[many] = (np.abs(sums) >= np.abs(differences[many]) * (1 - 1e-9) - 1e-12).mean(axis=0)
+    return p
+
+
+def holm_by_system(pairs: Iterable[tuple[str, str]], p: Floats) -> Floats:
+    """P-values of pairs of systems, corrected for the other pairs that include one of the two, shape (pairs,).
+
+    Notes
+    -----
+    Holm's method over the pairs of each system; a pair has the larger of the values from its two systems. Pairs with a
+    smaller p-value do not raise the factor of a larger one, so that a system that is clearly better or worse than both
+    others leaves their comparison as it was, which Holm's method over all pairs does not. NaN stays NaN.
+    """
+    pairs = list(pairs)
+    corrected = np.where(np.isnan(p), np.nan, 0.0)
+    for system in {name for pair in pairs for name in pair}:
+        rows = np.array([at for at, pair in enumerate(pairs) if system in pair and not np.isnan(p[at])], dtype=np.int64)
+        corrected[rows] = np.maximum(corrected[rows], holm(p[rows]))
+    return corrected
 
 
 def holm(p: Floats) -> Floats:
@@ -131,14 +157,21 @@ def clusters(ahead: NDArray[np.bool_]) -> list[int]:
     return [1 + sum(starts[: at + 1]) for at in range(len(starts))]
 
 
-def _kept(statistics: Floats) -> Floats:
-    """Sums of statistics over the outputs that each system keeps in a trial, shape (trials, systems, statistics)."""
-    patterns = exchanges(statistics.shape[1])
-    blocks = range(0, len(patterns), 1000)  # floats need eight times the memory of the patterns
-    return np.concatenate([summed(statistics, patterns[at : at + 1000].astype(np.float64)) for at in blocks])
+def rank_sets(ahead: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The ranks that each system may have: from 1 plus the systems that are significantly better, to the number of
+    systems minus those that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm 2024).
+
+    `ahead` is as in `clusters`, in any order. All ranks of a cluster are better than all ranks of the next one.
+    """
+    better, worse = ahead.sum(axis=0), ahead.sum(axis=1)
+    return [(1 + int(above), len(ahead) - int(below)) for above, below in zip(better, worse, strict=True)]
 
 
-def _p(differences: Floats, observed: float) -> float:
-    """Two-sided p-value; differences that are equal up to rounding count as ties."""
-    hits = np.abs(differences) >= abs(observed) * (1 - 1e-9) - 1e-12
-    return float((hits.sum() + 1) / (len(differences) + 1))
+def _tested(difference: Floats, influences: Floats, shares: Floats) -> Mapping[str, pl.Series]:
+    shares = np.broadcast_to(shares, influences.shape)
+    low, high = bounds(influences, shares)
+    numbers = {
+        "difference_low": difference - low, "difference_high": difference + high,
+        "p": sign_test(difference, influences, shares),
+    }  # fmt: skip
+    return {name: pl.Series(name, values, dtype=pl.Float64).fill_nan(None) for name, values in numbers.items()}

@@ -1,0 +1,66 @@
+"""Resampling units: groups of passages whose scores are not independent of each other.
+
+Here: which unit each passage belongs to. Not here: resampling (metrics.intervals).
+"""
+
+import math
+import re
+
+import polars as pl
+
+from benchmark_assets.corpus.description import Scoring
+from resources.warehouse import Warehouse
+
+FEWEST = 5
+"""Fewest units for an interval, and fewest documents for which documents are the default units."""
+
+
+UNITS = {"passage": pl.String(), "unit": pl.String(), "unit_kind": pl.String()}
+
+
+def scoring(warehouse: Warehouse) -> dict[str, Scoring]:
+    """Settings of the statistics, by corpus."""
+    rows = warehouse.read("corpus", columns=["corpus", "scoring"])
+    return {corpus: Scoring.model_validate_json(text or "{}") for corpus, text in rows.iter_rows()}
+
+
+def units(warehouse: Warehouse) -> pl.DataFrame:
+    """The unit of each passage: columns `passage`, `unit`, and `unit_kind` (what the units are, for signatures)."""
+    columns = ["corpus", "passage", "passage_id", "document", "position"]
+    passages, settings = warehouse.read("source_text", columns=columns), scoring(warehouse)
+    parts = [
+        divided(rows, settings.get(corpus, Scoring()).cluster)
+        for (corpus,), rows in passages.group_by(["corpus"], maintain_order=True)
+    ]
+    return pl.concat([pl.DataFrame(schema=UNITS), *parts])
+
+
+def divided(passages: pl.DataFrame, cluster: str = "") -> pl.DataFrame:
+    """The unit of each passage of one corpus: columns of `UNITS`.
+
+    Parameters
+    ----------
+    passages
+        Columns `passage`, `passage_id`, `document` and `position` (in the document, from 0).
+    cluster
+        As in `Scoring`. A passage that a regular expression does not match is a unit of its own.
+
+    Notes
+    -----
+    A block has ⌈n^(1/3)⌉ consecutive passages of a document, for n passages: the order of length that is best for the
+    variance of a mean of dependent observations (Hall, Horowitz and Jing 1995).
+    """
+    length = math.ceil(round(len(passages) ** (1 / 3), 9))
+    rule = cluster or ("document" if passages["document"].n_unique() >= FEWEST else "blocks")
+    match rule:
+        case "document":
+            unit, kind = passages["document"], "documents"
+        case "blocks":
+            block = pl.format("{}#{}", "document", pl.col("position") // length)
+            unit, kind = passages.select(block).to_series(), f"blocks of {length} passages"
+        case "passage":
+            unit, kind = passages["passage_id"], "passages"
+        case pattern:
+            names = [match[0] if (match := re.search(pattern, name)) else name for name in passages["passage_id"]]
+            unit, kind = pl.Series(names, dtype=pl.String), f"passages by {pattern}"
+    return passages.select("passage", unit=unit, unit_kind=pl.lit(kind))
