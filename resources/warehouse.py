@@ -511,7 +511,8 @@ def _digest() -> str:
 def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
     """Migrate a file to the declared schema: add new tables and nullable columns, and move rows of former tables.
 
-    A table whose primary key has gained columns is rebuilt; the new columns must have defaults.
+    Columns that are no longer declared, or are nullable by now, lose their constraint NOT NULL. A table whose primary
+    key has gained columns is rebuilt; the new columns must have defaults.
     """
     digest = _digest()
     connection.execute("CREATE TABLE IF NOT EXISTS schema_digest (digest VARCHAR NOT NULL)")
@@ -536,11 +537,15 @@ def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
             present = columns[table].get(column, "missing")
             if present == "missing" and not kind.endswith("NOT NULL"):
                 connection.execute(f'ALTER TABLE "{table}" ADD COLUMN "{column}" {kind}')
+            elif present == f"{kind} NOT NULL":
+                connection.execute(f'ALTER TABLE "{table}" ALTER COLUMN "{column}" DROP NOT NULL')
             elif present != kind:
                 raise BadInput(
                     path, f"{table}.{column}", f"is {present}, but the catalogue declares {kind}",
                     "move the file away and import again",
                 )  # fmt: skip
+        for column in [name for name in columns[table] if name not in _declared(table)]:
+            connection.execute(f'ALTER TABLE "{table}" ALTER COLUMN "{column}" DROP NOT NULL')
     connection.execute("DELETE FROM schema_digest")
     connection.execute("INSERT INTO schema_digest VALUES (?)", [digest])
     connection.commit()

@@ -92,9 +92,9 @@ class Rubric(Frozen):
 class Scoring(Frozen):
     """Settings of the statistics of a corpus.
 
-    - `cluster`: groups of passages that are not independent of each other, the units of resampling (`units`): `document`,
-      `blocks` of consecutive passages, `passage`, or a regular expression whose match in a passage's id names its unit.
-      The default is `document` where there are five documents or more, else `blocks`.
+    - `cluster`: groups of passages that are not independent of each other (`corpus.units`): `document`, `blocks` of
+      consecutive passages, `passage`, or a regular expression whose match in a passage's id names its group. The
+      default is `document` where there are five documents or more, else `blocks`.
     - `missing`: whether a passage without a usable output has the worst value of each measure, or is left out.
     - `coverage`: share of the corpus's passages for which a model needs a usable output in order to be ranked.
     """

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from benchmark_assets.metrics.measures import Floats, ratio
 
 SIGNATURE = (
-    "ranks: among models, a translator's as a model with that score would have it, ties share the mean; mean rank: "
-    "over the measures that a system has; tau-b and W (corrected for ties): over models; intervals: resampled passages"
+    "ranks: among models, ties share the mean; bounds of ranks: 1 + models that are significantly better, to all "
+    "models minus those that are significantly worse (p_holm at most 0.05); mean rank: over the measures that a model "
+    "has; tau-b and W (corrected for ties): over models; intervals of mean ranks, tau-b and W: resampled units"
 )
 
 

@@ -60,6 +60,20 @@ def euclidean_drift(distances: NDArray[np.float64], spread: NDArray[np.float64])
     return drift
 
 
+def worst_drift(human_spread: pl.Series, euclidean_spread: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Drift in both forms of an output that has nothing in common with the references: similarity 0 to their centroid.
+
+    The arguments and results have one row per passage; null without an envelope. The mean of the references has the
+    length 1 - spread, and so a distance of √(1 + (1 - spread)²) from a unit vector at a right angle.
+    """
+    spread = human_spread.to_numpy().astype(np.float64)
+    cosine = cosine_drift(np.zeros(len(spread)), spread)
+    euclidean = euclidean_drift(np.sqrt(1 + (1 - spread) ** 2), euclidean_spread.to_numpy().astype(np.float64))
+    rows = (pl.Series(values, dtype=pl.Float64).fill_nan(None) for values in (cosine, euclidean))
+    drift, drift_euclidean = rows
+    return drift, drift_euclidean
+
+
 def semantic_scores(
     candidates: pl.DataFrame, references: pl.DataFrame, envelopes: pl.DataFrame, on: list[str], within: list[str]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:

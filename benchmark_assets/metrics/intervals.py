@@ -21,9 +21,9 @@ Z = 1.959963984540054
 """Quantile of the normal distribution at 97.5 %."""
 
 SIGNATURE = (
-    f"95 % intervals: inverted sign test of units, all signs or {TRIALS} random ones, seed {SEED} (t with {FEWEST} units, "
-    f"none with fewer); rates: Wilson with the sample size that gives this width; other statistics: {RESAMPLES} bootstrap "
-    f"resamples of units, percentiles widened for few units"
+    f"95 % intervals: inverted sign test of units, all signs or {TRIALS} random ones, seed {SEED} (t with {FEWEST} "
+    f"units, none with fewer); rates: Wilson with the sample size that gives this width; other statistics: {RESAMPLES} "
+    f"bootstrap resamples of units, percentiles widened for few units"
 )
 
 Floats = NDArray[np.float64]
@@ -109,10 +109,10 @@ def bounds(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
     -----
     An interval contains the values that the randomization test of the units' signs does not reject at 5 %: unit i
     deviates from the value by influence + share x distance, and its sign is arbitrary under the hypothesis. The test is
-    exact for symmetric deviations, whatever the sizes, variances and correlations within units (Canay, Romano and Shaikh
-    2017). For a pattern s of signs with sums a = Σ s·influence and b = Σ s·share, the hypothesis at a distance d > 0 is
-    hit while d <= max(a / (1 - b), -a / (1 + b)), so that the bound is a quantile over the patterns. Five units have only
-    16 patterns, too few for 5 %: the bound is that of `student`.
+    exact for symmetric deviations, whatever the sizes, variances and correlations within units (Canay, Romano and
+    Shaikh 2017). For a pattern s of signs with sums a = Σ s·influence and b = Σ s·share, the hypothesis at a distance d
+    > 0 is hit while d <= max(a / (1 - b), -a / (1 + b)), so that the bound is a quantile over the patterns. Five units
+    have only 16 patterns, too few for 5 %: the bound is that of `student`.
     """
     counts = (shares > 0).sum(axis=0)
     low, high = np.full((2, len(counts)), np.nan)
@@ -125,7 +125,7 @@ def bounds(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
         allowed = math.floor((1 - LEVEL) * len(a) + 1e-9)
         with np.errstate(divide="ignore", invalid="ignore"):
             forward, backward = a / (1 - b), a / (1 + b)
-        for limits, ends in ((np.maximum(-forward, backward), low), (np.maximum(forward, -backward), high)):
+        for limits, ends in ((np.maximum(forward, -backward), low), (np.maximum(-forward, backward), high)):
             limits[b > 1 - 1e-12] = np.inf  # a pattern without exchange is hit at any distance
             ends[many] = -np.partition(-limits, allowed, axis=0)[allowed]
     return low, high
@@ -159,9 +159,9 @@ def rate_interval(hits: NDArray[np.bool_], units: Units) -> Bounds:
 
     Notes
     -----
-    Wilson's interval with a sample size for which the normal interval is as wide as that of `mean_interval`, at most the
-    number of rows. If all rows are hits, or none is, the rows say nothing of their correlation, and every unit counts as
-    one row.
+    Wilson's interval with a sample size for which the normal interval is as wide as that of `mean_interval`, at most
+    the number of rows. If all rows are hits, or none is, the rows say nothing of their correlation, and every unit
+    counts as one row.
     """
     low, high = mean_interval(hits.astype(np.float64), units)
     if low is None or high is None:

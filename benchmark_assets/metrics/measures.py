@@ -1,7 +1,8 @@
 """Measures by which systems are compared: one entry per measure, and their common arithmetic.
 
-Every measure is a function of statistics summed over passages, so that the influence of a unit on any score follows from
-its sums. Not here: intervals from influences (intervals), comparisons of systems (significance), scores of passages.
+Every measure is a function of statistics summed over passages, so that the influence of a unit on any score follows
+from its sums. Not here: intervals from influences (intervals), comparisons of systems (significance), scores of
+passages.
 """
 
 import math
@@ -68,8 +69,9 @@ class Panel(NamedTuple):
     """The statistics from which the scores of several systems on a corpus are computed.
 
     `systems` has columns `kind` ('model' or 'human'), `system` and `mean_references` (mean number of references per
-    passage), one row per system. `units` has the number of each passage's unit. `statistics` has the additive statistics of each measure, by its name: an array of
-    shape (systems, passages, statistics), with zeros for passages that a system lacks.
+    passage), one row per system. `units` has the number of each passage's unit. `statistics` has the additive
+    statistics of each measure, by its name: an array of shape (systems, passages, statistics), with zeros for passages
+    that a system lacks.
     """
 
     systems: pl.DataFrame
@@ -81,14 +83,16 @@ class Panel(NamedTuple):
 def panel(scores: pl.DataFrame, measures: Iterable[Measure]) -> Panel:
     """Arrange the scores of systems on one corpus in arrays.
 
-    `scores` has the columns `kind`, `system`, `passage`, `unit` and `references` and the columns of the measures, one
-    row per scored output.
+    `scores` has the columns `kind`, `system`, `passage`, `unit`, `references`, `ranked` and those of the measures, one
+    row per system and passage.
     """
     unit_of = scores.select("passage", "unit").unique("passage").sort("passage")
     passages = unit_of["passage"]
-    counts = scores.group_by("kind", "system").agg(mean_references=pl.col("references").mean())
+    counts = scores.group_by("kind", "system").agg(
+        mean_references=pl.col("references").mean(), ranked=pl.col("ranked").first()
+    )
     systems = counts.sort("kind", "system")
-    numbered = systems.with_row_index("row").drop("mean_references")
+    numbered = systems.select("kind", "system").with_row_index("row")
     rows = scores.select("kind", "system").join(numbered, on=["kind", "system"], maintain_order="left")["row"]
     columns = passages.search_sorted(scores["passage"])
     arrays = {}

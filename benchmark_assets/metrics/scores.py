@@ -5,6 +5,7 @@ Not here: aggregates (metrics.summary), comparisons.
 
 import polars as pl
 
+from benchmark_assets.corpus.units import units
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.summary import signature
 from resources.errors import BadInput
@@ -17,7 +18,7 @@ def model_scores(warehouse: Warehouse, models: pl.DataFrame | None = None) -> pl
 
     One row per scored output: `kind` ('model'), `system`, `corpus`, `passage`, `references` (number of references), the
     columns of `drift_score` and `lexical_score`, then `comet_avg`, `comet_best`, `comet` (signature of COMET) and
-    `DIAGNOSES`, null for outputs without these scores.
+    `DIAGNOSES`, null for outputs without these scores, and `unit` and `unit_kind` (corpus.units).
     """
     on = ["model", "passage"]
     drift, lexical = (warehouse.read(table, models) for table in ("drift_score", "lexical_score"))
@@ -27,6 +28,7 @@ def model_scores(warehouse: Warehouse, models: pl.DataFrame | None = None) -> pl
     )
     rows = _with_comet(rows, warehouse, "comet_score", models, on)
     rows = rows.join(warehouse.read("output_diagnostic", models, [*on, *DIAGNOSES]), on=on, how="left")
+    rows = rows.join(units(warehouse), on="passage")
     return rows.select(pl.lit("model").alias("kind"), pl.col("model").alias("system"), CORPUS, pl.exclude("model"))
 
 
@@ -39,6 +41,7 @@ def human_scores(warehouse: Warehouse) -> pl.DataFrame:
     rows = warehouse.read("human_baseline").with_columns(references=pl.len().over("passage") - 1)
     rows = _with_comet(rows, warehouse, "comet_baseline", None, on)
     rows = rows.with_columns(pl.lit(None, pl.Boolean).alias(name) for name in DIAGNOSES)
+    rows = rows.join(units(warehouse), on="passage")
     return rows.select(
         pl.lit("human").alias("kind"), pl.col("translator").alias("system"), CORPUS, pl.exclude("translator")
     )
@@ -71,8 +74,8 @@ def made_by(warehouse: Warehouse, passages: pl.DataFrame) -> list[str]:
 def signed(scores: pl.DataFrame, row: str) -> str:
     """Signature of a summary or comparison that is computed from `scores`.
 
-    `scores` has the columns `embedder` and `comet` and at least one row. Raises BadInput, with `row` as the
-    key, if the scores come from several embedders or COMET checkpoints.
+    `scores` has the columns `embedder`, `comet` and `unit_kind` of one corpus and at least one row. Raises BadInput,
+    with `row` as the key, if the scores come from several embedders or COMET checkpoints.
     """
     makers = [scores[name].drop_nulls().unique().sort().to_list() for name in ("embedder", "comet")]
     for name, signatures in zip(("embedders", "COMET checkpoints"), makers, strict=True):
@@ -80,7 +83,7 @@ def signed(scores: pl.DataFrame, row: str) -> str:
             remedy = "run `variorum update` to materialize all scores with the same one"
             raise BadInput("scores", row, f"come from several {name} ({', '.join(signatures)})", remedy)
     (embedder,), comet = makers
-    return signature(embedder, *comet)
+    return signature(embedder, next(iter(comet), None), scores["unit_kind"][0])
 
 
 def _with_comet(

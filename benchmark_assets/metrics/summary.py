@@ -3,13 +3,12 @@
 Not here: ranking.
 """
 
-import numpy as np
 import polars as pl
 
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
-from benchmark_assets.metrics.intervals import SIGNATURE, sample_and_resamples
+from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.lexical import signatures
-from benchmark_assets.metrics.measures import MEASURES, OUTLIER, Floats
+from benchmark_assets.metrics.measures import MEASURES, OUTLIER, estimates, numbered_units
 from resources.catalogue import schema
 
 DRIFT = "drift: (1 - cos) / (spread + 0.01)"
@@ -24,45 +23,39 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
     Parameters
     ----------
     scores
-        One row per passage, at least one: columns `passage`, `references` (number of references), the columns of the
-        measures, and `DIAGNOSES`.
+        One row per passage, at least one: columns `kind`, `passage`, `unit`, `references` (number of references),
+        `expected` and `usable` (as `coverage.completed` returns them), the columns of the measures, and `DIAGNOSES`.
 
     Returns
     -------
     The columns of `SUMMARY`. Passages without references count only in the diagnoses. Values for which no passage has
-    data are None, such as the drift if no passage has an envelope.
+    data are None, such as the drift if no passage has an envelope, or `coverage` and `failures` of a translator.
     """
-    scored = scores.drop_nulls("sim_best").sort("passage")
-    enveloped = scored.drop_nulls("drift")
-    outliers = int((enveloped["drift"] > OUTLIER).sum())
+    scored = scores.drop_nulls("sim_best")
+    outliers = int((scored["drift"] > OUTLIER).sum())
+    is_model = scores["kind"].first() == "model"
+    expected, usable = int(scores["expected"].sum()), int(scores["usable"].sum())
     row: dict[str, float | int | None] = {
         "passages": len(scored),
-        "with_envelope": len(enveloped),
+        "units": scored["unit"].n_unique(),
+        "coverage": usable / expected if is_model and expected else None,
+        "failures": expected - usable if is_model else None,
+        "with_envelope": scored["drift"].count(),
+        "with_comet": scored["comet_avg"].count(),
         "mean_references": scored.select(pl.col("references").mean()).item(),
-        "outliers": outliers if len(enveloped) else None,
+        "outliers": outliers if scored["drift"].count() else None,
     }
-    for measure, sums in zip(MEASURES, _resampled(scored), strict=True):
-        estimate: tuple[float | None, ...] = None, None, None
-        if sums[0, 0]:
-            values = measure.of(sums)
-            estimate = float(values[0]), *measure.interval(sums[0], values[1:])
+    tables = [measure.statistics(scored) for measure in MEASURES]
+    for measure, estimate in zip(MEASURES, estimates(MEASURES, tables, numbered_units(scored["unit"])), strict=True):
         row |= zip((measure.name, f"{measure.name}_low", f"{measure.name}_high"), estimate, strict=True)
     for name in DIAGNOSES:
         row[name] = int(scores[name].sum()) if scores[name].count() else None
     return row
 
 
-def signature(embedder: str, comet: str | None = None) -> str:
-    """Everything needed to reproduce the numbers of a summary, in words."""
+def signature(embedder: str, comet: str | None = None, units: str | None = None) -> str:
+    """Everything needed to reproduce the numbers of a summary, in words; `units` says what the units are."""
     parts = [f"embedder: {embedder}", DRIFT, f"outlier: drift > {OUTLIER}", *signatures().values()]
-    return "; ".join([*parts, *([f"COMET: {comet}"] if comet else []), SIGNATURE])
-
-
-def _resampled(scores: pl.DataFrame) -> list[Floats]:
-    """Sums of each measure's statistics over all passages (row 0) and over each resample, shape (rows, statistics)."""
-    statistics = [measure.statistics(scores) for measure in MEASURES]
-    if scores.is_empty():
-        return [table.sum(axis=0, keepdims=True) for table in statistics]
-    whole = np.concatenate(statistics, axis=1)  # one matrix product is many times faster than one per measure
-    bounds = np.cumsum([table.shape[1] for table in statistics])[:-1]
-    return np.split(sample_and_resamples(len(scores)) @ whole, bounds, axis=1)
+    return "; ".join(
+        [*parts, *([f"COMET: {comet}"] if comet else []), SIGNATURE, *([f"units: {units}"] if units else [])]
+    )

@@ -5,14 +5,15 @@ Not here: human translators scored as systems (leaderboard).
 
 import polars as pl
 
-from benchmark_assets.metrics.intervals import SIGNATURE, mean_interval, resampling_weights
+from benchmark_assets.metrics.intervals import SIGNATURE, mean_interval
+from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
 AGREEMENT = schema("translator_agreement", "signature")
 
 
-def agreement(similarities: pl.DataFrame, envelopes: pl.DataFrame) -> pl.DataFrame:
+def agreement(similarities: pl.DataFrame, envelopes: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
     """Agreement of the human translators of each corpus, as means over passages with 95 % intervals.
 
     Parameters
@@ -21,6 +22,8 @@ def agreement(similarities: pl.DataFrame, envelopes: pl.DataFrame) -> pl.DataFra
         Rows of `reference_similarity`.
     envelopes
         Rows of `reference_envelope`. Passages without an envelope are ignored, except in 'similarity'.
+    units
+        As `corpus.units.units` returns them.
 
     Returns
     -------
@@ -57,11 +60,14 @@ def agreement(similarities: pl.DataFrame, envelopes: pl.DataFrame) -> pl.DataFra
         how="diagonal",
     ).with_columns(pl.col("translator", "other").fill_null(""), CORPUS)
     keys = ["corpus", "measure", "translator", "other"]
-    groups = rows.sort("passage").group_by(keys, maintain_order=True)
-    means = [(*names, *_mean(values["value"])) for names, values in groups]
-    return pl.DataFrame(means, schema=AGREEMENT, orient="row").sort(keys).with_columns(signature=pl.lit(SIGNATURE))
+    groups = rows.join(units, on="passage").sort("passage").group_by(keys, maintain_order=True)
+    means = [(*names, *_mean(group["value"], group["unit"])) for names, group in groups]
+    kinds = units.select(CORPUS, signature=pl.format("{}; units: {}", pl.lit(SIGNATURE), "unit_kind")).unique()
+    return (
+        pl.DataFrame(means, schema=AGREEMENT, orient="row").sort(keys).join(kinds, on="corpus", maintain_order="left")
+    )
 
 
-def _mean(values: pl.Series) -> tuple[object, ...]:
-    interval = mean_interval(values.to_numpy(), resampling_weights(len(values)))
+def _mean(values: pl.Series, units: pl.Series) -> tuple[object, ...]:
+    interval = mean_interval(values.to_numpy(), numbered_units(units))
     return len(values), values.mean(), *interval, values.std(ddof=0)

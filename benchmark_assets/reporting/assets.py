@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.corpus.units import units
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
 from benchmark_assets.metrics import concordance, significance
@@ -20,6 +21,7 @@ from benchmark_assets.metrics.assets import (
     lexical_score,
     output_diagnostic,
 )
+from benchmark_assets.metrics.coverage import completed_scores, own_sets, own_sets_of
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.scores import all_scores, human_scores, model_scores
 from benchmark_assets.metrics.summary import signature
@@ -47,7 +49,7 @@ ON_DEMAND = "variorum/on-demand"
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="reporting", code_version="2", kinds={"duckdb"},
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="reporting", code_version="3", kinds={"duckdb"},
     deps=[dg.AssetDep(asset, partition_mapping=BY_MODEL) for asset in OUTPUTS],
 )  # fmt: skip
 def model_summary(
@@ -56,27 +58,33 @@ def model_summary(
     """A model's aggregates over each corpus, with 95 % intervals."""
 
     def compute(stale: pl.DataFrame) -> Computed:
-        rows = summaries(model_scores(warehouse, stale), "system").rename({"system": "model"})
-        return Computed({"model_summary": rows})
+        scores = completed_scores(warehouse, model_scores(warehouse, stale))
+        return Computed({"model_summary": summaries(scores, "system").rename({"system": "model"})})
+
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        return own_sets_of(warehouse, partitions).with_columns(
+            pl.concat_str(pl.lit(SCORED_BY), pl.lit(" "), "settings").alias("settings")
+        )
 
     def describe() -> Description:
         rows = warehouse.read("model_summary", pl.DataFrame({"model": context.partition_keys}))
         return {"summary": with_signatures(readable(rows.rename({"model": "system"})), rows)}
 
-    return refresh(context, warehouse, compute, SCORED_BY, describe, draw=plots)
+    return refresh(context, warehouse, compute, settings, describe, draw=plots)
 
 
 @dg.asset(
-    group_name="reporting", code_version="2", kinds={"duckdb"}, deps=[model_summary, human_baseline, comet_baseline],
+    group_name="reporting", code_version="3", kinds={"duckdb"}, deps=[model_summary, human_baseline, comet_baseline],
 )  # fmt: skip
 def leaderboard(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Models and human translators of every corpus, ranked by similarity to the closest reference.
+    """Models and human translators of every corpus, by similarity to the closest reference; models are ranked.
 
-    A human translator is scored against the other translators, which shows how much human translations differ. A model
-    that was removed from the registry keeps its row, marked as removed.
+    Models are ranked over the same passages: a missing output has the worst scores, and a model with too few outputs
+    has no rank. A human translator is scored against the other translators, which shows how much human translations
+    differ. A model that was removed from the registry keeps its row, marked as removed.
     """
     evaluated = set(warehouse.read("model_summary", columns=["model"])["model"])
     removed = sorted(evaluated - systems.known(evaluated))
@@ -84,7 +92,8 @@ def leaderboard(
     def compute(_: pl.DataFrame) -> Computed:
         provenance = ["fingerprint", "run_id", "updated_at"]
         models = warehouse.read("model_summary").drop(provenance)
-        humans = summaries(human_scores(warehouse), "system").rename({"system": "translator"})
+        people = completed_scores(warehouse, human_scores(warehouse))
+        humans = summaries(people, "system").rename({"system": "translator"})
         return Computed({"leaderboard": rank(models, humans, removed)})
 
     def describe() -> Description:
@@ -93,7 +102,13 @@ def leaderboard(
             "leaderboard": with_signatures(readable(board), board), "further": with_signatures(further(board), board)
         }  # fmt: skip
 
-    return refresh(context, warehouse, compute, f"{SCORED_BY} {removed}", describe, draw=plots)
+    settings = _with_own_sets(warehouse, f"{SCORED_BY} {removed}")
+    return refresh(context, warehouse, compute, settings, describe, draw=plots)
+
+
+def _with_own_sets(warehouse: Warehouse, settings: str) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Settings of an unpartitioned asset that depends on the passages, units and settings of every corpus."""
+    return lambda partitions: partitions.with_columns(settings=pl.lit(f"{settings} {own_sets(warehouse)}"))
 
 
 def _aggregate(
@@ -108,7 +123,7 @@ def _aggregate(
 
     def decorate(rows: Callable[[Warehouse], Mapping[str, pl.DataFrame]]) -> dg.AssetsDefinition:
         @dg.asset(
-            name=rows.__name__, description=rows.__doc__, group_name="reporting", code_version="1", kinds={"duckdb"},
+            name=rows.__name__, description=rows.__doc__, group_name="reporting", code_version="2", kinds={"duckdb"},
             deps=deps, metadata={"tables": list(further_tables)} if further_tables else None,
         )  # fmt: skip
         def aggregate(
@@ -117,7 +132,8 @@ def _aggregate(
             def compute(_: pl.DataFrame) -> Computed:
                 return Computed(rows(warehouse))
 
-            return refresh(context, warehouse, compute, settings, lambda: describe(warehouse), draw=plots)
+            own = _with_own_sets(warehouse, settings)
+            return refresh(context, warehouse, compute, own, lambda: describe(warehouse), draw=plots)
 
         return aggregate
 
@@ -132,7 +148,8 @@ def _aggregate(
 def translator_agreement(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Similarity of each pair of translators, distance of each translator from the centroid, and the human spread."""
     envelopes = warehouse.read("reference_envelope", columns=["passage", "reference_count", "human_spread"])
-    return {"translator_agreement": agreement(warehouse.read("reference_similarity"), envelopes)}
+    similarities = warehouse.read("reference_similarity")
+    return {"translator_agreement": agreement(similarities, envelopes, units(warehouse))}
 
 
 @_aggregate(
@@ -153,7 +170,7 @@ def closest_share(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 )
 def system_comparison(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Differences of each pair of systems in each ranked measure, with intervals, p-values and corrected p-values."""
-    return {"system_comparison": compare(all_scores(warehouse))}
+    return {"system_comparison": compare(completed_scores(warehouse, all_scores(warehouse)))}
 
 
 @_aggregate(
@@ -167,7 +184,8 @@ def system_comparison(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 )
 def metric_rank(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Ranks in each measure, clusters of models by significant differences, concordance of the measures."""
-    ranks, agreements = standings(all_scores(warehouse), warehouse.read("system_comparison"))
+    scores = completed_scores(warehouse, all_scores(warehouse))
+    ranks, agreements = standings(scores, warehouse.read("system_comparison"))
     return {"metric_rank": ranks, "metric_concordance": agreements}
 
 
@@ -178,7 +196,8 @@ def metric_rank(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
 )
 def slice_summary(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Every system's aggregates over parts of a corpus: collections, and thirds by length and by human spread."""
-    return {"slice_summary": sliced(all_scores(warehouse), slices(measured(warehouse)))}
+    scores = completed_scores(warehouse, all_scores(warehouse))
+    return {"slice_summary": sliced(scores, slices(measured(warehouse)))}
 
 
 @dg.asset(group_name="reporting", code_version="2", kinds={"duckdb", "vegalite"}, deps=ASSETS, tags={ON_DEMAND: "yes"})

@@ -2,13 +2,15 @@
 
 import polars as pl
 
-from benchmark_assets.metrics.intervals import wilson
+from benchmark_assets.metrics.intervals import rate_interval
+from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 
 CLOSEST = schema("closest_share", "signature")
 SIGNATURE = (
     "share: of the passages in which there is this reference and at least one other, those in which it is the most "
-    "similar, equal ones going to the first by name; 95 % intervals: Wilson"
+    "similar, equal ones going to the first by name; 95 % intervals: Wilson, with a sample size that follows from the "
+    "units"
 )
 
 
@@ -18,7 +20,8 @@ def closest(scores: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     scores
-        Columns `kind`, `system`, `corpus`, `passage`, `references` (number of references) and `closest_reference`.
+        Columns `kind`, `system`, `corpus`, `passage`, `references` (number of references), `closest_reference`
+        and `unit`.
     references
         Columns `passage` and `translator`: the complete references. A translator is not compared with itself.
 
@@ -28,16 +31,18 @@ def closest(scores: pl.DataFrame, references: pl.DataFrame) -> pl.DataFrame:
     and its 95 % interval.
     """
     outputs = scores.filter(pl.col("references") >= 2, pl.col("closest_reference").is_not_null())
-    pairs = outputs.select("kind", "system", "corpus", "passage", "references", "closest_reference").join(
+    pairs = outputs.select("kind", "system", "corpus", "passage", "references", "closest_reference", "unit").join(
         references.select("passage", "translator"), on="passage"
     )
     pairs = pairs.filter((pl.col("kind") == "model") | (pl.col("translator") != pl.col("system")))
+    hits = pl.col("closest_reference") == pl.col("translator")
     counts = pairs.group_by("corpus", "kind", "system", "translator").agg(
-        mean_references=pl.col("references").mean(),
-        passages=pl.len(),
-        closest=(pl.col("closest_reference") == pl.col("translator")).sum(),
+        "unit", mean_references=pl.col("references").mean(), passages=pl.len(), closest=hits.sum(), hits=hits
     )
-    intervals = [wilson(hits, trials) for hits, trials in counts.select("closest", "passages").iter_rows()]
+    intervals = [
+        rate_interval(hits.to_numpy(), numbered_units(units))
+        for hits, units in zip(counts["hits"], counts["unit"], strict=True)
+    ]
     rows = counts.with_columns(
         pl.Series("share_low", [low for low, _ in intervals], dtype=pl.Float64),
         pl.Series("share_high", [high for _, high in intervals], dtype=pl.Float64),

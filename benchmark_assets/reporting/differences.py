@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from benchmark_assets.corpus.units import divided
 from benchmark_assets.metrics import significance
 from benchmark_assets.metrics.measures import RANKED, Measure, panel
 from benchmark_assets.reporting.contents import CHECKSUMS
@@ -29,7 +30,7 @@ SECTION = "## Made from"
 PARTS = {
     "embedder:": {"sim_best", "outlier_rate"}, "drift:": {"outlier_rate"}, "outlier:": {"outlier_rate"},
     "BLEU|": {"bleu"}, "chrF2++|": {"chrf"}, "COMET:": {"comet_avg"},
-    "95 % intervals:": set[str](), "rates:": set[str](),
+    "95 % intervals:": set[str](), "rates:": set[str](), "other statistics:": set[str](), "units:": set[str](),
 }  # fmt: skip
 """Measures that depend on a part of a signature, by the beginning of the part. A part that is not listed affects every
 measure. Intervals affect none, since the comparison computes its own."""
@@ -38,7 +39,7 @@ SCORES = pl.Schema({
     "measure": pl.String(), "model": pl.String(), "passages": pl.Int32(), "changed": pl.Int32(),
     "old": pl.Float64(), "new": pl.Float64(),
     "difference": pl.Float64(), "difference_low": pl.Float64(), "difference_high": pl.Float64(),
-    "p_randomization": pl.Float64(), "p_holm": pl.Float64(), "verdict": pl.String(),
+    "p": pl.Float64(), "p_holm": pl.Float64(), "verdict": pl.String(),
 })  # fmt: skip
 
 FURTHER = {
@@ -183,8 +184,8 @@ def page(changes: Differences) -> str:
         *cells("system_comparison", "difference", "p_holm"), "verdict",
     )  # fmt: skip
     note = (
-        "difference: new minus old, with 95 % interval by paired bootstrap; p by approximate randomization, corrected "
-        "by Holm's method over the models"
+        "difference: new minus old, with 95 % interval and p by a sign test of documents (of blocks of passages, if "
+        "there are few documents); p is corrected by Holm's method over the models"
     )
     return "\n".join([*parts, "Scores on the passages in both packages", plain(table), note])
 
@@ -250,7 +251,7 @@ def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
         changed = _changed(old, new, model)
         for measure in RANKED:
             statistics = versions.statistics[measure.name]  # the new scores, then the old ones
-            for tests in significance.differences(statistics, measure.of).iter_rows(named=True):
+            for tests in significance.differences(statistics, versions.units, measure.of).iter_rows(named=True):
                 common = np.all(statistics[:, :, 0] > 0, axis=0)
                 first, second = measure.of(statistics[:, common].sum(axis=1))
                 kept = [versions.passages[at] for at in common.nonzero()[0]]
@@ -262,7 +263,11 @@ def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
     parts = [pl.DataFrame(schema=SCORES)]
     for measure in RANKED if rows else ():
         family = table.filter(measure=measure.name)
-        holm = pl.Series("p_holm", significance.holm(family["p_randomization"].to_numpy()), dtype=pl.Float64)
+        tested = family["p"].is_not_null()
+        p_holm = significance.holm(family.filter(tested)["p"].to_numpy())
+        holm = (
+            pl.Series("p_holm", dtype=pl.Float64).extend_constant(None, len(family)).scatter(tested.arg_true(), p_holm)
+        )
         family = family.with_columns(holm).with_columns(verdict=_verdict(measure))
         parts.append(family.select(SCORES.names()).cast(SCORES))
     return pl.concat(parts)
@@ -272,8 +277,10 @@ def _scores(package: Package) -> pl.DataFrame:
     """Scores of a package in the form that `panel` takes: one row for each output."""
     on = ["model", "passage_id"]
     comet = package.tables["comet_scores"].select(*on, "comet_avg")
+    passages = package.tables["passages"].with_columns(passage="passage_id")
     rows = package.tables["scores"].drop_nulls("sim_best").join(comet, on=on, how="left")
-    return rows.rename({"passage_id": "passage"}).with_columns(kind=pl.lit("model"), references=pl.lit(1))
+    rows = rows.rename({"passage_id": "passage"}).join(divided(passages), on="passage")
+    return rows.with_columns(kind=pl.lit("model"), references=pl.lit(1), ranked=pl.lit(value=True))
 
 
 def _apart(old: Package, new: Package, model: str) -> set[str]:
@@ -299,7 +306,7 @@ def _changed(old: Package, new: Package, model: str) -> set[str]:
 def _verdict(measure: Measure) -> pl.Expr:
     better = measure.better * pl.col("difference") > 0
     direction = pl.when(better).then(pl.lit("better")).otherwise(pl.lit("worse"))
-    change = pl.when(pl.col("p_holm") < significance.LEVEL).then(direction).otherwise(pl.lit("noise"))
+    change = pl.when(pl.col("p_holm") <= significance.LEVEL).then(direction).otherwise(pl.lit("noise"))
     return pl.when("apart").then(pl.lit(ANOTHER_METHOD)).otherwise(change)
 
 

@@ -92,7 +92,7 @@ def _differences(rows: pl.DataFrame) -> charts.Spec:
 
 def _pairs(rows: pl.DataFrame, table: str, panel: pl.Expr, first: str, measure: str) -> charts.Spec:
     """Differences between pairs of systems, with intervals; `kind` tells whether a difference is significant."""
-    kind = pl.when(pl.col("p_holm") < significance.LEVEL).then(pl.lit(SIGNIFICANT)).otherwise(pl.lit(INSIGNIFICANT))
+    kind = pl.when(pl.col("p_holm") <= significance.LEVEL).then(pl.lit(SIGNIFICANT)).otherwise(pl.lit(INSIGNIFICANT))
     plot_rows = _ranges(rows, table, "difference", panel, pl.format("{} – {}", first, "other"), kind)
     return charts.ranges(plot_rows, f"difference of {measure}, {INTERVAL}", width=340, columns=1, rule=0)
 

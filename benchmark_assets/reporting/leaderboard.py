@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from benchmark_assets.metrics import coverage
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.scores import signed
 from benchmark_assets.metrics.summary import SUMMARY, summarize
@@ -11,24 +12,26 @@ from resources.keys import CORPUS
 from resources.tables import cells
 
 HEADLINE = (
-    "passages", "mean_references", "sim_best", "drift", "outlier_rate", "chrf", "bleu", "comet_avg", "length_ratio",
+    "passages", "units", "coverage", "mean_references", "sim_best", "drift", "outlier_rate", "chrf", "bleu",
+    "comet_avg", "length_ratio",
 )  # fmt: skip
 """Aggregates on the leaderboard, by column name."""
 
 FURTHER = (
-    "sim_centroid", "drift_euclidean", "chrf_mean", "bleu_mean", "comet_best", "length_offset", "length_error",
+    "failures", "with_envelope", "with_comet", "sim_centroid", "drift_euclidean", "chrf_mean", "bleu_mean",
+    "comet_best", "length_offset", "length_error",
     *DIAGNOSES,
 )  # fmt: skip
 """Aggregates in the second table, beside the leaderboard."""
 
 
 def summaries(scores: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """Aggregates of scores (columns of `SUMMARY`, and `signature`) by corpus and the columns `by`.
+    """Aggregates of scores (columns of `SUMMARY`, `ranked` and `signature`) by corpus and the columns `by`.
 
     Parameters
     ----------
     scores
-        Columns `by`, `passage` (`corpus/passage_id`), and the columns that `summarize` and `signed` take.
+        Columns `by`, `passage` (`corpus/passage_id`), `ranked`, and the columns that `summarize` and `signed` take.
     by
         Names of the columns that identify a system, or a system and a slice.
 
@@ -43,15 +46,19 @@ def summaries(scores: pl.DataFrame, *by: str) -> pl.DataFrame:
         {
             **dict(zip(keys, values, strict=True)),
             **summarize(group),
-            "signature": signed(group, " ".join(map(str, values))),
+            "ranked": group["ranked"][0],
+            "signature": f"{signed(group, ' '.join(map(str, values)))}; {coverage.SIGNATURE}",
         }
         for values, group in groups
     ]
-    return pl.DataFrame(rows, schema={**dict.fromkeys(keys, pl.String()), **SUMMARY, "signature": pl.String()})
+    names = dict.fromkeys(keys, pl.String())
+    return pl.DataFrame(rows, schema={**names, **SUMMARY, "ranked": pl.Boolean(), "signature": pl.String()})
 
 
 def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()) -> pl.DataFrame:
-    """Models and human translators in one table, ranked within each corpus by `sim_best`, nulls last.
+    """Models and human translators in one table, best `sim_best` of each corpus first, nulls last.
+
+    Models that are `ranked` have a rank among each other; human translators stand between them without one.
 
     Parameters
     ----------
@@ -66,9 +73,11 @@ def rank(models: pl.DataFrame, humans: pl.DataFrame, removed: Sequence[str] = ()
             humans.rename({"translator": "system"}).with_columns(kind=pl.lit("human")),
         ],
         how="diagonal",
-    ).sort("corpus", "sim_best", "kind", "system", descending=[False, True, False, False], nulls_last=True)
+    )
+    systems = best_first(systems)
+    place = pl.col("ranked").cast(pl.Int32).cum_sum().over("corpus")
     return systems.with_columns(
-        rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("corpus"),
+        rank=pl.when("ranked").then(place),
         removed=pl.col("kind").eq("model") & pl.col("system").is_in(removed),
     )
 
@@ -80,10 +89,16 @@ def readable(board: pl.DataFrame) -> pl.DataFrame:
             pl.col("system") + pl.when("removed").then(pl.lit(" (removed)")).otherwise(pl.lit(""))
         )
     names = [name for name in ("corpus", "rank", "kind", "system") if name in board.columns]
-    ordered = board.sort("corpus", "rank" if "rank" in names else "system")
+    ordered = best_first(board) if "rank" in names else board.sort("corpus", "system")
     return ordered.select(cells("leaderboard", *names, *HEADLINE))
 
 
 def further(board: pl.DataFrame) -> pl.DataFrame:
     """The second table of the leaderboard, formatted for display: the aggregates in `FURTHER`."""
-    return board.sort("corpus", "rank").select(cells("leaderboard", "corpus", "kind", "system", *FURTHER))
+    return best_first(board).select(cells("leaderboard", "corpus", "kind", "system", *FURTHER))
+
+
+def best_first(board: pl.DataFrame) -> pl.DataFrame:
+    """Rows of the leaderboard in its order: by corpus, then by `sim_best`, nulls last."""
+    descending = [False, True, False, False]
+    return board.sort("corpus", "sim_best", "kind", "system", descending=descending, nulls_last=True)

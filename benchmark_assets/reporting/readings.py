@@ -50,12 +50,12 @@ def differences(rows: pl.DataFrame) -> str:
     models = (pl.col("kind") == "model") & (pl.col("other_kind") == "model")
     return shown(
         rows.sort(models, descending=True, maintain_order=True), "system_comparison", "corpus", "measure", "system",
-        "other", "passages", "difference", "p_bootstrap", "p_randomization", "p_holm",
+        "other", "passages", "units", "difference", "p", "p_holm",
     )  # fmt: skip
 
 
 def ranks(rows: pl.DataFrame) -> str:
-    """Rows of `metric_rank`, best mean rank first: ranks with intervals, and clusters of models in parentheses."""
+    """Rows of `metric_rank` of ranked models, best mean rank first: ranks with bounds, and clusters in parentheses."""
     rank, *_ = cells("metric_rank", "rank")
     with_cluster = pl.concat_str(rank, pl.format(" ({})", "cluster"), ignore_nulls=True)
     return with_signatures(ranked(rows, with_cluster, ["corpus", "kind", "system", "mean_references"]), rows)

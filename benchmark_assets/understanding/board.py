@@ -29,7 +29,7 @@ MEAN_SIGNATURE = (
 )
 SIGNATURE = (
     f"points of 100, means over seeds; {INTERVALS}, the same for both models, within each task; p_randomization: "
-    f"approximate randomization of samples, two-sided, {significance.TRIALS} trials (all exchanges where they are "
+    f"approximate randomization of samples, two-sided, {10_000} trials (all exchanges where they are "
     "fewer), p = (hits + 1) / (trials + 1); p_holm: by Holm over the pairs of models of the mean or task"
 )
 

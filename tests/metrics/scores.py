@@ -17,7 +17,10 @@ def scores(
     system: str = "m",
     corpus: str = "x",
 ) -> pl.DataFrame:
-    """One row a passage; `drifts` is None without envelope, `similarities` None without references."""
+    """One row a passage; `drifts` is None without envelope, `similarities` None without references.
+
+    Every passage is a unit of its own, and has a usable output.
+    """
     similar = [0.9] * len(drifts) if similarities is None else similarities
     passages = [f"{corpus}/{i}" for i in range(len(drifts))]
     outputs = pl.DataFrame(
@@ -38,6 +41,10 @@ def scores(
     }
     return lexical_scores(outputs, references, on=["passage"], within=["passage"]).with_columns(
         pl.lit(system).alias("model"),
+        pl.lit("model").alias("kind"),
+        pl.col("passage").alias("unit"),
+        pl.lit("passages").alias("unit_kind"),
+        *(pl.lit(value=True).alias(name) for name in ("expected", "usable", "ranked")),
         pl.lit("letter pairs").alias("embedder"),
         *(pl.lit(None, pl.Float64).alias(name) for name in ("comet_avg", "comet_best")),
         *(pl.lit(None, pl.Boolean).alias(name) for name in DIAGNOSES),

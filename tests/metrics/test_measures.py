@@ -18,7 +18,7 @@ def value(measure: Measure, rows: pl.DataFrame) -> float:
 
 
 def systems(*frames: pl.DataFrame) -> pl.DataFrame:
-    return pl.concat(frames).select(pl.lit("model").alias("kind"), pl.col("model").alias("system"), pl.exclude("model"))
+    return pl.concat(frames).rename({"model": "system"})
 
 
 @given(st.lists(st.integers(0, 3), min_size=4, max_size=4).filter(any))
@@ -68,6 +68,7 @@ def test_the_ranked_measures_are_those_of_palibenchs_table_8() -> None:
 def test_a_panel_has_zeros_where_a_system_lacks_a_passage() -> None:
     first, second = scores([1.0, 2.0, 3.0], system="b"), scores([4.0], system="a")
     both = panel(systems(first.reverse(), second), [MEASURE["drift"]])
-    assert both.systems.rows() == [("model", "a", 1.0), ("model", "b", 1.0)]
+    assert both.systems.rows() == [("model", "a", 1.0, True), ("model", "b", 1.0, True)]
     assert both.passages == ["x/0", "x/1", "x/2"]
+    assert both.units.tolist() == [0, 1, 2]
     assert both.statistics["drift"].tolist() == [[[1, 4], [0, 0], [0, 0]], [[1, 1], [1, 2], [1, 3]]]

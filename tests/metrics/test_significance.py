@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest, Result
+from scipy import stats
 
+from benchmark_assets.metrics.intervals import TRIALS, Floats
 from benchmark_assets.metrics.lexical import lexical_scores
-from benchmark_assets.metrics.measures import MEASURES, RANKED, Floats
-from benchmark_assets.metrics.significance import TRIALS, clusters, differences, exchanges, holm
+from benchmark_assets.metrics.measures import MEASURES, RANKED
+from benchmark_assets.metrics.significance import clusters, differences, holm, holm_by_system, rank_sets
 from tests.metrics.scores import OUTPUTS, REFERENCES
 
 MEASURE = {measure.name: measure for measure in MEASURES}
@@ -28,10 +30,10 @@ def means(*systems: Sequence[float]) -> Floats:
 
 
 def pair(first: Sequence[float], second: Sequence[float]) -> dict[str, float]:
-    return differences(means(first, second), SIM.of).row(0, named=True)
+    return differences(means(first, second), np.arange(len(first)), SIM.of).row(0, named=True)
 
 
-SCORES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=7)
+SCORES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=6, max_size=9)
 
 
 @given(SCORES)
@@ -42,54 +44,55 @@ def test_of_a_few_passages_every_exchange_is_tried(pairs: list[tuple[int, int]])
     ]
     exact = sum(abs(each) >= abs(sum(gaps)) for each in signed) / len(signed)
     found = pair(*zip(*pairs, strict=True))
-    assert found["p_randomization"] == pytest.approx(exact)
+    assert found["p"] == pytest.approx(exact)
     assert found["difference"] == pytest.approx(sum(gaps) / len(gaps))
+    excludes_zero = not found["difference_low"] <= 0 <= found["difference_high"]
+    assert excludes_zero is (found["p"] <= 0.05)
 
 
-def test_of_many_passages_as_many_exchanges_are_drawn_as_are_declared() -> None:
-    assert exchanges(13).shape == (2**13 - 1, 13)
-    assert len(np.unique(exchanges(13), axis=0)) == 2**13 - 1
-    assert not exchanges(13).all(axis=1).any()  # what was observed is counted apart
-    drawn = exchanges(50)
-    assert drawn.shape == (TRIALS, 50)
-    # each passage is kept in half of 10,000 trials, standard deviation 50
-    assert abs(drawn.sum(axis=0, dtype=np.int64) - TRIALS / 2).max() < 5 * 50
+def test_units_are_exchanged_as_wholes() -> None:
+    values = np.random.default_rng(1).normal(0.3, 1, size=8)
+    of_units = pair(values.tolist(), [0.0] * 8)
+    repeated = means(np.repeat(values, 3).tolist(), [0.0] * 24)
+    found = differences(repeated, np.repeat(np.arange(8), 3), SIM.of).row(0, named=True)
+    for name in ("p", "difference", "difference_low", "difference_high"):
+        assert found[name] == pytest.approx(of_units[name])
+    assert (found["passages"], found["units"]) == (24, 8)
 
 
 @pytest.mark.parametrize("shift", [0.05, 0.2, 0.3, 0.45])
-def test_of_normal_differences_both_tests_say_what_the_normal_test_says(shift: float) -> None:
+def test_of_normal_differences_the_test_says_what_the_normal_test_says(shift: float) -> None:
     gaps = np.random.default_rng(3).normal(0, 1, size=120)
     gaps += shift - gaps.mean()
     z = shift / (gaps.std(ddof=1) / math.sqrt(len(gaps)))
     found = pair(gaps.tolist(), [0.0] * len(gaps))
-    for name in ("p_bootstrap", "p_randomization"):
-        assert found[name] == pytest.approx(math.erfc(z / math.sqrt(2)), abs=0.03)
+    assert found["p"] == pytest.approx(math.erfc(z / math.sqrt(2)), abs=0.03)
     assert_allclose(
         [found["difference_low"], found["difference_high"]],
         [shift - 1.96 * shift / z, shift + 1.96 * shift / z], atol=0.03,
     )  # fmt: skip
 
 
-def test_of_systems_that_do_not_differ_a_twentieth_seems_to() -> None:
-    random = np.random.default_rng(17)
-    rows = [pair(random.normal(size=30).tolist(), random.normal(size=30).tolist()) for _ in range(200)]
-    for name in ("p_bootstrap", "p_randomization"):
-        share = sum(row[name] < 0.05 for row in rows) / len(rows)
-        assert 0.01 <= share <= 0.1, name
+def test_with_five_units_the_test_is_students_and_with_four_there_is_none() -> None:
+    found = pair([1.0, 2.0, 1.5, 2.5, 1.2], [0.0] * 5)
+    gaps = np.array([1.0, 2.0, 1.5, 2.5, 1.2])
+    t = gaps.mean() / (gaps.std(ddof=1) / math.sqrt(5))
+    assert found["p"] == pytest.approx(2 * stats.t.sf(t, 4))
+    four = pair([1.0, 2.0, 1.5, 2.5], [0.0] * 4)
+    assert (four["p"], four["difference_low"], four["difference_high"]) == (None, None, None)
+    assert four["difference"] == 1.75
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+@given(st.lists(st.floats(0, 1), min_size=5, max_size=30))
 @settings(max_examples=30)
 def test_equal_systems_cannot_be_told_apart(values: list[float]) -> None:
     found = pair(values, values)
-    assert (found["difference"], found["difference_low"], found["difference_high"]) == (0, 0, 0)
-    assert (found["p_bootstrap"], found["p_randomization"]) == (1, 1)
+    assert [found["difference"], found["difference_low"], found["difference_high"]] == pytest.approx([0, 0, 0])
+    assert found["p"] == 1
 
 
 def test_no_p_value_is_zero() -> None:
-    found = pair([1.0] * 40, [0.0] * 40)
-    assert found["p_bootstrap"] == pytest.approx(1 / 1001)
-    assert found["p_randomization"] == pytest.approx(1 / (TRIALS + 1))
+    assert pair([1.0] * 40, [0.0] * 40)["p"] == pytest.approx(1 / TRIALS)
 
 
 def test_exchanging_the_systems_turns_the_sign_and_nothing_else() -> None:
@@ -100,26 +103,29 @@ def test_exchanging_the_systems_turns_the_sign_and_nothing_else() -> None:
     assert (one["difference_low"], one["difference_high"]) == pytest.approx(
         (-other["difference_high"], -other["difference_low"])
     )
-    assert (one["p_bootstrap"], one["p_randomization"]) == (other["p_bootstrap"], other["p_randomization"])
+    assert one["p"] == other["p"]
 
 
 def test_only_passages_that_both_have_count() -> None:
-    a, b, nan = [3.0, 5.0, 4.0, 6.0], [1.0, 2.0, 2.0, 3.0], math.nan
-    alone = differences(means(a, b), SIM.of)
-    among = differences(means([*a, 9.0, nan, nan], [*b, nan, 0.0, nan], [nan] * 6 + [1.0]), SIM.of)
+    a, b, nan = [3.0, 5.0, 4.0, 6.0, 2.0, 5.0], [1.0, 2.0, 2.0, 3.0, 2.0, 1.0], math.nan
+    alone = differences(means(a, b), np.arange(6), SIM.of)
+    rows = means([*a, 9.0, nan, nan], [*b, nan, 0.0, nan], [nan] * 8 + [1.0])
+    among = differences(rows, np.arange(9), SIM.of)
     assert among.rows() == alone.rows()  # the third shares no passage with either
-    assert alone["passages"].to_list() == [4]
+    assert alone["passages"].to_list() == [6]
 
 
 def test_each_pair_of_many_systems_is_compared_as_if_it_were_alone() -> None:
     values = np.random.default_rng(2).normal(size=(4, 20))
     values[1, :5] = math.nan
-    found = differences(means(*values.tolist()), SIM.of)
+    units = np.arange(20) // 2
+    found = differences(means(*values.tolist()), units, SIM.of)
     assert found.select("first", "second").rows() == list(itertools.combinations(range(4), 2))
     for row in found.iter_rows(named=True):
-        alone = differences(means(*values[[row["first"], row["second"]]].tolist()), SIM.of).row(0, named=True)
+        both = means(*values[[row["first"], row["second"]]].tolist())
+        alone = differences(both, units, SIM.of).row(0, named=True)
         assert_allclose(
-            [row[name] for name in row if name[0] in "dp"], [alone[name] for name in row if name[0] in "dp"]
+            [row[name] for name in row if name[0] in "dpu"], [alone[name] for name in row if name[0] in "dpu"]
         )
 
 
@@ -143,46 +149,76 @@ def lexical(outputs: Sequence[str], references: Sequence[str]) -> Floats:
     return MEASURE["bleu"].statistics(rows)
 
 
-def test_a_corpus_score_is_compared_on_the_texts_exchanged() -> None:
+def test_the_difference_of_corpus_scores_is_sacrebleus() -> None:
     other = ["A mouse runs off.", "Up comes the sun at last.", "The cat is still.", "He says nothing that is new."]
     bleu = BLEU()
-
-    def gap(keep: Sequence[int]) -> float:
-        both = [(a, b) if kept else (b, a) for a, b, kept in zip(OUTPUTS, other, keep, strict=True)]
-        first, second = zip(*both, strict=True)
-        scores = [float(bleu.corpus_score(each, [REFERENCES]).score) for each in (first, second)]
-        return scores[0] - scores[1]
-
-    observed = gap([1] * 4)
-    hits = sum(abs(gap(keep)) >= abs(observed) - 1e-9 for keep in itertools.product((0, 1), repeat=4))
-    found = differences(np.stack([lexical(OUTPUTS, REFERENCES), lexical(other, REFERENCES)]), MEASURE["bleu"].of)
-    assert found["difference"].item() == pytest.approx(observed)
-    assert found["p_randomization"].item() == pytest.approx(hits / 16)
+    first, second = (float(bleu.corpus_score(each, [REFERENCES]).score) for each in (OUTPUTS, other))
+    statistics = np.stack([lexical(OUTPUTS, REFERENCES), lexical(other, REFERENCES)])
+    found = differences(statistics, np.arange(4), MEASURE["bleu"].of)
+    assert found["difference"].item() == pytest.approx(first - second)
 
 
-def test_p_values_are_those_of_sacrebleu_but_for_the_draw() -> None:
+def test_p_values_of_independent_passages_are_those_of_sacrebleus_randomization() -> None:
     references, first, second = ([" ".join(text) for text in column] for column in zip(*texts(60), strict=True))
-    found = differences(np.stack([lexical(first, references), lexical(second, references)]), MEASURE["bleu"].of)
-    for kind, name in (("bs", "p_bootstrap"), ("ar", "p_randomization")):
-        test = PairedTest(
-            [("second", second), ("first", first)], {"BLEU": BLEU()}, [references], test_type=kind, n_samples=1000
-        )
-        theirs = test()[1]["BLEU"][1]
-        assert isinstance(theirs, Result)
-        assert theirs.p_value is not None
-        assert 0.005 < theirs.p_value < 0.6  # else nothing would be compared
-        assert found[name].item() == pytest.approx(theirs.p_value, abs=0.04)
+    statistics = np.stack([lexical(first, references), lexical(second, references)])
+    found = differences(statistics, np.arange(60), MEASURE["bleu"].of)
+    test = PairedTest(
+        [("second", second), ("first", first)], {"BLEU": BLEU()}, [references], test_type="ar", n_samples=1000
+    )
+    theirs = test()[1]["BLEU"][1]
+    assert isinstance(theirs, Result)
+    assert theirs.p_value is not None
+    assert 0.005 < theirs.p_value < 0.6  # else nothing would be compared
+    assert found["p"].item() == pytest.approx(theirs.p_value, abs=0.04)
 
 
 def test_every_ranked_measure_can_be_compared() -> None:
     random = np.random.default_rng(1)
     for measure in RANKED:
         width = {"bleu": 11, "chrf": 25}.get(measure.name, 2)
-        statistics = random.integers(1, 9, size=(3, 6, width)).astype(np.float64)
+        statistics = random.integers(1, 9, size=(3, 12, width)).astype(np.float64)
         statistics[..., 0] = 1
-        found = differences(statistics, measure.of)
+        found = differences(statistics, np.arange(12) // 2, measure.of)
         assert len(found) == 3
-        assert found["p_randomization"].is_between(0, 1).all()
+        assert found["p"].is_between(0, 1).all()
+
+
+NAMES = ["a", "b", "c", "d", "e"]
+PAIRS = list(itertools.combinations(NAMES, 2))
+P_VALUES = st.lists(st.floats(0.001, 1), min_size=len(PAIRS), max_size=len(PAIRS))
+
+
+@given(P_VALUES)
+def test_a_system_that_is_far_from_both_leaves_the_comparison_of_two_as_it_was(p: list[float]) -> None:
+    alone = holm_by_system(PAIRS, np.array(p))
+    joined = holm_by_system([*PAIRS, *((name, "far") for name in NAMES)], np.array([*p, *[1e-9] * len(NAMES)]))
+    assert_allclose(joined[: len(PAIRS)], alone)
+
+
+@given(P_VALUES)
+def test_a_pair_is_corrected_for_at_least_the_pairs_of_each_of_its_systems(p: list[float]) -> None:
+    corrected = holm_by_system(PAIRS, np.array(p))
+    for name in NAMES:
+        rows = [at for at, pair in enumerate(PAIRS) if name in pair]
+        assert (corrected[rows] >= holm(np.array(p)[rows]) - 1e-12).all()
+    assert (corrected <= holm(np.array(p)) + 1e-12).all()
+
+
+def test_pairs_without_a_p_value_stay_so_and_do_not_count() -> None:
+    corrected = holm_by_system([("a", "b"), ("a", "c"), ("b", "c")], np.array([0.01, math.nan, 0.02]))
+    assert_allclose(corrected, [0.02, math.nan, 0.02])
+
+
+@given(st.integers(1, 7).flatmap(lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=n,
+                                                   max_size=n)))  # fmt: skip
+def test_ranks_of_a_cluster_are_better_than_those_of_the_next(rows: list[list[bool]]) -> None:
+    ahead = np.triu(np.array(rows), k=1)
+    groups, sets = clusters(ahead), rank_sets(ahead)
+    for at, (low, high) in enumerate(sets):
+        assert low <= at + 1 <= high
+    for (one, (_, high)), (other, (low, _)) in itertools.product(zip(groups, sets, strict=True), repeat=2):
+        if one < other:
+            assert high < low
 
 
 def test_holms_correction_by_hand() -> None:

@@ -7,28 +7,48 @@ import pytest
 from sacrebleu.metrics.bleu import BLEU
 
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
-from benchmark_assets.metrics.intervals import mean_interval, resampling_weights
+from benchmark_assets.metrics.intervals import adjusted_wilson, mean_interval
 from benchmark_assets.metrics.lexical import signatures
 from benchmark_assets.metrics.summary import SUMMARY, signature, summarize
 from tests.metrics.scores import OUTPUTS, REFERENCES, scores
 
+SIX = [1.0, 5.0, 2.0, 0.5, 3.0, 1.5]
+
 
 def test_an_outlier_drifts_by_strictly_more_than_two() -> None:
-    row = summarize(scores([2.0, math.nextafter(2.0, 3.0), 1.0, 5.0]))
-    assert (row["outliers"], row["with_envelope"], row["outlier_rate"]) == (2, 4, 0.5)
-    assert [row["outlier_rate_low"], row["outlier_rate_high"]] == pytest.approx([0.15004, 0.84996], abs=1e-5)
+    row = summarize(scores([2.0, math.nextafter(2.0, 3.0), 1.0, 5.0, 1.0, 1.0]))
+    assert (row["outliers"], row["with_envelope"], row["outlier_rate"]) == (2, 6, 1 / 3)
+    low, high = mean_interval(np.array([0.0, 1, 0, 1, 0, 0]), np.arange(6))
+    assert low is not None
+    assert high is not None
+    bounds = row["outlier_rate_low"], row["outlier_rate_high"]
+    assert bounds == pytest.approx(adjusted_wilson(1 / 3, 6, 6, high - low))
 
 
 def test_means_lie_in_their_intervals_and_ignore_what_is_absent() -> None:
-    row = summarize(scores([1.0, None, 3.0], similarities=[0.9, 0.8, 0.7]))
+    row = summarize(scores([1.0, None, 3.0, 1.0, 3.0, 1.0, 3.0], similarities=[0.9, 0.8, 0.7] + [0.8] * 4))
     assert (row["drift"], row["sim_best"], row["drift_euclidean"]) == pytest.approx((2.0, 0.8, 1.0))
-    assert (row["passages"], row["with_envelope"], row["outliers"], row["outlier_rate"]) == (3, 2, 1, 0.5)
+    assert (row["passages"], row["with_envelope"], row["outliers"], row["outlier_rate"]) == (7, 6, 3, 0.5)
     for name in ("drift", "sim_best", "bleu", "chrf", "outlier_rate", "length_ratio"):
         assert row[f"{name}_low"] <= row[name] <= row[f"{name}_high"]  # type: ignore[operator]
 
 
+def test_fewer_than_five_units_have_scores_without_intervals() -> None:
+    rows = scores([1.0] * 8).with_columns(unit=pl.Series(list("aabbccdd")))
+    row = summarize(rows)
+    assert (row["passages"], row["units"], row["sim_best"]) == (8, 4, 0.9)
+    assert {row[f"{name}{end}"] for name in ("sim_best", "outlier_rate", "bleu") for end in ("_low", "_high")} == {None}
+
+
+def test_passages_without_an_output_count_as_failures() -> None:
+    rows = scores(SIX).with_columns(usable=pl.Series([True] * 4 + [False] * 2))
+    row = summarize(rows)
+    assert (row["passages"], row["coverage"], row["failures"]) == (6, 4 / 6, 2)
+    assert summarize(rows.with_columns(kind=pl.lit("human")))["failures"] is None
+
+
 def test_without_an_envelope_there_is_similarity_but_no_drift() -> None:
-    row = summarize(scores([None, None]))
+    row = summarize(scores([None] * 6))
     null = {name for name, value in row.items() if value is None}
     named = {"outlier_rate", "drift", "drift_euclidean", "sim_centroid", "comet_avg", "comet_best"}
     assert null == {"outliers", *DIAGNOSES, *(f"{name}{bound}" for name in named for bound in ("", "_low", "_high"))}
@@ -37,19 +57,20 @@ def test_without_an_envelope_there_is_similarity_but_no_drift() -> None:
 
 def test_without_references_there_is_nothing_to_report() -> None:
     row = summarize(scores([None, None], similarities=[None, None]))
-    assert (row.pop("passages"), row.pop("with_envelope")) == (0, 0)
+    assert [row.pop(name) for name in ("passages", "units", "with_envelope", "with_comet")] == [0] * 4
+    assert (row.pop("coverage"), row.pop("failures")) == (1, 0)
     assert set(row.values()) == {None}
 
 
 @pytest.mark.parametrize("drifts", [[1.0], [1.0, None], [None]])
 def test_every_column_of_the_schema_has_a_value(drifts: Sequence[float | None]) -> None:
-    assert set(summarize(scores(drifts))) == set(SUMMARY)
+    assert {*summarize(scores(drifts)), "ranked"} == set(SUMMARY)
 
 
-def test_one_passage_has_an_interval_without_width() -> None:
-    row = summarize(scores([1.5]))
-    for name in ("drift", "sim_best", "bleu", "chrf", "length_ratio"):
-        assert row[f"{name}_low"] == row[name] == row[f"{name}_high"]
+def test_equal_passages_have_an_interval_without_width() -> None:
+    row = summarize(scores([1.5] * 6))
+    for name in ("drift", "sim_best"):
+        assert [row[f"{name}_low"], row[f"{name}_high"]] == pytest.approx([row[name]] * 2)
 
 
 def test_bleu_is_of_the_corpus_and_not_a_mean_of_sentences() -> None:
@@ -62,18 +83,18 @@ def test_bleu_is_of_the_corpus_and_not_a_mean_of_sentences() -> None:
 
 
 def test_passages_without_references_leave_the_other_numbers_alone() -> None:
-    full = scores([1.0, 3.0, 2.5])
+    full = scores(SIX)
     lacking = pl.concat([full, scores([None, None], similarities=[None, None])])
     with_lacking, without = summarize(lacking), summarize(full)
     for name in ("passages", "outliers", "drift", "sim_best", "bleu", "chrf", "length_ratio", "bleu_low", "chrf_high"):
         assert with_lacking[name] == without[name]
 
 
-def test_an_interval_is_that_of_the_passages_in_their_order() -> None:
-    drifts = [1.0, 5.0, 2.0, 0.5, 3.0, 1.5]
-    row = summarize(scores(drifts).reverse())
-    low, high = mean_interval(np.array(drifts), resampling_weights(6))
-    assert (row["drift_low"], row["drift_high"]) == pytest.approx((low, high))
+def test_an_interval_is_that_of_the_units_whatever_their_order() -> None:
+    rows = scores(SIX * 2).with_columns(unit=pl.Series(list("abcdeffedcba")))
+    units = np.array(["abcdef".index(unit) for unit in rows["unit"]])
+    row = summarize(rows.reverse())
+    assert (row["drift_low"], row["drift_high"]) == pytest.approx(mean_interval(np.array(SIX * 2), units))
 
 
 def test_means_over_passages_stand_beside_the_scores_of_the_corpus() -> None:
@@ -105,7 +126,7 @@ def test_a_signature_names_everything_that_a_number_rests_on() -> None:
         "letters|v1",
         *signatures().values(),
         "drift > 2.0",
-        "1000 bootstrap resamples",
+        "sign test of units",
         "seed",
         "Wilson",
     ):

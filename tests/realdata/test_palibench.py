@@ -113,6 +113,8 @@ def field(realdata: Path, aggregates: dict[str, dict[str, Any]]) -> pl.DataFrame
     return rows.with_columns(
         *(pl.lit(None, kind).alias(name) for name, kind in null.items()),
         passage="palibench/" + pl.col("passage_id"), corpus=pl.lit("palibench"), kind=pl.lit("model"),
+        unit=pl.col("passage_id").str.extract("^([^:]+)"), unit_kind=pl.lit("documents"),
+        expected=pl.lit(value=True), usable=pl.lit(value=True), ranked=pl.lit(value=True),
         references=pl.lit(3, pl.UInt32), embedder=pl.lit("Qwen3-embedding-8b"), comet=pl.lit("wmt22-comet-da"),
     )  # fmt: skip
 
@@ -129,12 +131,15 @@ def test_table_6_has_the_published_aggregates(field: pl.DataFrame, aggregates: d
         theirs = aggregates[row["system"]]
         assert_allclose([row[name] for name in names], [theirs[name] for name in names.values()], rtol=1e-12)
         assert row["outlier_rate"] == pytest.approx(theirs["outlier_percentage"] / 100, abs=1e-12)
-        assert (row["outlier_rate_low"], row["outlier_rate_high"]) == wilson(theirs["outlier_count"], 1700)
+        independent = wilson(theirs["outlier_count"], 1700)
+        assert (
+            row["outlier_rate_low"] < independent[0] < row["outlier_rate"] < independent[1] < row["outlier_rate_high"]
+        )
         assert (row["passages"], row["with_envelope"], row["mean_references"]) == (1700, 1700, 3)
         for name in ("sim_best", "drift", "comet_avg", "length_ratio"):
             assert row[f"{name}_low"] < row[name] < row[f"{name}_high"]
             width = 2 * 1.96 * field.filter(system=row["system"])[name].to_numpy().std() / 1700**0.5
-            assert row[f"{name}_high"] - row[f"{name}_low"] == pytest.approx(width, rel=0.1)
+            assert 1.2 < (row[f"{name}_high"] - row[f"{name}_low"]) / width < 2.2, name  # suttas are not independent
     best = table.row(by_predicate=pl.col("system") == "google/gemini-3-pro-preview", named=True)
     assert (f"{best['sim_best']:.4f}", best["outliers"]) == ("0.9460", 58)
 
@@ -146,7 +151,9 @@ def test_table_7_has_the_published_counts(field: pl.DataFrame, aggregates: dict[
     assert len(counts) == 21
     for (model, translator), row in counts.items():
         assert row["closest"] == aggregates[model][f"closest_translator_distribution_{translator}"]
-        assert (row["passages"], row["share_low"], row["share_high"]) == (1700, *wilson(row["closest"], 1700))
+        low, high = wilson(row["closest"], 1700)
+        assert row["share_low"] < low < row["share"] < high < row["share_high"]
+        assert row["passages"] == 1700
     gemini = [counts["google/gemini-3-pro-preview", translator]["closest"] for translator in TRANSLATORS]
     assert gemini == [715, 228, 757]
 
@@ -210,15 +217,15 @@ def test_corpus_scores_and_means_over_passages_order_two_pairs_of_models_differe
     ]  # fmt: skip
 
 
-def test_seven_models_are_five_clusters_of_similarity(field: pl.DataFrame, compared: pl.DataFrame) -> None:
+def test_seven_models_are_four_clusters_of_similarity(field: pl.DataFrame, compared: pl.DataFrame) -> None:
     """0.9396 and 0.9394 are two places in the paper's order, and no difference."""
     ranks, _ = standings(field, compared)
     clusters = dict(ranks.filter(measure="sim_best").sort("rank").select("system", "cluster").iter_rows())
     row = compared.filter(measure="sim_best", system="anthropic/claude-opus-4.5", other="deepseek/deepseek-v3.2")
-    assert row["p_randomization"].item() > 0.5
+    assert row["p"].item() > 0.5
     assert clusters == {
         "google/gemini-3-pro-preview": 1, "anthropic/claude-opus-4.5": 2, "deepseek/deepseek-v3.2": 2,
-        "openai/gpt-5.2": 3, "z-ai/glm-4.7": 4, "qwen/qwen3-235b-a22b-2507": 4, "x-ai/grok-4.1-fast": 5,
+        "openai/gpt-5.2": 3, "z-ai/glm-4.7": 4, "qwen/qwen3-235b-a22b-2507": 4, "x-ai/grok-4.1-fast": 4,
     }  # fmt: skip
 
 
@@ -227,7 +234,7 @@ def test_the_human_spread_is_the_published_one(field: pl.DataFrame, aggregates: 
     envelopes = own.select("passage", reference_count=pl.lit(3), human_spread="human_variance")
     names = ["passage", "translator", "other"]
     nothing = pl.DataFrame(schema={**dict.fromkeys(names, pl.String), "similarity": pl.Float64})
-    [row] = agreement(nothing, envelopes).rows(named=True)
+    [row] = agreement(nothing, envelopes, own.select("passage", "unit", "unit_kind")).rows(named=True)
     theirs = aggregates["google/gemini-3-pro-preview"]
     assert_allclose(
         [row["value"], row["sd"]], [theirs["human_variance_mean"], theirs["human_variance_std"]], rtol=1e-12

@@ -3,6 +3,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
+from benchmark_assets.corpus.units import UNITS
 from benchmark_assets.references.rows import envelope_rows
 from benchmark_assets.reporting.agreement import agreement
 
@@ -28,7 +29,8 @@ def agreed(texts: np.ndarray[tuple[int, ...], np.dtype[np.float64]], missing: se
     )
     references = pl.DataFrame(rows, schema=schema, orient="row")
     tables = envelope_rows(pl.DataFrame({"passage": [f"x/{at}" for at in range(len(texts))]}), references)
-    return agreement(tables["reference_similarity"], tables["reference_envelope"])
+    units = pl.DataFrame([(f"x/{at}", str(at), "passages") for at in range(len(texts))], list(UNITS), orient="row")
+    return agreement(tables["reference_similarity"], tables["reference_envelope"], units)
 
 
 def test_it_says_of_the_vectors_what_one_would_compute_from_them() -> None:

@@ -1,13 +1,13 @@
+import numpy as np
 import polars as pl
-import pytest
 
-from benchmark_assets.metrics.intervals import wilson
+from benchmark_assets.metrics.intervals import rate_interval
 from benchmark_assets.reporting.closest import closest
 
 
 def chosen(*rows: tuple[str, str, str, int, str | None]) -> pl.DataFrame:
     names = ["kind", "system", "passage", "references", "closest_reference"]
-    return pl.DataFrame(list(rows), schema=names, orient="row").with_columns(corpus=pl.lit("x"))
+    return pl.DataFrame(list(rows), schema=names, orient="row").with_columns(corpus=pl.lit("x"), unit="passage")
 
 
 def references(**passages: str) -> pl.DataFrame:
@@ -25,7 +25,15 @@ def test_shares_are_of_the_passages_in_which_there_is_a_choice() -> None:
         ("ann", 2, 1, 0.5), ("ben", 2, 1, 0.5), ("cleo", 1, 0, 0.0),
     ]  # fmt: skip
     assert found["mean_references"].to_list() == [2.5, 2.5, 3.0]
-    assert found.select("share_low", "share_high").row(0) == pytest.approx(wilson(1, 2))
+    assert found.select("share_low", "share_high").row(0) == (None, None)  # too few passages
+
+
+def test_the_interval_of_a_share_is_that_of_the_units() -> None:
+    rows = [("model", "m", f"x/{at}", 2, "ann" if at % 3 else "ben") for at in range(12)]
+    scores = chosen(*rows).with_columns(unit=pl.Series([str(at // 2) for at in range(12)]))
+    found = closest(scores, references(**{str(at): "ann ben" for at in range(12)}))
+    hits = np.array([bool(at % 3) for at in range(12)])
+    assert found.select("share_low", "share_high").row(0) == rate_interval(hits, np.arange(12) // 2)
 
 
 def test_a_translator_is_never_closest_to_itself() -> None:

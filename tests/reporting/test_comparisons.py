@@ -4,7 +4,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from benchmark_assets.metrics.measures import MEAN_RANK
-from benchmark_assets.metrics.significance import holm
+from benchmark_assets.metrics.significance import holm_by_system
 from benchmark_assets.reporting.comparisons import compare, standings
 from resources.errors import BadInput
 from tests.metrics.scores import scores
@@ -17,10 +17,8 @@ def system(name: str, drift: float, similarity: float, kind: str = "model", corp
     waver = np.random.default_rng(sum(name.encode())).normal(0, 0.01, size=PASSAGES)
     rows = scores((drift + waver).tolist(), (similarity + waver).tolist(), system=name, corpus=corpus)
     references = pl.lit(3 if kind == "model" else 2, pl.UInt32).alias("references")
-    return rows.with_columns(references).select(
-        pl.lit(kind).alias("kind"), pl.col("model").alias("system"), pl.lit(corpus).alias("corpus"),
-        pl.exclude("model", "kind", "corpus"),
-    )  # fmt: skip
+    columns = {"kind": pl.lit(kind), "corpus": pl.lit(corpus), "ranked": pl.lit(kind == "model")}
+    return rows.rename({"model": "system"}).with_columns(references, **columns)
 
 
 FIELD = [system("good", 1.0, 0.9), system("twin", 1.0, 0.9), system("poor", 3.0, 0.5)]
@@ -54,7 +52,8 @@ def test_models_and_translators_are_corrected_apart(compared: pl.DataFrame) -> N
     sizes = {(kind, other): len(own) for (measure, kind, other), own in families if measure == "chrf"}
     assert sizes == {("model", "model"): 3, ("human", "model"): 3}
     for _, own in families:
-        assert_allclose(own["p_holm"], holm(own["p_randomization"].to_numpy()))
+        corrected = holm_by_system(own.select("system", "other").rows(), own["p"].to_numpy())
+        assert_allclose(own["p_holm"], corrected)
 
 
 def test_models_that_cannot_be_told_apart_share_a_cluster(stood: tuple[pl.DataFrame, pl.DataFrame]) -> None:
@@ -65,25 +64,53 @@ def test_models_that_cannot_be_told_apart_share_a_cluster(stood: tuple[pl.DataFr
     assert set(ranks.filter(measure="chrf", kind="model")["cluster"]) == {1}  # their texts are the same
 
 
-def test_a_translator_is_ranked_among_the_models_and_moves_none(stood: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+def test_translators_have_values_without_ranks_and_move_no_model(stood: tuple[pl.DataFrame, pl.DataFrame]) -> None:
     ranks, _ = stood
-    found = dict(ranks.filter(measure="sim_best").select("system", "rank").iter_rows())
-    assert found["poor"] == 3
-    assert found["ann"] == 3  # behind two models
-    assert {found["good"], found["twin"]} == {1, 2}
+    people = ranks.filter(kind="human")
+    assert people["value"].count() == 5
+    assert people.select("rank", "rank_low", "rank_high", "cluster").null_count().row(0) == (5,) * 4
     alone, _ = standings(pl.concat(FIELD), compare(pl.concat(FIELD)))
     assert alone.drop("signature").rows() == ranks.filter(kind="model").drop("signature").rows()
 
 
+def test_a_model_with_too_few_outputs_has_values_without_ranks() -> None:
+    few = system("few", 0.5, 0.99).with_columns(ranked=pl.lit(value=False))
+    rows = pl.concat([*FIELD, few])
+    ranks, _ = standings(rows, compare(rows))
+    assert ranks.filter(system="few")["rank"].to_list() == [None] * 5
+    assert set(ranks.filter(measure="sim_best", kind="model")["rank"].drop_nulls()) == {1, 2, 3}
+
+
+def test_bounds_of_ranks_follow_from_significant_differences(stood: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+    ranks, _ = stood
+    rows = ranks.filter(measure="sim_best", kind="model").sort("system").select("system", "rank_low", "rank_high")
+    assert rows.rows() == [("good", 1, 2), ("poor", 3, 3), ("twin", 1, 2)]
+
+
+def test_outputs_that_are_missing_lower_a_score_and_are_not_compared() -> None:
+    gaps = pl.int_range(pl.len()) >= PASSAGES // 2
+    worst = FIELD[0].with_columns(
+        system=pl.lit("lazy"), usable=~gaps, sim_best=pl.when(gaps).then(0.0).otherwise("sim_best")
+    )
+    rows = pl.concat([*FIELD, worst])
+    compared = compare(rows)
+    ranks, _ = standings(rows, compared)
+    pair = compared.filter(pl.col("system") == "good", pl.col("other") == "lazy", measure="sim_best")
+    assert pair.select("passages", "difference").row(0) == (PASSAGES // 2, 0)
+    assert ranks.filter(measure="sim_best", system="lazy")["rank"].item() == 4
+
+
 def test_the_mean_rank_is_that_of_the_measures_there_are(stood: tuple[pl.DataFrame, pl.DataFrame]) -> None:
     ranks, _ = stood
-    for _, own in ranks.group_by("kind", "system"):
+    for _, own in ranks.filter(kind="model").group_by("system"):
         [mean] = own.filter(measure=MEAN_RANK)["value"]
         assert mean == pytest.approx(own.filter(pl.col("measure") != MEAN_RANK)["rank"].mean())
         assert len(own) == 6
     assert ranks["signature"].str.contains("no model has comet_avg", literal=True).all()
-    bounds = ranks.select((pl.col("rank_low") <= pl.col("rank")) & (pl.col("rank") <= pl.col("rank_high")))
-    assert bounds.to_series().all()
+    own = ranks.filter(pl.col("measure") != MEAN_RANK).drop_nulls("rank")
+    assert (
+        own.select((pl.col("rank_low") <= pl.col("rank")) & (pl.col("rank") <= pl.col("rank_high"))).to_series().all()
+    )
 
 
 def test_a_measure_that_some_models_lack_is_ranked_among_the_others() -> None:

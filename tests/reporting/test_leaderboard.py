@@ -12,6 +12,7 @@ def board(models: list[pl.DataFrame], humans: list[pl.DataFrame] | None = None) 
     """The leaderboard of these scores."""
     empty = scores([])
     human = pl.concat([empty, *(humans or [])]).rename({"model": "translator"})
+    human = human.with_columns(kind=pl.lit("human"), ranked=pl.lit(value=False))
     return rank(summaries(pl.concat([empty, *models]), "model"), summaries(human, "translator"))
 
 
@@ -39,9 +40,15 @@ def test_the_most_similar_comes_first_and_what_has_no_score_last() -> None:
     ]
     found = board(models, humans=[scores([2.0], [0.9], system="ann")])
     assert found.select("rank", "kind", "system").rows() == [
-        (1, "model", "best"), (2, "human", "ann"), (3, "model", "middling"), (4, "model", "without envelope"),
-        (5, "model", "silent"),
+        (1, "model", "best"), (None, "human", "ann"), (2, "model", "middling"), (3, "model", "without envelope"),
+        (4, "model", "silent"),
     ]  # fmt: skip
+
+
+def test_a_model_with_too_few_outputs_is_listed_without_a_rank() -> None:
+    few = scores([1.0], [0.95], system="few").with_columns(ranked=pl.lit(value=False))
+    found = board([few, scores([1.0], [0.9], system="all"), scores([1.0], [0.8], system="both")])
+    assert found.select("rank", "system").rows() == [(None, "few"), (1, "all"), (2, "both")]
 
 
 def test_ranks_start_anew_in_each_corpus() -> None:
@@ -73,20 +80,21 @@ def test_either_side_of_the_leaderboard_may_be_missing(
 
 
 def test_people_read_rounded_numbers_with_their_intervals() -> None:
-    row = readable(board([scores([1.0, 5.0, 1.0, 1.0], [0.91234] * 4)])).row(0, named=True)
-    assert (row["corpus"], row["rank"], row["kind"], row["system"], row["passages"]) == ("x", 1, "model", "m", 4)
+    row = readable(board([scores([1.0, 5.0] + [1.0] * 6, [0.91234] * 8)])).row(0, named=True)
+    assert (row["corpus"], row["rank"], row["kind"], row["system"], row["passages"]) == ("x", 1, "model", "m", 8)
     assert row["similarity"] == "0.912 [0.912, 0.912]"
-    assert row["drift"].startswith("2.00 [1.00, ")
-    assert row["outliers %"] == "25.0 [4.6, 69.9]"
+    assert row["drift"].startswith("1.50 [")
+    assert row["outliers %"].startswith("12.5 [")
 
 
 def test_people_read_a_dash_where_there_is_no_number() -> None:
-    row = readable(board([scores([None], [0.5])])).row(0, named=True)
+    row = readable(board([scores([None] * 6, [0.5] * 6)])).row(0, named=True)
     assert (row["drift"], row["outliers %"]) == (None, None)
     assert row["similarity"] == "0.500 [0.500, 0.500]"
+    assert readable(board([scores([None], [0.5])]))["similarity"].item() == "0.500"  # one unit has no interval
     nothing = board([scores([None], [None])])
-    assert plain(readable(nothing)).splitlines()[1].split()[5:] == ["-"] * 8
-    assert set(plain(further(nothing)).splitlines()[1].split()[3:]) == {"-"}
+    assert plain(readable(nothing)).splitlines()[1].split()[7:] == ["-"] * 8
+    assert set(plain(further(nothing)).splitlines()[1].split()[6:]) == {"-"}
 
 
 def test_the_number_of_references_is_beside_the_number_of_passages() -> None:
@@ -95,7 +103,9 @@ def test_the_number_of_references_is_beside_the_number_of_passages() -> None:
 
 
 def test_what_is_no_headline_stands_in_a_table_of_its_own() -> None:
-    rows = scores([1.0, 1.0]).with_columns(length_ratio=pl.Series([0.5, 1.5]), truncated=pl.Series([True, False]))
+    rows = scores([1.0] * 6).with_columns(
+        length_ratio=pl.Series([0.5, 1.5] * 3), truncated=pl.Series([True] + [False] * 5)
+    )
     row = further(board([rows])).row(0, named=True)
     assert row["length offset"].startswith("0.000 [")
     assert row["length error"] == "0.500 [0.500, 0.500]"

@@ -1,0 +1,135 @@
+"""The corpus's own set of passages, over which models are ranked, and the worst scores for those without an output.
+
+Here: every model of a corpus gets a row for each passage of that set, whoever else is evaluated. Not here: scores of
+outputs (scores), aggregates (summary).
+"""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from benchmark_assets.corpus.description import Scoring
+from benchmark_assets.corpus.units import scoring, units
+from benchmark_assets.metrics.diagnostics import DIAGNOSES
+from benchmark_assets.metrics.drift import worst_drift
+from benchmark_assets.metrics.lexical import lexical_scores
+from resources.digest import digest
+from resources.keys import CORPUS
+from resources.warehouse import Warehouse
+
+UNUSABLE = ["empty"]
+"""Diagnoses with which an output counts as missing."""
+
+SIGNATURE = (
+    "passages without a usable output: similarity, chrF++, BLEU, COMET and length 0, drift as at similarity 0 (or left "
+    "out, if the description says so); ranked: models with a usable output for the share of passages that the "
+    "description demands"
+)
+
+
+def completed_scores(warehouse: Warehouse, scores: pl.DataFrame) -> pl.DataFrame:
+    """`completed` for scores of systems in the warehouse, as `scores.all_scores` returns them."""
+    own = own_passages(warehouse).join(scores.select("corpus").unique(), on="corpus", how="semi")
+    return completed(scores, own.join(worst_scores(warehouse, own), on="passage"), scoring(warehouse))
+
+
+def completed(scores: pl.DataFrame, own: pl.DataFrame, settings: Mapping[str, Scoring]) -> pl.DataFrame:
+    """Scores with a row for every passage of the corpus's own set and every model that has a score in the corpus.
+
+    Parameters
+    ----------
+    scores
+        Columns `kind`, `system`, `corpus`, `passage`, `embedder`, `comet`, the columns of the measures and `DIAGNOSES`.
+    own
+        The corpus's own set: `corpus`, `passage`, `unit`, `unit_kind`, and the columns of `worst_scores`.
+    settings
+        Settings by corpus; a corpus without settings has the defaults.
+
+    Returns
+    -------
+    The columns of `scores`, and `expected` (whether the passage is in the own set), `usable` (whether it is, and has a
+    usable output) and `ranked` (whether the system is a model with enough usable outputs). The scores of a model's
+    other expected passages are the worst ones, or null where the settings leave them out. Translators need not
+    translate everything: they get no further rows.
+    """
+    unusable = pl.any_horizontal(pl.col(name).fill_null(value=False) for name in UNUSABLE)
+    expected = pl.col("passage").is_in(own["passage"].implode())
+    rows = scores.with_columns(expected=expected, usable=expected & ~unusable)
+    lacking = _lacking(rows, own)
+    omitted = [corpus for corpus, setting in settings.items() if setting.missing == "omit"]
+    measures = [name for name in own.columns if name not in ("corpus", "passage", "unit", "unit_kind")]
+    lacking = lacking.with_columns(
+        pl.when(~pl.col("corpus").is_in(omitted)).then(name).alias(name) for name in measures
+    )
+    complete = pl.concat([rows.filter(pl.col("usable") | ~pl.col("expected")), lacking], how="diagonal_relaxed")
+    share = pl.col("usable").sum() / pl.col("expected").sum()
+    demanded = {corpus: setting.coverage for corpus, setting in settings.items()}
+    least = pl.col("corpus").replace_strict(demanded, default=Scoring().coverage, return_dtype=pl.Float64)
+    ranked = (pl.col("kind") == "model") & (share >= least)
+    return complete.with_columns(ranked=ranked.over("corpus", "kind", "system"))
+
+
+def own_passages(warehouse: Warehouse) -> pl.DataFrame:
+    """Selected passages with a complete reference: columns `corpus`, `passage`, `unit`, `unit_kind`."""
+    selected = warehouse.read("selection", columns=["passage", "selected"]).filter("selected")
+    referenced = warehouse.read("reference", columns=["passage", "complete"]).filter("complete")
+    passages = selected.select(CORPUS, "passage").join(referenced, on="passage", how="semi")
+    return passages.join(units(warehouse), on="passage")
+
+
+def own_sets(warehouse: Warehouse) -> dict[str, str]:
+    """Digest of everything but the scores that determines aggregates, by corpus: own passages, units and settings."""
+    settings = scoring(warehouse)
+    rows = own_passages(warehouse).sort("passage")
+    return {
+        corpus: digest(settings.get(corpus, Scoring()), group.rows())
+        for (corpus,), group in rows.group_by(["corpus"], maintain_order=True)
+    }
+
+
+def own_sets_of(warehouse: Warehouse, models: pl.DataFrame) -> pl.DataFrame:
+    """`own_sets` of the corpora of each model's scores: columns `model` and `settings`."""
+    digests = own_sets(warehouse)
+    corpora = warehouse.read("drift_score", models.select("model"), ["model", "passage"])
+    corpora = corpora.select("model", CORPUS).unique().sort("model", "corpus")
+    words = pl.col("corpus").replace_strict(digests, default="", return_dtype=pl.String).str.join(" ")
+    settings = corpora.group_by("model").agg(settings=words)
+    return models.select("model").join(settings, on="model", how="left").with_columns(pl.col("settings").fill_null(""))
+
+
+def worst_scores(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
+    """Scores of an empty output for each passage (column `passage`), with `references`, their number.
+
+    Columns of `drift_score` and `lexical_score` that measures use, and `comet_avg` and `comet_best`.
+    """
+    keys = passages.select("passage")
+    references = warehouse.read("reference", keys, ["passage", "text", "complete"]).filter("complete")
+    empty = keys.with_columns(text=pl.lit(""))
+    lexical = lexical_scores(empty, references, on=["passage"], within=["passage"])
+    counts = references.group_by("passage").agg(references=pl.len())
+    columns = ["passage", "human_spread", "euclidean_spread"]
+    envelopes = warehouse.read("reference_envelope", keys, columns)
+    rows = lexical.join(counts, on="passage").join(envelopes, on="passage", how="left")
+    cosine, euclidean = worst_drift(rows["human_spread"], rows["euclidean_spread"])
+    enveloped = pl.col("human_spread").is_not_null()
+    zeros = {name: pl.lit(0.0) for name in ("sim_best", "comet_avg", "comet_best")}
+    return rows.with_columns(
+        **zeros, sim_centroid=pl.when(enveloped).then(0.0), drift=cosine, drift_euclidean=euclidean
+    ).drop("human_spread", "euclidean_spread")
+
+
+def _lacking(rows: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
+    """A row with the worst scores for each model and expected passage without a usable output."""
+    on = ["kind", "system", "corpus"]
+    models = rows.filter(kind="model").group_by(on).agg(pl.col("embedder", "comet").max())
+    diagnosed = rows.filter("expected").select(*on, "passage", *DIAGNOSES)
+    lacking = (
+        models.join(own, on="corpus")
+        .join(rows.filter("usable"), on=[*on, "passage"], how="anti")
+        .join(diagnosed, on=[*on, "passage"], how="left")
+    )
+    return lacking.with_columns(
+        *(pl.when(pl.col("comet").is_not_null()).then(name).alias(name) for name in ("comet_avg", "comet_best")),
+        expected=pl.lit(value=True),
+        usable=pl.lit(value=False),
+    )

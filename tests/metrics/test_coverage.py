@@ -1,0 +1,101 @@
+"""A model is ranked over the corpus's own passages, whatever it left out."""
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from benchmark_assets.corpus.description import Scoring
+from benchmark_assets.metrics.coverage import completed
+from benchmark_assets.metrics.drift import worst_drift
+from benchmark_assets.metrics.lexical import lexical_scores
+from benchmark_assets.metrics.summary import summarize
+from tests.metrics.scores import REFERENCES, scores
+
+PASSAGES = 8
+LEXICAL_COLUMNS = ["length_ratio", "bleu", "chrf", "bleu_statistics", "chrf_statistics"]
+
+
+def own() -> pl.DataFrame:
+    """The passages of `scores`, with the scores of an empty output."""
+    passages = [f"x/{at}" for at in range(PASSAGES)]
+    empty = pl.DataFrame({"passage": passages, "text": ""})
+    references = pl.DataFrame({"passage": passages, "text": [REFERENCES[at % 4] for at in range(PASSAGES)]})
+    zeros = dict.fromkeys(["sim_best", "sim_centroid", "comet_avg", "comet_best"], 0.0)
+    return lexical_scores(empty, references, ["passage"], ["passage"]).with_columns(
+        corpus=pl.lit("x"), unit="passage", unit_kind=pl.lit("passages"), references=pl.lit(1, pl.UInt32),
+        drift=pl.lit(20.0), drift_euclidean=pl.lit(7.0), **{name: pl.lit(value) for name, value in zeros.items()},
+    )  # fmt: skip
+
+
+def field(*systems: pl.DataFrame) -> pl.DataFrame:
+    columns = ["expected", "usable", "ranked"]
+    return pl.concat(systems).rename({"model": "system"}).with_columns(corpus=pl.lit("x")).drop(columns)
+
+
+FULL = scores([1.0] * PASSAGES, system="full")
+BEST_HALF = scores([0.5] * PASSAGES, [0.99] * PASSAGES, system="half").head(PASSAGES // 2)
+
+
+def summary(rows: pl.DataFrame, system: str) -> dict[str, float | int | None]:
+    return summarize(rows.filter(system=system))
+
+
+def test_passages_left_out_have_the_worst_scores_and_take_the_rank() -> None:
+    rows = completed(field(FULL, BEST_HALF), own(), {})
+    full, half = summary(rows, "full"), summary(rows, "half")
+    assert (full["passages"], full["coverage"], full["failures"]) == (8, 1, 0)
+    assert (half["passages"], half["coverage"], half["failures"]) == (8, 0.5, 4)
+    assert (half["sim_best"], half["drift"]) == (0.495, 10.25)
+    assert (half["outlier_rate"], half["length_ratio"]) == (
+        0.5,
+        pytest.approx(summary(rows, "full")["length_ratio"], rel=0.6),
+    )
+    assert half["bleu"] < full["bleu"]  # type: ignore[operator]
+    assert dict(rows.select("system", "ranked").unique().iter_rows()) == {"full": True, "half": False}
+
+
+def test_a_description_may_leave_out_what_is_missing_and_demand_less() -> None:
+    rows = completed(field(FULL, BEST_HALF), own(), {"x": Scoring(missing="omit", coverage=0.5)})
+    half = summary(rows, "half")
+    assert (half["passages"], half["coverage"], half["failures"], half["sim_best"]) == (4, 0.5, 4, 0.99)
+    assert rows["ranked"].all()
+
+
+def test_an_empty_output_counts_as_missing_and_keeps_its_diagnosis() -> None:
+    first = pl.int_range(pl.len()) == 0
+    rows = completed(field(FULL.with_columns(empty=first)), own(), {})
+    full = summary(rows, "full")
+    assert (full["passages"], full["failures"], full["empty"]) == (8, 1, 1)
+    assert full["sim_best"] == pytest.approx(0.9 * 7 / 8)
+
+
+def test_translators_need_not_translate_everything() -> None:
+    ann = BEST_HALF.with_columns(model=pl.lit("ann"), kind=pl.lit("human"))
+    rows = completed(field(FULL, ann), own(), {})
+    person = summary(rows, "ann")
+    assert (person["passages"], person["coverage"], person["failures"], person["sim_best"]) == (4, None, None, 0.99)
+    assert not rows.filter(system="ann")["ranked"].any()
+
+
+def test_comet_is_the_worst_only_where_the_model_has_comet() -> None:
+    with_comet = BEST_HALF.with_columns(comet=pl.lit("wmt22"), comet_avg=pl.lit(0.8), comet_best=pl.lit(0.8))
+    rows = completed(field(FULL, with_comet), own(), {})
+    assert summary(rows, "half")["comet_avg"] == pytest.approx(0.4)
+    assert summary(rows, "full")["comet_avg"] is None
+
+
+@given(st.sets(st.integers(0, PASSAGES - 1), min_size=1))
+def test_whoever_else_is_evaluated_changes_no_row(kept: set[int]) -> None:
+    some = FULL.filter(pl.col("passage").is_in([f"x/{at}" for at in kept])).with_columns(model=pl.lit("some"))
+    alone = completed(field(some), own(), {}).sort("passage")
+    among = completed(field(FULL, some), own(), {}).filter(system="some").sort("passage").select(alone.columns)
+    assert among.equals(alone)
+    assert len(alone) == PASSAGES
+
+
+def test_the_worst_drift_is_that_of_a_vector_at_a_right_angle() -> None:
+    cosine, euclidean = worst_drift(pl.Series([0.04, None]), pl.Series([0.28, None], dtype=pl.Float64))
+    assert_allclose([cosine[0], euclidean[0]], [1 / 0.05, (1 + 0.96**2) ** 0.5 / 0.28])
+    assert (cosine[1], euclidean[1]) == (None, None)
