@@ -22,8 +22,8 @@ Z = 1.959963984540054
 
 SIGNATURE = (
     f"95 % intervals: inverted sign test of units, all signs or {TRIALS} random ones, seed {SEED} (t with {FEWEST} "
-    f"units, none with fewer); rates: Wilson with the sample size that gives this width; other statistics: {RESAMPLES} "
-    f"bootstrap resamples of units, percentiles widened for few units"
+    f"units, none with fewer); rates: these or Wilson's with a corresponding sample size, whichever is wider; other "
+    f"statistics: {RESAMPLES} bootstrap resamples of units, percentiles widened for few units"
 )
 
 Floats = NDArray[np.float64]
@@ -155,28 +155,30 @@ def mean_interval(values: Floats, units: Units) -> Bounds:
 
 
 def rate_interval(hits: NDArray[np.bool_], units: Units) -> Bounds:
-    """95 % interval of the share of rows that are hits, shape (rows,), whose units are given.
-
-    Notes
-    -----
-    Wilson's interval with a sample size for which the normal interval is as wide as that of `mean_interval`, at most
-    the number of rows. If all rows are hits, or none is, the rows say nothing of their correlation, and every unit
-    counts as one row.
-    """
+    """95 % interval of the share of rows that are hits, shape (rows,), whose units are given; see `rate_bounds`."""
     low, high = mean_interval(hits.astype(np.float64), units)
     if low is None or high is None:
         return None, None
-    return adjusted_wilson(float(hits.mean()), len(hits), int(units.max()) + 1, high - low)
+    rate = float(hits.mean())
+    return rate_bounds(rate, len(hits), int(units.max()) + 1, rate - low, high - rate)
 
 
-def adjusted_wilson(rate: float, rows: int, units: int, width: float) -> tuple[float, float]:
-    """Wilson's interval of a rate, with a sample size that follows from the width of its interval as a mean.
+def rate_bounds(rate: float, rows: int, units: int, below: float, above: float) -> tuple[float, float]:
+    """95 % interval of a rate, from the distances of its bounds as a mean, as `bounds` returns them.
 
-    See `rate_interval`; `units` is the number of units, the least sample size.
+    Notes
+    -----
+    For each side, Wilson's bound with the sample size whose normal bound is as distant, at most the number of rows; or
+    the bound of the mean, if it is farther. Wilson's bounds suit rare hits, those of the mean suit units that differ in
+    size: together they hold the truth in 93 % of simulated corpora or more. If all rows are hits, or none is, the rows
+    say nothing of their correlation, and every unit counts as one row.
     """
-    size = 4 * Z**2 * rate * (1 - rate) / width**2 if width > 0 else 0.0
-    size = min(max(size, units if size == 0 else 1.0), rows)
-    return wilson(rate * size, size)
+    if rate in (0, 1):
+        return wilson(rate * units, units)
+    variance = Z**2 * rate * (1 - rate)
+    sizes = (min(max(variance / max(end, 1e-9) ** 2, 1), rows) for end in (below, above))
+    (low, _), (_, high) = (wilson(rate * size, size) for size in sizes)
+    return min(low, max(rate - below, 0)), max(high, min(rate + above, 1))
 
 
 def wilson(successes: float, trials: float) -> tuple[float, float]:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmark_assets.metrics.intervals import Floats, Units, adjusted_wilson, bounds, by_unit, influence
+from benchmark_assets.metrics.intervals import Floats, Units, bounds, by_unit, influence, rate_bounds
 from benchmark_assets.metrics.lexical import corpus_bleu, corpus_chrf
 
 OUTLIER = 2.0
@@ -127,21 +127,21 @@ def estimates(measures: Sequence[Measure], tables: Sequence[Floats], units: Unit
     influences = np.where(np.isnan(without) | (shares == 0), 0.0, influence(values, without, shares))
     low, high = bounds(influences, shares)
     return [
-        _estimate(measure, float(value), total, int((share > 0).sum()), (float(value - below), float(value + above)))
+        _estimate(measure, float(value), total, int((share > 0).sum()), float(below), float(above))
         for measure, value, total, share, below, above in zip(
             measures, values, totals, shares.T, low, high, strict=True
         )
     ]
 
 
-def _estimate(measure: Measure, value: float, totals: Floats, units: int, interval: tuple[float, float]) -> Estimate:
+def _estimate(measure: Measure, value: float, totals: Floats, units: int, below: float, above: float) -> Estimate:
     if np.isnan(value):
         return Estimate(None, None, None)
-    if np.isnan(interval[0]):
+    if np.isnan(below):
         return Estimate(value, None, None)
     if measure.proportion:
-        interval = adjusted_wilson(value, int(totals[0]), units, interval[1] - interval[0])
-    low, high = np.clip(interval, measure.least, measure.most).tolist()
+        return Estimate(value, *rate_bounds(value, int(totals[0]), units, below, above))
+    low, high = np.clip([value - below, value + above], measure.least, measure.most).tolist()
     return Estimate(value, low, high)
 
 

@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose
 from benchmark_assets.metrics.intervals import (
     RESAMPLES,
     TRIALS,
-    adjusted_wilson,
     bounded,
     bounds,
     by_unit,
@@ -18,6 +17,7 @@ from benchmark_assets.metrics.intervals import (
     influence,
     mean_interval,
     percentile_interval,
+    rate_bounds,
     rate_interval,
     resampling_weights,
     signs,
@@ -160,12 +160,17 @@ def test_a_rate_of_none_or_all_counts_every_unit_once() -> None:
     assert rate_interval(np.ones(100, dtype=bool), units) == wilson(20, 20)
 
 
-@given(st.floats(0.01, 0.99), st.floats(0.001, 5))
-def test_the_sample_size_of_a_rate_is_between_one_and_its_rows(rate: float, width: float) -> None:
-    low, high = adjusted_wilson(rate, 100, 20, width)
+@given(st.floats(0.01, 0.99), st.floats(0, 2), st.floats(0, 2))
+def test_the_bounds_of_a_rate_are_at_least_those_of_independent_rows_and_of_the_mean(
+    rate: float, below: float, above: float
+) -> None:
+    low, high = rate_bounds(rate, 100, 20, below, above)
     narrowest, widest = wilson(100 * rate, 100), wilson(rate, 1)
-    assert widest[0] - 1e-12 <= low <= narrowest[0] + 1e-12 <= narrowest[1] <= high + 1e-12
-    assert high <= widest[1] + 1e-12
+    assert 0 <= low <= min(narrowest[0], max(rate - below, 0)) + 1e-12
+    assert 1 >= high >= max(narrowest[1], min(rate + above, 1)) - 1e-12
+    if below < 1e-3 and above < 1e-3:
+        assert (low, high) == pytest.approx(narrowest, abs=2e-3)
+    assert low >= min(widest[0], rate - below) - 1e-12
 
 
 @given(st.integers(1, 200))
