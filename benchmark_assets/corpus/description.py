@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field, model_validator
+from sacrebleu.metrics.bleu import BLEU
 
 from benchmark_assets.corpus.filters import Filters
 from resources import yaml_files
@@ -95,11 +96,13 @@ class Scoring(Frozen):
     - `cluster`: groups of passages that are not independent of each other (`corpus.units`): `document`, `blocks` of
       consecutive passages, `passage`, or a regular expression whose match in a passage's id names its group. The
       default is `document` where there are five documents or more, else `blocks`.
+    - `tokenizer`: sacrebleu's tokenizer of BLEU, by default the one for the target language.
     - `missing`: whether a passage without a usable output has the worst value of each measure, or is left out.
     - `coverage`: share of the corpus's passages for which a model needs a usable output in order to be ranked.
     """
 
     cluster: str = ""
+    tokenizer: str = ""
     missing: Literal["worst", "omit"] = "worst"
     coverage: float = Field(default=0.95, ge=0, le=1)
 
@@ -295,6 +298,9 @@ def _faults(path: Path, description: Description) -> Iterator[BadInput]:
     if error := _invalid(cluster := description.scoring.cluster):
         remedy = "use `document`, `blocks`, `passage`, or a regular expression such as '^[^.]+' for passage ids"
         yield BadInput(path, "scoring.cluster", f"{cluster!r} is not a valid regular expression ({error})", remedy)
+    if (tokenizer := description.scoring.tokenizer) and tokenizer not in BLEU.TOKENIZERS:
+        remedy = f"use one of {', '.join(sorted(BLEU.TOKENIZERS))}"
+        yield BadInput(path, "scoring.tokenizer", f"{tokenizer!r} is not a tokenizer of sacrebleu", remedy)
 
 
 def _file_faults(path: Path, description: Description) -> Iterator[BadInput]:

@@ -1,6 +1,7 @@
 """Assets of the metrics: scores of outputs against references, scores of translators, diagnoses of outputs."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import dagster as dg
 import polars as pl
@@ -11,7 +12,8 @@ from benchmark_assets.metrics.baseline import against_the_others
 from benchmark_assets.metrics.comet import summed, triples
 from benchmark_assets.metrics.diagnostics import diagnose, twins
 from benchmark_assets.metrics.drift import semantic_scores
-from benchmark_assets.metrics.lexical import lexical_scores, signatures
+from benchmark_assets.metrics.lexical import lexical_scores, lexical_settings
+from benchmark_assets.metrics.tokenizers import tokenized, unavailable
 from benchmark_assets.partitions import BY_PASSAGE, GRID, PASSAGE, SINGLE_RUN
 from benchmark_assets.references.assets import reference, reference_envelope
 from benchmark_assets.translation.assets import model_output
@@ -71,11 +73,14 @@ def lexical_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam
     """BLEU, chrF++ and length ratio of an output against all complete references of its passage."""
 
     def compute(stale: pl.DataFrame) -> Computed:
-        outputs, references = warehouse.read("model_output", stale), _references(warehouse, stale)
-        scores = lexical_scores(outputs, references, on=["model", "passage"], within=["passage"])
-        return Computed({"lexical_score": scores})
+        on = ["model", "passage"]
+        outputs = tokenized(warehouse, warehouse.read("model_output", stale, [*on, "text"]))
+        failures = unavailable(outputs)
+        outputs = outputs.join(failures, on=on, how="anti")
+        scores = lexical_scores(outputs, _references(warehouse, stale), on=on, within=["passage"])
+        return Computed({"lexical_score": scores}, failures)
 
-    return refresh(context, warehouse, compute, settings=str(signatures()))
+    return refresh(context, warehouse, compute, partial(lexical_settings, warehouse))
 
 
 @dg.asset(
@@ -88,14 +93,17 @@ def human_baseline(
     """Each translator of a passage scored like a system against the other translators: the human level."""
 
     def compute(stale: pl.DataFrame) -> Computed:
-        references = _references(warehouse, stale)
+        references = tokenized(warehouse, _references(warehouse, stale))
+        failures = unavailable(references).unique("passage")
+        references = references.join(failures, on="passage", how="anti")
         names = references.select(pl.format("{} {}", "passage", "translator")).to_series()
         vectors = embed_unique(references["text"], embedder, warehouse, context.run.run_id, names)
         references = references.join(vectors, on="text", maintain_order="left")
         rows = against_the_others(references, references)
-        return Computed({"human_baseline": rows.with_columns(embedder=pl.lit(embedder.signature))})
+        return Computed({"human_baseline": rows.with_columns(embedder=pl.lit(embedder.signature))}, failures)
 
-    return refresh(context, warehouse, compute, settings=f"{embedder.signature} {signatures()}")
+    settings = partial(lexical_settings, warehouse, further=f"{embedder.signature} ")
+    return refresh(context, warehouse, compute, settings)
 
 
 @dg.asset(

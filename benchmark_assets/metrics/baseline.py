@@ -15,8 +15,8 @@ def against_the_others(candidates: pl.DataFrame, references: pl.DataFrame, by: S
     Parameters
     ----------
     candidates
-        Columns `passage`, `translator`, `by` (each combination once), `text`, `vector` (array of float32, unit length)
-        and `cut`.
+        Columns `passage`, `translator`, `by` (each combination once), `text`, `vector` (array of float32, unit length),
+        `cut`, and `tokenizer` as in `lexical_scores`.
     references
         Columns `passage`, `translator`, `text`, `vector` and `cut`; complete references only.
     by

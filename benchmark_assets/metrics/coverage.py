@@ -13,6 +13,7 @@ from benchmark_assets.corpus.units import scoring, units
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.drift import worst_drift
 from benchmark_assets.metrics.lexical import lexical_scores
+from benchmark_assets.metrics.tokenizers import tokenized
 from resources.digest import digest
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
@@ -104,7 +105,7 @@ def worst_scores(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     """
     keys = passages.select("passage")
     references = warehouse.read("reference", keys, ["passage", "text", "complete"]).filter("complete")
-    empty = keys.with_columns(text=pl.lit(""))
+    empty = tokenized(warehouse, keys).with_columns(text=pl.lit(""))
     lexical = lexical_scores(empty, references, on=["passage"], within=["passage"])
     counts = references.group_by("passage").agg(references=pl.len())
     columns = ["passage", "human_spread", "euclidean_spread"]

@@ -16,8 +16,10 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from benchmark_assets.metrics.ngrams import Layout, matched_ngrams
+from benchmark_assets.metrics.tokenizers import DEFAULT, tokenized, tokenizer_signature
 from benchmark_assets.metrics.tokens import Vocabulary, bleu_tokens, bleu_words, characters, chrf_words
 from resources.catalogue import schema
+from resources.warehouse import Warehouse
 
 LEXICAL = schema("lexical_score", "model", "passage")
 
@@ -46,12 +48,25 @@ class _Block(NamedTuple):
     against: NDArray[np.int64]  # indices of the candidates' references among the texts, shape (candidates, references)
 
 
-def signatures() -> dict[str, str]:
-    """sacrebleu's signatures of the corpus scores, by metric; they state that the number of references varies."""
-    metrics = {"BLEU": BLEU(), "chrF2++": CHRF(word_order=CHRF_WORDS)}
+def signatures(tokenizer: str = DEFAULT) -> dict[str, str]:
+    """sacrebleu's signatures of the corpus scores, by metric; they state that the number of references varies.
+
+    `tokenizer` is the tokenizer's own signature.
+    """
+    bleu = BLEU()
+    bleu.tokenizer_signature = tokenizer
+    metrics = {"BLEU": bleu, "chrF2++": CHRF(word_order=CHRF_WORDS)}
     for metric in metrics.values():
         metric.num_refs = -1  # sacrebleu's code for a varying number
     return {name: f"{name}|{metric.get_signature()}" for name, metric in metrics.items()}
+
+
+def lexical_settings(warehouse: Warehouse, partitions: pl.DataFrame, further: str = "") -> pl.DataFrame:
+    """Add `settings` to partitions with a column `passage`: the signatures of their corpus, after `further`."""
+    rows = tokenized(warehouse, partitions)
+    names = rows["tokenizer"].unique()
+    texts = [f"{further}{signatures(tokenizer_signature(name))}" for name in names]
+    return rows.select(pl.exclude("tokenizer"), settings=pl.col("tokenizer").replace_strict(names, texts))
 
 
 def length_ratio(candidate_characters: int, reference_characters: Sequence[int]) -> float:
@@ -67,7 +82,7 @@ def lexical_scores(
     Parameters
     ----------
     candidates
-        Columns `on` and `text`.
+        Columns `on` and `text`, and `tokenizer` where an item has another tokenizer of BLEU than 13a.
     references
         Columns `within` and `text`: complete references, not empty.
     on, within
@@ -76,20 +91,26 @@ def lexical_scores(
     Returns
     -------
     Columns `on` and `LEXICAL`, one row per candidate. `bleu` is sentence BLEU with effective order, `chrf` is chrF++
-    (word order 2), both in [0, 100].
+    (word order 2), both in [0, 100]. `tokenizer` is the signature of the tokenizer.
+
+    Raises
+    ------
+    BadInput
+        If the libraries of a tokenizer are not installed.
     """
-    rows = candidates.select(*on, "text").with_row_index("row")
+    if "tokenizer" not in candidates.columns:
+        candidates = candidates.with_columns(tokenizer=pl.lit(DEFAULT))
+    rows = candidates.select(*on, "text", "tokenizer").with_row_index("row")
     others = references.group_by(within).agg(pl.col("text").alias("references"))
-    items = rows.group_by(within, maintain_order=True).agg("row", "text").join(others, on=within, maintain_order="left")
-    parts = (
-        _Item(numbers[start : start + TOGETHER], texts[start : start + TOGETHER], references_of_item)
-        for numbers, texts, references_of_item in items.select("row", "text", "references").iter_rows()
-        for start in range(0, len(texts), TOGETHER)
-    )
-    bleu, chrf = Vocabulary(bleu_tokens), Vocabulary(chrf_words)
-    scored = [_scores(portion, bleu, chrf) for portion in _portions(parts)]
+    items = rows.group_by("tokenizer", *within, maintain_order=True).agg("row", "text")
+    items = items.join(others, on=within, maintain_order="left")
+    scored = [
+        scores
+        for (tokenizer,), with_tokenizer in items.group_by(["tokenizer"], maintain_order=True)
+        for scores in _scored(with_tokenizer, str(tokenizer))
+    ]
     scores = pl.concat([pl.DataFrame(schema={"row": pl.get_index_type(), **LEXICAL}), *scored])
-    return rows.join(scores, on="row", how="left", maintain_order="left").select(*on, *LEXICAL)
+    return rows.drop("tokenizer").join(scores, on="row", how="left", maintain_order="left").select(*on, *LEXICAL)
 
 
 def corpus_bleu(
@@ -157,6 +178,21 @@ def corpus_chrf(statistics: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[
     return scores
 
 
+def _scored(items: pl.DataFrame, tokenizer: str) -> Iterator[pl.DataFrame]:
+    """Scores of the candidates of items with the same tokenizer: columns `row` and `LEXICAL`.
+
+    `items` has the columns `row`, `text` and `references`, each a list.
+    """
+    parts = (
+        _Item(numbers[start : start + TOGETHER], texts[start : start + TOGETHER], references)
+        for numbers, texts, references in items.select("row", "text", "references").iter_rows()
+        for start in range(0, len(texts), TOGETHER)
+    )
+    bleu, chrf = Vocabulary(bleu_tokens(tokenizer)), Vocabulary(chrf_words)
+    for portion in _portions(parts):
+        yield _scores(portion, bleu, chrf, tokenizer)
+
+
 def _portions(items: Iterable[_Item]) -> Iterator[list[_Item]]:
     """Divide items into lists of at least `BLOCK` characters each; only the last list may be shorter."""
     portion, characters = [], 0
@@ -170,10 +206,10 @@ def _portions(items: Iterable[_Item]) -> Iterator[list[_Item]]:
         yield portion
 
 
-def _scores(portion: list[_Item], of_bleu: Vocabulary, of_chrf: Vocabulary) -> pl.DataFrame:
+def _scores(portion: list[_Item], of_bleu: Vocabulary, of_chrf: Vocabulary, tokenizer: str) -> pl.DataFrame:
     """Scores of the candidates of several items: columns `row` and `LEXICAL`."""
     block = _block(portion)
-    bleu, chrf = _bleu_statistics(block, of_bleu), _chrf_statistics(block, of_chrf)
+    bleu, chrf = _bleu_statistics(block, of_bleu, tokenizer), _chrf_statistics(block, of_chrf)
     lengths = [[len(text) for text in item.references] for item in portion]
     return pl.DataFrame({
         "row": pl.Series([row for item in portion for row in item.rows], dtype=pl.get_index_type()),
@@ -186,6 +222,7 @@ def _scores(portion: list[_Item], of_bleu: Vocabulary, of_chrf: Vocabulary) -> p
         "chrf": corpus_chrf(chrf),
         "bleu_statistics": bleu,
         "chrf_statistics": chrf,
+        "tokenizer": pl.repeat(tokenizer_signature(tokenizer), len(bleu), eager=True),
     }).cast(LEXICAL)  # fmt: skip
 
 
@@ -205,9 +242,9 @@ def _block(portion: list[_Item]) -> _Block:
     return _Block(texts, [text.split() for text in texts], Layout(items, columns, most), candidates, against)
 
 
-def _bleu_statistics(block: _Block, vocabulary: Vocabulary) -> NDArray[np.int64]:
+def _bleu_statistics(block: _Block, vocabulary: Vocabulary, tokenizer: str) -> NDArray[np.int64]:
     """Statistics of shape (candidates, 10), in the order of `corpus_bleu`."""
-    units = [bleu_words(text, words) for text, words in zip(block.texts, block.words, strict=True)]
+    units = [bleu_words(text, words, tokenizer) for text, words in zip(block.texts, block.words, strict=True)]
     tokens, lengths = vocabulary.tokens(units)
     length, others = lengths[block.candidates, np.newaxis], lengths[block.against]
     distance = 2 * np.abs(others - length) + (others > length)  # at equal distance, the shorter one

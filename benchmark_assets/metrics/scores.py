@@ -8,6 +8,7 @@ import polars as pl
 from benchmark_assets.corpus.units import units
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.summary import signature
+from benchmark_assets.metrics.tokenizers import DEFAULT
 from resources.errors import BadInput
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
@@ -66,24 +67,31 @@ def all_scores(warehouse: Warehouse) -> pl.DataFrame:
 
 def made_by(warehouse: Warehouse, passages: pl.DataFrame) -> list[str]:
     """Signatures of the scores of all outputs for `passages` (column `passage`), one signature for each embedder."""
-    embedders = warehouse.read("drift_score", passages, ["embedder"])["embedder"].unique().sort()
-    comet = ", ".join(warehouse.read("comet_score", passages, ["signature"])["signature"].drop_nulls().unique().sort())
-    return [signature(embedder, comet or None) for embedder in embedders]
+
+    def makers(table: str, column: str) -> pl.Series:
+        return warehouse.read(table, passages, [column])[column].drop_nulls().unique().sort()
+
+    comet, tokenizer = ", ".join(makers("comet_score", "signature")), ", ".join(makers("lexical_score", "tokenizer"))
+    return [
+        signature(embedder, comet or None, tokenizer=tokenizer or DEFAULT)
+        for embedder in makers("drift_score", "embedder")
+    ]
 
 
 def signed(scores: pl.DataFrame, row: str) -> str:
     """Signature of a summary or comparison that is computed from `scores`.
 
-    `scores` has the columns `embedder`, `comet` and `unit_kind` of one corpus and at least one row. Raises BadInput,
-    with `row` as the key, if the scores come from several embedders or COMET checkpoints.
+    `scores` has the columns `embedder`, `comet`, `tokenizer` (null for 13a in older warehouses) and `unit_kind` of one
+    corpus and at least one row. Raises BadInput, with `row` as the key, if the scores come from several embedders,
+    COMET checkpoints or tokenizers.
     """
-    makers = [scores[name].drop_nulls().unique().sort().to_list() for name in ("embedder", "comet")]
-    for name, signatures in zip(("embedders", "COMET checkpoints"), makers, strict=True):
+    makers = [scores[name].drop_nulls().unique().sort().to_list() for name in ("embedder", "comet", "tokenizer")]
+    for name, signatures in zip(("embedders", "COMET checkpoints", "tokenizers"), makers, strict=True):
         if len(signatures) > 1:
             remedy = "run `variorum update` to materialize all scores with the same one"
             raise BadInput("scores", row, f"come from several {name} ({', '.join(signatures)})", remedy)
-    (embedder,), comet = makers
-    return signature(embedder, next(iter(comet), None), scores["unit_kind"][0])
+    (embedder,), comet, tokenizer = makers
+    return signature(embedder, next(iter(comet), None), next(iter(tokenizer), DEFAULT), scores["unit_kind"][0])
 
 
 def _with_comet(

@@ -9,6 +9,7 @@ from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.metrics.lexical import signatures
 from benchmark_assets.metrics.measures import MEASURES, OUTLIER, estimates, numbered_units
+from benchmark_assets.metrics.tokenizers import DEFAULT
 from resources.catalogue import schema
 
 DRIFT = "drift: (1 - cos) / (spread + 0.01)"
@@ -53,9 +54,9 @@ def summarize(scores: pl.DataFrame) -> dict[str, float | int | None]:
     return row
 
 
-def signature(embedder: str, comet: str | None = None, units: str | None = None) -> str:
+def signature(embedder: str, comet: str | None = None, tokenizer: str = DEFAULT, units: str | None = None) -> str:
     """Everything needed to reproduce the numbers of a summary, in words; `units` says what the units are."""
-    parts = [f"embedder: {embedder}", DRIFT, f"outlier: drift > {OUTLIER}", *signatures().values()]
+    parts = [f"embedder: {embedder}", DRIFT, f"outlier: drift > {OUTLIER}", *signatures(tokenizer).values()]
     return "; ".join(
         [*parts, *([f"COMET: {comet}"] if comet else []), SIGNATURE, *([f"units: {units}"] if units else [])]
     )

