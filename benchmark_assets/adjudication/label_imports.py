@@ -12,7 +12,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,8 +22,9 @@ from benchmark_assets.adjudication.annotation import ANSWERS, unguarded
 from benchmark_assets.adjudication.labels import read_judgement
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.corpus.readers.characters import decode
+from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from resources.digest import digest
-from resources.errors import BadInput
+from resources.errors import BadInput, raise_all
 from resources.warehouse import Replacement, Warehouse
 
 UNKNOWN_ITEM = "no current output has this item; the output may have changed"
@@ -34,6 +35,14 @@ NO_SPAN = "the error span is not in the candidate"
 NEEDED = ("item", "label", "error_category", "severity")
 """Columns that every sheet of labels must have."""
 
+SHOWN = ("item", "made_for", "place", "source", "candidate")
+"""Fields of an item besides its references: columns of a sheet, fields of Label Studio's tasks. Only `item` and
+`made_for` are read."""
+
+STUDIO = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
+"""Keys that Label Studio adds to each task in JSON-MIN. Only `annotator` is read."""
+
+_REFERENCE = re.compile(r"reference[ _].*", re.DOTALL)
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -86,13 +95,17 @@ class LabelCounts(NamedTuple):
     quarantined: int
 
 
-def import_labels(warehouse: Warehouse, paths: Sequence[Path], annotator: str | None = None) -> list[LabelCounts]:
+def import_labels(
+    warehouse: Warehouse, paths: Sequence[Path], annotator: str | None = None, ignore: Collection[str] = ()
+) -> list[LabelCounts]:
     """Import labels from files, in order. A label replaces the same annotator's earlier label of the item.
 
     Parameters
     ----------
     annotator
         The annotator to whom all labels are attributed, whatever the files say.
+    ignore
+        Columns, fields and controls that are not read.
 
     Returns
     -------
@@ -102,20 +115,20 @@ def import_labels(warehouse: Warehouse, paths: Sequence[Path], annotator: str | 
     Raises
     ------
     BadInput
-        If a file is neither a sheet of labels nor an export of Label Studio, or has labels by several annotators
-        although `annotator` is given. Nothing is stored then.
+        If a file is neither a sheet of labels nor an export of Label Studio, has unknown columns, fields or controls,
+        or has labels by several annotators although `annotator` is given. Nothing is stored then.
     """
-    parsed = [_parsed(path, annotator) for path in paths]
+    parsed = [_parsed(path, annotator, ignore) for path in paths]
     with warehouse.exclusively():  # no output may change between the check and the write
         outputs = warehouse.read("model_output", columns=["model", "passage", "text"])
         candidates = {item_key(*row): Candidate(*row[1:]) for row in outputs.iter_rows()}
         return [_store(warehouse, path, answers, candidates) for path, answers in zip(paths, parsed, strict=True)]
 
 
-def read_sheet(path: Path) -> Answers:
+def read_sheet(path: Path, ignore: Collection[str] = ()) -> Answers:
     """Read a spreadsheet: CSV in UTF-8, separated by commas, semicolons or tabs, with columns in any order."""
     answers, unlabeled = [], 0
-    for place, row, fault in _table(path):
+    for place, row, fault in _table(path, ignore):
         fields = {name: unguarded(row.get(name, "")).strip() for name in ANSWERS}
         if not fault and not any(fields.values()):
             unlabeled += 1
@@ -125,8 +138,12 @@ def read_sheet(path: Path) -> Answers:
     return Answers(answers, unlabeled)
 
 
-def read_label_studio(path: Path) -> Answers:
+def read_label_studio(path: Path, ignore: Collection[str] = ()) -> Answers:
     """Read an export of Label Studio, JSON or JSON-MIN.
+
+    The fields of tasks with an item and the names of controls must be known. In JSON, Label Studio adds keys around
+    them, more in every version. Of these keys, `data`, `annotations`, `result`, `from_name`, `value`, `completed_by`,
+    `was_cancelled` and `skipped` are read, and all others ignored.
 
     Skipped and cancelled annotations, drafts and predictions are ignored. Annotators are identified by the e-mail
     address or number of their account. If a file has a single account, identified only by a number, the annotator is
@@ -134,16 +151,20 @@ def read_label_studio(path: Path) -> Answers:
     """
     labeled: list[Answer] = []
     recipients: set[str] = set()
+    names: dict[str, str] = {}
     unlabeled = 0
     for place, task in enumerate(_tasks(path), start=1):
         data = task.get("data", task)
-        annotations = _annotations(task, path, place) if "data" in task else [(task.get("annotator"), task)]
-        item = _text(data.get("item")).strip()
+        annotations = list(_annotations(task, path, place)) if "data" in task else [(task.get("annotator"), task)]
+        if item := _text(data.get("item")).strip():  # tasks without one are of another project
+            controls = [name for _, values in annotations for name in values if name]
+            names = dict.fromkeys([*data, *controls], f"task {place}") | names
         answers = [_answer(place, item, account, values) for account, values in annotations]
         with_label = [answer for answer in answers if answer.fault or answer.span or any(answer.fields.values())]
         unlabeled += not with_label
         recipients |= {_text(data.get("made_for")).strip() for _ in with_label}
         labeled += with_label
+    _check_names(path, names, (*ignore, *STUDIO))
     accounts = {answer.annotator for answer in labeled}
     if len(accounts) == len(recipients) == 1 and not accounts.pop().strip("0123456789"):
         (name,) = recipients
@@ -151,7 +172,7 @@ def read_label_studio(path: Path) -> Answers:
     return Answers(labeled, unlabeled)
 
 
-READERS: Mapping[str, Callable[[Path], Answers]] = {".csv": read_sheet, ".json": read_label_studio}
+READERS: Mapping[str, Callable[[Path, Collection[str]], Answers]] = {".csv": read_sheet, ".json": read_label_studio}
 
 
 def phrase_span(phrase: str, candidate: str) -> tuple[int, int]:
@@ -195,10 +216,10 @@ def marked_span(marked: Marked, candidate: str) -> tuple[int, int]:
     raise ValueError(NO_SPAN)
 
 
-def _parsed(path: Path, annotator: str | None) -> Answers:
+def _parsed(path: Path, annotator: str | None, ignore: Collection[str]) -> Answers:
     if path.suffix.lower() not in READERS:
         raise BadInput(path, "", "has an unknown ending", f"give a file that ends in one of {sorted(READERS)}")
-    answers, unlabeled = READERS[path.suffix.lower()](path)
+    answers, unlabeled = READERS[path.suffix.lower()](path, ignore)
     if annotator is not None:
         if len(names := {answer.annotator for answer in answers} - {""}) > 1:
             problem = f"has labels by several annotators: {', '.join(sorted(names))}"
@@ -290,7 +311,13 @@ def _span(span: str | Marked, candidate: str) -> tuple[int, int] | tuple[None, N
     return phrase_span(span, candidate) if span else (None, None)
 
 
-def _table(path: Path) -> Iterable[tuple[int, dict[str, str], str]]:
+def _check_names(path: Path, places: Mapping[str, str], ignore: Collection[str], kind: str = "key") -> None:
+    """Raise BadInput for columns, fields and controls that are not known; `places` has their places in the file."""
+    ours = {_storable(name): place for name, place in places.items() if not _REFERENCE.fullmatch(name)}
+    raise_all(unknown_keys(path, ours, ("annotator", *SHOWN, *ANSWERS), IMPORTED, ignore, kind))
+
+
+def _table(path: Path, ignore: Collection[str]) -> Iterable[tuple[int, dict[str, str], str]]:
     """Each non-empty row of a CSV file: row number, cells by column name, and fault ('' if none)."""
     text = decode(path)
     try:
@@ -304,6 +331,7 @@ def _table(path: Path) -> Iterable[tuple[int, dict[str, str], str]]:
     for name in ("item", "annotator", *ANSWERS):
         if header.count(name) > 1:
             raise BadInput(path, "row 1", f"has the column {name} twice", "delete one of them")
+    _check_names(path, {name: "row 1" for name in header if name}, [name.casefold() for name in ignore], "column")
     for place, row in enumerate(rows[1:], start=2):
         if any(cell.strip() for cell in row):
             fault = "the row has more cells than the header" if any(row[len(header) :]) else ""

@@ -9,7 +9,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmark_assets.alignment.aligning import align_documents, cost, fingerprints
-from benchmark_assets.alignment.documents import aligners, all_prose, documents, unguided
+from benchmark_assets.alignment.documents import (
+    aligners,
+    all_prose,
+    documents,
+    surroundings,
+    unguided,
+    with_corrections,
+)
 from benchmark_assets.alignment.rows import VERIFICATION, unassigned_totals, verified_rows
 from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.lineage.computed import Computed
@@ -59,7 +66,8 @@ def alignment(
             across = unguided(warehouse, passages)
             parts = [(passages.join(across, on="passage", how="anti"), embedder), (across, multilingual)]
         of_corpora = corpus_languages(warehouse), aligners(warehouse)
-        return pl.concat(fingerprints(part, *of_corpora, chosen.signature, provider) for part, chosen in parts)
+        hashes = pl.concat(fingerprints(part, *of_corpora, chosen.signature, provider) for part, chosen in parts)
+        return with_corrections(warehouse, hashes)
 
     def price(stale: pl.DataFrame) -> Estimate | None:
         return cost(documents(warehouse, stale), aligners(warehouse), provider)
@@ -79,7 +87,8 @@ def verification(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
     """Check of each aligned segment against the continuous translation: stage and place of the match, or suspicious.
 
     A segment is also suspicious if it lacks text, has text of its neighbors, or is out of order. The other translations
-    of its document show how long it should be, and which words it should have.
+    of its document show how long it should be, and which words it should have. A passage becomes stale when the
+    alignment of another passage of its document changes, or a text to which the translation refers.
     """
 
     def compute(stale: pl.DataFrame) -> Computed:
@@ -93,4 +102,4 @@ def verification(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
             rows.append(verified_rows(document.translator, document.prose, document.segments, aligned, others))
         return Computed({"verification": pl.concat(rows).join(stale, on="passage", how="semi")})
 
-    return refresh(context, warehouse, compute)
+    return refresh(context, warehouse, compute, partial(surroundings, warehouse))

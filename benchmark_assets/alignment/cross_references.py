@@ -26,6 +26,17 @@ class Direction(NamedTuple):
     name: str
 
 
+def names(prose: str) -> set[str]:
+    """The names of other texts in the cross-references of a translation, in the form of `plain`."""
+    return {plain(match[1] or match[2]) for match in _DIRECTION.finditer(prose)}
+
+
+def plain(name: str) -> str:
+    """A name or an id of a text in the form in which both are compared; an id may have a prefix `corpus/`."""
+    name = name.rpartition("/")[2]
+    return re.sub(r"(?<=[^\W\d])[\s.]+(?=\d)", "", name).replace(":", ".").casefold()
+
+
 class CrossReferences:
     """The cross-references in a translation, and the texts that they name.
 
@@ -35,7 +46,7 @@ class CrossReferences:
     def __init__(self, prose: str, others: Mapping[str, str]) -> None:
         self._texts: dict[str, list[str]] = {}
         for document, text in others.items():
-            self._texts.setdefault(_plain(document.rpartition("/")[2]), []).append(text)
+            self._texts.setdefault(plain(document), []).append(text)
         self._directions = [Direction(*match.span(), match[1] or match[2]) for match in _DIRECTION.finditer(prose)]
 
     def find(self, segment: NormalForm, gap: tuple[int, int]) -> Direction | None:
@@ -47,16 +58,12 @@ class CrossReferences:
 
     def absent(self, gap: tuple[int, int]) -> Direction | None:
         """The first cross-reference in or near `gap` that names an unavailable text; None if there is none."""
-        return next((direction for direction in self._near(gap) if _plain(direction.name) not in self._texts), None)
+        return next((direction for direction in self._near(gap) if plain(direction.name) not in self._texts), None)
 
     def _near(self, gap: tuple[int, int]) -> list[Direction]:
         low, high = gap[0] - NEAR, gap[1] + NEAR
         return [direction for direction in self._directions if low <= direction.end and direction.start <= high]
 
     def _contains(self, direction: Direction, segment: NormalForm) -> bool:
-        texts = self._texts.get(_plain(direction.name), [])
+        texts = self._texts.get(plain(direction.name), [])
         return any(next(normal_form(text).occurrences(segment.core()), None) for text in texts)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"(?<=[^\W\d])[\s.]+(?=\d)", "", name).replace(":", ".").casefold()

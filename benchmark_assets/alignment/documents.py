@@ -10,9 +10,11 @@ from typing import NamedTuple
 import polars as pl
 
 from benchmark_assets.alignment.asking import AlignmentWork, SourceSegment
+from benchmark_assets.alignment.cross_references import names, plain
 from benchmark_assets.alignment.rows import SegmentPlace, corrected, places
 from benchmark_assets.corpus.anchors import anchors
 from benchmark_assets.corpus.registry import corpus_languages
+from resources.digest import digest
 from resources.warehouse import Warehouse
 
 
@@ -83,6 +85,63 @@ def unguided(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     has_guide = pl.col("segments").list.eval(pl.element().str.contains(r"\w")).list.any()
     guided = places.join(references.filter(has_guide), on="passage", how="semi")
     return places.join(guided, on=by_document, how="anti").join(passages, on="passage", how="semi").select("passage")
+
+
+def with_corrections(warehouse: Warehouse, settings: pl.DataFrame) -> pl.DataFrame:
+    """Add the corrections of its whole document to the `settings` of each `passage`; without any, they stay the same.
+
+    A correction changes the text that no segment has, and such text may be stored with a passage before it.
+    """
+    by_document = ["corpus", "document"]
+    rows = warehouse.read("continuous_reference", settings.select("passage"), ["passage", *by_document]).unique()
+    keys = rows.select(by_document).unique()
+    stored = warehouse.read("continuous_reference", keys, [*by_document, "passage", "translator", "corrections"])
+    corrections = pl.concat_str("passage", "translator", "corrections", separator=" ").sort().str.join(" ")
+    of_documents = stored.filter(pl.col("corrections") != "{}").group_by(by_document).agg(corrections=corrections)
+    added = settings.join(rows.join(of_documents, on=by_document), on="passage", how="left", maintain_order="left")
+    return added.select("passage", settings=pl.concat_str("settings", "corrections", ignore_nulls=True))
+
+
+def surroundings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
+    """Columns `passage` and `settings`: a hash of everything outside a passage that its verification depends on.
+
+    These are the alignment of the whole document, and the texts to which its continuous translations refer. `settings`
+    is '' for a passage without a continuous translation.
+    """
+    by_document = ["corpus", "document"]
+    rows = warehouse.read("continuous_reference", passages.select("passage"), ["passage", *by_document]).unique()
+    documents = rows.select(by_document).unique()
+    places = warehouse.read("source_text", documents, ["passage", *by_document])
+    aligned = warehouse.read(
+        "materialization", places.select("passage", asset=pl.lit("alignment")), ["passage", "version"]
+    )
+    versions: dict[tuple[str, ...], list[object]] = {}
+    for passage, version, *document in aligned.join(places, on="passage").sort("passage").iter_rows():
+        versions.setdefault(tuple(document), []).append((passage, version))
+    for document, referred in _referred(warehouse, documents):
+        versions.setdefault(document, []).append(referred)
+    hashes = [(*document, digest(parts)) for document, parts in versions.items()]
+    schema = dict.fromkeys([*by_document, "settings"], pl.String)
+    settings = rows.join(pl.DataFrame(hashes, schema, orient="row"), on=by_document).select("passage", "settings")
+    return (
+        passages.select("passage")
+        .join(settings, on="passage", how="left")
+        .with_columns(pl.col("settings").fill_null(""))
+    )
+
+
+def _referred(warehouse: Warehouse, documents: pl.DataFrame) -> Iterator[tuple[tuple[str, str], list[object]]]:
+    """Each document with a translation that refers to other texts by the same translator, and hashes of these texts."""
+    translations = ["corpus", "translator", "document"]
+    texts = warehouse.read("prose", documents, [*translations, "text"])
+    others = warehouse.read("prose", documents.select("corpus").unique(), [*translations, "fingerprint"])
+    available: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    for corpus, translator, document, fingerprint in others.sort(translations).iter_rows():
+        available.setdefault((corpus, translator, plain(document)), []).append((document, fingerprint))
+    for corpus, translator, document, text in texts.sort(translations).iter_rows():
+        referred = [available[key] for name in sorted(names(text)) if (key := (corpus, translator, name)) in available]
+        if referred:
+            yield (corpus, document), [translator, referred]
 
 
 class Aligner(NamedTuple):

@@ -9,7 +9,7 @@ from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.cli.words import PATH, numbers
+from benchmark_assets.cli.words import IGNORE, PATH, numbers
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.literary.pairs import import_pairs
 from benchmark_assets.pairwise.base_sets import import_base_set
@@ -41,13 +41,15 @@ def import_corpus(description: Path) -> None:
 @click.argument("files", type=PATH, nargs=-1, required=True)
 @click.option("--corpus", required=True, help="Name of the translated corpus.")
 @click.option("--model", help="Name of the model; overrides the name in the file.")
-def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None) -> None:
+@IGNORE
+def import_model_outputs(files: tuple[Path, ...], corpus: str, model: str | None, ignore: tuple[str, ...]) -> None:
     """Import outputs: result files of PaliBench (.json), or JSON lines with passage_id and translation (.jsonl)."""
     if model and len(files) > 1:
         raise click.UsageError("--model requires a single file")
     home = Deployment()
     for path in files:
-        name, count = import_outputs(home.warehouse, path, corpus, model, home.provider.registry().models)
+        registered = home.provider.registry().models
+        name, count = import_outputs(home.warehouse, path, corpus, model, registered, ignore)
         home.instance.add_dynamic_partitions("model", [name])
         click.echo(f"{name}: {count} outputs; score them with `variorum evaluate {name}`")
 
@@ -75,10 +77,11 @@ def import_understanding_tasks(descriptions: tuple[Path, ...], root: Path) -> No
 @click.argument("file", type=PATH)
 @click.option("--task", required=True, help="Code of the task.")
 @click.option("--model", required=True, help="Name of the model.")
-def import_model_answers(file: Path, task: str, model: str) -> None:
+@IGNORE
+def import_model_answers(file: Path, task: str, model: str, ignore: tuple[str, ...]) -> None:
     """Import answers to a task: JSON lines with sample and label, or with sample and prediction."""
     home = Deployment()
-    counts = import_answers(home.warehouse, file, task, model, home.provider.registry().models)
+    counts = import_answers(home.warehouse, file, task, model, home.provider.registry().models, ignore)
     home.instance.add_dynamic_partitions("model", [model])
     missing = counts.samples - counts.answers
     warning = f"; {missing} samples without an answer count as unusable answers" if missing else ""
@@ -88,10 +91,11 @@ def import_model_answers(file: Path, task: str, model: str) -> None:
 @import_.command(name="labels")
 @click.argument("files", type=PATH, nargs=-1, required=True)
 @click.option("--annotator", help="Name of the annotator; overrides the name in the file.")
-def import_people_labels(files: tuple[Path, ...], annotator: str | None) -> None:
+@IGNORE
+def import_people_labels(files: tuple[Path, ...], annotator: str | None, ignore: tuple[str, ...]) -> None:
     """Import labels by people: completed spreadsheets (.csv) or exports of Label Studio (.json)."""
     warehouse = Deployment().warehouse
-    for path, counts in zip(files, import_labels(warehouse, files, annotator), strict=True):
+    for path, counts in zip(files, import_labels(warehouse, files, annotator, ignore), strict=True):
         click.echo(f"{path}: {numbers(counts._asdict())}")
         quarantine = warehouse.read("label_quarantine", pl.DataFrame({"file": [str(path.resolve())]}))
         if len(quarantine):
@@ -113,9 +117,10 @@ def import_base_set_folder(folder: Path) -> None:
 
 @import_.command(name="pairs")
 @click.argument("file", type=PATH)
-def import_people_pairs(file: Path) -> None:
+@IGNORE
+def import_people_pairs(file: Path, ignore: tuple[str, ...]) -> None:
     """Import a completed spreadsheet of `variorum pairs`. If a row is faulty, no row is imported."""
-    counts = import_pairs(Deployment().warehouse, file)
+    counts = import_pairs(Deployment().warehouse, file, ignore)
     click.echo(f"{file}: {numbers(counts._asdict())}")
     click.echo("`variorum update` updates the results that depend on them")
 

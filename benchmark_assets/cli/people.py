@@ -8,7 +8,7 @@ import polars as pl
 from benchmark_assets.adjudication.annotation import export_items
 from benchmark_assets.audit.page import page
 from benchmark_assets.cli.deployment import Deployment
-from benchmark_assets.cli.words import PATH, holding, numbers
+from benchmark_assets.cli.words import IGNORE, PATH, holding, numbers
 from benchmark_assets.literary import glossary_file
 from benchmark_assets.literary.pairs import export_pairs
 from benchmark_assets.understanding import span_labels
@@ -83,9 +83,10 @@ def annotate_task(folder: Path, code: str, split: str, gold: bool) -> None:
 @click.argument("file", type=PATH)
 @click.argument("code", metavar="TASK")
 @click.argument("out", type=PATH)
-def write_task_labels(file: Path, code: str, out: Path) -> None:
+@IGNORE
+def write_task_labels(file: Path, code: str, out: Path, ignore: tuple[str, ...]) -> None:
     """Convert FILE, an export of Label Studio, to OUT: JSON lines for the `files` of a TASK's description."""
-    written = span_labels.write_labels(Deployment().warehouse, file, code, out)
+    written = span_labels.write_labels(Deployment().warehouse, file, code, out, ignore)
     click.echo(f"{out}: {numbers(written._asdict())}")
 
 

@@ -7,6 +7,8 @@ import click
 
 PATH = click.Path(path_type=Path)
 
+IGNORE = click.option("--ignore", multiple=True, help="Key or column that is not read; may be repeated.")
+
 
 def holding(restricted: Sequence[str]) -> str:
     """Disclosure for files that may contain restricted texts: names the restricted texts that they do contain."""

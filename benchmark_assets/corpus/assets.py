@@ -14,7 +14,7 @@ from benchmark_assets.lineage.removal import KEPT, remove, words
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from resources.downloads.downloads import Downloads, Fetched
 from resources.downloads.sources import wanted
-from resources.errors import BadInput
+from resources.errors import BadInput, collecting
 from resources.keys import CORPUS, KEYS
 from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
@@ -127,7 +127,8 @@ def fetch_files(
     Raises
     ------
     dagster.Failure
-        If a file cannot be fetched or a description is unusable, after all other files are fetched.
+        If a file cannot be fetched, or a corpus has a fault: an unusable description, an unknown source or text, an
+        unusable folder or manifest. All other files are fetched before.
     """
     context.instance.add_run_tags(context.run_id, {PROCESS: process_tag(context.run_id)})
     fetched: list[Fetched] = []
@@ -136,9 +137,10 @@ def fetch_files(
         if isinstance(description, BadInput):
             faults += description.faults
         elif description.downloads:
-            result = downloads.fetch(wanted(description.downloads, description.name), description.root)
-            fetched += result.fetched
-            faults += result.faults
+            with collecting(faults):
+                result = downloads.fetch(wanted(description.downloads, description.name), description.root)
+                fetched += result.fetched
+                faults += result.faults
     records = [(file.state, file.record.url, file.record.licence) for file in fetched]
     table = pl.DataFrame(records, schema=["state", "url", "licence"], orient="row")
     context.add_output_metadata({"files": len(fetched), "fetched": dg.MetadataValue.md(markdown(table, most=200))})

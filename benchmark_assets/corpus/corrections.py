@@ -12,10 +12,14 @@ from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.strict_json import parse
+from benchmark_assets.corpus.readers.unknown_keys import FIXED, unknown_keys
 from resources.errors import BadInput, collecting, raise_all
 
 Corrections = Mapping[tuple[str, str], str | None]
 """Texts by segment id and translator."""
+
+KEYS = frozenset(["segment", "translator", "text"])
+"""Keys of a line."""
 
 
 def load(description: Description) -> Corrections:
@@ -47,9 +51,8 @@ def load(description: Description) -> Corrections:
 def _correction(description: Description, line: str, path: Path, number: int) -> tuple[tuple[str, str], str | None]:
     """The segment, translator and text of a line; raises BadInput."""
     record, where = parse(line, path, number), f"line {number}"
-    if set(record) != {"segment", "translator", "text"} or not all(
-        isinstance(record[k], str) for k in ("segment", "translator")
-    ):
+    raise_all(unknown_keys(path, dict.fromkeys(record, where), KEYS, FIXED))
+    if record.keys() != KEYS or not all(isinstance(record[k], str) for k in ("segment", "translator")):
         raise BadInput(path, where, "needs exactly the keys segment, translator and text", "write these three keys")
     text = record["text"]
     if not (text is None or (isinstance(text, str) and text.strip())):

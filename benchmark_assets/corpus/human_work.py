@@ -60,6 +60,12 @@ def imported_outputs(warehouse: Warehouse, keys: pl.DataFrame | None = None) -> 
     return rows.select("model", "passage", "text", "fingerprint", outdated=outdated)
 
 
+def outdated_counts(warehouse: Warehouse) -> pl.DataFrame:
+    """Number of passages whose imported output translates an earlier source: columns `model`, `corpus`, `passages`."""
+    rows = imported_outputs(warehouse).filter("outdated").with_columns(CORPUS)
+    return rows.group_by("model", "corpus").agg(passages=pl.len().cast(pl.Int32)).sort("model", "corpus")
+
+
 def notices(warehouse: Warehouse) -> list[str]:
     """Messages about kept work, one for each corpus, and about outdated outputs, one for each model and corpus."""
     messages = []

@@ -1,8 +1,8 @@
 """Read and write the glossary file, in which a person writes or checks the terms of chunks: CSV in UTF-8.
 
 Its columns are `passage`, `term`, `translation` and `gender` (one of references.glossary.GENDERS, or empty), in any
-order; other columns are ignored. A row with only a passage means that the passage has no terms. A passage that is not
-in the file gets its terms from the extractor.
+order. The columns UNREAD are for people; other columns are faults. A row with only a passage means that the passage has
+no terms. A passage that is not in the file gets its terms from the extractor.
 
 Not here: asking a model for terms (extraction).
 """
@@ -15,15 +15,18 @@ import polars as pl
 
 from benchmark_assets.adjudication.annotation import sheet, unguarded
 from benchmark_assets.corpus.readers.characters import clean, decode
+from benchmark_assets.corpus.readers.unknown_keys import FIXED, unknown_keys
 from benchmark_assets.references.glossary import GENDERS, Term, literary
 from benchmark_assets.studies.study import CALLS
 from resources import whole_files
-from resources.errors import BadInput
+from resources.errors import BadInput, raise_all
 from resources.warehouse import Warehouse
 
 COLUMNS = ("passage", *Term._fields)
 CHECKS = ("in_source", "in_human", "origin")
 """Additional columns that `write` adds for the person who checks the terms."""
+UNREAD = (*CHECKS, "note")
+"""Columns that are known but not read."""
 
 
 def read(path: Path, corpus: str) -> dict[str, list[Term]]:
@@ -33,9 +36,9 @@ def read(path: Path, corpus: str) -> dict[str, list[Term]]:
     Raises
     ------
     BadInput
-        If the file is not a table with these columns, a passage is not named as `corpus/…`, a term or translation is
-        missing, a gender is unknown, a passage has the same term twice, or a passage has both terms and a row that says
-        that it has none. The error names the line.
+        If the file is not a table with these columns, a column is unknown, a passage is not named as `corpus/…`, a term
+        or translation is missing, a gender is unknown, a passage has the same term twice, or a passage has both terms
+        and a row that says that it has none. The error names the line.
     """
     terms: dict[str, list[Term]] = {}
     lines: dict[tuple[str, str], int] = {}
@@ -74,10 +77,14 @@ def _table(path: Path) -> list[tuple[int, tuple[str, ...]]]:
     line = 1
     try:
         header = [name.strip() for name in next(reader, [])]
+        faults = []
         for column in COLUMNS:
             if header.count(column) != 1:
                 problem = "the column occurs twice" if column in header else "the column is missing"
-                raise BadInput(path, f"line 1 {column}", problem, f"name the columns {','.join(COLUMNS)}")
+                remedy = f"name the columns {','.join(COLUMNS)}"
+                faults.append(BadInput(path, f"line 1 {column}", problem, remedy))
+        places = {name: "line 1" for name in header if name}
+        raise_all([*unknown_keys(path, places, COLUMNS, FIXED, UNREAD, "column"), *faults])
         places = [header.index(column) for column in COLUMNS]
         line = reader.line_num + 1
         for cells in reader:

@@ -6,7 +6,7 @@ judges against the labels (calibration).
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from benchmark_assets.adjudication.annotation import sheet, unguarded
 from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.corpus.description import Literary
 from benchmark_assets.corpus.readers.characters import decode
+from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, alike
@@ -23,7 +24,7 @@ from benchmark_assets.pairwise.comparing import SIDES, Side, arranged
 from benchmark_assets.references import glossary
 from resources import whole_files
 from resources.digest import digest, text_hash
-from resources.errors import BadInput
+from resources.errors import BadInput, raise_all
 from resources.keys import CORPUS
 from resources.warehouse import Replacement, Warehouse
 
@@ -138,19 +139,21 @@ def export_pairs(
     return SentPair(len(rows), named(name for name in rights.restricted if name in texts))
 
 
-def import_pairs(warehouse: Warehouse, file: Path) -> PairCounts:
+def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ()) -> PairCounts:
     """Import the labels in a file of pairs, all or none.
 
-    A label replaces the annotator's earlier label of the pair. A row whose `better` is empty is ignored.
+    A label replaces the annotator's earlier label of the pair. A row whose `better` is empty is ignored, and so are the
+    columns `ignore`.
 
     Raises
     ------
     BadInput
+        If a column is unknown.
         If a pair is unknown, occurs twice, or has texts that changed since the file was written, or if `better` is not
         A, B or unsure; the error names the row, counting the header as row 1. If an annotator's name differs only in
         capitalization from another name in the file or in the warehouse.
     """
-    rows = list(_answers(file))
+    rows = list(_answers(file, ignore))
     answers = [(row, *_identity(file, row, pair), better, note) for row, pair, better, note in rows if better]
     annotators = {annotator for _, _, _, annotator, _, _ in answers}
     labels: dict[tuple[str, str, str], tuple[str, ...]] = {}
@@ -241,7 +244,7 @@ def _identity(file: Path, row: int, pair: str) -> tuple[str, str, str]:
     return key, texts, annotator
 
 
-def _answers(file: Path) -> Iterator[tuple[int, str, str, str]]:
+def _answers(file: Path, ignore: Collection[str]) -> Iterator[tuple[int, str, str, str]]:
     """Row number, pair, `better` ('A', 'B', 'unsure' or '') and note of each row that is not blank."""
     text = decode(file)
     delimiter = next((mark for mark in ",;\t" if set(NEEDED) <= set(_header(text, mark))), None)
@@ -253,6 +256,7 @@ def _answers(file: Path) -> Iterator[tuple[int, str, str, str]]:
     except csv.Error as error:
         raise BadInput(file, "", f"is not valid CSV ({error})", "save it as CSV from the spreadsheet") from error
     header = _header(text, delimiter)
+    raise_all(unknown_keys(file, {name: "row 1" for name in header if name}, COLUMNS, IMPORTED, ignore, "column"))
     for number, cells in enumerate(rows[1:], start=2):
         row = dict(zip(header, map(unguarded, cells), strict=False))
         if not any(cell.strip() for cell in cells):

@@ -21,9 +21,10 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.strict_json import parse
+from benchmark_assets.corpus.readers.unknown_keys import FIXED, unknown_keys
 from resources import yaml_files
 from resources.digest import text_hash
-from resources.errors import BadInput
+from resources.errors import BadInput, raise_all
 from resources.frozen import Frozen
 from resources.keys import check_key
 from resources.warehouse import Replacement, Warehouse
@@ -306,6 +307,7 @@ def records(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, 
         if not line.strip():
             continue
         place, record = f"line {number}", parse(line, path, number)
+        raise_all(unknown_keys(path, dict.fromkeys(record, place), fields, FIXED))
         if set(record) != set(fields):
             problem = f"has the keys {', '.join(record) or '(none)'}"
             raise BadInput(path, place, problem, f"write exactly the keys {', '.join(fields)}")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.corpus.units import units
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
@@ -215,7 +216,9 @@ def report(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Wareho
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         scored = any(len(warehouse.read(table, most=1)) for table in ("leaderboard", "understanding_board"))
         lost = len(warehouse.read("report", most=1)) > 0 and not file.is_file()
-        return (partitions if scored else partitions.clear()).with_columns(settings=pl.lit("lost" if lost else ""))
+        outdated = outdated_counts(warehouse).rows()
+        determinants = "lost" if lost else str(outdated) if outdated else ""
+        return (partitions if scored else partitions.clear()).with_columns(settings=pl.lit(determinants))
 
     def compute(_: pl.DataFrame) -> Computed:
         html = write(warehouse, file)

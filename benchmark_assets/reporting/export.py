@@ -16,6 +16,7 @@ from urllib.parse import quote
 import polars as pl
 
 from benchmark_assets.audit.rated import anonymous, without_names
+from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.corpus.renderings import renderings
 from benchmark_assets.corpus.rights import Disclosure, disclosure, named
 from benchmark_assets.reporting import croissant, dictionary
@@ -51,6 +52,13 @@ Lists in CSV are JSON. An output that repeats a restricted text of its passage i
 numbered. Glossary terms are quotations from a translation, so no package has them.
 """
 
+OUTDATED = """\
+## Outputs of an earlier source
+
+These imported outputs translate an earlier text of their passages. They are not scored, and no file has them.
+
+"""
+
 REBUILD = """\
 Get the texts from their sources under their licences, describe them in a YAML file, and import it with `variorum import
 corpus FILE`. To verify that a text is the one used here, compare the SHA-256 of its UTF-8 with `source.jsonl`,
@@ -64,7 +72,8 @@ class Content(NamedTuple):
 
     `rights` has the columns `translator` ('' for the source), `licence` and `restricted`. The last two are also columns
     of `sources`, `references`, `prose` and `verification`. `outputs` has a `status`: 'translated', 'refused' or
-    'withheld'. `tables` has the frames that `_tables` returns, `newest` is the day (UTC) of the newest row.
+    'withheld'. `outdated` counts imported outputs that translate an earlier source (`outdated_counts`). `tables` has
+    the frames that `_tables` returns, `newest` is the day (UTC) of the newest row.
     """
 
     corpus: str
@@ -74,6 +83,7 @@ class Content(NamedTuple):
     prose: pl.DataFrame
     verification: pl.DataFrame
     outputs: pl.DataFrame
+    outdated: pl.DataFrame
     tables: Mapping[str, pl.DataFrame]
     newest: date
 
@@ -128,7 +138,8 @@ def _content(warehouse: Warehouse, corpus: str) -> Content:
         corpus, rights, sources.sort("document", "position"),
         references.join(order, on="passage").sort("document", "position", "translator"),
         prose.sort("document", "translator"), verification.sort("passage", "translator", "segment_id"),
-        _outputs(warehouse, passages, terms), _tables(warehouse, key, passages), _newest(warehouse, key),
+        _outputs(warehouse, passages, terms), outdated_counts(warehouse).filter(corpus=corpus),
+        _tables(warehouse, key, passages), _newest(warehouse, key),
     )  # fmt: skip
 
 
@@ -332,12 +343,13 @@ def _readme(content: Content, private: bool, tables: Sequence[str]) -> str:
     title = EXPORT.private if private else EXPORT.public
     warning = f"Private: do not pass on. `{PRIVATE}` contains restricted texts.\n\n" if private else ""
     selected = int(content.tables["selection"]["selected"].sum())
-    models = content.outputs["model"].n_unique()
+    models, outdated = content.outputs["model"].n_unique(), content.outdated
+    earlier = f"{OUTDATED}{markdown(outdated, most=len(outdated))}\n\n" if len(outdated) else ""
     return (
         f"{title}{content.corpus}\n\n{warning}{len(content.sources)} passages, {selected} of them in the benchmark; "
         f"{len(_translators(content))} human translations; outputs of {models} models.\n\n"
         f"{FILES}{dictionary.files_of(tables)}\n\n{NOTES}\n"
-        f"## Made from\n\n{_made_from(content)}\n## How to rebuild it\n\n{REBUILD}"
+        f"{earlier}## Made from\n\n{_made_from(content)}\n## How to rebuild it\n\n{REBUILD}"
     )
 
 

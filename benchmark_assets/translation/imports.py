@@ -13,8 +13,9 @@ import polars as pl
 
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.strict_json import parse
+from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from resources.digest import digest, text_hash
-from resources.errors import BadInput
+from resources.errors import BadInput, raise_all
 from resources.keys import check_key
 from resources.warehouse import Replacement, Warehouse
 
@@ -28,7 +29,14 @@ class Outputs(NamedTuple):
     usage: Mapping[str, Any]
 
 
-def read_results(path: Path) -> Outputs:
+RESULTS = frozenset(["metadata", "translations", "usage"])
+"""Keys of a PaliBench result file. The keys within `metadata` and `usage` are stored as they are."""
+
+LINE = frozenset(["passage_id", "translation"])
+"""Keys of a line of JSON lines."""
+
+
+def read_results(path: Path, ignore: Collection[str] = ()) -> Outputs:
     """Read a PaliBench result file: an object with `metadata`, `usage`, and `translations` by passage id."""
     content = parse(decode(path), path)
     translations, settings = content.get("translations"), content.get("metadata", {})
@@ -36,23 +44,28 @@ def read_results(path: Path) -> Outputs:
         raise BadInput(path, "translations", "is not an object of texts by passage id", "give a PaliBench result file")
     if not isinstance(settings, dict):
         raise BadInput(path, "metadata", "is not an object of settings", "give a PaliBench result file")
+    raise_all(unknown_keys(path, dict.fromkeys(content, ""), RESULTS, IMPORTED, ignore))
     model = settings.get("model")
     return Outputs(translations, model if isinstance(model, str) else None, settings, content.get("usage", {}))
 
 
-def read_lines(path: Path) -> Outputs:
+def read_lines(path: Path, ignore: Collection[str] = ()) -> Outputs:
     """Read JSON lines with the fields `passage_id` and `translation`."""
     texts: dict[str, Any] = {}
+    places: dict[str, str] = {}
     for number, line in enumerate(decode(path).split("\n"), start=1):  # splitlines() would split texts at U+2028
         if not line.strip():
             continue
         record = parse(line, path, number)
+        places = dict.fromkeys(record, f"line {number}") | places
         identity = record.get("passage_id")
         if not isinstance(identity, str) or "translation" not in record:
+            raise_all(unknown_keys(path, places, LINE, IMPORTED, ignore))  # one may be the missing key, misspelled
             raise BadInput(path, f"line {number}", "lacks `passage_id` or `translation`", "give both on each line")
         if identity in texts:
             raise BadInput(path, f"line {number} {identity}", "the passage occurs twice", "keep one of the lines")
         texts[identity] = record["translation"]
+    raise_all(unknown_keys(path, places, LINE, IMPORTED, ignore))
     return Outputs(texts, None, {}, {})
 
 
@@ -60,8 +73,9 @@ READERS = {".json": read_results, ".jsonl": read_lines}
 
 
 def import_outputs(
-    warehouse: Warehouse, path: Path, corpus: str, model: str | None, registered: Collection[str] = ()
-) -> tuple[str, int]:
+    warehouse: Warehouse, path: Path, corpus: str, model: str | None, registered: Collection[str] = (),
+    ignore: Collection[str] = (),
+) -> tuple[str, int]:  # fmt: skip
     """Import a model's outputs for a corpus, replacing earlier ones; return the model and the number of outputs.
 
     Each output is recorded as a translation of the current source. Earlier outputs for passages that are no longer in
@@ -73,6 +87,8 @@ def import_outputs(
         Name of the model. By default the name in the file, or the file's stem if the file has no name.
     registered
         Names of the registry's models. Outputs cannot be imported under these names.
+    ignore
+        Keys that are not read. Other unknown keys are faults.
 
     Raises
     ------
@@ -84,7 +100,7 @@ def import_outputs(
         raise BadInput(path, "", "unknown file ending", f"give a file that ends in {' or '.join(sorted(READERS))}")
     if not path.is_file():
         raise BadInput(path, "", "no such file", "check the path")
-    outputs = READERS[path.suffix](path)
+    outputs = READERS[path.suffix](path, ignore)
     name = check_key(model or outputs.model or path.stem, "model", path)
     if name in registered:
         raise BadInput(path, name, "is the name of a model in the registry", "give another name with `--model`")

@@ -14,10 +14,11 @@ import polars as pl
 
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.strict_json import parse
+from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.parsing import LABEL, PREDICTION
 from benchmark_assets.understanding.tasks import tasks
-from resources.errors import BadInput
+from resources.errors import BadInput, raise_all
 from resources.keys import check_key
 from resources.warehouse import Replacement, Warehouse
 
@@ -30,8 +31,9 @@ class ImportedAnswers(NamedTuple):
 
 
 def import_answers(
-    warehouse: Warehouse, path: Path, task: str, model: str, registered: Collection[str] = ()
-) -> ImportedAnswers:
+    warehouse: Warehouse, path: Path, task: str, model: str, registered: Collection[str] = (),
+    ignore: Collection[str] = (),
+) -> ImportedAnswers:  # fmt: skip
     """Import a model's answers to a task. They replace answers that were imported earlier.
 
     Parameters
@@ -40,6 +42,8 @@ def import_answers(
         JSON lines with `sample`, the sample's name, and `label` or `prediction`, in the form that the prompts request.
     registered
         Names of the registered models, which imported answers must not use.
+    ignore
+        Keys that are not read. Other unknown keys are faults.
 
     Raises
     ------
@@ -57,7 +61,7 @@ def import_answers(
         raise BadInput(
             task, "", "has no samples in this warehouse", "run `variorum update`, which reads them or reports why not"
         )
-    answers = read_answers(path, description)
+    answers = read_answers(path, description, ignore)
     for name in answers:
         if name not in samples:
             raise BadInput(
@@ -73,26 +77,31 @@ def import_answers(
     return ImportedAnswers(len(answers), len(samples))
 
 
-def read_answers(path: Path, description: TaskDescription) -> dict[str, str]:
+def read_answers(path: Path, description: TaskDescription, ignore: Collection[str] = ()) -> dict[str, str]:
     """Read the answers in a file, by sample name, each as the JSON object that a model would reply.
 
-    Raises BadInput if the file cannot be read, is empty or is not JSON lines, or a line lacks a key or repeats a
-    sample.
+    Raises BadInput if the file cannot be read, is empty or is not JSON lines, or a line lacks a key, has an unknown key
+    that is not in `ignore`, or repeats a sample.
     """
     if not path.is_file():
         raise BadInput(path, "", "is not a file", "check the path")
     key = LABEL if description.kind == "classes" else PREDICTION
+    known = ("sample", key)
     answers: dict[str, str] = {}
+    places: dict[str, str] = {}
     for number, line in enumerate(decode(path).split("\n"), start=1):  # a text may contain U+2028
         if not line.strip():
             continue
         record = parse(line, path, number)
+        places = dict.fromkeys(record, f"line {number}") | places
         name = record.get("sample")
         if isinstance(name, bool) or not isinstance(name, str | int) or key not in record:
+            raise_all(unknown_keys(path, places, known, IMPORTED, ignore))  # one may be the missing key, misspelled
             raise BadInput(path, f"line {number}", f"lacks `sample` or `{key}`", "give both keys on each line")
         if str(name) in answers:
             raise BadInput(path, f"line {number} {name}", "the sample occurs twice", "keep one of the lines")
         answers[str(name)] = json.dumps({key: record[key]}, ensure_ascii=False)
+    raise_all(unknown_keys(path, places, known, IMPORTED, ignore))
     if not answers:
         raise BadInput(path, "", "holds no answers", "check the file")
     return answers

@@ -5,19 +5,21 @@ in the format of the task's files. Not here: labels of translations (adjudicatio
 """
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import polars as pl
 
-from benchmark_assets.adjudication.label_imports import Marked, marked_span
+from benchmark_assets.adjudication.label_imports import STUDIO, Marked, marked_span
 from benchmark_assets.corpus.readers.characters import decode
+from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
 from benchmark_assets.understanding.description import TaskDescription
 from benchmark_assets.understanding.tasks import tasks
 from resources import whole_files
-from resources.errors import BadInput
+from resources.errors import BadInput, raise_all
 from resources.folders import PRIVATE, README, check_vacant, put
 from resources.warehouse import Warehouse
 
@@ -100,18 +102,19 @@ def labeling_config(description: TaskDescription) -> bytes:
     return f"{config}\n".encode()
 
 
-def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> WrittenLabels:
+def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path, ignore: Collection[str] = ()) -> WrittenLabels:
     """Convert an export of Label Studio to a file of samples: JSON lines in the format and order of the task's files.
 
     The file has the samples with a finished annotation, with or without spans. Skipped annotations, drafts and
-    predictions are ignored. The export is checked against the task's current samples.
+    predictions are ignored. The export is checked against the task's current samples. Its fields and controls must be
+    known, except those in `ignore`.
 
     Raises
     ------
     BadInput
-        If the file is not an export of this task's samples; a sample is unknown, has changed, is repeated or has
-        several annotations; a span has a type that the task lacks, or its words differ from the text at its place; no
-        sample has a finished annotation; or `out` exists. Nothing is written then.
+        If the file is not an export of this task's samples; a field or control is unknown; a sample is unknown, has
+        changed, is repeated or has several annotations; a span has a type that the task lacks, or its words differ from
+        the text at its place; no sample has a finished annotation; or `out` exists. Nothing is written then.
     """
     if out.exists():
         raise BadInput(out, "", "already exists", "give the path of a new file")
@@ -119,7 +122,7 @@ def write_labels(warehouse: Warehouse, file: Path, code: str, out: Path) -> Writ
     samples = {(row["split"], row["sample"]): row for row in rows.iter_rows(named=True)}
     labeled: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
     waiting = 0
-    for fields, finished in _export(file):
+    for fields, finished in _export(file, ignore):
         key = str(fields.get("split")), str(fields.get("sample"))
         where = " ".join(key)
         if fields.get("task") != code or key not in samples:
@@ -173,7 +176,7 @@ def _task(description: TaskDescription, row: Mapping[str, Any], marks: pl.DataFr
     return {**task, "predictions": [{"model_version": "gold", "result": result}]}
 
 
-def _export(file: Path) -> Iterable[tuple[dict[str, Any], list[list[Any]]]]:
+def _export(file: Path, ignore: Collection[str]) -> Iterable[tuple[dict[str, Any], list[list[Any]]]]:
     """The data of each task in an export, and the list of marked spans in each of its finished annotations."""
     try:
         content = json.loads(decode(file))
@@ -184,14 +187,23 @@ def _export(file: Path) -> Iterable[tuple[dict[str, Any], list[list[Any]]]]:
     for place, task in enumerate(content, start=1):
         try:
             if "data" not in task:  # JSON-MIN has one annotation per task, and omits an empty control
+                _check_names(file, task, place, (*ignore, *STUDIO))
                 yield task, [task.get(CONTROL, [])] if "annotator" in task else []
                 continue
             annotations = task.get("annotations") or []
             finished = [entry for entry in annotations if not (entry.get("was_cancelled") or entry.get("skipped"))]
-            marks = [[part["value"] for part in entry["result"] if part["from_name"] == CONTROL] for entry in finished]
-            yield dict(task["data"]), marks
+            parts = [[(part.get("from_name"), part) for part in entry["result"]] for entry in finished]
+            controls = {name for entry in parts for name, _ in entry if name}  # relations have none
+            _check_names(file, {*task["data"], *controls}, place, ignore)
+            yield dict(task["data"]), [[part["value"] for name, part in entry if name == CONTROL] for entry in parts]
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BadInput(file, f"task {place}", "is not in Label Studio's format", AGAIN) from error
+
+
+def _check_names(file: Path, names: Iterable[str], place: int, ignore: Collection[str]) -> None:
+    """Raise BadInput for fields and controls of a task that are not known."""
+    ours = {name: f"task {place}" for name in names if not re.fullmatch(r"text_\d+", name)}
+    raise_all(unknown_keys(file, ours, ("task", "split", "sample", CONTROL), IMPORTED, ignore))
 
 
 def _spans(

@@ -99,7 +99,7 @@ class Downloads(Frozen):
         Raises
         ------
         BadInput
-            If the manifest cannot be read. Nothing is then downloaded.
+            If the folder cannot be made or written, or the manifest cannot be read. Nothing is then downloaded.
         """
         with _alone(into.absolute()) as folder:
             return asyncio.run(self._fetch(files, folder))
@@ -130,8 +130,12 @@ class Downloads(Frozen):
 @contextmanager
 def _alone(folder: Path) -> Iterator[Path]:
     """Lock the folder against downloads by other processes until the block or this process ends."""
-    (folder / ".downloads").mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder / ".downloads" / "lock", os.O_CREAT | os.O_RDWR)
+    try:
+        (folder / ".downloads").mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / ".downloads" / "lock", os.O_CREAT | os.O_RDWR)
+    except OSError as error:
+        problem = f"cannot hold downloads ({error.strerror})"
+        raise BadInput(folder, "", problem, "name a folder in which files can be written as the root") from error
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

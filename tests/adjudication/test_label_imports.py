@@ -160,7 +160,9 @@ def test_a_sheet_may_be_saved_in_other_forms(tmp_path: Path, form: dict[str, Any
     writer.writerows([*given, {}, {"more": " "}])
     path = tmp_path / "items.csv"
     path.write_bytes(file.getvalue().encode(encoding))
-    read = read_sheet(path)
+    with pytest.raises(BadInput, match="row 1 more: unknown column"):
+        read_sheet(path)
+    read = read_sheet(path, ["More"])
     assert read.open == 0
     (answer,) = read.answers
     assert (answer.place, answer.item, answer.annotator) == (2, "a", "")
@@ -387,6 +389,42 @@ def test_offsets_count_code_points_or_utf_16_and_the_words_tell_which(text: str,
             first, last = marked_span(Marked(*place, said), text)
             assert "".join(text[first:last].split()) == "".join(words.split())
     assert marked_span(Marked(start, end, ""), text) == (start, end)
+
+
+def refused(warehouse: Warehouse, path: Path) -> list[tuple[str, str]]:
+    """Key and remedy of each fault of a file. Nothing in the file is stored."""
+    with pytest.raises(BadInput) as caught:
+        import_labels(warehouse, [path])
+    assert {fault.where for fault in caught.value.faults} == {str(path)}
+    assert warehouse.read("imported_label").is_empty()
+    return [(fault.key, fault.remedy) for fault in caught.value.faults]
+
+
+def test_an_unknown_column_is_refused_by_name_unless_it_is_ignored(outputs: Warehouse, tmp_path: Path) -> None:
+    row = mori(MOUSE, **VALID) | {"note": "lost", "reference ann": "A mouse", "colour": "red"}
+    columns = ["item", "annotator", "reference ann", "note", *ANSWERS[:4], "Colour"]
+    path = write(tmp_path / "items.csv", row, columns=columns)
+    misspelled, other = refused(outputs, path)
+    assert other == ("row 1 note", "write `notes`, or name it with `--ignore`")
+    assert misspelled[0] == "row 1 colour"
+    assert misspelled[1].startswith("use one of [")
+    assert import_labels(outputs, [path], ignore=["note", "Colour"])[0].taken == 1
+
+
+def test_unknown_controls_and_fields_of_label_studio_are_refused(outputs: Warehouse, tmp_path: Path) -> None:
+    """Of a renamed control, the notes of all annotators would be lost."""
+    renamed = [*IS_VALID, AREA | {"from_name": "note"}]
+    wrong = task(SUN, annotation("a@b.org", *renamed))
+    wrong["data"]["colour"] = "red"
+    full = export(tmp_path / "full.json", [task(MOUSE, annotation("a@b.org", *IS_VALID)), wrong, wrong])
+    assert [key for key, _ in refused(outputs, full)] == ["task 2 colour", "task 2 note"]
+    assert refused(outputs, full)[1][1].startswith("write `notes`")
+    short = {"id": 1, "annotation_id": 2, "annotator": 3, "created_at": "", "updated_at": "", "lead_time": 1.0}
+    short |= {"item": PUSS, "label": "Valid variation", "severity": "None", "reference_1": "Puss", "confidense": "low"}
+    least = export(tmp_path / "min.json", [short])
+    assert refused(outputs, least) == [("task 1 confidense", "write `confidence`, or name it with `--ignore`")]
+    counts = import_labels(outputs, [full, least], ignore=["colour", "note", "confidense"])
+    assert [each.taken for each in counts] == [2, 1]
 
 
 # Again

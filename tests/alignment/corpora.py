@@ -115,6 +115,17 @@ class Tales:
         failures = [each.step_failure_data for each in result.get_step_failure_events()]
         return "".join(str(each.error) + str(each.user_failure_data) for each in failures)
 
+    def correct(self, **texts: str | None) -> None:
+        """Write Dora's corrections, by segment, in place of earlier ones."""
+        lines = [json.dumps({"segment": key, "translator": "dora", "text": text}) for key, text in texts.items()]
+        (self.folder / "corrections.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        edit(self.description, {"corrections": "corrections.jsonl"})
+
+    def content(self) -> dict[str, list[tuple[Any, ...]]]:
+        """Rows of all tables of alignment and verification, without the run that wrote them and its time."""
+        names = ("alignment", "unassigned", "verification")
+        return {name: self.warehouse.read(name).drop("run_id", "updated_at").rows() for name in names}
+
     def rows(self, translator: str = "dora") -> pl.DataFrame:
         """Rows of `alignment`, with the ids of the segments."""
         rows = self.warehouse.read("alignment").filter(translator=translator)

@@ -1,6 +1,8 @@
 """Alignment and verification in a warehouse: what is aligned anew after a change, what fails, what a model is asked."""
 
 import json
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import dagster as dg
@@ -12,7 +14,7 @@ from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 from tests.alignment.corpora import PASSAGES, PROSE, Tales, changed, expected, prose
 from tests.provider.server import Server
-from tests.support import edit_segment
+from tests.support import edit_segment, made_home
 
 
 @pytest.fixture
@@ -31,6 +33,16 @@ def asked(tmp_path: Path, warehouse: Warehouse, instance: dg.DagsterInstance, se
     path.write_text(json.dumps(content), encoding="utf-8")
     models = Provider(registry_path=str(path), ledger_path=str(tmp_path / "ledger.sqlite"))
     return Tales(tmp_path / "tales", warehouse, instance, models)
+
+
+def new_home(tales: Tales, place: Path, monkeypatch: pytest.MonkeyPatch) -> Tales:
+    """A new home, built from a copy of the corpus."""
+    home = made_home(monkeypatch, place)
+    with dg.DagsterInstance.get() as instance:
+        new = Tales(place / "tales", Warehouse(path=str(home / "variorum.duckdb")), instance)
+        shutil.copytree(tales.folder, new.folder, dirs_exist_ok=True)
+        assert new.build() == ""
+    return new
 
 
 def test_prose_is_aligned_and_verified(tales: Tales) -> None:
@@ -73,20 +85,59 @@ def test_an_edited_prose_aligns_its_document_anew(tales: Tales) -> None:
     assert changed(before, tales.versions())["reference"] == {PASSAGES[2]}
 
 
-def test_a_correction_changes_its_passage_and_no_other(tales: Tales) -> None:
+def test_a_correction_changes_the_rows_that_depend_on_it_and_no_others(tales: Tales) -> None:
     tales.build("references")
-    before = tales.versions()
-    line = {"segment": "doc1:2.1", "translator": "dora", "text": "in the oak tree a raven sat"}
-    (tales.folder / "corrections.jsonl").write_text(json.dumps(line), encoding="utf-8")
-    description = json.loads(tales.description.read_text(encoding="utf-8"))
-    tales.description.write_text(json.dumps(description | {"corrections": "corrections.jsonl"}), encoding="utf-8")
+    before, rows = tales.versions(), tales.content()
+    runs = tales.warehouse.read("verification", columns=["passage", "run_id"])
+    tales.correct(**{"doc1:2.1": "in the oak tree a raven sat"})
     assert tales.build("references") == ""
-    assert tales.texts() == expected() | {"doc1:2.1": line["text"]}
+    assert tales.texts() == expected() | {"doc1:2.1": "in the oak tree a raven sat"}
     anew = changed(before, tales.versions())
     for asset in ("alignment", "verification", "reference", "reference_envelope"):
         assert anew[asset] == {PASSAGES[1]}, asset
     findings = tales.warehouse.read("verification", columns=["segment_id", "stage"])
     assert dict(findings.iter_rows())["doc1:2.1"] == "verbatim"
+    # The rest of its document was computed again, but the rows are those that are there.
+    after = tales.warehouse.read("verification", columns=["passage", "run_id"])
+    assert set(after.join(runs, on=after.columns, how="anti")["passage"]) == {PASSAGES[1]}
+    stamps = [dict(tales.warehouse.read("verification", columns=["passage", "fingerprint"]).iter_rows())]
+    stamps.append({row[0]: row[-1] for row in rows["verification"]})
+    assert {passage for passage in PASSAGES if stamps[0][passage] != stamps[1][passage]} == set(PASSAGES[:3])
+
+
+CORRECTIONS: Sequence[Mapping[str, str | None]] = [
+    {"doc1:2.1": "in the oak tree a raven sat;"},  # "Up" is left over, behind the passage before
+    {"doc1:2.2": f"{PROSE['doc1']['doc1:2.2']}\n\n{PROSE['doc1']['doc1:3.1']}"},  # takes a clause of the next passage
+]
+
+
+def test_after_any_correction_a_home_equals_a_new_one(
+    tales: Tales, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The findings on a passage, and the text left over behind it, depend on the passages around it."""
+    assert tales.build() == ""
+    contents = [tales.content()]
+    for number, texts in enumerate(CORRECTIONS):
+        tales.correct(**texts)
+        assert tales.build() == ""
+        contents.append(tales.content())
+        assert contents[-1] == new_home(tales, tmp_path / str(number), monkeypatch).content()
+    tales.correct()
+    assert tales.build() == ""
+    assert tales.content() == contents[0]
+    for before, after, table, neighbor in [(0, 1, "unassigned", PASSAGES[0]), (1, 2, "verification", PASSAGES[2])]:
+        differing = {row[:-1] for row in contents[before][table]} ^ {row[:-1] for row in contents[after][table]}
+        assert neighbor in {row[0] for row in differing}  # its row depends on a passage that it is not
+
+
+def test_an_edit_of_a_text_to_which_a_translation_refers_verifies_it_again(tales: Tales) -> None:
+    tales.write("dora", "doc2", prose(PROSE["doc2"]) + " [as in doc1]")
+    tales.correct(**{"doc2:2.2": "a raven sat; there was a wolf sleeping under the branches."})
+    assert tales.build() == ""
+    assert "occurs in doc1, to which the prose refers" in str(tales.content()["verification"])
+    tales.write("dora", "doc1", prose(PROSE["doc1"]).replace("a raven sat", "a crow sat"))
+    assert tales.build() == ""
+    assert "to which the prose refers" not in str(tales.content()["verification"])
 
 
 def test_an_unknown_aligner_is_the_error_of_its_passages_and_the_others_are_aligned(tales: Tales) -> None:

@@ -11,7 +11,7 @@ import pytest
 from benchmark_assets.adjudication.annotation import sheet
 from benchmark_assets.adjudication.label_imports import import_labels
 from benchmark_assets.automation import runs
-from benchmark_assets.corpus.human_work import kept, notices
+from benchmark_assets.corpus.human_work import kept, notices, outdated_counts
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.reporting.reader.content import shown
 from benchmark_assets.translation.imports import import_outputs
@@ -85,6 +85,7 @@ def test_work_outlasts_its_passage_and_what_translates_an_earlier_source_is_not_
     outputs = [output for passage in passages for output in passage["outputs"] if output["model"] == "mine"]
     shown_outputs = [(output["outdated"], output["text"], output["drift"] is None) for output in outputs]
     assert shown_outputs == [(False, TEXTS["doc1:1"], False), (True, TEXTS["doc1:2"], True)]
+    assert outdated_counts(warehouse).rows() == [("mine", "tiny", 1)]
 
     import_outputs(warehouse, write_outputs(path, {key: TEXTS[key] for key in ("doc1:1", "doc1:2")}), "tiny", "mine")
     runs.remove(definitions, instance, "kept", "tiny")

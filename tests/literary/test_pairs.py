@@ -27,11 +27,11 @@ def written(salon: Salon, annotator: str = "Mori", per_model: int | None = None)
 
 
 def answered(file: Path, rows: list[dict[str, str]], mark: str = ",") -> Path:
-    """Write the rows as a spreadsheet might, in another order and with another column."""
+    """Write the rows as a spreadsheet might, in another order and with a column without a name."""
     text = io.StringIO()
-    sheet = csv.DictWriter(text, [*reversed(COLUMNS), "mine"], delimiter=mark)
+    sheet = csv.DictWriter(text, [*reversed(COLUMNS), ""], delimiter=mark)
     sheet.writeheader()
-    sheet.writerows({**row, "mine": "x"} for row in reversed(rows))
+    sheet.writerows({**row, "": "x"} for row in reversed(rows))
     file.write_text(text.getvalue(), encoding="utf-8")
     return file
 
@@ -186,6 +186,16 @@ def test_a_file_with_a_fault_is_not_taken_in_at_all(salon: Salon) -> None:
         with pytest.raises(BadInput, match=words):
             import_pairs(salon.warehouse, file)
     assert salon.warehouse.read("pair_label").is_empty()
+
+
+def test_an_unknown_column_is_refused_by_name_unless_it_is_ignored(salon: Salon) -> None:
+    file, rows = written(salon)
+    answered(file, [row | {"better": "A"} for row in rows])
+    file.write_text(file.read_text(encoding="utf-8").replace("note,", "notes,", 1), encoding="utf-8")
+    with pytest.raises(BadInput, match="row 1 notes: unknown column; write `note`, or name it with `--ignore`"):
+        import_pairs(salon.warehouse, file)
+    assert salon.warehouse.read("pair_label").is_empty()
+    assert import_pairs(salon.warehouse, file, ["notes"]).taken == len(rows)
 
 
 def test_rows_without_an_answer_are_not_looked_at(salon: Salon) -> None:

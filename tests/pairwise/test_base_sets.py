@@ -192,6 +192,9 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"judgments": [{name: JUDGMENT_LINES[0][name] for name in ("passage", "first", "second")}]},
         JUDGMENTS, "line 1", "has the keys",
     ),
+    "a misspelled key": (
+        {"outputs": [{**OUTPUT_LINES[0], "txt": "x"}, *OUTPUT_LINES[1:]]}, OUTPUTS, "line 1 txt", "unknown key",
+    ),
     "a number for a text": ({"outputs": [OUTPUT_LINES[0] | {"text": 7}]}, OUTPUTS, "line 1 text", "not text"),
     "two numbers": ({"version": "1.0"}, MANIFEST, "version", "semantic version"),
     "a zero in front": ({"version": "1.01.0"}, MANIFEST, "version", "semantic version"),

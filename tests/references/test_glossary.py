@@ -91,7 +91,7 @@ def write(path: Path, *lines: str, header: str = "passage,term,translation,gende
     return path
 
 
-def test_terms_are_read_by_passage_and_other_columns_do_not_matter(tmp_path: Path) -> None:
+def test_terms_are_read_by_passage_and_columns_for_people_are_not(tmp_path: Path) -> None:
     path = write(
         tmp_path / "terms.csv",
         'true,n/1,清,Kiyo,feminine,"a maid,\nand old"',
@@ -132,6 +132,15 @@ def test_faults_name_their_line(tmp_path: Path, lines: list[str], where: str, pr
         read(write(tmp_path / "terms.csv", *lines), "n")
     assert caught.value.key == where
     assert problem in caught.value.problem
+
+
+def test_an_unknown_column_is_refused_by_name(tmp_path: Path) -> None:
+    path = write(tmp_path / "terms.csv", "n/1,清,Kiyo,,x", header="passage,term,translation,gender,in_sauce")
+    with pytest.raises(BadInput) as caught:
+        read(path, "n")
+    assert str(caught.value).startswith(f"{path}: line 1 in_sauce: unknown column; ")
+    with pytest.raises(BadInput, match="line 1 genre: unknown column; write `gender`, or remove it"):
+        read(write(tmp_path / "terms.csv", header="passage,term,translation,genre"), "n")
 
 
 @pytest.mark.parametrize("header", ["", "passage,term,translation", "passage,term,term,translation,gender", "a;b"])

@@ -395,6 +395,18 @@ def test_a_model_can_be_had_back_from_its_file(stored: Warehouse, corpus: Path, 
     assert dict(other.read("imported_output", columns=["model", "text"]).iter_rows()) == texts
 
 
+def test_outputs_of_an_earlier_source_are_counted_and_their_texts_left_out(stored: Warehouse, tmp_path: Path) -> None:
+    export(stored, tmp_path / "package", "tiny")
+    assert "earlier source" not in (tmp_path / "package" / "README.md").read_text(encoding="utf-8")
+    earlier = {"model": "late", "text": "Of an earlier text.", "file": "f", "source_hash": "0" * 64}
+    put(stored, "imported_output", *({**earlier, "passage": passage} for passage in PASSAGES[:2]))
+    export(stored, tmp_path / "package", "tiny")
+    readme = (tmp_path / "package" / "README.md").read_text(encoding="utf-8")
+    section = readme.partition("## Outputs of an earlier source")[2].partition("## ")[0]
+    assert section.split("\n")[-5:-2] == ["| model | corpus | passages |", "| --- | --- | --- |", "| late | tiny | 2 |"]
+    assert not holding(tmp_path / "package", [earlier["text"]])
+
+
 def test_a_former_export_is_replaced_and_nothing_else_is(stored: Warehouse, corpus: Path, tmp_path: Path) -> None:
     folder = tmp_path / "exports" / "package"
     export(stored, folder, "tiny", private=True)

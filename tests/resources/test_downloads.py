@@ -420,6 +420,43 @@ def test_the_download_job_fetches_the_files_of_a_repository_into_the_root(
     assert_true_to_manifest(tmp_path / "texts")
 
 
+def test_a_faulty_corpus_does_not_keep_the_download_job_from_the_others(
+    site: Site, tmp_path: Path, warehouse: Warehouse, instance: dg.DagsterInstance
+) -> None:
+    site.put(f"/mus/codex/{COMMIT}/a.xml", "<TEI/>")
+    good = REPOSITORY | {"base": f"{site.url}/{{repository}}/{{commit}}"}
+    downloads = {
+        "anser": good,
+        "bos": {"source": "sutacentral", "texts": ["mn1"]},
+        "canis": {"source": "dhammatalks", "texts": ["mn1", "nonsense"], "base": site.url},
+        "damma": good,
+        "equus": good,
+        "felis": good,
+    }
+    for name, asked in downloads.items():
+        text = {"language": "la", "licence": "CC0-1.0"}
+        description = {
+            "name": name, "layout": "jsonl", "root": name, "source": text, "target": "en", "downloads": [asked],
+        }  # fmt: skip
+        (tmp_path / f"{name}.yaml").write_text(json.dumps(description), encoding="utf-8")
+        register(warehouse, tmp_path / f"{name}.yaml")
+    (tmp_path / "damma").mkdir()
+    (tmp_path / "damma" / "downloads.json").write_text("{", encoding="utf-8")
+    (tmp_path / "equus").write_text("a file, not a folder", encoding="utf-8")
+    definitions = build_definitions(resource_overrides={"warehouse": warehouse, "downloads": Downloads(pause=0)})
+    result = run(definitions, instance, "download", raise_on_error=False)
+    assert {*manifest.read(tmp_path / "anser")} == {*manifest.read(tmp_path / "felis")} == {"a.xml"}
+    assert site.paths() == [f"/mus/codex/{COMMIT}/a.xml"] * 2
+    (failure,) = result.get_step_failure_events()
+    message = str(failure.step_failure_data.error)
+    assert "2 files are up to date, but there are 4 faults" in message
+    for fault in (
+        "bos: downloads.0.source: no such source: 'sutacentral'", "canis: downloads.0.texts: no rule gives the path",
+        "is not a manifest of downloads", f"{tmp_path / 'equus'}: cannot hold downloads",
+    ):  # fmt: skip
+        assert fault in message
+
+
 def test_a_new_file_has_a_record_of_where_it_came_from_and_its_terms(site: Site, folder: Path) -> None:
     page = site.put("/a/MN1.html", "<p>Mus.</p>", kind="text/html", last_modified="Tue, 01 Jul 2025 10:00:00 GMT")
     got = fetched(fetch(folder, one(site, "a/MN1.html", text="mn1", licence="CC BY-NC 4.0", restricted=True)))

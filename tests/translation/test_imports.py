@@ -126,6 +126,8 @@ GOOD = {"passage_id": "doc1:1", "translation": "Mice run."}
         ("m.json", '{"translations": {"doc1:1": "One.", "doc1:1": "Two."}}', "doc1:1", "occurs twice"),
         ("m.json", result({"doc1:1": "half \ud83d"}), "doc1:1", "half a character"),
         ("m.json", result({}), "", "contains no outputs"),
+        ("m.jsonl", lines(GOOD | {"translaton": "Mice."}), "line 1 translaton", "unknown key"),
+        ("m.jsonl", lines({"passage_id": "doc1:1", "translaton": "Mice."}), "line 1 translaton", "unknown key"),
         ("m.json", result(["Mice run."]), "translations", "not an object"),
         ("m.json", result({"doc1:1": "Mice run."}, metadata=["m"]), "metadata", "not an object"),
         ("m.json", '{"doc1:1": "Mice run."}', "translations", "not an object"),
@@ -158,6 +160,22 @@ def test_of_a_file_with_a_fault_nothing_is_imported_and_what_was_there_stays(
     assert problem in caught.value.problem
     assert caught.value.remedy
     assert all(rows.equals(stocked.read(table)) for table, rows in zip(tables, before, strict=True))
+
+
+def test_unknown_keys_are_refused_once_by_name_unless_they_are_ignored(stocked: Warehouse, tmp_path: Path) -> None:
+    records = [{"passage_id": key, "translation": text, "seconds": 1} for key, text in TEXTS.items()]
+    path = tmp_path / "m.jsonl"
+    path.write_text(lines(records[0], records[1] | {"model": "x"}, records[2]), encoding="utf-8")
+    with pytest.raises(BadInput) as caught:
+        import_outputs(stocked, path, "tiny", None)
+    assert [fault.key for fault in caught.value.faults] == ["line 2 model", "line 1 seconds"]
+    assert stocked.read("imported_output").is_empty()
+    assert import_outputs(stocked, path, "tiny", None, ignore=["seconds", "model"]) == ("m", 3)
+
+    results = write_results(tmp_path / "m.json", TEXTS, usages={})
+    with pytest.raises(BadInput, match="usages: unknown key; write `usage`, or name it with `--ignore`"):
+        import_outputs(stocked, results, "tiny", None)
+    assert import_outputs(stocked, results, "tiny", None, ignore=["usages"]) == (MODEL, 3)
 
 
 def test_outputs_of_an_unknown_corpus_are_refused(stocked: Warehouse, tmp_path: Path) -> None:

@@ -97,7 +97,9 @@ def test_under_the_name_of_a_model_of_the_registry_nothing_is_imported(room: Roo
         ([GOOD, {"sample": 2}], "FORM", "m", "line 2", "lacks `sample` or `label`"),
         ([{"label": "VERSE"}], "FORM", "m", "line 1", "lacks `sample` or `label`"),
         ([{"sample": True, "label": "VERSE"}], "FORM", "m", "line 1", "lacks `sample`"),
-        ([{"sample": "a", "label": "VERSE"}], "SPEECH", "m", "line 1", "lacks `sample` or `prediction`"),
+        ([{"sample": "a"}], "SPEECH", "m", "line 1", "lacks `sample` or `prediction`"),
+        ([{"sample": "a", "label": "VERSE"}], "SPEECH", "m", "line 1 label", "unknown key"),
+        ([GOOD, {"sample": 2, "label": "VERSE", "labels": "x"}], "FORM", "m", "line 2 labels", "unknown key"),
         (['{"sample": 1, "la'], "FORM", "m", "line 1 column 15", "is not valid JSON"),
         ([GOOD], "FORM", "my model", "'my model'", "cannot be the key"),
     ],
@@ -113,6 +115,14 @@ def test_of_a_file_with_a_fault_nothing_is_imported_and_what_was_there_stays(
     assert (caught.value.where, caught.value.key) == (str(path), key)
     assert problem in caught.value.problem
     assert room.warehouse.read("imported_answer").equals(before)
+
+
+def test_an_ignored_key_is_not_read(room: Room) -> None:
+    path = lines(room.folder / "a.jsonl", GOOD | {"seconds": 3}, {"sample": 2, "label": "PROSE", "cost": 1})
+    with pytest.raises(BadInput) as caught:
+        import_answers(room.warehouse, path, "FORM", "m")
+    assert [fault.key for fault in caught.value.faults] == ["line 2 cost", "line 1 seconds"]
+    assert import_answers(room.warehouse, path, "FORM", "m", ignore=["seconds", "cost"]).answers == 2
 
 
 def test_a_task_that_is_not_here_and_a_file_that_is_not_there_are_refused(room: Room) -> None:

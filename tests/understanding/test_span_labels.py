@@ -119,6 +119,10 @@ def test_json_min_is_read_too(warehouse: Warehouse, speech: Path, tmp_path: Path
     (tmp_path / "full.json").write_text(json.dumps(submitted(tmp_path / "out")), encoding="utf-8")
     for name in ("min", "full"):
         write_labels(warehouse, tmp_path / f"{name}.json", "SPEECH", tmp_path / f"{name}.jsonl")
+    (tmp_path / "more.json").write_text(json.dumps([least[0] | {"region": 1}]), encoding="utf-8")
+    with pytest.raises(BadInput, match="task 1 region: unknown key"):
+        write_labels(warehouse, tmp_path / "more.json", "SPEECH", tmp_path / "more.jsonl")
+    assert write_labels(warehouse, tmp_path / "more.json", "SPEECH", tmp_path / "more.jsonl", ["region"]).samples == 1
     assert (tmp_path / "min.jsonl").read_bytes() == (tmp_path / "full.jsonl").read_bytes()
 
 
@@ -142,9 +146,9 @@ def test_what_nobody_submitted_is_left_out(warehouse: Warehouse, speech: Path, t
     assert json.loads((tmp_path / "out.jsonl").read_text(encoding="utf-8"))["name"] == "b"
 
 
-def _mark(task: dict[str, Any], **value: Any) -> None:
+def _mark(task: dict[str, Any], control: str = "span", **value: Any) -> None:
     whole = {"start": 0, "end": 3, "text": "mus", "labels": ["WHO"], **value}
-    task["annotations"][0]["result"] = [{"from_name": "span", "value": whole}]
+    task["annotations"][0]["result"] = [{"from_name": control, "value": whole}]
 
 
 @pytest.mark.parametrize(
@@ -162,6 +166,8 @@ def _mark(task: dict[str, Any], **value: Any) -> None:
         (lambda tasks: tasks[0]["annotations"].append(tasks[0]["annotations"][0]), "several annotations"),
         (lambda tasks: [task["annotations"].clear() for task in tasks], "no finished annotation"),
         (lambda tasks: tasks[0].update(annotations=[{"result": 3}]), "not in Label Studio's format"),
+        (lambda tasks: tasks[0]["data"].update(samples="1"), "task 1 samples: unknown key; write `sample`"),
+        (lambda tasks: _mark(tasks[1], control="spans"), "task 2 spans: unknown key; write `span`"),
     ],
 )
 def test_nothing_is_written_of_an_export_that_does_not_fit(

@@ -18,6 +18,7 @@ from benchmark_assets.corpus.model import Document, Passage, Reference, Segment
 from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.files import is_text, listed
 from benchmark_assets.corpus.readers.strict_json import parse
+from benchmark_assets.corpus.readers.unknown_keys import DESCRIBED, unknown_keys
 from resources.errors import BadInput, collecting, raise_all
 from resources.keys import check_key
 
@@ -74,10 +75,7 @@ def _file(path: Path, description: Description) -> Iterator[Document | BadInput]
 
 def _passage(identity: str, record: dict[str, Any], path: Path, number: int, description: Description) -> Passage:
     where = f"line {number} {identity}"
-    faults: list[BadInput] = []
-    for key in sorted(set(record) - KEYS - set(description.ignore)):
-        remedy = f"use one of {sorted(KEYS)}, or list it under `ignore` in the corpus description"
-        faults.append(BadInput(path, f"{where} {key}", "unknown key", remedy))
+    faults = unknown_keys(path, dict.fromkeys(record, where), KEYS, DESCRIBED, description.ignore)
     with collecting(faults):
         check_key(identity, "passage", path)
     texts: dict[str, str] = {}

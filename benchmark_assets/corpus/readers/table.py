@@ -22,6 +22,7 @@ from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers.characters import clean, decode
 from benchmark_assets.corpus.readers.files import is_text, listed
 from benchmark_assets.corpus.readers.segments import located, passages, source_faults
+from benchmark_assets.corpus.readers.unknown_keys import DESCRIBED, unknown_keys
 from resources.errors import BadInput, collecting
 
 DELIMITERS = {".tsv": "\t;,", ".csv": ",;\t"}
@@ -118,10 +119,12 @@ def _rows(
         if header.count(column) != 1:
             problem = "the column occurs twice" if column in header else "the column is missing"
             faults.append(BadInput(path, f"line 1 {column}", problem, f"name the columns {', '.join(columns)}"))
-    for at, name in enumerate(header):
-        if name not in columns and name not in ignored and (name or any(cells[at : at + 1] for _, cells in lines[1:])):
-            remedy = "name a translator of the corpus description, or list it there under `ignore`"
-            faults.append(BadInput(path, f"line 1 {name or f'column {at + 1}'}", "unknown column", remedy))
+    places = {
+        name or f"column {at}": "line 1"
+        for at, name in enumerate(header, start=1)
+        if name or any(cells[at - 1 : at] for _, cells in lines[1:])
+    }
+    faults += unknown_keys(path, places, columns, DESCRIBED, ignored, "column")
     if faults:
         return
     for line, cells in lines[1:]:

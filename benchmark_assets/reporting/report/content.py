@@ -1,8 +1,8 @@
 """Content of the report: exhibits from the warehouse's aggregates, for each corpus and across corpora.
 
 Here: the rows of each exhibit, their order, and the explanations. No texts of sources, references, outputs, judges or
-annotators are read, so a report may be passed on. Not here: exhibits without a chart (details), the rendering of tables
-and charts (exhibits, charts, page).
+annotators are in it, so a report may be passed on. Not here: exhibits without a chart (details), the rendering of
+tables and charts (exhibits, charts, page).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -483,9 +483,9 @@ def costs(home: Home) -> list[Exhibit]:
 
 
 OF_CORPUS: list[Callable[[Home, str], list[Exhibit]]] = [
-    leaderboard, drift, closest, concordance, severity, categories, calibration, literary, details.differences,
-    details.slices, details.agreement, details.sensitivity, details.recall, details.marks, details.seats,
-    details.glossaries,
+    leaderboard, details.outdated, drift, closest, concordance, severity, categories, calibration, literary,
+    details.differences, details.slices, details.agreement, details.sensitivity, details.recall, details.marks,
+    details.seats, details.glossaries,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
     "Base sets": pairwise, "Understanding": understanding, "Costs": costs,

@@ -5,9 +5,18 @@ Here: rows and words of these exhibits. Not here: exhibits with charts, and the 
 
 import polars as pl
 
+from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.reporting.report.exhibits import Exhibit, ExhibitColumn, Home, column, columns, named
 from benchmark_assets.sensitivity.detection import ALL
 from resources.catalogue import label
+
+
+def outdated(home: Home, corpus: str) -> list[Exhibit]:
+    """Number of imported outputs of each model that translate an earlier source."""
+    rows = outdated_counts(home.warehouse).filter(corpus=corpus)
+    table = [*columns(rows, "imported_output", "model"), *columns(rows, "leaderboard", "passages")]
+    words = "Passages whose imported outputs translate an earlier text of the source. These outputs are not scored."
+    return [home.exhibit(corpus, "Outputs of an earlier source", words, table, [], None)] if len(rows) else []
 
 
 def differences(home: Home, corpus: str) -> list[Exhibit]:

@@ -8,6 +8,7 @@ import pytest
 from benchmark_assets.reporting.plots import plots
 from benchmark_assets.reporting.report.content import parts
 from benchmark_assets.reporting.report.exhibits import Exhibit
+from resources.digest import text_hash
 from resources.warehouse import Warehouse
 from tests.reporting.report.made import made, put
 
@@ -89,6 +90,21 @@ def test_the_signature_of_drift_is_that_of_the_corpus_itself(warehouse: Warehous
     (found,) = exhibits(warehouse, "Drift")
     assert not any("another" in each for each in found.signatures)
     assert any(each.startswith("embedder: an embedder; drift: (1 - cos)") for each in found.signatures)
+
+
+def test_outputs_of_an_earlier_source_are_counted_by_model(warehouse: Warehouse) -> None:
+    assert exhibits(warehouse, "Outputs of an earlier source") == []
+    source = {"text": "New.", "segments": ["New."], "segment_ids": ["1"], "language": "la"}
+    put(warehouse, "source_text", [{"passage": f"made/p{at}:1", **source} for at in range(3)])
+    current, earlier = text_hash("New."), text_hash("Old.")
+    hashes = {"alpha": (current, earlier, earlier), "beta": (current, None, earlier), "gamma": (current, None, None)}
+    outputs = [
+        {"model": model, "passage": f"made/p{at}:1", "source_hash": source}
+        for model, sources in hashes.items() for at, source in enumerate(sources)
+    ]  # fmt: skip
+    put(warehouse, "imported_output", pl.DataFrame(outputs, infer_schema_length=None))
+    (found,) = exhibits(warehouse, "Outputs of an earlier source")
+    assert (cells(found, "model"), cells(found, "passages")) == (["alpha", "beta"], ["2", "1"])
 
 
 def test_counts_lead_to_as_many_passages_as_they_say(warehouse: Warehouse) -> None:

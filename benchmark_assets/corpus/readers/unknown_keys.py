@@ -1,0 +1,50 @@
+"""Unknown keys of records and columns of tables: each is a fault, so that no misspelled name is silently skipped.
+
+Here: the faults. Not here: the keys that a layout knows (its reader).
+"""
+
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+
+from resources.errors import BadInput
+
+DESCRIBED = "list it under `ignore` in the corpus description"
+"""Remedy for files of a corpus that may have keys of their own."""
+
+IMPORTED = "name it with `--ignore`"
+"""Remedy for files of the commands `variorum import`."""
+
+FIXED = "remove it"
+"""Remedy for files that have no keys of their own."""
+
+
+def unknown_keys(
+    path: Path,
+    places: Mapping[str, str],
+    known: Collection[str],
+    remedy: str,
+    ignore: Collection[str] = (),
+    kind: str = "key",
+) -> list[BadInput]:
+    """A fault for each unknown name, in alphabetical order. It proposes the most similar known name.
+
+    Parameters
+    ----------
+    places
+        Names in the file, each with its first place (`line 3`), or '' for the whole file.
+    known
+        Names that the file may have.
+    remedy
+        What else to do about an unknown name, as a clause.
+    ignore
+        Further names that are not read.
+    kind
+        'key' or 'column'.
+    """
+    faults = []
+    for name in sorted(places.keys() - {*known, *ignore}):
+        near = get_close_matches(name.strip().casefold(), known, 1)
+        proposal = f"write `{near[0]}`" if near else f"use one of {sorted(known)}"
+        faults.append(BadInput(path, f"{places[name]} {name}".strip(), f"unknown {kind}", f"{proposal}, or {remedy}"))
+    return faults
