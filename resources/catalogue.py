@@ -312,12 +312,9 @@ def _table(file: Path, name: str, entry: _TableEntry, shared: Mapping[str, _Entr
         columns[column] = number = _column(column, whole, units[whole.unit])
         if whole.interval:
             for end, words in (("low", "Lower"), ("high", "Upper")):
-                meaning = (
-                    f"{words} bound of the 95 % interval of `{column}`. Null if there is too little for an interval."
-                )
-                name_of_bound = f"{column}_{end}"
+                meaning = f"{words} bound of the 95 % interval of `{column}`. Null with too few units."
                 bound = number._replace(
-                    name=name_of_bound, meaning=meaning, interval=False, between=column, nullable=True
+                    name=f"{column}_{end}", meaning=meaning, interval=False, between=column, nullable=True
                 )
                 columns[bound.name] = bound
     return Table(name, entry.meaning, tuple(entry.key), columns, entry.file, entry.checked_with, entry.stored)

@@ -20,10 +20,14 @@ SEED = 20260101
 Z = 1.959963984540054
 """Quantile of the normal distribution at 97.5 %."""
 
+BOOTSTRAP = (
+    f"{RESAMPLES} bootstrap resamples of units, seed {SEED}, percentiles widened for few units, none with fewer than "
+    f"{FEWEST}"
+)
 SIGNATURE = (
     f"95 % intervals: inverted sign test of units, all signs or {TRIALS} random ones, seed {SEED} (t with {FEWEST} "
     f"units, none with fewer); rates: these or Wilson's with a corresponding sample size, whichever is wider; other "
-    f"statistics: {RESAMPLES} bootstrap resamples of units, percentiles widened for few units"
+    f"statistics: {BOOTSTRAP}"
 )
 
 Floats = NDArray[np.float64]
@@ -142,8 +146,11 @@ def student(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
     return freedom, np.sqrt((deviations**2).sum(axis=0) * (units - 1) / units)
 
 
-def mean_interval(values: Floats, units: Units) -> Bounds:
-    """95 % interval of the mean of values, shape (rows,), whose units are given; NaN is ignored."""
+def mean_interval(values: Floats, units: Units, least: float = -math.inf, most: float = math.inf) -> Bounds:
+    """95 % interval of the mean of values, shape (rows,), whose units are given; NaN is ignored.
+
+    `least` and `most` are the range of the values: the interval is cut to it.
+    """
     present = np.isfinite(values)
     _, kept = np.unique(units[present], return_inverse=True)
     sizes, sums = by_unit(np.ones(len(kept)), kept), by_unit(values[present], kept)
@@ -151,19 +158,47 @@ def mean_interval(values: Floats, units: Units) -> Bounds:
         return None, None
     shares, mean = sizes / sizes.sum(), sums.sum() / sizes.sum()
     low, high = bounds((sums / sizes.sum() - shares * mean)[:, None], shares[:, None])
-    return float(mean - low[0]), float(mean + high[0])
+    return max(float(mean - low[0]), least), min(float(mean + high[0]), most)
 
 
 def rate_interval(hits: NDArray[np.bool_], units: Units) -> Bounds:
-    """95 % interval of the share of rows that are hits, shape (rows,), whose units are given; see `rate_bounds`."""
-    low, high = mean_interval(hits.astype(np.float64), units)
-    if low is None or high is None:
-        return None, None
-    rate = float(hits.mean())
-    return rate_bounds(rate, len(hits), int(units.max()) + 1, rate - low, high - rate)
+    """95 % interval of the share of rows that are hits, shape (rows,), whose units are given; see `rate_intervals`."""
+    return rate_intervals(
+        by_unit(hits.astype(np.float64), units)[:, None], by_unit(np.ones(len(hits)), units)[:, None]
+    )[0]
 
 
-def rate_bounds(rate: float, rows: int, units: int, below: float, above: float) -> tuple[float, float]:
+def rate_intervals(hits: Floats, trials: Floats) -> list[Bounds]:
+    """95 % intervals of rates, each the share of trials that are hits.
+
+    Parameters
+    ----------
+    hits, trials
+        Numbers by unit, shape (units, rates). A unit without trials does not count.
+
+    Returns
+    -------
+    The bounds of each rate, as in `rate_bounds`; None with fewer than `FEWEST` units.
+    """
+    intervals: list[Bounds] = [(None, None)] * trials.shape[1]
+    rates_by_units: dict[bytes, list[int]] = {}
+    for rate, present in enumerate((trials > 0).T):
+        rates_by_units.setdefault(present.tobytes(), []).append(rate)
+    for pattern, rates in rates_by_units.items():  # apart, so that an interval depends on the units of its rate only
+        present = np.frombuffer(pattern, dtype=bool)
+        units = int(present.sum())
+        if units < FEWEST:
+            continue
+        part_hits, part_trials = hits[present][:, rates], trials[present][:, rates]
+        totals = part_trials.sum(axis=0)
+        values, shares = part_hits.sum(axis=0) / totals, part_trials / totals
+        low, high = bounds(part_hits / totals - shares * values, shares)
+        for rate, value, total, below, above in zip(rates, values, totals, low, high, strict=True):
+            intervals[rate] = rate_bounds(float(value), float(total), units, float(below), float(above))
+    return intervals
+
+
+def rate_bounds(rate: float, rows: float, units: int, below: float, above: float) -> tuple[float, float]:
     """95 % interval of a rate, from the distances of its bounds as a mean, as `bounds` returns them.
 
     Notes
@@ -171,8 +206,11 @@ def rate_bounds(rate: float, rows: int, units: int, below: float, above: float) 
     For each side, Wilson's bound with the sample size whose normal bound is as distant, at most the number of rows; or
     the bound of the mean, if it is farther. Wilson's bounds suit rare hits, those of the mean suit units that differ in
     size: together they hold the truth in 93 % of simulated corpora or more. If all rows are hits, or none is, the rows
-    say nothing of their correlation, and every unit counts as one row.
+    say nothing of their correlation, and every unit counts as one row. If every unit has one row, rows are independent,
+    and the bounds are Wilson's.
     """
+    if units >= rows:
+        return wilson(rate * rows, rows)
     if rate in (0, 1):
         return wilson(rate * units, units)
     variance = Z**2 * rate * (1 - rate)

@@ -57,7 +57,7 @@ def test_bounds_of_an_interval_are_columns_beside_their_number() -> None:
     columns = catalogue.table("leaderboard").columns
     low = columns["drift_low"]
     assert (low.between, low.unit, low.nullable) == ("drift", "drift", True)
-    assert low.meaning.startswith("Lower bound of the 95 % interval of `drift`.")
+    assert low.meaning == "Lower bound of the 95 % interval of `drift`. Null with too few units."
 
 
 @pytest.mark.parametrize(
