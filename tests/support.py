@@ -136,7 +136,7 @@ def write_outputs(path: Path, texts: Mapping[str, str]) -> Path:
 CONSTRUCTION = ["alignment", "verification", "passage_filter", "near_duplicate", "selection", "funnel", "glossary"]
 TABLES = [
     "leaderboard", "translator_agreement", "closest_share", "system_comparison", "metric_rank", "slice_summary",
-    "sensitivity", "sensitivity_threshold",
+    "human_range", "outlier_threshold", "sensitivity", "sensitivity_threshold",
 ]  # fmt: skip
 STAGES = {
     "construction": CONSTRUCTION,

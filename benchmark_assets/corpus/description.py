@@ -99,12 +99,14 @@ class Scoring(Frozen):
     - `tokenizer`: sacrebleu's tokenizer of BLEU, by default the one for the target language.
     - `missing`: whether a passage without a usable output has the worst value of each measure, or is left out.
     - `coverage`: share of the corpus's passages for which a model needs a usable output in order to be ranked.
+    - `false_alarms`: share of human translations that are above the calibrated threshold of outliers.
     """
 
     cluster: str = ""
     tokenizer: str = ""
     missing: Literal["worst", "omit"] = "worst"
     coverage: float = Field(default=0.95, ge=0, le=1)
+    false_alarms: float = Field(default=0.05, gt=0, lt=1)
 
 
 Aspect = Literal["meaning", "prose", "voice", "terms"]

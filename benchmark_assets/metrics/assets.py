@@ -28,14 +28,14 @@ ENVELOPE = dg.AssetDep(reference_envelope, partition_mapping=BY_PASSAGE)
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="2",
     metadata={"tables": ["output_similarity"]}, kinds={"duckdb", "numpy"},
     deps=[model_output, REFERENCE, ENVELOPE],
 )  # fmt: skip
 def drift_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], embedder: dg.ResourceParam[Embedder]
 ) -> dg.Output[None]:
-    """Similarity of an output to each reference and to the envelope's centroid; cosine drift and Euclidean drift.
+    """Similarity of an output to each reference and to the envelope's centroid; drift in three forms.
 
     Similarity to the centroid and drift are null where a passage has no envelope.
     """
@@ -84,7 +84,7 @@ def lexical_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="2",
     kinds={"duckdb", "numpy", "sacrebleu"}, deps=[reference],
 )  # fmt: skip
 def human_baseline(

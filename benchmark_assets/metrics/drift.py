@@ -1,4 +1,4 @@
-"""Semantic scores of candidates against the references and their envelope: similarity, and drift in two forms.
+"""Semantic scores of candidates against the references and their envelope: similarity, and drift in three forms.
 
 Not here: the envelope itself (references.envelope), thresholds and rates (metrics.summary), embedding.
 """
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchmark_assets.references.envelope import PRECISION
 
-SCORE = ["sim_best", "closest_reference", "sim_centroid", "drift", "drift_euclidean", "cut"]
+SCORE = ["sim_best", "closest_reference", "sim_centroid", "drift", "drift_adjusted", "drift_euclidean", "cut"]
 SMOOTHING = 0.01  # added to the denominator of the cosine form, as in the published scores of PaliBench
 
 _AT_ONCE = 1 << 19  # double-precision numbers per block: blocks larger than the processor's cache are no faster
@@ -38,6 +38,41 @@ def cosine_drift(sim_centroid: NDArray[np.float64], spread: NDArray[np.float64])
     omits the 0.01.
     """
     drift: NDArray[np.float64] = (1 - sim_centroid) / (spread + SMOOTHING)
+    return drift
+
+
+def adjusted_drift(similarity: NDArray[np.float64], agreement: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Drift that does not depend on the number of references: distance from them / distance among them.
+
+    Parameters
+    ----------
+    similarity
+        Mean cosine of the candidate and the references, shape (items,).
+    agreement
+        Mean cosine of all pairs of the references, shape (items,).
+
+    Returns
+    -------
+    (1 - similarity + 0.02) / (1 - agreement + 0.02), shape (items,), in (0, 101]. Near 1 for a candidate that is to the
+    references as they are to each other.
+
+    Notes
+    -----
+    References are part of their own centroid and so closer to it than a new translation of the same kind. Let δ be the
+    expected distance 1 - cos of two exchangeable translations. With k references, the spread is about δ (k - 1) / 2k,
+    the distance of a new translation from the centroid about δ (k + 1) / 2k, and `cosine_drift` about
+    (k + 1) / (k - 1). The two means here have the expectation δ for every k, without approximation (U-statistics,
+    Hoeffding 1948). With m = 1 - spread, they are 1 - m sim_centroid and k (1 - m²) / (k - 1): candidates of an item
+    have the same order as by `cosine_drift`.
+
+    A factor (k - 1) / (k + 1) on `cosine_drift` would be right for exchangeable translations only. Here, a candidate
+    that is d times as far from the true center as translations are on average has about (1 + d) / 2 with any k.
+
+    The smoothing is that of `cosine_drift`, since the spread of many references is half of their mean distance. It is
+    in both terms: in the denominator alone it would lower the drift where references agree. What remains is the bias of
+    a ratio, about the squared coefficient of variation of the distance among the references (docs/measurements.md).
+    """
+    drift: NDArray[np.float64] = (1 - similarity + 2 * SMOOTHING) / (1 - agreement + 2 * SMOOTHING)
     return drift
 
 
@@ -86,7 +121,8 @@ def semantic_scores(
     references
         Columns `within`, `translator`, `vector`: complete references.
     envelopes
-        Columns `within`, `centroid`, `human_spread`, `euclidean_spread`; null for an item without an envelope.
+        Columns `within`, `centroid`, `human_spread`, `euclidean_spread`, `mean_similarity`; null for an item without an
+        envelope.
     on, within
         Columns that identify a candidate, and the subset of these columns that identifies its item.
 
@@ -112,6 +148,7 @@ def semantic_scores(
     similarities = pairs.select(*on, "translator", similarity=pl.Series(cosines, dtype=pl.Float64))
     best = similarities.group_by(on).agg(
         pl.col("similarity").max().alias("sim_best"),
+        pl.col("similarity").mean().alias("sim_mean"),
         pl.col("translator")
         .sort_by("similarity", "translator", descending=[True, False])
         .first()
@@ -120,18 +157,23 @@ def semantic_scores(
 
     enveloped = envelopes.drop_nulls("centroid")
     centroids = _matrix(enveloped["centroid"])
-    numbered_envelopes = enveloped.select(*within, "human_spread", "euclidean_spread", centroid=pl.int_range(pl.len()))
+    numbered_envelopes = enveloped.select(
+        *within, "human_spread", "euclidean_spread", "mean_similarity", centroid=pl.int_range(pl.len())
+    )
     placed = named.join(numbered_envelopes, on=within, maintain_order="left")
+    placed = placed.join(best.select(*on, "sim_mean"), on=on, how="left", maintain_order="left")
     lengths = np.sqrt(np.einsum("ij,ij->i", centroids, centroids, dtype=np.float64))
     products = _over_pairs(_inner_products, vectors, centroids, placed["candidate"], placed["centroid"])
     sim_centroid = products / lengths[placed["centroid"].to_numpy()]
     distances = _over_pairs(_distances, vectors, centroids, placed["candidate"], placed["centroid"])
     drift = cosine_drift(sim_centroid, placed["human_spread"].to_numpy())
+    adjusted = adjusted_drift(placed["sim_mean"].to_numpy(), placed["mean_similarity"].to_numpy())
     euclidean = euclidean_drift(distances, placed["euclidean_spread"].to_numpy())
     drifts = placed.select(
         *on,
         sim_centroid=pl.Series(sim_centroid, dtype=pl.Float64),
         drift=pl.Series(drift, dtype=pl.Float64),
+        drift_adjusted=pl.Series(adjusted, dtype=pl.Float64),
         drift_euclidean=pl.Series(euclidean, dtype=pl.Float64).fill_nan(None),
     )
     scores = candidates.select(*on, "cut").join(best, on=on, how="left", maintain_order="left")

@@ -196,6 +196,7 @@ MEASURES = [
     Measure("sim_best", 1, _values("sim_best"), _mean, -1, 1),
     Measure("sim_centroid", 1, _values("sim_centroid"), _mean, -1, 1),
     Measure("drift", -1, _values("drift"), _mean, 0, math.inf),
+    Measure("drift_adjusted", -1, _values("drift_adjusted"), _mean, 0, math.inf),
     Measure("drift_euclidean", -1, _values("drift_euclidean"), _mean, 0, math.inf),
     Measure("outlier_rate", -1, _values("drift", lambda drift: drift > OUTLIER), _mean, 0, 1, proportion=True),
     Measure("chrf", 1, _counts("chrf_statistics", 24), lambda sums: corpus_chrf(sums[:, 1:]), 0, 100),

@@ -10,7 +10,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.corpus.human_work import outdated_counts
-from benchmark_assets.corpus.units import units
+from benchmark_assets.corpus.units import scoring, units
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
 from benchmark_assets.metrics import concordance, significance
@@ -28,10 +28,11 @@ from benchmark_assets.metrics.scores import all_scores, human_scores, model_scor
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.partitions import BY_MODEL, MODEL, SINGLE_RUN
 from benchmark_assets.references.assets import reference_envelope
-from benchmark_assets.reporting import closest, readings
+from benchmark_assets.reporting import closest, outliers, people, readings
 from benchmark_assets.reporting.agreement import agreement
 from benchmark_assets.reporting.comparisons import compare, standings
 from benchmark_assets.reporting.leaderboard import further, rank, readable, summaries
+from benchmark_assets.reporting.left_out import comparable, left_out_scores
 from benchmark_assets.reporting.report import ASSETS
 from benchmark_assets.reporting.slices import measured, sliced, slices
 from benchmark_assets.translation.systems import Systems
@@ -162,6 +163,39 @@ def closest_share(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
     """Share of passages for which each translator's reference is the closest to a system's output."""
     translators = warehouse.read("human_baseline", columns=["passage", "translator"])
     return {"closest_share": closest.closest(all_scores(warehouse), translators)}
+
+
+@_aggregate(
+    [drift_score, reference_envelope],
+    people.SIGNATURE,
+    lambda warehouse: {
+        "range": shown(warehouse.read("human_range"), "human_range"),
+        "differences": shown(warehouse.read("human_difference"), "human_difference"),
+    },
+    "human_difference",
+)
+def human_range(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
+    """Whether each model is better than the human translators, among them or worse, against the same references."""
+    rows = people.differences(left_out_scores(*comparable(warehouse)), units(warehouse))
+    return {"human_range": people.verdicts(rows), "human_difference": rows}
+
+
+@_aggregate(
+    [drift_score, reference_envelope],
+    outliers.SIGNATURE,
+    lambda warehouse: {
+        "thresholds": shown(warehouse.read("outlier_threshold"), "outlier_threshold"),
+        "outliers": shown(warehouse.read("calibrated_outliers"), "calibrated_outliers"),
+    },
+    "calibrated_outliers",
+)
+def outlier_threshold(warehouse: Warehouse) -> Mapping[str, pl.DataFrame]:
+    """Drift that a stated share of human translations exceeds, and the share of every system's texts above it."""
+    outputs, pairs = comparable(warehouse)
+    shares = {corpus: settings.false_alarms for corpus, settings in scoring(warehouse).items()}
+    thresholds = outliers.thresholds(outliers.human_drifts(pairs), units(warehouse), shares)
+    rates = outliers.rates(left_out_scores(outputs, pairs), thresholds, units(warehouse))
+    return {"outlier_threshold": thresholds, "calibrated_outliers": rates}
 
 
 @_aggregate(

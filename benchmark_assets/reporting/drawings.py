@@ -11,7 +11,7 @@ import polars as pl
 
 from benchmark_assets.literary.scores import PARITY
 from benchmark_assets.metrics import significance
-from benchmark_assets.reporting.report import ASSETS, charts, content
+from benchmark_assets.reporting.report import ASSETS, charts, content, people
 from benchmark_assets.reporting.report.exhibits import Exhibit, Home, named, plotted
 from resources import catalogue
 from resources.tables import cells
@@ -225,6 +225,8 @@ OF: dict[str, Callable[[Warehouse], Drawn]] = {
     "closest_share": _of_corpora("closest_share", content.closest),
     "translator_agreement": _by_corpus("translator_agreement", _agreement, "agreement of the translators"),
     "system_comparison": _by_corpus("system_comparison", _differences, "pairs of systems"),
+    "human_range": _of_corpora("human_range", people.human_range),
+    "outlier_threshold": _of_corpora("outlier_threshold", people.outliers),
     "slice_summary": _slices,
     "audit_outcome": _of_corpora("audit_outcome", content.severity, content.categories),
     "error_estimate": _of_corpora("error_estimate", content.severity),

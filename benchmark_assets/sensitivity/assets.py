@@ -41,7 +41,7 @@ def damaged_text(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="sensitivity", code_version="1",
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="sensitivity", code_version="2",
     kinds={"duckdb", "numpy", "sacrebleu"}, deps=[reference, damaged_text],
 )  # fmt: skip
 def damaged_score(

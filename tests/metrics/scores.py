@@ -35,6 +35,7 @@ def scores(
     )
     columns = {
         "drift": drifts,
+        "drift_adjusted": [None if drift is None else 1.0 for drift in drifts],
         "drift_euclidean": [None if drift is None else 1.0 for drift in drifts],
         "sim_centroid": [None if drift is None else 0.95 for drift in drifts],
         "sim_best": similar,

@@ -85,10 +85,13 @@ def test_everything_follows_from_the_similarities_and_the_length_of_the_mean(
     assert_allclose(found["sim_best"], (own @ candidate).max(), atol=1e-6)
     if len(own) == 1:
         assert (found["sim_centroid"], found["drift"], found["drift_euclidean"]) == (None, None, None)
+        assert found["drift_adjusted"] is None
         return
     m = np.linalg.norm(own.mean(axis=0))
     assert_allclose(found["sim_centroid"], s / m, atol=1e-5)
     assert_allclose(found["drift"], (1 - s / m) / (1 - m + 0.01), atol=1e-2)
+    among = len(own) * (1 - m * m) / (len(own) - 1)
+    assert_allclose(found["drift_adjusted"], (1.02 - m * found["sim_centroid"]) / (among + 0.02), rtol=1e-3, atol=1e-3)
     apart = np.linalg.norm(own - own.mean(axis=0), axis=1).mean()
     assume(apart < 1e-9 or apart > 1e-3)
     if apart < 1e-9:
@@ -168,7 +171,7 @@ def test_one_reference_gives_a_similarity_and_no_drift(own: Mapping[str, Vector]
 def test_without_references_a_candidate_keeps_its_row_without_scores() -> None:
     tried = embedded("model", [("m", "x/1", [1.0, 0.0], True), ("m", "x/2", [1.0, 0.0], None)])
     scores, similarities = score(tried, references({"x/1": AXES}))
-    assert scores.row(1) == ("m", "x/2", None, None, None, None, None, None)
+    assert scores.row(1) == ("m", "x/2", None, None, None, None, None, None, None)
     assert scores["cut"].to_list() == [True, None]
     assert similarities["passage"].unique().to_list() == ["x/1"]
 

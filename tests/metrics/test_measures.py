@@ -54,7 +54,15 @@ def test_too_long_and_too_short_cancel_in_the_offset_and_not_in_the_error() -> N
 def test_what_no_passage_has_is_no_number() -> None:
     rows = scores([None, None], similarities=[0.8, 0.6])
     absent = {measure.name for measure in MEASURES if np.isnan(value(measure, rows))}
-    assert absent == {"drift", "drift_euclidean", "sim_centroid", "outlier_rate", "comet_avg", "comet_best"}
+    assert absent == {
+        "drift",
+        "drift_adjusted",
+        "drift_euclidean",
+        "sim_centroid",
+        "outlier_rate",
+        "comet_avg",
+        "comet_best",
+    }
     nothing = scores([None], similarities=[None])
     assert all(np.isnan(value(measure, nothing)) for measure in MEASURES)
 

@@ -47,7 +47,7 @@ def test_passages_without_an_output_count_as_failures() -> None:
 def test_without_an_envelope_there_is_similarity_but_no_drift() -> None:
     row = summarize(scores([None] * 6))
     null = {name for name, value in row.items() if value is None}
-    named = {"outlier_rate", "drift", "drift_euclidean", "sim_centroid", "comet_avg", "comet_best"}
+    named = {"outlier_rate", "drift", "drift_adjusted", "drift_euclidean", "sim_centroid", "comet_avg", "comet_best"}
     assert null == {"outliers", *DIAGNOSES, *(f"{name}{bound}" for name in named for bound in ("", "_low", "_high"))}
     assert row["with_envelope"] == 0
 

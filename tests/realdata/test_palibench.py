@@ -108,14 +108,8 @@ def field(realdata: Path, aggregates: dict[str, dict[str, Any]]) -> pl.DataFrame
         rows = pl.DataFrame(json.loads(path.read_text(encoding="utf-8")), infer_schema_length=None)
         frames.append(rows.with_columns(system=pl.lit(model)))
     statistics = dict.fromkeys(["chrf_statistics", "bleu_statistics"], pl.List(pl.Int64))
-    null = pl.Schema(
-        {
-            "drift_euclidean": pl.Float64(),
-            "tokenizer": pl.String(),
-            **statistics,
-            **dict.fromkeys(DIAGNOSES, pl.Boolean()),
-        }
-    )
+    numbers = dict.fromkeys(["drift_adjusted", "drift_euclidean"], pl.Float64())
+    null = pl.Schema(numbers | statistics | {"tokenizer": pl.String()} | dict.fromkeys(DIAGNOSES, pl.Boolean()))
     rows = pl.concat(frames).rename({"normalized_drift": "drift", "closest_translator": "closest_reference"})
     return rows.with_columns(
         *(pl.lit(None, kind).alias(name) for name, kind in null.items()),

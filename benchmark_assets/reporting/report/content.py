@@ -17,7 +17,7 @@ from benchmark_assets.literary.scores import PARITY, places
 from benchmark_assets.metrics.measures import MEAN_RANK, RANKED
 from benchmark_assets.metrics.summary import DRIFT
 from benchmark_assets.reporting.leaderboard import HEADLINE
-from benchmark_assets.reporting.report import ASSETS, charts, details
+from benchmark_assets.reporting.report import ASSETS, charts, details, people
 from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, column, columns, named, plotted
 from resources import catalogue
 from resources.keys import CORPUS
@@ -483,9 +483,9 @@ def costs(home: Home) -> list[Exhibit]:
 
 
 OF_CORPUS: list[Callable[[Home, str], list[Exhibit]]] = [
-    leaderboard, details.outdated, drift, closest, concordance, severity, categories, calibration, literary,
-    details.differences, details.slices, details.agreement, details.sensitivity, details.recall, details.marks,
-    details.seats, details.glossaries,
+    leaderboard, people.human_range, details.outdated, drift, people.outliers, closest, concordance, severity,
+    categories, calibration, literary, details.differences, details.slices, details.agreement, details.sensitivity,
+    details.recall, details.marks, details.seats, details.glossaries,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
     "Base sets": pairwise, "Understanding": understanding, "Costs": costs,

@@ -184,6 +184,16 @@ def _details(warehouse: Warehouse, models: Sequence[str]) -> None:
         {**corpus, "metric": metric, "kind": kind, "severity": severity}
         for metric, kind, severity in product(("drift", "chrf"), ("all", "omission"), range(4))
     ])  # fmt: skip
+    against = list(product(("sim_best", "drift_adjusted"), models))
+    put(warehouse, "human_range", [
+        {**corpus, "measure": measure, "model": each, "verdict": "among"} for measure, each in against
+    ])  # fmt: skip
+    put(warehouse, "human_difference", [
+        {**corpus, "measure": measure, "model": each, "translator": other}
+        for (measure, each), other in product(against, TRANSLATORS)
+    ])  # fmt: skip
+    put(warehouse, "outlier_threshold", [{**corpus, "embedder": "an embedder", "references": 2}])
+    put(warehouse, "calibrated_outliers", [{**corpus, "kind": kind, "system": system} for kind, system in systems])
     put(warehouse, "recall_cost", [{**corpus, "ranking": each, "recall": 0.9} for each in ("drift", "combined")])
     put(warehouse, "rubric_summary", [{**corpus, "judge": judge, "model": each} for judge, each in
                                       product(JUDGES[:2], models)])  # fmt: skip

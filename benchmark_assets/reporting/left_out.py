@@ -1,0 +1,74 @@
+"""Models and human translators scored against the same references: those of a passage without one translator's.
+
+Here: scores from similarities, without vectors. Not here: comparisons (people), thresholds (outliers).
+"""
+
+import polars as pl
+
+from benchmark_assets.metrics.drift import adjusted_drift
+from resources.keys import CORPUS
+from resources.warehouse import Warehouse
+
+
+def comparable(warehouse: Warehouse) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Similarities of outputs to references, and of references to each other, from the same embedder.
+
+    Rows of `output_similarity` and `reference_similarity`, each with the column `embedder`. Outputs that were scored
+    with another embedder than the references are left out.
+    """
+    envelopes = warehouse.read("reference_envelope", columns=["passage", "embedder"])
+    scored = warehouse.read("drift_score", columns=["model", "passage", "embedder"])
+    current = scored.join(envelopes, on=["passage", "embedder"], how="semi")
+    outputs = warehouse.read("output_similarity").join(current, on=["model", "passage"])
+    return outputs, warehouse.read("reference_similarity").join(envelopes, on="passage")
+
+
+def left_out_scores(outputs: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
+    """Score outputs and each translator's text against the references of the other translators.
+
+    Parameters
+    ----------
+    outputs
+        Columns `model`, `passage`, `translator`, `similarity`: cosine of an output and a reference.
+    pairs
+        Columns `passage`, `translator`, `other`, `similarity`, `embedder`: each pair of references once.
+
+    Returns
+    -------
+    Columns `corpus`, `passage`, `embedder`, `left_out` (the translator without whose reference the row is scored),
+    `kind`, `system` (a model, or the translator who is left out), `references` (their number), `sim_best` and
+    `drift_adjusted` (null with one reference).
+
+    Notes
+    -----
+    With s(x, j) the cosine of a text and reference j, and t left out of n references: the mean similarity of x is
+    Σ s(x, j) / (n - 1) over j ≠ t; the mean similarity of the references is the sum over all pairs without those of t,
+    divided by (n - 1)(n - 2) / 2.
+    """
+    both_ways = pl.concat([pairs, pairs.rename({"translator": "other", "other": "translator"}).select(pairs.columns)])
+    texts = both_ways.group_by("passage", "embedder", left_out="translator").agg(
+        references=pl.len().cast(pl.Int64), similarity=pl.col("similarity").sum(), sim_best=pl.col("similarity").max()
+    )
+    sums = pairs.group_by("passage").agg(all_pairs=pl.col("similarity").sum())
+    kept = (pl.col("references") * (pl.col("references") - 1)) / 2
+    others = texts.join(sums, on="passage").select(
+        "passage", "embedder", "left_out", "references",
+        agreement=pl.when(pl.col("references") > 1).then((pl.col("all_pairs") - pl.col("similarity")) / kept),
+    )  # fmt: skip
+    people = texts.select(
+        "passage", "left_out", "sim_best", kind=pl.lit("human"), system="left_out",
+        similarity=pl.col("similarity") / pl.col("references"),
+    )  # fmt: skip
+    compared = outputs.select("model", "passage", "translator", "similarity").join(
+        others.select("passage", "left_out"), on="passage"
+    )
+    models = compared.filter(pl.col("translator") != pl.col("left_out")).group_by("passage", "left_out", "model").agg(
+        sim_best=pl.col("similarity").max(), similarity=pl.col("similarity").mean()
+    )  # fmt: skip
+    models = models.with_columns(kind=pl.lit("model"), system="model").select(people.columns)
+    rows = pl.concat([models, people]).join(others, on=["passage", "left_out"])
+    drift = adjusted_drift(*(rows[name].cast(pl.Float64).to_numpy() for name in ("similarity", "agreement")))
+    rows = rows.with_columns(CORPUS, drift_adjusted=pl.Series(drift, dtype=pl.Float64).fill_nan(None))
+    return rows.select(
+        "corpus", "passage", "embedder", "left_out", "kind", "system", "references", "sim_best", "drift_adjusted"
+    ).sort("corpus", "passage", "left_out", "kind", "system")  # fmt: skip

@@ -1,0 +1,201 @@
+"""Thresholds of outliers that a stated share of human translations exceeds, and the share of each system above them.
+
+Here: thresholds of the adjusted drift by number of references. Not here: the published threshold (metrics.measures),
+scores against the same references (left_out).
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from benchmark_assets.metrics.drift import adjusted_drift, cosine_drift
+from benchmark_assets.metrics.intervals import SEED, Bounds, Floats, Units, adjusted_wilson, mean_interval
+from benchmark_assets.metrics.measures import OUTLIER, numbered_units
+from benchmark_assets.reporting.people import signatures
+from resources.catalogue import schema
+from resources.keys import CORPUS
+
+SUBSETS = 100
+"""Most subsets of k references that a translation is scored against."""
+
+DRIFTS = pl.Schema({
+    "corpus": pl.String(), "embedder": pl.String(), "references": pl.Int32(), "passage": pl.String(),
+    "translator": pl.String(), "drift_adjusted": pl.List(pl.Float64), "drift": pl.List(pl.Float64),
+})  # fmt: skip
+THRESHOLD = schema("outlier_threshold", "signature")
+RATE = schema("calibrated_outliers", "signature")
+
+SIGNATURE = (
+    "each human translation scored against every subset of k of the other translators' references (at most "
+    f"{SUBSETS} random ones, seed {SEED}), weighted equally; threshold: the adjusted drift that the share "
+    "`false_alarms` of them exceeds, and as interval those at the bounds of an interval of this share (Woodruff); "
+    f"drift above {OUTLIER}: the published threshold; systems: scored without each translator's reference in turn; "
+    "shares: means over passages; 95 % intervals: Wilson with the sample size that gives the width by units"
+)
+
+
+def human_drifts(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Drift of each human translation against subsets of the other translators' references.
+
+    Parameters
+    ----------
+    pairs
+        Columns `passage`, `translator`, `other`, `similarity`, `embedder`: each pair of references once.
+
+    Returns
+    -------
+    Columns of `DRIFTS`. `references` is k, from 2 to one fewer than the passage has; `drift_adjusted` and `drift` have
+    one value for each subset of k references.
+    """
+    both_ways = pl.concat([pairs, pairs.rename({"translator": "other", "other": "translator"}).select(pairs.columns)])
+    texts = both_ways.sort("passage", "translator", "other").group_by(
+        "passage", "embedder", "translator", maintain_order=True
+    ).agg("similarity")  # fmt: skip
+    passages = texts.group_by("passage", "embedder", maintain_order=True).agg(
+        "translator", "similarity", count=pl.len()
+    )
+    parts = [pl.DataFrame(schema=DRIFTS)]
+    for group in passages.partition_by("count"):
+        names, similarities = (group[name].to_list() for name in ("translator", "similarity"))
+        keys = group.select(CORPUS, "embedder", "passage")
+        for place, count, adjusted, published in _against_subsets(np.array(similarities)):
+            parts.append(keys.with_columns(
+                references=pl.lit(count, pl.Int32), translator=pl.Series([each[place] for each in names]),
+                drift_adjusted=pl.Series(adjusted).arr.to_list(), drift=pl.Series(published).arr.to_list(),
+            ).select(DRIFTS.names()))  # fmt: skip
+    return pl.concat(parts)
+
+
+def thresholds(drifts: pl.DataFrame, units: pl.DataFrame, false_alarms: Mapping[str, float]) -> pl.DataFrame:
+    """The adjusted drift that a share of human translations exceeds, by corpus, embedder and number of references.
+
+    Parameters
+    ----------
+    drifts
+        As `human_drifts` returns them.
+    units
+        As `corpus.units.units` returns them.
+    false_alarms
+        The share of human translations above the threshold, in (0, 1), by corpus.
+
+    Returns
+    -------
+    Columns of `THRESHOLD` and `signature`. `published_rate` is the share of human translations whose drift exceeds
+    PaliBench's threshold.
+
+    Notes
+    -----
+    With p the stated share, the interval of the threshold has the thresholds for the bounds of an interval of p, whose
+    width follows from the units of the translations above the threshold (Woodruff 1952).
+    """
+    rows = []
+    keyed = drifts.join(units, on="passage").sort("corpus", "embedder", "references")
+    for (corpus, embedder, count), group in keyed.group_by(["corpus", "embedder", "references"], maintain_order=True):
+        share, numbers = false_alarms[str(corpus)], numbered_units(group["unit"])
+        sizes = group["drift_adjusted"].list.len().to_numpy()
+        values, weights = group["drift_adjusted"].explode().to_numpy(), np.repeat(1 / sizes, sizes)
+        threshold = exceeded_by(values, weights, share)
+        low, high = mean_interval(_above(group["drift_adjusted"], threshold), numbers)
+        ends: Bounds = None, None
+        if low is not None and high is not None:
+            least, most = adjusted_wilson(share, len(group), int(numbers.max()) + 1, high - low)
+            ends = exceeded_by(values, weights, most), exceeded_by(values, weights, least)
+        published = _above(group["drift"], OUTLIER)
+        rows.append((
+            corpus, embedder, count, group["passage"].n_unique(), int(numbers.max()) + 1, len(group), share,
+            threshold, *ends, float(published.mean()), *share_interval(published, numbers),
+        ))  # fmt: skip
+    table = pl.DataFrame(rows, schema=THRESHOLD, orient="row")
+    return table.join(signatures(drifts, units, SIGNATURE), on="corpus", how="left", maintain_order="left")
+
+
+def rates(scores: pl.DataFrame, thresholds: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
+    """Share of each system's texts above the threshold for the number of references that they were scored against.
+
+    Parameters
+    ----------
+    scores
+        As `left_out.left_out_scores` returns them.
+    thresholds
+        As the function `thresholds` returns them.
+    units
+        As `corpus.units.units` returns them.
+
+    Returns
+    -------
+    Columns of `RATE` and `signature`. An output is scored once for each translator who is left out; its share is the
+    mean.
+    """
+    keys = ["corpus", "embedder", "references"]
+    scored = scores.drop_nulls("drift_adjusted").with_columns(pl.col("references").cast(pl.Int32))
+    scored = scored.join(thresholds.select(*keys, "threshold"), on=keys).with_columns(
+        above=(pl.col("drift_adjusted") > pl.col("threshold")).cast(pl.Float64)
+    )
+    texts = scored.group_by("corpus", "kind", "system", "passage").agg(pl.col("above", "references").mean())
+    rows = []
+    systems = texts.join(units, on="passage").sort(
+        "corpus", "kind", "system", "passage", descending=[False, True, False, False]
+    )
+    for key, group in systems.group_by(["corpus", "kind", "system"], maintain_order=True):
+        shares, numbers = group["above"].to_numpy(), numbered_units(group["unit"])
+        rows.append((
+            *key, group["references"].mean(), len(group), int(numbers.max()) + 1, float(shares.mean()),
+            *share_interval(shares, numbers),
+        ))  # fmt: skip
+    table = pl.DataFrame(rows, schema=RATE, orient="row")
+    return table.join(signatures(scores, units, SIGNATURE), on="corpus", how="left", maintain_order="left")
+
+
+def exceeded_by(values: Floats, weights: Floats, share: float) -> float:
+    """The smallest of the values, shape (values,), that at most `share` of the weight exceeds."""
+    order = np.argsort(values)
+    reached = np.cumsum(weights[order]) / weights.sum()
+    place = np.searchsorted(reached, 1 - share - 1e-9)
+    return float(values[order][min(place, len(values) - 1)])
+
+
+def share_interval(shares: Floats, units: Units) -> Bounds:
+    """95 % interval of a mean of shares in [0, 1], shape (rows,), as that of `intervals.rate_interval`."""
+    low, high = mean_interval(shares, units)
+    if low is None or high is None:
+        return None, None
+    return adjusted_wilson(float(shares.mean()), len(shares), int(units.max()) + 1, high - low)
+
+
+def _above(lists: pl.Series, threshold: float) -> Floats:
+    """Share of each list's values that exceed a threshold, shape (lists,)."""
+    shares: Floats = lists.list.eval((pl.element() > threshold).cast(pl.Float64)).list.mean().to_numpy()
+    return shares
+
+
+def _against_subsets(similarities: Floats) -> Iterator[tuple[int, int, Floats, Floats]]:
+    """Drift of each of n texts against subsets of the others.
+
+    `similarities` has the shape (passages, n, n - 1): cosines of each text with the others, in order. Yields, for each
+    text and each k from 2: the text's number, k, and the adjusted and the published drift, shape (passages, subsets).
+    """
+    passages, texts, _ = similarities.shape
+    square = np.zeros((passages, texts, texts))
+    square[:, ~np.eye(texts, dtype=bool)] = similarities.reshape(passages, -1)
+    for place in range(texts):
+        others = np.delete(np.arange(texts), place)
+        for count in range(2, texts):
+            members = np.zeros((min(comb(texts - 1, count), SUBSETS), texts))
+            np.put_along_axis(members, others[_subsets(texts - 1, count)], 1, axis=1)
+            similarity = square[:, place] @ members.T / count
+            within = np.einsum("bn,pnb->pb", members, square @ members.T)
+            agreement = within / (count * (count - 1))
+            length = np.sqrt((1 + (count - 1) * agreement) / count)
+            yield place, count, adjusted_drift(similarity, agreement), cosine_drift(similarity / length, 1 - length)
+
+
+def _subsets(texts: int, count: int) -> NDArray[np.int64]:
+    """Subsets of the numbers below `texts`, shape (subsets, count): all, or `SUBSETS` random ones if there are more."""
+    if comb(texts, count) <= SUBSETS:
+        return np.array(list(combinations(range(texts), count)))
+    draws = np.random.default_rng(SEED).random((SUBSETS, texts))
+    return np.argsort(draws, axis=1)[:, :count]

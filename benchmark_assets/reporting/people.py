@@ -1,0 +1,130 @@
+"""The place of each model in the range of human translators: differences from each translator, and a verdict.
+
+Here: paired comparisons of a model and a translator against the same references. Not here: these scores (left_out).
+"""
+
+import numpy as np
+import polars as pl
+
+from benchmark_assets.metrics import significance
+from benchmark_assets.metrics.intervals import bounds
+from benchmark_assets.metrics.measures import MEASURES, numbered_units
+from benchmark_assets.metrics.significance import holm
+from resources.catalogue import schema
+from resources.keys import CORPUS
+
+COMPARED = ["sim_best", "drift_adjusted"]
+DIFFERENCE = schema("human_difference", "signature")
+RANGE = schema("human_range", "signature")
+
+SIGNATURE = (
+    "model and translator: both scored against the references of the other translators, on the passages of both; "
+    "p, interval: sign test of units (t with five, none with fewer); p_holm: Holm over the translators of a model in a "
+    f"measure; better or worse: p_holm at most {significance.LEVEL}"
+)
+
+
+def differences(scores: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
+    """Difference of each model from each translator, on the passages that both have.
+
+    Parameters
+    ----------
+    scores
+        As `left_out.left_out_scores` returns them.
+    units
+        As `corpus.units.units` returns them.
+
+    Returns
+    -------
+    Columns of `DIFFERENCE` and `signature`, one row for each corpus, measure, model and translator with a common
+    passage. `difference` is the model's mean minus the translator's.
+    """
+    on = ["corpus", "passage", "left_out", "measure"]
+    long = scores.unpivot(COMPARED, index=[*on[:3], "kind", "system", "references"], variable_name="measure")
+    long = long.drop_nulls("value")
+    models = long.filter(kind="model").rename({"system": "model"}).drop("kind")
+    people = long.filter(kind="human").select(*on, human_value="value")
+    paired = models.join(people, on=on).join(units, on="passage").rename({"left_out": "translator"})
+    parts = [pl.DataFrame(schema=DIFFERENCE), *(_tested(group) for _, group in paired.group_by("corpus"))]
+    rows = pl.concat(parts).with_columns(p_holm=_corrected().over("corpus", "measure", "model"))
+    return rows.join(signatures(scores, units, SIGNATURE), on="corpus", how="left", maintain_order="left").sort(
+        "corpus", "measure", "model", "translator"
+    )
+
+
+def signatures(scores: pl.DataFrame, units: pl.DataFrame, method: str) -> pl.DataFrame:
+    """Columns `corpus` and `signature`: a method with the embedders and units of each corpus; arguments as above."""
+    kinds = units.select(CORPUS, "unit_kind").unique("corpus")
+    makers = scores.group_by("corpus").agg(embedders=pl.col("embedder").unique().sort().str.join(", "))
+    signature = pl.format("embedder: {}; {}; units: {}", "embedders", pl.lit(method), "unit_kind")
+    return makers.join(kinds, on="corpus").select("corpus", signature=signature)
+
+
+def verdicts(differences: pl.DataFrame) -> pl.DataFrame:
+    """The place of each model among the translators of a corpus, in each measure.
+
+    Parameters
+    ----------
+    differences
+        As the function `differences` returns them.
+
+    Returns
+    -------
+    Columns of `RANGE` and `signature`. `verdict` is 'better' if the model is significantly better than every
+    translator, 'worse' if it is significantly worse than every translator, and otherwise 'among'; null if no translator
+    has a p-value. The names of the translators are sorted and separated by ', '.
+    """
+    direction = pl.col("measure").replace_strict({measure.name: measure.better for measure in MEASURES})
+    tested, significant = pl.col("p_holm").is_not_null(), pl.col("p_holm") <= significance.LEVEL
+    translators = {
+        "better_than": significant & (pl.col("difference") * direction > 0),
+        "indistinguishable": tested & ~significant,
+        "worse_than": significant & (pl.col("difference") * direction < 0),
+    }
+    names = {name: pl.col("translator").filter(condition).sort() for name, condition in translators.items()}
+    rows = differences.group_by("corpus", "measure", "model", "signature").agg(translators=tested.sum(), **names)
+    count = pl.col("translators")
+    verdict = (
+        pl.when(count == 0).then(None)
+        .when(pl.col("better_than").list.len() == count).then(pl.lit("better"))
+        .when(pl.col("worse_than").list.len() == count).then(pl.lit("worse"))
+        .otherwise(pl.lit("among"))
+    )  # fmt: skip
+    rows = rows.with_columns(*(pl.col(name).list.join(", ") for name in names), verdict=verdict)
+    return rows.select(*(pl.col(name).cast(kind) for name, kind in RANGE.items()), "signature").sort(RANGE.names()[:3])
+
+
+def _tested(paired: pl.DataFrame) -> pl.DataFrame:
+    """Columns of `DIFFERENCE` but `p_holm` from the scores of a model and a translator in each row, of one corpus."""
+    keys = ["corpus", "measure", "model", "translator"]
+    rows = paired.group_by(keys).agg(
+        pl.col("references").mean().alias("mean_references"), pl.col("value", "human_value").mean(), passages=pl.len(),
+        units=pl.col("unit").n_unique(), difference=(pl.col("value") - pl.col("human_value")).mean(),
+    ).sort(keys)  # fmt: skip
+    column = paired.join(rows.with_row_index("column"), on=keys, maintain_order="left")["column"].to_numpy()
+    unit = numbered_units(paired["unit"])
+    sums, sizes = np.zeros((2, int(unit.max()) + 1, len(rows)))
+    np.add.at(sums, (unit, column), (paired["value"] - paired["human_value"]).to_numpy())
+    np.add.at(sizes, (unit, column), 1)
+    difference, shares = rows["difference"].to_numpy(), sizes / sizes.sum(axis=0)
+    influences = sums / sizes.sum(axis=0) - shares * difference
+    low, high = bounds(influences, shares)
+    numbers = {
+        "difference_low": difference - low, "difference_high": difference + high,
+        "p": significance.sign_test(difference, influences, shares),
+    }  # fmt: skip
+    tested = rows.with_columns(pl.Series(name, values).fill_nan(None) for name, values in numbers.items())
+    tested = tested.with_columns(p_holm=pl.lit(None))
+    return tested.select(pl.col(name).cast(kind) for name, kind in DIFFERENCE.items())
+
+
+def _corrected() -> pl.Expr:
+    """P-values by Holm's method; null stays null."""
+
+    def correct(values: pl.Series) -> pl.Series:
+        p = values.to_numpy().astype(np.float64)
+        present = ~np.isnan(p)
+        p[present] = holm(p[present])
+        return pl.Series(p).fill_nan(None)
+
+    return pl.col("p").map_batches(correct, return_dtype=pl.Float64)
