@@ -18,7 +18,7 @@ from resources.digest import digest
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
-UNUSABLE = ["empty"]
+UNUSABLE = ["empty", "refused"]
 """Diagnoses with which an output counts as missing."""
 
 SIGNATURE = (
@@ -108,15 +108,12 @@ def worst_scores(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     empty = tokenized(warehouse, keys).with_columns(text=pl.lit(""))
     lexical = lexical_scores(empty, references, on=["passage"], within=["passage"])
     counts = references.group_by("passage").agg(references=pl.len())
-    columns = ["passage", "human_spread", "euclidean_spread"]
-    envelopes = warehouse.read("reference_envelope", keys, columns)
+    columns = ["human_spread", "euclidean_spread", "mean_similarity"]
+    envelopes = warehouse.read("reference_envelope", keys, ["passage", *columns])
     rows = lexical.join(counts, on="passage").join(envelopes, on="passage", how="left")
-    cosine, euclidean = worst_drift(rows["human_spread"], rows["euclidean_spread"])
-    enveloped = pl.col("human_spread").is_not_null()
     zeros = {name: pl.lit(0.0) for name in ("sim_best", "comet_avg", "comet_best")}
-    return rows.with_columns(
-        **zeros, sim_centroid=pl.when(enveloped).then(0.0), drift=cosine, drift_euclidean=euclidean
-    ).drop("human_spread", "euclidean_spread")
+    sim_centroid = pl.when(pl.col("human_spread").is_not_null()).then(0.0)
+    return rows.with_columns(worst_drift(rows)).with_columns(**zeros, sim_centroid=sim_centroid).drop(columns)
 
 
 def _lacking(rows: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:

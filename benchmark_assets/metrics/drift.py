@@ -95,18 +95,28 @@ def euclidean_drift(distances: NDArray[np.float64], spread: NDArray[np.float64])
     return drift
 
 
-def worst_drift(human_spread: pl.Series, euclidean_spread: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Drift in both forms of an output that has nothing in common with the references: similarity 0 to their centroid.
+def worst_drift(envelopes: pl.DataFrame) -> pl.DataFrame:
+    """Drift in all forms of an output that has nothing in common with the references: similarity 0 to each of them.
 
-    The arguments and results have one row per passage; null without an envelope. The mean of the references has the
-    length 1 - spread, and so a distance of √(1 + (1 - spread)²) from a unit vector at a right angle.
+    Parameters
+    ----------
+    envelopes
+        Columns `human_spread`, `euclidean_spread` and `mean_similarity`; null without an envelope.
+
+    Returns
+    -------
+    Columns `drift`, `drift_adjusted` and `drift_euclidean`. The mean of the references has the length 1 - spread, and
+    so a distance of √(1 + (1 - spread)²) from a unit vector at a right angle.
     """
-    spread = human_spread.to_numpy().astype(np.float64)
-    cosine = cosine_drift(np.zeros(len(spread)), spread)
-    euclidean = euclidean_drift(np.sqrt(1 + (1 - spread) ** 2), euclidean_spread.to_numpy().astype(np.float64))
-    rows = (pl.Series(values, dtype=pl.Float64).fill_nan(None) for values in (cosine, euclidean))
-    drift, drift_euclidean = rows
-    return drift, drift_euclidean
+    columns = ("human_spread", "euclidean_spread", "mean_similarity")
+    spread, euclidean_spread, agreement = (envelopes[name].cast(pl.Float64).to_numpy() for name in columns)
+    nothing = np.zeros(len(envelopes))
+    forms = {
+        "drift": cosine_drift(nothing, spread),
+        "drift_adjusted": adjusted_drift(nothing, agreement),
+        "drift_euclidean": euclidean_drift(np.sqrt(1 + (1 - spread) ** 2), euclidean_spread),
+    }
+    return pl.DataFrame({name: pl.Series(values, dtype=pl.Float64).fill_nan(None) for name, values in forms.items()})
 
 
 def semantic_scores(

@@ -25,7 +25,7 @@ def own() -> pl.DataFrame:
     zeros = dict.fromkeys(["sim_best", "sim_centroid", "comet_avg", "comet_best"], 0.0)
     return lexical_scores(empty, references, ["passage"], ["passage"]).with_columns(
         corpus=pl.lit("x"), unit="passage", unit_kind=pl.lit("passages"), references=pl.lit(1, pl.UInt32),
-        drift=pl.lit(20.0), drift_euclidean=pl.lit(7.0), **{name: pl.lit(value) for name, value in zeros.items()},
+        drift=pl.lit(20.0), drift_adjusted=pl.lit(8.0), drift_euclidean=pl.lit(7.0), **{name: pl.lit(value) for name, value in zeros.items()},
     )  # fmt: skip
 
 
@@ -96,6 +96,7 @@ def test_whoever_else_is_evaluated_changes_no_row(kept: set[int]) -> None:
 
 
 def test_the_worst_drift_is_that_of_a_vector_at_a_right_angle() -> None:
-    cosine, euclidean = worst_drift(pl.Series([0.04, None]), pl.Series([0.28, None], dtype=pl.Float64))
-    assert_allclose([cosine[0], euclidean[0]], [1 / 0.05, (1 + 0.96**2) ** 0.5 / 0.28])
-    assert (cosine[1], euclidean[1]) == (None, None)
+    columns = {"human_spread": [0.04, None], "euclidean_spread": [0.28, None], "mean_similarity": [0.88, None]}
+    found = worst_drift(pl.DataFrame(columns))
+    assert_allclose(found.row(0), [1 / 0.05, 1.02 / 0.14, (1 + 0.96**2) ** 0.5 / 0.28])
+    assert found.row(1) == (None, None, None)

@@ -8,16 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.metrics.diagnostics import (
-    DIAGNOSES,
-    copied_share,
-    diagnose,
-    ends_open,
-    longest_loop,
-    scripts,
-    twins,
-    words,
-)
+from benchmark_assets.metrics.diagnostics import DIAGNOSES, diagnose, twins
+from benchmark_assets.metrics.fidelity import Passage
+from benchmark_assets.metrics.texts import ends_open, longest_loop, scripts, words
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
@@ -136,7 +129,9 @@ def test_a_loop_that_the_references_have_too_is_none() -> None:
 
 def test_without_references_only_the_source_and_the_text_itself_speak() -> None:
     row = diagnosed(SOURCE, [])
-    assert [row[name] for name in DIAGNOSES] == [False, True, None, None, False, None]
+    undecided = {"wrong_script", "wrong_language", "truncated", "other_passage"}
+    assert {name for name in DIAGNOSES if row[name] is None} == undecided
+    assert found(row) == {"copied"}
 
 
 @pytest.mark.parametrize("text", ["Ja.", "Nein, nie.", "Er kam heim."])
@@ -149,9 +144,11 @@ def test_where_references_end_without_punctuation_a_cut_cannot_be_told() -> None
     assert diagnosed(GOOD[:40], [*ENGLISH, "And then,"])["truncated"] is None
 
 
-def test_a_short_output_that_ends_well_is_not_cut_and_a_long_one_without_an_end_neither() -> None:
-    assert diagnosed("He came home.")["truncated"] is False
-    assert diagnosed(f"{GOOD} And so")["truncated"] is False
+def test_a_short_output_that_says_everything_is_not_cut_and_a_long_one_without_an_end_neither() -> None:
+    assert (
+        diagnosed("A sailor returned; his wife did not know the old man, for he had grown old.")["truncated"] is False
+    )
+    assert diagnosed(f"{GOOD} And so {GOOD[:50]}")["truncated"] is False
 
 
 @pytest.mark.parametrize(
@@ -169,14 +166,17 @@ def test_what_ends_a_text(text: str, is_open: bool) -> None:
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_the_copied_share_is_a_share(text: str, source: str) -> None:
-    assert 0 <= copied_share(text, source) <= 1
+    share, longest = Passage(source, []).copied(text)
+    assert 0 <= share <= 1
+    assert 0 <= longest <= len(text) * 18  # a character may have 18 in compatibility form
 
 
 @given(st.text(alphabet="abcdefgh", min_size=12, max_size=40), st.text(alphabet="XYZ", max_size=40))
 def test_of_a_text_with_the_source_in_it_the_source_is_copied(source: str, rest: str) -> None:
-    assert copied_share(f"{rest} {source}", source) == len(source) / (len(source) + len(rest))
-    assert copied_share(f"{source}, {source}", source) == 1
-    assert copied_share(rest, source) == 0
+    passage = Passage(source, [])
+    assert passage.copied(f"{rest} {source}") == (len(source) / (len(source) + len(rest)), len(source))
+    assert passage.copied(f"{source}, {source}")[0] == 1
+    assert passage.copied(rest) == (0, 0)
 
 
 @given(
