@@ -12,7 +12,8 @@ from benchmark_assets.adjudication.labels import UNCERTAIN
 from benchmark_assets.audit.overlap import LEVELS
 from benchmark_assets.audit.rated import PANEL
 from benchmark_assets.metrics.intervals import SIGNATURE, bounded, sample_and_resamples
-from benchmark_assets.metrics.measures import Floats, ratio
+from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.meta_evaluation import moments, pearson_of
 from resources.catalogue import schema
 
 METRICS = (
@@ -64,12 +65,6 @@ def point_biserial(values: Floats, errors: NDArray[np.bool_], passages: NDArray[
     """
     if not len(values):
         return np.array([np.nan])
-    extent = np.ptp(values)
-    x = (values - values.mean()) / (extent if extent > 0 else 1.0)  # sums of squares of raw values lose digits
-    y = errors.astype(np.float64)
-    terms = np.ones_like(x), x, y, x * x, x * y
+    terms = moments(values, errors.astype(np.float64)).T
     parts = np.stack([np.bincount(passages, weights=term) for term in terms], axis=1)
-    n, sx, sy, sxx, sxy = (sample_and_resamples(len(parts)) @ parts).T
-    of_x, of_y = n * sxx - sx * sx, n * sy - sy * sy
-    of_x[of_x <= 1e-12 * n * n] = 0  # constant up to rounding
-    return ratio(n * sxy - sx * sy, np.sqrt(of_x * of_y))
+    return pearson_of(sample_and_resamples(len(parts)) @ parts)
