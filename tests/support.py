@@ -168,6 +168,7 @@ STAGES = {
         "audit_outcome",
         "judge_calibration",
         "error_estimate",
+        "metric_agreement",
         "worked_example",
         "anchor_score",
         "ensemble_calibration",
@@ -180,7 +181,7 @@ STAGES = {
 
 SPARSE = {
     "judge_vote", "verdict", "human_label", "comparison", "pairwise_score", "rubric_vote", "rubric_summary",
-    "audit_outcome", "judge_calibration", "error_estimate", "worked_example", "anchor_score",
+    "audit_outcome", "judge_calibration", "error_estimate", "metric_agreement", "worked_example", "anchor_score",
     "term_adherence", "adherence_summary", "aspect_vote", "head_to_head", "literary_score", "ensemble_calibration",
     "task_sample", "task_chance", "task_leakage", "baseline_answer", "baseline_score", "encoder_answer",
     "encoder_score", "answer", "task_score",

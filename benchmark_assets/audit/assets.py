@@ -1,4 +1,4 @@
-"""Assets of the audit: error rates of models, reliability of judges, error estimates, worked examples."""
+"""Assets of the audit: error rates, reliability of judges, error estimates, agreement of metrics, worked examples."""
 
 from collections.abc import Callable, Mapping
 
@@ -12,6 +12,7 @@ from benchmark_assets.audit.calibration import agreement, calibration, confusion
 from benchmark_assets.audit.correlation import METRICS, correlations
 from benchmark_assets.audit.estimates import estimates
 from benchmark_assets.audit.examples import examples, with_people
+from benchmark_assets.audit.metric_agreement import agreements, comparisons
 from benchmark_assets.audit.outcomes import categories, outcomes
 from benchmark_assets.audit.overlap import failing_passages, overlap
 from benchmark_assets.audit.rated import rated
@@ -96,6 +97,23 @@ def error_estimate(
         return _signed(panels, {"error_estimate": estimates(outputs, rows), "recall_cost": costs})
 
     return _refresh(context, warehouse, panels, tables, readings.of_estimates, plots)
+
+
+@dg.asset(
+    group_name="audit", code_version="1", metadata={"tables": ["metric_comparison"]}, kinds={"duckdb"},
+    deps=[triage, human_label, drift_score, lexical_score, comet_score],
+)  # fmt: skip
+def metric_agreement(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
+) -> dg.Output[None]:  # fmt: skip
+    """Agreement of metrics with people: correlation, ordering of pairs, ranking of models; tests between metrics."""
+
+    def tables() -> dict[str, pl.DataFrame]:
+        labels = rated(warehouse.read("triage"), warehouse.empty("verdict"), warehouse.read("human_label"))
+        scores = model_scores(warehouse).rename({"system": "model"})
+        return {"metric_agreement": agreements(labels, scores), "metric_comparison": comparisons(labels, scores)}
+
+    return _refresh(context, warehouse, {}, tables, readings.of_metrics, plots)
 
 
 @dg.asset(group_name="audit", code_version="1", kinds={"duckdb"}, deps=[triage, verdict, human_label])

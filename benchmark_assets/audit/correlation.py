@@ -20,7 +20,8 @@ from benchmark_assets.metrics.intervals import (
     effective_units,
     sample_and_resamples,
 )
-from benchmark_assets.metrics.measures import numbered_units, ratio
+from benchmark_assets.metrics.measures import numbered_units
+from benchmark_assets.metrics.meta_evaluation import moments, pearson_of
 from resources.catalogue import schema
 
 METRICS = (
@@ -73,11 +74,5 @@ def point_biserial(values: Floats, errors: NDArray[np.bool_], units: Units) -> F
     """
     if not len(values):
         return np.array([np.nan])
-    extent = np.ptp(values)
-    x = (values - values.mean()) / (extent if extent > 0 else 1.0)  # sums of squares of raw values lose digits
-    y = errors.astype(np.float64)
-    parts = by_unit(np.stack([np.ones_like(x), x, y, x * x, x * y], axis=1), units)
-    n, sx, sy, sxx, sxy = (sample_and_resamples(len(parts)) @ parts).T
-    of_x, of_y = n * sxx - sx * sx, n * sy - sy * sy
-    of_x[of_x <= 1e-12 * n * n] = 0  # constant up to rounding
-    return ratio(n * sxy - sx * sy, np.sqrt(of_x * of_y))
+    parts = by_unit(moments(values, errors.astype(np.float64)), units)
+    return pearson_of(sample_and_resamples(len(parts)) @ parts)

@@ -60,6 +60,13 @@ def of_estimates(warehouse: Warehouse) -> Mapping[str, str]:
     return {"errors": shown(errors, "error_estimate"), "cost of recall": shown(costs, "recall_cost")}
 
 
+def of_metrics(warehouse: Warehouse) -> Mapping[str, str]:
+    """Agreement of metrics with people, and tests of pairs of metrics."""
+    agreement = warehouse.read("metric_agreement").sort("corpus", "statistic", "grouping", "metric")
+    pairs = warehouse.read("metric_comparison").sort("corpus", "statistic", "metric", "other")
+    return {"agreement": shown(agreement, "metric_agreement"), "tests": shown(pairs, "metric_comparison")}
+
+
 def of_examples(warehouse: Warehouse) -> Mapping[str, str]:
     """The worked examples without texts; `variorum examples` writes a page that includes the texts."""
     rows = warehouse.read("worked_example").sort("corpus", "rule", "place", "model")

@@ -231,6 +231,7 @@ OF: dict[str, Callable[[Warehouse], Drawn]] = {
     "audit_outcome": _of_corpora("audit_outcome", content.severity, content.categories),
     "error_estimate": _of_corpora("error_estimate", content.severity),
     "judge_calibration": _of_corpora("judge_calibration", content.calibration),
+    "metric_agreement": _of_corpora("metric_agreement", content.metric_agreement),
     "pairwise_score": _of_all(content.pairwise, "pairwise_score"),
     "anchor_score": _of_all(content.pairwise, "pairwise_score"),
     "rubric_summary": _by_corpus("rubric_summary", _marks, "marks"),

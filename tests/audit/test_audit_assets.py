@@ -11,7 +11,9 @@ from resources.warehouse import Warehouse
 from tests.audit.stored import put
 from tests.support import LetterEmbedder, made_home, run
 
-TABLES = ("audit_outcome", "error_category", "judge_calibration", "error_estimate")
+TABLES = (
+    "audit_outcome", "error_category", "judge_calibration", "error_estimate", "metric_agreement", "metric_comparison",
+)  # fmt: skip
 
 
 def test_tables_come_with_the_first_label_and_go_with_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,20 +27,26 @@ def test_tables_come_with_the_first_label_and_go_with_the_last(tmp_path: Path, m
         run(definitions, instance, "audit")
         return [len(warehouse.read(table)) for table in TABLES]
 
+    put(warehouse, "drift_score", *({**output, "embedder": "e", "drift": 1.0} for output in outputs))
+    put(warehouse, "lexical_score", *({**output, "chrf": 50.0} for output in outputs))
+
     with dg.DagsterInstance.get() as instance:
-        assert counts() == [0, 0, 0, 0]
+        assert counts() == [0] * 6
         assert not instance.get_latest_materialization_event(dg.AssetKey("audit_outcome"))
         judgement = {"label": "MAJOR_ERROR", "error_category": "OTHER", "severity": "high", "notes": ""}
         put(warehouse, "human_label", {**outputs[0], "annotator": "a", **judgement})
-        outcome, category, calibration, estimate = counts()
+        outcome, category, calibration, estimate, agreement, tests = counts()
         assert outcome > 0
         assert category > 0
         assert estimate > 0
+        assert agreement == 2 * 10  # two metrics, ten statistics
+        assert tests == 2  # one pair of metrics, two statistics
+        assert warehouse.read("metric_agreement")["value"].null_count() == 20  # one label has nothing to agree with
         assert calibration == 0  # no judge has said anything
         people = warehouse.read("audit_outcome").filter(raters="people", model="m", band="")
         assert people.select("asked", "judged", "major").row(0) == (3, 1, 1)
         assert people["signature"].str.contains("Wilson").all()
         put(warehouse, "human_label")
-        assert counts() == [0, 0, 0, 0]
+        assert counts() == [0] * 6
         states = warehouse.read("materialization")
         assert states.filter(pl.col("asset").is_in(TABLES)).is_empty()

@@ -5,7 +5,15 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import CATEGORIES, LABELS
 from benchmark_assets.adjudication.verdicts import verdicts
-from benchmark_assets.audit import calibration, correlation, estimates, outcomes, overlap, recall_cost
+from benchmark_assets.audit import (
+    calibration,
+    correlation,
+    estimates,
+    metric_agreement,
+    outcomes,
+    overlap,
+    recall_cost,
+)
 from benchmark_assets.audit.rated import rated
 from resources.warehouse import Replacement, Warehouse
 
@@ -39,6 +47,14 @@ def grid(passages: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.Da
     return triage, votes, labels, scores
 
 
+def with_all_scores(scores: pl.DataFrame) -> pl.DataFrame:
+    """The scores, and all others that metrics are made of; COMET is missing."""
+    chance = np.random.default_rng(2)
+    names = ("sim_centroid", "drift", "drift_euclidean", "chrf", "bleu", "length_ratio")
+    missing = {name: pl.lit(None, pl.Float64) for name in ("comet_avg", "comet_best")}
+    return scores.with_columns(**{name: pl.Series(chance.random(len(scores))) for name in names}, **missing)
+
+
 def test_rows_of_all_tables_are_stored_as_they_are(warehouse: Warehouse) -> None:
     triage, votes, labels, scores = grid(80)
     panel = verdicts(votes)
@@ -57,6 +73,8 @@ def test_rows_of_all_tables_are_stored_as_they_are(warehouse: Warehouse) -> None
         "panel_without": calibration.panel_without(rows, votes),
         "error_estimate": estimates.estimates(triage, rows),
         "recall_cost": recall_cost.recall_costs(triage, rows, scores),
+        "metric_agreement": metric_agreement.agreements(rows, with_all_scores(scores)),
+        "metric_comparison": metric_agreement.comparisons(rows, with_all_scores(scores)),
     }
     stamped = {name: found.with_columns(fingerprint=pl.lit("f")) for name, found in tables.items()}
     warehouse.write([Replacement(name, found, None) for name, found in stamped.items()], run_id="test")
@@ -76,5 +94,7 @@ def test_corpora_that_nobody_rated_have_no_rows(warehouse: Warehouse) -> None:
         calibration.calibration(rows, votes), calibration.confusion(rows, votes), calibration.reliability(rows, votes),
         calibration.agreement(triage, votes, labels), calibration.panel_without(rows, votes),
         estimates.estimates(triage, rows), recall_cost.recall_costs(triage, rows, scores),
+        metric_agreement.agreements(rows, with_all_scores(scores)),
+        metric_agreement.comparisons(rows, with_all_scores(scores)),
     ):  # fmt: skip
         assert found.is_empty()

@@ -15,6 +15,8 @@ from numpy.testing import assert_allclose
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
+from benchmark_assets.adjudication.labels import SUBSTANTIVE
+from benchmark_assets.audit.metric_agreement import GOODNESS, agreements, comparisons
 from benchmark_assets.metrics.intervals import RESAMPLES, percentile_interval, resampling_weights
 from benchmark_assets.metrics.measures import MEASURES, panel, summed
 from benchmark_assets.reporting.comparisons import compare, standings
@@ -120,3 +122,28 @@ def test_the_tables_of_all_systems(field: pl.DataFrame, size: Size) -> None:
     steps.append(f"ranks, clusters and concordance: {time.perf_counter() - begun:.2f} s")
     print("\n" + "; ".join(steps))
     assert len(found) == 6 * size.systems * (size.systems - 1) / 2
+
+
+def test_agreement_of_all_metrics_with_labels_of_all_outputs(size: Size, full: bool) -> None:
+    """Nine metrics; three labels, as people give them, so that most pairs of outputs are tied."""
+    random = np.random.default_rng(3)
+    keys = [(f"s{system}", f"x/{passage:04}") for system in range(size.systems) for passage in range(size.passages)]
+    quality = random.normal(size=len(keys))
+    labels = np.array(SUBSTANTIVE)[np.digitize(-quality, [1, 2])]
+    frame = pl.DataFrame(keys, schema=["model", "passage"], orient="row")
+    rows = frame.with_columns(raters=pl.lit("people"), corpus=pl.lit("x"), label=pl.Series(labels.tolist()))
+    names = [*(set(GOODNESS) - {"length_error"}), "length_ratio"]
+    scores = frame.with_columns(**{name: pl.Series(quality + random.normal(size=len(keys))) for name in sorted(names)})
+    begun = time.process_time()
+    agreement = agreements(rows, scores)
+    between = time.process_time()
+    tests = comparisons(rows, scores)
+    ended = time.process_time()
+    print(
+        f"\n{len(agreement)} statistics of {len(GOODNESS)} metrics on {size.systems} systems x "
+        f"{size.passages:,} passages: {between - begun:.1f} s of one core; {len(tests)} tests of pairs of metrics: "
+        f"{ended - between:.1f} s"
+    )
+    assert agreement["value"].null_count() == 0
+    assert len(tests) == len(GOODNESS) * (len(GOODNESS) - 1)
+    assert not full or ended - begun < 120

@@ -56,6 +56,14 @@ MADE: dict[str, dict[str, Mapping[str, Sequence[object]]]] = {
         "error_estimate": {"corpus": ["tiny"], "model": ["", "alpha"], "region": ["all"]},
     },
     "judge_calibration": {"judge_calibration": {"corpus": ["tiny"], "judge": ["one", "panel"]}},
+    "metric_agreement": {
+        "metric_agreement": {
+            "corpus": ["tiny"],
+            "metric": ["drift", "chrf"],
+            "statistic": ["acc_eq"],
+            "grouping": ["passage"],
+        }
+    },
     "funnel": {"funnel": {"corpus": ["tiny"], "reason": ["short", "doubtful"]}},
 }
 """Rows of assets that are empty for the small corpora: by table, values of columns, in all combinations."""

@@ -32,6 +32,19 @@ BINS = 45
 BEYOND = 1.5
 """End of the axis of a histogram, as a multiple of the last edge between bands."""
 QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95}
+AGREEMENTS = {
+    ("soft_pairwise_accuracy", "means"): ("soft pairwise accuracy", True),
+    ("acc_eq", "passage"): ("acc-eq within passages", True),
+    ("acc_eq", "pooled"): ("acc-eq, all outputs", False),
+    ("kendall", "passage"): ("tau-b within passages", False),
+    ("kendall", "pooled"): ("tau-b, all outputs", True),
+    ("pearson", "passage"): ("r within passages", False),
+    ("pearson", "model"): ("r within models", False),
+    ("pearson", "pooled"): ("r, all outputs", True),
+    ("pearson", "means"): ("r of means", False),
+    ("pairwise_accuracy", "means"): ("pairwise accuracy", False),
+}
+"""Heading of each statistic and grouping of `metric_agreement`, and whether the chart shows it."""
 
 
 def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
@@ -344,6 +357,40 @@ def calibration(home: Home, corpus: str) -> list[Exhibit]:
     return exhibits
 
 
+def metric_agreement(home: Home, corpus: str) -> list[Exhibit]:
+    """Agreement of each metric with people's labels by several statistics, and tests of each pair of metrics."""
+    rows = home.read("metric_agreement", corpus).drop_nulls("value")
+    if rows.is_empty():
+        return []
+    metrics = rows.group_by("metric").agg(pl.col("outputs").max(), best=pl.col("value").mean())
+    metrics = metrics.sort("best", "metric", descending=[True, False])
+    table = columns(metrics, "metric_agreement", "metric", "outputs")
+    plot_rows = []
+    for (statistic, grouping), (heading, drawn) in AGREEMENTS.items():
+        values = metrics.select("metric").join(
+            rows.filter(statistic=statistic, grouping=grouping), on="metric", how="left", maintain_order="left"
+        )
+        table.append(column(values, "metric_agreement", "value", heading=heading))
+        if drawn:
+            names = values.with_columns(cell(catalogue.column("metric_agreement", "metric")))
+            plot_rows.append(plotted(names, "metric_agreement", "value", "metric", pl.lit("metric"), pl.lit(heading)))
+    chart = _intervals(pl.concat(plot_rows), "agreement, 95 % interval")
+    words = (
+        "Agreement of metrics with people's labels of the sample; 1 is full agreement. Metrics are turned so that more "
+        "is better, and ordered by their mean agreement. Soft pairwise accuracy says whether a metric ranks models as "
+        "people do; acc-eq within passages, whether it orders outputs of the same passage. The sample has more outputs "
+        "with a high drift than the corpus."
+    )
+    exhibits = [home.exhibit(corpus, "Agreement of metrics with people", words, table, rows, chart, "metric_agreement")]
+    pairs = home.read("metric_comparison", corpus).drop_nulls("difference")
+    if len(pairs):
+        pairs = pairs.sort("statistic", "difference", descending=[False, True])
+        table = columns(pairs, "metric_comparison")
+        words = "Agreement of the first metric minus agreement of the other, on the outputs that have both."
+        exhibits.append(home.exhibit(corpus, "Tests of metrics", words, table, pairs, None, "metric_agreement"))
+    return exhibits
+
+
 def literary(home: Home, corpus: str) -> list[Exhibit]:
     """Scores of models by aspect, from comparisons of their outputs with the human translations."""
     rows = home.read("literary_score", corpus)
@@ -499,8 +546,8 @@ def costs(home: Home) -> list[Exhibit]:
 
 OF_CORPUS: list[Callable[[Home, str], list[Exhibit]]] = [
     leaderboard, people.human_range, details.outdated, drift, people.outliers, closest, concordance, severity,
-    categories, calibration, literary, details.differences, details.slices, details.agreement, details.sensitivity,
-    details.recall, details.marks, details.seats, details.glossaries,
+    categories, calibration, metric_agreement, literary, details.differences, details.slices, details.agreement,
+    details.sensitivity, details.recall, details.marks, details.seats, details.glossaries,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
     "Base sets": pairwise, "Understanding": understanding, "Costs": costs,

@@ -110,6 +110,13 @@ def made(
     )
     put(warehouse, "error_estimate", [{**corpus, "model": each, "region": "all"} for each in ("", *models)])
     put(warehouse, "judge_calibration", [{**corpus, "judge": each} for each in JUDGES])
+    agreed = [("acc_eq", "passage"), ("pearson", "pooled"), ("soft_pairwise_accuracy", "means")]
+    put(warehouse, "metric_agreement", [
+        {**corpus, "metric": metric, "statistic": statistic, "grouping": grouping}
+        for metric in ("drift", "chrf") for statistic, grouping in agreed
+    ])  # fmt: skip
+    tested = {**corpus, "grouping": "pooled", "metric": "drift", "other": "chrf"}
+    put(warehouse, "metric_comparison", [{**tested, "statistic": "pearson"}])
     sure = product(JUDGES, ("high", "medium", "low"))
     put(warehouse, "judge_reliability", [{**corpus, "judge": judge, "confidence": each} for judge, each in sure])
     base = {"base_set": "anchors@1.0.0"}

@@ -1,0 +1,139 @@
+"""Agreement of each metric with people, by several statistics, and tests of which of two metrics agrees better.
+
+Here: tables from people's labels and the scores of outputs. Not here: the statistics (metrics.meta_evaluation,
+metrics.permutation), correlation with the panel's verdicts (correlation).
+"""
+
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from benchmark_assets.adjudication.labels import MAJOR, MINOR, VALID
+from benchmark_assets.audit.rated import labeled_by_people
+from benchmark_assets.metrics import meta_evaluation as agree
+from benchmark_assets.metrics import permutation
+from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
+from benchmark_assets.metrics.intervals import bounded, sample_and_resamples
+from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.significance import holm
+from resources.catalogue import schema
+
+POINTS = {VALID: 0, MINOR: -1, MAJOR: -5}
+"""Score of an output by its label: MQM's weights of minor and major errors (Freitag et al. 2021)."""
+
+GOODNESS = {
+    "sim_best": pl.col("sim_best"), "sim_centroid": pl.col("sim_centroid"), "drift": -pl.col("drift"),
+    "drift_euclidean": -pl.col("drift_euclidean"), "chrf": pl.col("chrf"), "bleu": pl.col("bleu"),
+    "comet_avg": pl.col("comet_avg"), "comet_best": pl.col("comet_best"),
+    "length_error": -(pl.col("length_ratio") - 1).abs(),
+}  # fmt: skip
+"""Scores of outputs by metric, turned so that more is better."""
+
+METRIC_AGREEMENT, METRIC_COMPARISON = schema("metric_agreement"), schema("metric_comparison")
+
+_LABELS = f"people's labels as scores: {', '.join(f'{label} {points}' for label, points in POINTS.items())}"
+
+
+def agreements(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `metric_agreement`: agreement of metrics with people's labels.
+
+    `rows` are rows of `rated`; `scores` has the columns `model`, `passage` and the columns that `GOODNESS` is made of.
+    Columns of `METRIC_AGREEMENT`; no rows for metrics without a labeled output.
+    """
+    result: list[tuple[object, ...]] = []
+    for corpus, gold, metrics in _by_corpus(rows, scores):
+        weights = sample_and_resamples(gold.shape[1])
+        for metric, values in metrics.items():
+            outputs = np.isfinite(gold) & np.isfinite(values)
+            if outputs.any():
+                found = _statistics(gold, values, weights, _pairs(outputs))
+                sizes = int(outputs.any(axis=1).sum()), int(outputs.any(axis=0).sum()), int(outputs.sum())
+                signature = f"{_LABELS}; {agree.SIGNATURE}; {permutation.SIGNATURE}; {INTERVALS}"
+                result += [(corpus, metric, *row[:3], *sizes, *row[3:], signature) for row in found]
+    return pl.DataFrame(result, schema=METRIC_AGREEMENT, orient="row")
+
+
+def comparisons(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `metric_comparison`: tests of each pair of metrics; parameters as in `agreements`.
+
+    Columns of `METRIC_COMPARISON`; no rows for pairs of metrics without a common labeled output.
+    """
+    result: list[tuple[object, ...]] = []
+    for corpus, gold, metrics in _by_corpus(rows, scores):
+        common = [
+            int((np.isfinite(gold) & np.isfinite(one) & np.isfinite(other)).sum())
+            for one, other in combinations(metrics.values(), 2)
+        ]
+        for statistic, grouping, compare in (
+            ("pearson", "pooled", permutation.compare_pearson),
+            ("accuracy", "passage", permutation.compare_accuracy),
+        ):
+            tests = np.array(compare(gold, np.stack(list(metrics.values()))))
+            two_sided = np.minimum(1, 2 * tests[:, 1:].min(axis=1))
+            corrected = np.full(len(tests), np.nan)
+            tested = np.isfinite(two_sided)
+            corrected[tested] = holm(two_sided[tested])
+            signature = (
+                f"{_LABELS}; {permutation.SIGNATURE}; p_holm: two-sided, over the pairs of metrics of the corpus"
+            )
+            for pair, outputs, test, p in zip(combinations(metrics, 2), common, tests, corrected, strict=True):
+                if outputs:
+                    numbers = (None if np.isnan(number) else float(number) for number in (*test, p))
+                    result.append((corpus, statistic, grouping, *pair, outputs, *numbers, signature))
+    return pl.DataFrame(result, schema=METRIC_COMPARISON, orient="row")
+
+
+def _by_corpus(rows: pl.DataFrame, scores: pl.DataFrame) -> list[tuple[object, Floats, dict[str, Floats]]]:
+    """Each corpus with labels, with people's scores and those of each metric, shape (models, passages), NaN if missing.
+
+    Passages are in alphabetical order.
+    """
+    people = labeled_by_people(rows).with_columns(
+        people=pl.col("label").replace_strict(POINTS, return_dtype=pl.Float64)
+    )
+    turned = scores.select("model", "passage", **GOODNESS)
+    labeled = people.select("corpus", "model", "passage", "people").join(turned, on=["model", "passage"], how="left")
+    result = []
+    for (corpus,), outputs in labeled.sort("corpus").group_by(["corpus"], maintain_order=True):
+        places = tuple(outputs[name].rank("dense").to_numpy() - 1 for name in ("model", "passage"))
+        shape = tuple(int(place.max()) + 1 for place in places)
+        arrays = {}
+        for name in ("people", *GOODNESS):
+            arrays[name] = np.full(shape, np.nan)
+            arrays[name][places] = outputs[name].cast(pl.Float64).to_numpy()
+        result.append((corpus, arrays.pop("people"), arrays))
+    return result
+
+
+def _statistics(gold: Floats, metric: Floats, weights: Floats, pairs: dict[str, int]) -> list[tuple[object, ...]]:
+    """Statistic, grouping, epsilon, number of pairs, and value with interval."""
+    by_passage, pooled = agree.epsilon_by_item(gold, metric), agree.epsilon_pooled(gold, metric)
+    sums = agree.pooled_pairs(gold, metric, pooled)
+    means = agree.system_means(gold, metric, weights)
+    found = [
+        ("pearson", "pooled", None, agree.pearson_pooled(gold, metric, weights)),
+        ("pearson", "passage", None, agree.pearson_by_item(gold, metric, weights)),
+        ("pearson", "model", None, agree.pearson_by_system(gold, metric, weights)),
+        ("pearson", "means", None, agree.pearson(*means)),
+        ("kendall", "pooled", None, agree.kendall_pooled(sums, weights)),
+        ("kendall", "passage", None, agree.kendall_by_item(gold, metric, weights)),
+        ("acc_eq", "pooled", pooled, agree.accuracy_pooled(sums, weights)),
+        ("acc_eq", "passage", by_passage, agree.accuracy_by_item(gold, metric, by_passage, weights)),
+        ("pairwise_accuracy", "means", None, agree.pairwise_accuracy(*means)),
+        ("soft_pairwise_accuracy", "means", None, agree.soft_pairwise_accuracy(gold, metric, weights)),
+    ]
+    return [
+        (statistic, grouping, epsilon, pairs[grouping], *bounded(values))
+        for statistic, grouping, epsilon, values in found
+    ]
+
+
+def _pairs(outputs: NDArray[np.bool_]) -> dict[str, int]:
+    """Number of pairs of outputs within each grouping, or of models for their means, from shape (models, passages)."""
+    counts = {
+        "pooled": outputs.sum(), "passage": outputs.sum(axis=0), "model": outputs.sum(axis=1),
+        "means": outputs.any(axis=1).sum(),
+    }  # fmt: skip
+    return {grouping: int((count * (count - 1) // 2).sum()) for grouping, count in counts.items()}

@@ -1,0 +1,154 @@
+"""Paired permutation tests: of systems by differences per item, and of metrics by their agreement with people.
+
+Not here: measures of agreement (meta_evaluation), comparisons of systems in tables (significance).
+"""
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmark_assets.metrics.measures import Floats, ratio
+from benchmark_assets.metrics.significance import SEED, TRIALS, exchanges
+
+SIGNATURE = f"paired permutations, {TRIALS} trials (all exchanges where they are fewer), seed {SEED}"
+
+ROUNDING = 1e-9
+
+
+class Comparison(NamedTuple):
+    """Difference in agreement with people between two metrics, the first minus the second.
+
+    `p_first` and `p_second` are one-sided p-values: that the first metric agrees better, and that the second does.
+    """
+
+    difference: float
+    p_first: float
+    p_second: float
+
+
+def at_least_observed(differences: Floats) -> Floats:
+    """One-sided p-values that the first of two systems is better, shape (pairs, items) to (pairs,).
+
+    `differences` are the first system's scores minus the second's, 0 for items without both.
+
+    Notes
+    -----
+    Each trial exchanges the two systems in random items, so the sum of differences changes signs at random.
+    p = (hits + 1) / (trials + 1) with a hit for a sum of at least the observed one.
+    """
+    sums, observed = _signed_sums(differences), differences.sum(axis=1)
+    return _p(sums, observed, ROUNDING * np.abs(differences).sum(axis=1))
+
+
+def compare_accuracy(gold: Floats, metrics: Floats) -> list[Comparison]:
+    """Compare metrics by the mean over items of the share of pairs of systems that they order as people do.
+
+    Parameters
+    ----------
+    gold, metrics
+        Scores of shape (systems, items) and (metrics, systems, items), where more is better and NaN is missing. Two
+        metrics are compared on the outputs with all three scores.
+
+    Returns
+    -------
+    One comparison for each pair of metrics, in the order of `itertools.combinations`. NaN without a pair of outputs.
+
+    Notes
+    -----
+    PERM-BOTH of Deutsch et al. 2021: both metrics are standardized, and each trial exchanges their scores in random
+    outputs. Ties count as in acc-eq with an epsilon of 0. Let u and v be 1 for outputs that keep their scores in a
+    trial, and -1 for others. Whether a pair of outputs is ordered right is a polynomial a + b u + c v + d u v for the
+    first metric, and a - b u - c v + d u v for the second. So the difference between the metrics is linear in the
+    signs, and its coefficients are computed once for all trials.
+    """
+    pairs = [_standardized(gold, *two) for two in combinations(metrics, 2)]
+    coefficients = np.array([_accuracy_coefficients(*scores).ravel() for scores in pairs]).reshape(len(pairs), -1)
+    differences = _signed_sums(coefficients)
+    observed = coefficients.sum(axis=1)
+    observed[[not _comparable(people) for people, _, _ in pairs]] = np.nan
+    return [_compared(differences[:, at], float(difference)) for at, difference in enumerate(observed)]
+
+
+def compare_pearson(gold: Floats, metrics: Floats) -> list[Comparison]:
+    """Compare metrics by their Pearson correlation with people over all outputs; otherwise as `compare_accuracy`.
+
+    NaN if the scores by people, or those of a metric, are constant.
+    """
+    pairs = [_standardized(gold, *two) for two in combinations(metrics, 2)]
+    fixed, exchanged = [], []
+    for people, one, two in pairs:
+        count = np.isfinite(people).sum()
+        x, a, b = (np.nan_to_num(scores).ravel() for scores in (_standard(people), one, two))
+        half, gap = (a + b) / 2, (a - b) / 2
+        fixed.append([half.sum(), (half**2 + gap**2).sum(), (x * half).sum(), count, (x**2).sum()])
+        exchanged += [gap, 2 * half * gap, x * gap]
+    terms = np.array(exchanged).reshape(3 * len(pairs), -1)
+    sums = np.vstack([terms.sum(axis=1), _signed_sums(terms)]).reshape(-1, len(pairs), 3)
+    constant = np.array(fixed).reshape(len(pairs), 5)
+    count, spread = constant[:, 3], constant[:, 4]
+    correlations = []
+    for mixed in (constant[:, :3] + sums, constant[:, :3] - sums):
+        total, squares, products = np.moveaxis(mixed, -1, 0)
+        variance = squares - ratio(total**2, np.broadcast_to(count, total.shape))
+        correlations.append(ratio(products, np.sqrt(np.where(variance > ROUNDING, variance * spread, 0.0))))
+    differences = correlations[0] - correlations[1]
+    return [_compared(column[1:], float(column[0])) for column in differences.T]
+
+
+def _accuracy_coefficients(people: Floats, first: Floats, second: Floats) -> Floats:
+    """Coefficients of the signs of all outputs in the difference of accuracies, shape (systems, items)."""
+    low, high = np.triu_indices(len(people), k=1)
+    order = np.sign(people[low] - people[high])
+    compared = np.isfinite(order)
+    counts = compared.sum(axis=0, keepdims=True).astype(np.float64)
+    share = np.where(compared, ratio(np.ones_like(counts), counts), 0.0) / max((counts > 0).sum(), 1)
+    coefficients = np.zeros(people.shape)
+    for u, one in ((1, first), (-1, second)):
+        for v, other in ((1, first), (-1, second)):
+            right = (np.sign(one[low] - other[high]) == order) * share / 2
+            np.add.at(coefficients, low, u * right)
+            np.add.at(coefficients, high, v * right)
+    return coefficients
+
+
+def _standardized(gold: Floats, first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
+    """The scores of outputs with all three scores, NaN for others; metrics with mean 0 and standard deviation 1."""
+    present = np.isfinite(gold) & np.isfinite(first) & np.isfinite(second)
+    people, one, two = (np.where(present, scores, np.nan) for scores in (gold, first, second))
+    return people, _standard(one), _standard(two)
+
+
+def _standard(scores: Floats) -> Floats:
+    """Scores with mean 0 and standard deviation 1, or all 0 if they are constant. NaN stays NaN."""
+    present = scores[np.isfinite(scores)]
+    if not len(present) or np.ptp(present) == 0:
+        return scores * 0
+    standard: Floats = (scores - present.mean()) / present.std()
+    return standard
+
+
+def _comparable(people: Floats) -> bool:
+    """Whether any item has the scores of two systems."""
+    return bool((np.isfinite(people).sum(axis=0) > 1).any())
+
+
+def _signed_sums(terms: Floats) -> Floats:
+    """Sums of terms with exchanged signs in each trial, from shape (columns, places) to (trials, columns)."""
+    patterns = exchanges(terms.shape[1])
+    totals, table = terms.sum(axis=1), terms.T
+    blocks = range(0, len(patterns), 1000)  # floats need eight times the memory of the patterns
+    return np.concatenate([2 * (patterns[at : at + 1000].astype(np.float64) @ table) - totals for at in blocks])
+
+
+def _compared(differences: Floats, observed: float) -> Comparison:
+    if np.isnan(observed):
+        return Comparison(observed, observed, observed)
+    first, second = (_p(sign * differences, sign * observed, ROUNDING) for sign in (1, -1))
+    return Comparison(observed, float(first), float(second))
+
+
+def _p(trials: Floats, observed: Floats | float, tolerance: Floats | float) -> Floats:
+    """Share of trials of at least the observed value, which counts as one more trial; ties up to rounding are hits."""
+    shares: Floats = ((trials >= observed - tolerance).sum(axis=0) + 1) / (len(trials) + 1)
+    return shares
