@@ -16,14 +16,14 @@ from tests.support import PASSAGES, made_home
 
 NEW = Path(__file__).with_name("new_study")
 PLACES = {
-    "error_spans.py": "benchmark_assets/pairwise/error_spans.py",
-    "error_spans.yaml": "prompts/error_spans.yaml",
-    "error_span.yaml": "warehouse/schema/error_span.yaml",
+    "figures.py": "benchmark_assets/pairwise/figures.py",
+    "figures.yaml": "prompts/figures.yaml",
+    "figure.yaml": "warehouse/schema/figure.yaml",
 }
 ASSET = """
-from benchmark_assets.pairwise.error_spans import ErrorSpans
+from benchmark_assets.pairwise.figures import Figures
 
-error_span = study_asset(ErrorSpans, GRID, "pairwise", [model_output, SOURCE])
+figure = study_asset(Figures, GRID, "pairwise", [model_output, SOURCE])
 """
 
 
@@ -41,7 +41,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_the_new_study_is_small() -> None:
-    assert len((NEW / "error_spans.py").read_text(encoding="utf-8").splitlines()) <= 150
+    assert len((NEW / "figures.py").read_text(encoding="utf-8").splitlines()) <= 150
 
 
 def test_a_new_study_is_asked_stored_checked_and_never_asked_twice(
@@ -50,12 +50,12 @@ def test_a_new_study_is_asked_stored_checked_and_never_asked_twice(
     made_arena(tmp_path / "world", tmp_path / "copy")
     made_home(monkeypatch, tmp_path / "world")
     Arena(tmp_path / "world", server.url)
-    wrong = {"span": "dog", "severity": "major", "category": "accuracy"}
-    made_up = {"span": "unicorn", "severity": "minor", "category": "style"}
+    listed = {"words": "dog", "kind": "image", "origin": "kept"}
+    made_up = {"words": "unicorn", "kind": "irony", "origin": "added"}
     judgements = {
-        "comparer": [dumps({"errors": []})], "marker": [dumps({"errors": []})],
-        f"marker|{FIRST}": ["Certainly!", f"```json\n{dumps({'errors': [wrong, made_up]})}\n```"],
-        f"comparer|{SECOND}": [dumps({"errors": [{"span": "sun", "severity": "minor", "category": "fluency"}]})],
+        "comparer": [dumps({"figures": []})], "marker": [dumps({"figures": []})],
+        f"marker|{FIRST}": ["Certainly!", f"```json\n{dumps({'figures': [listed, made_up]})}\n```"],
+        f"comparer|{SECOND}": [dumps({"figures": [{"words": "sun", "kind": "sound", "origin": "adapted"}]})],
     }  # fmt: skip
     server.configure(answer="judge", judgements=judgements)
     environment = os.environ | {
@@ -80,16 +80,16 @@ def test_a_new_study_is_asked_stored_checked_and_never_asked_twice(
         [6, 6],
     )  # the other model says the same: in the ledger
     assert after["rows"] == [
-        [PASSAGES[0], "marker", 1, "dog", "major", "accuracy", 2],
-        [PASSAGES[0], "marker", 2, "unicorn", "minor", "style", None],
-        [PASSAGES[1], "comparer", 1, "sun", "minor", "fluency", 4],
+        [PASSAGES[0], "marker", 1, "dog", "image", "kept", 2],
+        [PASSAGES[0], "marker", 2, "unicorn", "irony", "added", None],
+        [PASSAGES[1], "comparer", 1, "sun", "sound", "adapted", 4],
     ]
     assert after["calls"] == [
         [passage, judge, *([2, "repaired"] if (passage, judge) == (PASSAGES[0], "marker") else [1, "strict"])]
         for passage in PASSAGES for judge in ("comparer", "marker")
     ]  # fmt: skip
     assert after["known"]
-    assert after["others"] == {"error_span": 6, "rubric_vote": 6}
+    assert after["others"] == {"figure": 6, "rubric_vote": 6}
     assert after["asked"] == 7
     assert after["paid"] > 0
     assert steps["sound"]

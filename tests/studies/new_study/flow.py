@@ -13,24 +13,24 @@ from benchmark_assets.studies.study import CALLS
 from resources.provider.ledger import attempts
 from tests.pairwise.arena import OUTPUTS, Arena
 
-ASSET = dg.AssetKey("error_span")
+ASSET = dg.AssetKey("figure")
 
 
 def seen(arena: Arena) -> dict[str, Any]:
     """What is stale and what it would cost, what is stored, and what was asked so far."""
     with dg.DagsterInstance.get() as instance:
         found = due(arena.definitions, instance, ASSET)
-    spans = ["passage", "judge", "number", "span", "severity", "category", "first"]
+    columns = ["passage", "judge", "number", "words", "kind", "origin", "first"]
     calls, asked = arena.warehouse.read(CALLS), attempts(arena.provider.ledger)
     return {
         "stale": found.rows.filter(model="ours")["passage"].to_list(),
         "cost": found.estimate and [found.estimate.calls, found.estimate.recorded, found.estimate.about],
-        "rows": arena.warehouse.read("error_span", columns=spans).rows(),
-        "calls": calls.filter(study="error_span").select("passage", "item", "asked", "parsing").rows(),
+        "rows": arena.warehouse.read("figure", columns=columns).rows(),
+        "calls": calls.filter(study="figure").select("passage", "item", "asked", "parsing").rows(),
         "known": set(calls["call"]) <= set(asked["key"]),
         "others": dict(calls.group_by("study").len().sort("study").iter_rows()),
-        "asked": len(asked.filter(purpose="error_spans")),
-        "paid": asked.filter(purpose="error_spans")["cost"].sum(),
+        "asked": len(asked.filter(purpose="figures")),
+        "paid": asked.filter(purpose="figures")["cost"].sum(),
     }
 
 
@@ -51,17 +51,17 @@ def main(folder: Path, url: str) -> dict[str, Any]:
     steps: dict[str, Any] = {"undescribed": seen(arena)}
     arena.describe(["comparer", "marker"])
     steps["before"] = seen(arena)
-    arena.row("error_span", "rubric_vote")
+    arena.row("figure", "rubric_vote")
     steps["after"] = seen(arena)
     steps["sound"] = sound(arena)
-    arena.row("error_span")
+    arena.row("figure")
     steps["again"] = seen(arena)
     arena.outputs("ours", OUTPUTS | {"doc1:2": "Sunset."})
     arena.row("model_output")
     steps["changed"] = seen(arena)
-    arena.row("error_span")
+    arena.row("figure")
     steps["renewed"] = seen(arena)
-    stray = arena.warehouse.read(CALLS, pl.DataFrame({"study": ["error_span"]})).filter(pl.col("task") != "")
+    stray = arena.warehouse.read(CALLS, pl.DataFrame({"study": ["figure"]})).filter(pl.col("task") != "")
     return steps | {"stray": len(stray)}
 
 
