@@ -92,11 +92,12 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
         drifts = warehouse.read("human_baseline", passages, ["passage", "translator", "drift"])
         texts = _texts(sources, references.join(drifts, on=["passage", "translator"], how="left"), target)
         judgements = _votes(warehouse, passages, private), _people(warehouse, passages, private)
+        metrics = _metrics(warehouse, passages), _errors(warehouse, passages)
         signatures = made_by(warehouse, passages)
     comparable = sorted(set(references.filter("complete")["translator"]) - rights.hidden)
     overview = _overview(corpus, private, sources, outputs, bands, comparable)
     outputs = outputs.with_columns(withheld=rights.withheld(outputs))
-    passages_shown = list(_passages(sources, outputs, texts, judgements, rights.hidden, target))
+    passages_shown = list(_passages(sources, outputs, texts, judgements, metrics, rights.hidden, target))
     return ReaderContent(overview, passages_shown, len(outputs), named(rights.restricted), signatures)
 
 
@@ -166,6 +167,19 @@ def _people(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict
     return _by_output(rows.drop("span_start", "span_end"), words)
 
 
+def _metrics(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
+    """Scores of each output by the further metrics: `metric` and `score`."""
+    rows = warehouse.read("segment_metric", passages, [*KEY, "metric", "score"]).drop_nulls("score")
+    return _by_output(rows.with_columns(pl.col("score").round(3)).sort("metric"), ())
+
+
+def _errors(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
+    """Errors that metrics mark in each output: `metric`, `severity` and `span`, each once for all references."""
+    rows = warehouse.read("metric_span", passages, [*KEY, "metric", "severity", "start", "end"]).unique()
+    rows = rows.sort("metric", "start", "end", "severity").with_columns(span=pl.concat_list("start", "end"))
+    return _by_output(rows.drop("start", "end"), ())
+
+
 def _by_output(rows: pl.DataFrame, words: Iterable[str]) -> dict[tuple[str, str], list[Record]]:
     """Judgments by model and passage; one list of pairs (column, text) replaces the columns named in `words`."""
     judgments: dict[tuple[str, str], list[Record]] = {}
@@ -209,13 +223,14 @@ def _numbers(column: pl.Series, names: Iterable[str]) -> list[int]:
 
 def _passages(
     sources: pl.DataFrame, outputs: pl.DataFrame, texts: Mapping[str, list[Record]],
-    judgements: Iterable[Mapping[tuple[str, str], list[Record]]], hidden: frozenset[str], target: str | None,
+    judgements: Iterable[Mapping[tuple[str, str], list[Record]]],
+    metrics: Iterable[Mapping[tuple[str, str], list[Record]]], hidden: frozenset[str], target: str | None,
 ) -> Iterable[Record]:  # fmt: skip
     """Records of the passages with their outputs; a withheld text is reduced to its length."""
     rows: dict[str, list[Mapping[str, object]]] = {}
     for row in outputs.iter_rows(named=True):
         rows.setdefault(row["passage"], []).append(row)
-    votes, people = judgements
+    (votes, people), (scores, errors) = judgements, metrics
     for passage in sources["passage"]:
         yield {
             "texts": [_sized(text, text["name"] in hidden) for text in texts[passage]],
@@ -224,6 +239,8 @@ def _passages(
                 _output(row) | {
                     "votes": votes.get((str(row["model"]), passage), []),
                     "people": people.get((str(row["model"]), passage), []),
+                    "metrics": scores.get((str(row["model"]), passage), []),
+                    "errors": errors.get((str(row["model"]), passage), []),
                 }
                 for row in rows.get(passage, [])
             ],

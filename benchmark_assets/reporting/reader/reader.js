@@ -254,7 +254,8 @@ const READER = (() => {
     else if (each.text !== null)
       text = paragraph(content.language, ...(reference ? compared(reference.text, each.text) : [each.text]));
     const scores = [["drift", each.drift, each.band ? ` (band ${each.band})` : ""], ["closest reference", each.closest_reference, ""],
-      ...index.scores.map((name, n) => [SHOWN[name], each.scores[n], ""])].filter(([, value]) => value !== null);
+      ...index.scores.map((name, n) => [SHOWN[name], each.scores[n], ""]),
+      ...each.metrics.map(({ metric, score }) => [metric, score, ""])].filter(([, value]) => value !== null);
     return make("article", {},
       make("h3", {}, make("bdi", {}, each.model)),
       each.outdated ? make("p", { class: "note" }, "Translates an earlier source; not scored until it is imported again.") : null,
@@ -265,7 +266,15 @@ const READER = (() => {
       each.wrong.length ? make("p", { class: "note" }, `Faults: ${each.wrong.map(spoken).join(", ")}.`) : null,
       make("dl", { class: "scores" }, ...scores.flatMap(([name, value, more]) =>
         [make("div", {}, make("dt", {}, name), make("dd", {}, `${value}${more}`))])),
-      judgements(each), versus(each.versus));
+      marked(each), judgements(each), versus(each.versus));
+  }
+
+  // Errors that a metric marks; a withheld text is not quoted.
+  function marked(each) {
+    if (!each.errors.length || each.text === null) return null;
+    const letters = Array.from(each.text);
+    return make("ul", { class: "note", "aria-label": "Errors marked by metrics" }, ...each.errors.map(({ metric, severity, span }) =>
+      make("li", {}, `${metric}: ${severity}: `, make("bdi", {}, letters.slice(...span).join("")))));
   }
 
   function judgements(each) {
