@@ -51,9 +51,10 @@ def build_definitions(
     rooms
         Modules whose assets are included, with every room that they depend on. An update of fewer rooms is faster.
     resource_overrides
-        Resources that replace the defaults, by key: `warehouse`, `provider`, `embedder`, `comet`, `systems`,
-        `notifications`, `downloads`, `plots`. The default `systems` use the overridden warehouse and provider, if any.
-        The provider's registry determines the default embedder, the COMET checkpoint and the schedule.
+        Resources that replace the defaults, by key: `warehouse`, `provider`, `embedder`, `comet`, `metrics`,
+        `systems`, `notifications`, `downloads`, `plots`. The default `systems` use the overridden warehouse and
+        provider, if any. The provider's registry determines the default embedder, the checkpoints of metrics and the
+        schedule.
 
     Raises
     ------
@@ -72,6 +73,7 @@ def build_definitions(
         "downloads": Downloads(),
         "embedder": registry.chosen_embedder(),
         "comet": registry.chosen_comet(),
+        "metrics": registry.chosen_metrics(),
         "systems": Systems(warehouse=warehouse, provider=provider),
         "plots": plots,
     }

@@ -31,8 +31,10 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,'"
 READ = 60  # tokens; two of them mark beginning and end
 
 
-def build(folder: Path, width: int = 16, layers: int = 2, read: int = READ) -> Path:
-    """A regression metric over an XLM-R whose tokens are letters; return its checkpoint."""
+def build(
+    folder: Path, width: int = 16, layers: int = 2, read: int = READ, metric: Any = RegressionMetric, **settings: Any
+) -> Path:
+    """A metric, by default a regression metric, over an XLM-R whose tokens are letters; return its checkpoint."""
     torch.manual_seed(1)
     marks = ["<s>", "<pad>", "</s>", "<unk>"]
     vocabulary = [(token, -1.0) for token in [*marks, "▁", *LETTERS]]
@@ -46,8 +48,8 @@ def build(folder: Path, width: int = 16, layers: int = 2, read: int = READ) -> P
         intermediate_size=4 * width, max_position_embeddings=read + 4, type_vocab_size=1,
         initializer_range=1.2 / width**0.5,
     ).save_pretrained(encoder)  # fmt: skip
-    model = RegressionMetric(
-        pretrained_model=str(encoder), load_pretrained_weights=False, hidden_sizes=[2 * width, width]
+    model = metric(
+        pretrained_model=str(encoder), load_pretrained_weights=False, hidden_sizes=[2 * width, width], **settings
     )
     trainer = Trainer(logger=False, accelerator="cpu")
     trainer.strategy.connect(model)

@@ -187,9 +187,9 @@ SPARSE = {
     "term_adherence", "adherence_summary", "aspect_vote", "head_to_head", "literary_score", "ensemble_calibration",
     "task_sample", "task_chance", "task_leakage", "baseline_answer", "baseline_score", "encoder_answer",
     "encoder_score", "answer", "task_score",
-    "understanding_board", "understanding_comparison", "report",
+    "understanding_board", "understanding_comparison", "report", "segment_metric", "human_metric", "metric_summary",
 }  # fmt: skip
-"""Assets without rows for the small corpora, which have no judges and no tasks."""
+"""Assets without rows for the small corpora, which have no judges, no tasks and no further metrics."""
 
 
 def run(

@@ -109,7 +109,7 @@ def metric_agreement(
     """Agreement of metrics with people: correlation, ordering of pairs, ranking of models; tests between metrics."""
 
     def tables() -> dict[str, pl.DataFrame]:
-        labels = rated(warehouse.read("triage"), warehouse.empty("verdict"), warehouse.read("human_label"))
+        labels = rated(_triage(warehouse), warehouse.empty("verdict"), warehouse.read("human_label"))
         scores = model_scores(warehouse).rename({"system": "model"})
         return {"metric_agreement": agreements(labels, scores), "metric_comparison": comparisons(labels, scores)}
 

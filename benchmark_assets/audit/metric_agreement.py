@@ -15,8 +15,8 @@ from benchmark_assets.audit.rated import labeled_by_people
 from benchmark_assets.metrics import meta_evaluation as agree
 from benchmark_assets.metrics import permutation
 from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
-from benchmark_assets.metrics.intervals import bounded, sample_and_resamples
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats, Units, bounded, effective_units, sample_and_resamples
+from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.metrics.significance import holm
 from resources.catalogue import schema
 
@@ -43,12 +43,13 @@ def agreements(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     Columns of `METRIC_AGREEMENT`; no rows for metrics without a labeled output.
     """
     result: list[tuple[object, ...]] = []
-    for corpus, gold, metrics in _by_corpus(rows, scores):
-        weights = sample_and_resamples(gold.shape[1])
+    for corpus, gold, metrics, units in _by_corpus(rows, scores):
+        sizes_of_units = np.bincount(units).astype(np.float64)
+        weights, count = sample_and_resamples(len(sizes_of_units))[:, units], effective_units(sizes_of_units)
         for metric, values in metrics.items():
             outputs = np.isfinite(gold) & np.isfinite(values)
             if outputs.any():
-                found = _statistics(gold, values, weights, _pairs(outputs))
+                found = _statistics(gold, values, weights, count, _pairs(outputs))
                 sizes = int(outputs.any(axis=1).sum()), int(outputs.any(axis=0).sum()), int(outputs.sum())
                 signature = f"{_LABELS}; {agree.SIGNATURE}; {permutation.SIGNATURE}; {INTERVALS}"
                 result += [(corpus, metric, *row[:3], *sizes, *row[3:], signature) for row in found]
@@ -61,7 +62,7 @@ def comparisons(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     Columns of `METRIC_COMPARISON`; no rows for pairs of metrics without a common labeled output.
     """
     result: list[tuple[object, ...]] = []
-    for corpus, gold, metrics in _by_corpus(rows, scores):
+    for corpus, gold, metrics, _ in _by_corpus(rows, scores):
         common = [
             int((np.isfinite(gold) & np.isfinite(one) & np.isfinite(other)).sum())
             for one, other in combinations(metrics.values(), 2)
@@ -85,16 +86,16 @@ def comparisons(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(result, schema=METRIC_COMPARISON, orient="row")
 
 
-def _by_corpus(rows: pl.DataFrame, scores: pl.DataFrame) -> list[tuple[object, Floats, dict[str, Floats]]]:
+def _by_corpus(rows: pl.DataFrame, scores: pl.DataFrame) -> list[tuple[object, Floats, dict[str, Floats], Units]]:
     """Each corpus with labels, with people's scores and those of each metric, shape (models, passages), NaN if missing.
 
-    Passages are in alphabetical order.
+    Passages are in alphabetical order; the last item has the number of each passage's unit.
     """
     people = labeled_by_people(rows).with_columns(
         people=pl.col("label").replace_strict(POINTS, return_dtype=pl.Float64)
     )
     turned = scores.select("model", "passage", **GOODNESS)
-    labeled = people.select("corpus", "model", "passage", "people").join(turned, on=["model", "passage"], how="left")
+    labeled = people.select("corpus", "model", "passage", "unit", "people").join(turned, on=["model", "passage"], how="left")
     result = []
     for (corpus,), outputs in labeled.sort("corpus").group_by(["corpus"], maintain_order=True):
         places = tuple(outputs[name].rank("dense").to_numpy() - 1 for name in ("model", "passage"))
@@ -103,11 +104,14 @@ def _by_corpus(rows: pl.DataFrame, scores: pl.DataFrame) -> list[tuple[object, F
         for name in ("people", *GOODNESS):
             arrays[name] = np.full(shape, np.nan)
             arrays[name][places] = outputs[name].cast(pl.Float64).to_numpy()
-        result.append((corpus, arrays.pop("people"), arrays))
+        units = outputs.select("passage", "unit").unique("passage").sort("passage")["unit"]
+        result.append((corpus, arrays.pop("people"), arrays, numbered_units(units)))
     return result
 
 
-def _statistics(gold: Floats, metric: Floats, weights: Floats, pairs: dict[str, int]) -> list[tuple[object, ...]]:
+def _statistics(
+    gold: Floats, metric: Floats, weights: Floats, units: float, pairs: dict[str, int]
+) -> list[tuple[object, ...]]:
     """Statistic, grouping, epsilon, number of pairs, and value with interval."""
     by_passage, pooled = agree.epsilon_by_item(gold, metric), agree.epsilon_pooled(gold, metric)
     sums = agree.pooled_pairs(gold, metric, pooled)
@@ -125,7 +129,7 @@ def _statistics(gold: Floats, metric: Floats, weights: Floats, pairs: dict[str, 
         ("soft_pairwise_accuracy", "means", None, agree.soft_pairwise_accuracy(gold, metric, weights)),
     ]
     return [
-        (statistic, grouping, epsilon, pairs[grouping], *bounded(values))
+        (statistic, grouping, epsilon, pairs[grouping], *bounded(values, units))
         for statistic, grouping, epsilon, values in found
     ]
 

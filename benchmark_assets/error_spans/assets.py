@@ -5,6 +5,7 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.corpus.units import with_units
 from benchmark_assets.error_spans import readings
 from benchmark_assets.error_spans.judging import TABLE, SpanVotes
 from benchmark_assets.error_spans.summary import rates, summarize
@@ -32,6 +33,7 @@ def span_summary(
 
     def compute(stale: pl.DataFrame) -> Computed:
         votes, spans = (warehouse.read(table, stale.select("model")) for table in ("span_vote", TABLE))
+        votes = with_units(votes, warehouse)
         return Computed({
             "span_summary": summarize(votes, SIGNATURE), "span_rate": rates(votes, spans, SIGNATURE)
         })  # fmt: skip

@@ -5,10 +5,11 @@ Here: means with intervals over the outputs of a model in a corpus. Not here: th
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from benchmark_assets.error_spans.judging import WEIGHTS
-from benchmark_assets.metrics.intervals import mean_interval, resampling_weights
+from benchmark_assets.metrics.intervals import mean_interval
+from benchmark_assets.metrics.measures import numbered_units
+from resources import catalogue
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
@@ -18,6 +19,9 @@ RATES = schema("span_rate")
 
 GROUP = ["model", "corpus", "judge"]
 
+TABLES = {"mqm": "span_summary", "esa": "span_summary", "rate": "span_rate"}
+"""Table that declares the range of each mean."""
+
 
 def summarize(votes: pl.DataFrame, signature: str) -> pl.DataFrame:
     """Mean scores of each model by corpus and judge.
@@ -25,7 +29,7 @@ def summarize(votes: pl.DataFrame, signature: str) -> pl.DataFrame:
     Parameters
     ----------
     votes
-        Rows of `span_vote`. Scores and counts are null where the judge abstained.
+        Rows of `span_vote`, and `unit`: the unit of the passage. Scores and counts are null where the judge abstained.
 
     Returns
     -------
@@ -39,7 +43,7 @@ def summarize(votes: pl.DataFrame, signature: str) -> pl.DataFrame:
         row |= {name: scored[name].sum() for name in (*WEIGHTS, "unlocated")} | {"signature": signature}
         if len(scored):
             for name in ("mqm", "esa"):
-                row |= _mean(name, scored[name].to_numpy().astype(float))
+                row |= _mean(name, scored[name], scored["unit"])
         rows.append(row)
     return pl.DataFrame(rows, schema=SUMMARY).sort(GROUP)
 
@@ -50,7 +54,7 @@ def rates(votes: pl.DataFrame, spans: pl.DataFrame, signature: str) -> pl.DataFr
     Parameters
     ----------
     votes
-        Rows of `span_vote`.
+        Rows of `span_vote`, and `unit`.
     spans
         Rows of `error_span` of the same models.
 
@@ -67,17 +71,19 @@ def rates(votes: pl.DataFrame, spans: pl.DataFrame, signature: str) -> pl.DataFr
             by_output = outputs.join(kind, on=outputs.columns, how="left", maintain_order="left")["errors"].fill_null(0)
             row = dict(zip(GROUP, key, strict=True)) | {"category": category, "severity": severity}
             row |= {"errors": by_output.sum(), "signature": signature}
-            rows.append(row | _mean("rate", by_output.to_numpy().astype(float)))
+            rows.append(row | _mean("rate", by_output, group["unit"]))
     return pl.DataFrame(rows, schema=RATES).sort(*GROUP, "category", "severity")
 
 
 def _by_group(votes: pl.DataFrame) -> list[tuple[tuple[object, ...], pl.DataFrame]]:
-    """The votes of each model, corpus and judge, sorted by passage, so that equal passages have equal resamples."""
+    """The votes of each model, corpus and judge."""
     groups = votes.sort("model", "passage", "judge").group_by("model", CORPUS, "judge", maintain_order=True)
     return [(tuple(key), group) for key, group in groups]
 
 
-def _mean(name: str, values: NDArray[np.float64]) -> dict[str, object]:
-    """Mean of values, one for each output, and the bounds of its interval, by column."""
-    low, high = mean_interval(values, resampling_weights(len(values)))
-    return {name: float(values.mean()), f"{name}_low": low, f"{name}_high": high}
+def _mean(name: str, values: pl.Series, units: pl.Series) -> dict[str, object]:
+    """Mean of values, one for each output, and the bounds of its interval, by column, cut to the column's range."""
+    numbers, column = values.to_numpy().astype(np.float64), catalogue.column(TABLES[name], name)
+    bounds = mean_interval(numbers, numbered_units(units))
+    low, high = (None if end is None else float(np.clip(end, column.least, column.most)) for end in bounds)
+    return {name: float(numbers.mean()), f"{name}_low": low, f"{name}_high": high}

@@ -6,12 +6,14 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.corpus.units import units
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.baseline import against_the_others
 from benchmark_assets.metrics.comet import summed, triples
 from benchmark_assets.metrics.diagnostics import diagnose, twins
 from benchmark_assets.metrics.drift import semantic_scores
+from benchmark_assets.metrics.entries import MEANS, PASSAGE_SCORE, Checkpoints, means, score_settings, scores
 from benchmark_assets.metrics.lexical import lexical_scores, lexical_settings
 from benchmark_assets.metrics.tokenizers import tokenized, unavailable
 from benchmark_assets.partitions import BY_PASSAGE, GRID, PASSAGE, SINGLE_RUN
@@ -102,8 +104,8 @@ def human_baseline(
         rows = against_the_others(references, references)
         return Computed({"human_baseline": rows.with_columns(embedder=pl.lit(embedder.signature))}, failures)
 
-    settings = partial(lexical_settings, warehouse, further=f"{embedder.signature} ")
-    return refresh(context, warehouse, compute, settings)
+    further = f"{embedder.signature} "
+    return refresh(context, warehouse, compute, partial(lexical_settings, warehouse, further=further))
 
 
 @dg.asset(
@@ -178,6 +180,63 @@ def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceP
         return Computed({"output_diagnostic": rows})
 
     return refresh(context, warehouse, compute, settings)
+
+
+@dg.asset(
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
+    metadata={"tables": ["metric_span"]}, kinds={"duckdb", "pytorch", "sacrebleu"},
+    deps=[model_output, REFERENCE, SOURCE],
+)  # fmt: skip
+def segment_metric(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], metrics: dg.ResourceParam[Checkpoints]
+) -> dg.Output[None]:
+    """Scores of an output by the further metrics that the registry names, and the errors that they mark."""
+
+    def compute(stale: pl.DataFrame) -> Computed:
+        on = ["model", "passage"]
+        outputs = tokenized(warehouse, warehouse.read("model_output", stale, [*on, "text"]))
+        rows, spans = scores(metrics, outputs, _references(warehouse, stale), _sources(warehouse, stale), on)
+        return Computed({"segment_metric": rows, "metric_span": spans})
+
+    return refresh(context, warehouse, compute, partial(score_settings, warehouse, metrics), sparse=True)
+
+
+@dg.asset(
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1",
+    kinds={"duckdb", "pytorch", "sacrebleu"}, deps=[reference, "source_text"],
+)  # fmt: skip
+def human_metric(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], metrics: dg.ResourceParam[Checkpoints]
+) -> dg.Output[None]:
+    """Scores of each translator by the further metrics, against the other translators: the human level."""
+
+    def compute(stale: pl.DataFrame) -> Computed:
+        references = _references(warehouse, stale)
+        candidates, on = tokenized(warehouse, references), ["passage", "translator"]
+        rows, _ = scores(metrics, candidates, references, _sources(warehouse, stale), on)
+        return Computed({"human_metric": rows})
+
+    return refresh(context, warehouse, compute, partial(score_settings, warehouse, metrics), sparse=True)
+
+
+@dg.asset(group_name="metrics", code_version="1", kinds={"duckdb"}, deps=[segment_metric, human_metric])
+def metric_summary(
+    context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], metrics: dg.ResourceParam[Checkpoints]
+) -> dg.Output[None]:
+    """Mean of each further metric over the passages of a corpus, with a clustered interval, by system."""
+
+    def compute(_: pl.DataFrame) -> Computed:
+        models, humans = warehouse.read("segment_metric"), warehouse.read("human_metric")
+        rows = pl.concat([
+            models.select(*PASSAGE_SCORE, kind=pl.lit("model"), system="model"),
+            humans.select(*PASSAGE_SCORE, kind=pl.lit("human"), system="translator"),
+        ])  # fmt: skip
+        return Computed({"metric_summary": means(metrics, rows.join(units(warehouse), on="passage"))})
+
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        return (partitions if metrics else partitions.clear()).with_columns(settings=pl.lit(MEANS))
+
+    return refresh(context, warehouse, compute, settings, sparse=True)
 
 
 def _references(warehouse: Warehouse, partitions: pl.DataFrame) -> pl.DataFrame:

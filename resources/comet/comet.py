@@ -1,4 +1,4 @@
-"""COMET: scores triples of source, candidate and reference in a worker process with its own environment.
+"""COMET and MetricX: score texts with a checkpoint, in a worker process with its own environment.
 
 Here: the resource, the signature of a checkpoint, the worker's lifecycle and errors. Not here: the choice of triples
 (metrics.comet), scoring (worker).
@@ -12,34 +12,43 @@ import subprocess
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import polars as pl
 
 from resources import whole_files
-from resources.comet.worker import TRIPLE
+from resources.comet.worker import EXAMPLES, PAIR, TRIPLE
 from resources.errors import BadInput
 from resources.frozen import Frozen
 from resources.home import PROJECT
 
 logger = logging.getLogger("variorum.comet")
 
+SPANS = pl.List(pl.Struct({"start": pl.Int64, "end": pl.Int64, "severity": pl.String, "confidence": pl.Float64}))
+"""Errors that a checkpoint marks in a candidate, by characters from `start` to `end` (exclusive)."""
+
 WORKER = Path(__file__).with_name("worker.py")
 
 ADVICE = (
-    "no checkpoint is configured: name one under `comet` in the registry, for instance Unbabel/wmt22-comet-da, and run "
+    f"no checkpoint is configured: name one under `comet` in the registry, for instance {EXAMPLES['comet']}, and run "
     "`make comet`"
 )
 """Log message if no checkpoint is configured."""
 
 
 class Comet(Frozen):
-    """A COMET checkpoint, which scores a candidate given its source and a reference.
+    """A checkpoint, which scores a candidate given its source, a reference, or both.
 
     Parameters
     ----------
     checkpoint
-        Path that ends in `.ckpt`, or a name on the Hugging Face hub; '' for none.
+        For COMET, a path that ends in `.ckpt`; for MetricX, a folder; or a name on the Hugging Face hub; '' for none.
+    kind
+        `comet`: a regression metric, with source and reference. `kiwi`: COMET without reference. `xcomet`: unified
+        COMET, with source and reference, which marks errors, too. `metricx-23`, `metricx-24`: MetricX with a reference,
+        and with the source in the latter. `metricx-23-qe`, `metricx-24-qe`: MetricX with the source only.
+    tokenizer
+        For MetricX, folder or hub name of the tokenizer of mT5.
     device
         `cpu` or `cuda`.
     token_budget
@@ -50,9 +59,18 @@ class Comet(Frozen):
     """
 
     checkpoint: str = ""
+    kind: Literal["comet", "kiwi", "xcomet", "metricx-23", "metricx-23-qe", "metricx-24", "metricx-24-qe"] = "comet"
+    tokenizer: str = ""
     device: str = "cpu"
     token_budget: int = 2048
     python: str = str(PROJECT / ".venv-comet" / "bin" / "python")
+
+    @property
+    def inputs(self) -> list[str]:
+        """Columns of texts that the checkpoint reads."""
+        if self.kind == "metricx-23":
+            return ["candidate", "reference"]
+        return PAIR if self.kind == "kiwi" or self.kind.endswith("-qe") else TRIPLE
 
     @property
     def signature(self) -> str:
@@ -60,24 +78,29 @@ class Comet(Frozen):
         if not self.checkpoint:
             return ""
         name = self.checkpoint
+        if self.kind.startswith("metricx"):
+            weights = sorted(Path(name).glob("*.safetensors")) + sorted(Path(name).glob("*.bin"))
+            hashes = [_hash(each, each.stat().st_mtime_ns) for each in weights]
+            name = f"{Path(name).name} {' '.join(hashes)}" if hashes else name
+            return f"{self.kind}: {name}|tokenizer {self.tokenizer}|transformers {_library('transformers')}"
         if name.endswith(".ckpt"):
             files = [Path(name), Path(name).absolute().parents[1] / "hparams.yaml"]
             hashes = [_hash(each, each.stat().st_mtime_ns) if each.is_file() else "missing" for each in files]
             name = f"{files[0].name} {' '.join(hashes)}"
-        return f"{name}|unbabel-comet {_library()}"
+        return f"{name}|unbabel-comet {_library('unbabel-comet')}"
 
     def score(self, triples: pl.DataFrame) -> pl.DataFrame:
-        """Score triples of texts. Each distinct triple is scored once, each distinct text encoded once.
+        """Score triples of texts, or pairs without reference or source. Each distinct one is scored once.
 
         Parameters
         ----------
         triples
-            Texts in the columns `source`, `candidate` and `reference`, one row per triple; other columns are kept.
+            Texts in the columns `inputs`, one row per triple; other columns are kept.
 
         Returns
         -------
-        The triples, in order, with `score` and `cut` (whether a text was truncated); no rows if no checkpoint is
-        configured.
+        The triples, in order, with `score` and `cut` (whether a text was truncated) and, for the kind `xcomet`, `spans`
+        (as in resources.comet.joint); no rows if no checkpoint is configured.
 
         Raises
         ------
@@ -89,8 +112,9 @@ class Comet(Frozen):
         if not self.checkpoint:
             logger.warning("COMET: %s", ADVICE)
         if not self.checkpoint or triples.is_empty():
-            return triples.clear().with_columns(score=pl.lit(0.0), cut=pl.lit(False))
-        distinct = triples.select(TRIPLE).unique(maintain_order=True)
+            spans = {"spans": pl.lit(None, SPANS)} if self.kind == "xcomet" else {}
+            return triples.clear().with_columns(score=pl.lit(0.0), cut=pl.lit(False), **spans)
+        distinct = triples.select(self.inputs).unique(maintain_order=True)
         if not distinct.select(pl.all_horizontal(pl.all().str.len_bytes() > 0).fill_null(False).all()).item():
             raise ValueError("a text is null or empty")
         if not Path(self.python).exists():
@@ -102,12 +126,13 @@ class Comet(Frozen):
             self._work(texts, results, errors)
             results.seek(0)
             scores = pl.concat([distinct, pl.read_parquet(results)], how="horizontal")
-        return triples.join(scores, on=TRIPLE, maintain_order="left")
+        return triples.join(scores, on=self.inputs, maintain_order="left")
 
     def _work(self, texts: IO[bytes], results: IO[bytes], errors: IO[bytes]) -> None:
         """Run the worker on these files; kill it if this method is interrupted. It exits when this process ends."""
         descriptors = texts.fileno(), results.fileno()
-        settings = self.checkpoint, self.device, self.token_budget, _library(), *descriptors
+        version = _library("unbabel-comet")
+        settings = self.kind, self.checkpoint, self.tokenizer, self.device, self.token_budget, version, *descriptors
         fault: list[str] = []
         with subprocess.Popen(
             [self.python, "-I", str(WORKER), *map(str, settings)],
@@ -136,10 +161,10 @@ class Comet(Frozen):
             raise BadInput(self.checkpoint, "", f"the COMET worker failed ({last})", "run `make comet`")
 
 
-def _library() -> str:
-    """The pinned version of unbabel-comet."""
+def _library(name: str) -> str:
+    """The pinned version of a library of COMET's environment."""
     pins = (PROJECT / "constraints-comet.txt").read_text(encoding="utf-8")
-    return re.findall(r"^unbabel-comet==(\S+)$", pins, re.MULTILINE)[0]  # type: ignore[no-any-return]
+    return re.findall(rf"^{name}==(\S+)$", pins, re.MULTILINE)[0]  # type: ignore[no-any-return]
 
 
 @cache

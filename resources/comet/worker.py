@@ -1,9 +1,10 @@
 """COMET worker: scores triples of texts with a checkpoint, in COMET's environment. The resource `Comet` starts it.
 
-Here: loading a checkpoint, encoding, scoring. Not here: choosing triples, using scores. It imports nothing from the
-project, which is not installed in this environment.
+Here: loading a COMET checkpoint, encoding, scoring with a regression metric. Not here: other kinds of COMET checkpoints
+(joint), MetricX (metricx), choosing triples, using scores. The workers import nothing of the project but each other,
+for its dependencies are not installed in this environment.
 
-    python -I worker.py CHECKPOINT DEVICE TOKEN_BUDGET VERSION TEXTS RESULTS
+    python -I worker.py KIND CHECKPOINT TOKENIZER DEVICE TOKEN_BUDGET VERSION TEXTS RESULTS
 
 TEXTS and RESULTS are file descriptors of the Parquet input and output. The worker exits as soon as its standard input
 closes. The resource keeps standard input open, so the worker ends with the run that started it, however that run ends.
@@ -11,6 +12,7 @@ Standard output has a JSON object per line: {"progress": …} or, before exit co
 """
 
 import json
+import math
 import os
 import sys
 import time
@@ -26,9 +28,21 @@ if TYPE_CHECKING:
     import torch
 
 TRIPLE = ["source", "candidate", "reference"]
-KIND = "regression_metric"
-REFERENCE_FREE = "referenceless_regression_metric"
-SUGGESTION = "name another checkpoint, for instance Unbabel/wmt22-comet-da"
+PAIR = ["source", "candidate"]
+CLASSES = {
+    "comet": ("regression_metric",),
+    "kiwi": ("referenceless_regression_metric", "unified_metric"),
+    "xcomet": ("unified_metric", "xcomet_metric"),
+}
+"""Classes of COMET checkpoints by kind of metric."""
+
+EXAMPLES = {
+    "comet": "Unbabel/wmt22-comet-da", "kiwi": "Unbabel/wmt22-cometkiwi-da", "xcomet": "Unbabel/XCOMET-XL",
+    "metricx-23": "google/metricx-23-xl-v2p0", "metricx-23-qe": "google/metricx-23-qe-xl-v2p0",
+    "metricx-24": "google/metricx-24-hybrid-large-v2p6", "metricx-24-qe": "google/metricx-24-hybrid-large-v2p6",
+}  # fmt: skip
+"""A published checkpoint for each kind of metric."""
+
 EVERY = 10.0  # seconds between progress messages, each of them an event in the run's log
 SCORED_AT_ONCE = 4096  # triples; the estimator reads six vectors per triple
 
@@ -42,8 +56,8 @@ class Fault(Exception):  # noqa: N818 - becomes a resources.errors.BadInput
         super().__init__(key, problem, remedy)
 
 
-def load(checkpoint: str, device: str) -> Any:
-    """Load a checkpoint's model onto a device.
+def load(checkpoint: str, device: str, kind: str = "comet") -> Any:
+    """Load a COMET checkpoint's model onto a device.
 
     Parameters
     ----------
@@ -51,20 +65,21 @@ def load(checkpoint: str, device: str) -> Any:
         Path that ends in `.ckpt`, or name on the hub.
     device
         `cpu` or `cuda`.
+    kind
+        One of `CLASSES`.
 
     Raises
     ------
     Fault
-        If there is no such device or checkpoint, or the checkpoint is not a regression metric, lacks weights or cannot
-        be loaded.
+        If there is no such device or checkpoint, or the checkpoint is of another kind, lacks weights or cannot be
+        loaded.
     """
     path = Path(checkpoint) if checkpoint.endswith(".ckpt") else _fetched(checkpoint)
-    _check_kind(path)  # before importing torch and COMET, which takes seconds
+    _check_kind(path, kind)  # before importing torch and COMET, which takes seconds
     import torch
     from comet import load_from_checkpoint  # type: ignore[import-not-found]
 
-    if device == "cuda" and not torch.cuda.is_available():
-        raise Fault("device", "torch finds no CUDA device", "set `device: cpu`")
+    check_device(device)
     try:
         model = load_from_checkpoint(str(path))
         weights = torch.load(path, map_location="cpu", mmap=True, weights_only=True)["state_dict"]
@@ -76,6 +91,14 @@ def load(checkpoint: str, device: str) -> Any:
     if missing:
         raise Fault("", f"lacks {len(missing)} weights, for instance {missing[0]}", "download it again")
     return model.eval().to(device)
+
+
+def check_device(device: str) -> None:
+    """Raise a Fault if there is no such device."""
+    import torch
+
+    if device == "cuda" and not torch.cuda.is_available():
+        raise Fault("device", "torch finds no CUDA device", "set `device: cpu`")
 
 
 def score(model: Any, triples: pl.DataFrame, token_budget: int, tell: Tell) -> pl.DataFrame:
@@ -116,10 +139,9 @@ def score(model: Any, triples: pl.DataFrame, token_budget: int, tell: Tell) -> p
             model.estimate(*vectors[indices[:, first : first + SCORED_AT_ONCE]])["score"].cpu()
             for first in range(0, len(triples), SCORED_AT_ONCE)
         ]
-    scores = torch.cat(parts).double()
-    if not bool(scores.isfinite().all()):
-        raise Fault("", "returns scores that are not finite", SUGGESTION)
-    return pl.DataFrame({"score": scores.tolist(), "cut": torch.tensor(cut)[indices].any(dim=0).tolist()})
+    scores = torch.cat(parts).double().tolist()
+    check_finite(scores, "comet")
+    return pl.DataFrame({"score": scores, "cut": torch.tensor(cut)[indices].any(dim=0).tolist()})
 
 
 def embed(model: Any, texts: Sequence[str], token_budget: int, tell: Tell) -> "tuple[torch.Tensor, list[bool]]":
@@ -133,15 +155,37 @@ def embed(model: Any, texts: Sequence[str], token_budget: int, tell: Tell) -> "t
     limit = encoder.max_positions - 2  # the length to which the library truncates
     lengths = [len(ids) for ids in encoder.tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]]
     vectors = torch.empty(len(texts), encoder.output_units, device=device)
-    reported, done = time.monotonic(), 0
-    for batch in _batches([min(length, limit) for length in lengths], token_budget):
+    for batch in batches([min(length, limit) for length in lengths], token_budget, "encoded", "texts", tell):
         tokens = encoder.prepare_sample([texts[place] for place in batch]).to(device)
         vectors[batch] = model.get_sentence_embedding(tokens["input_ids"], tokens["attention_mask"]).float()
-        done += len(batch)
-        if time.monotonic() - reported > EVERY or done == len(texts):
-            tell(f"encoded {done:,} of {len(texts):,} texts")
-            reported = time.monotonic()
     return vectors, [length > limit for length in lengths]
+
+
+def batches(lengths: Sequence[int], budget: int, done: str, items: str, tell: Tell) -> Iterator[list[int]]:
+    """Yield batches of positions, longest text first: at most `budget` tokens with padding, but at least one text.
+
+    Between batches, `tell` reports the progress in the words of `done` and `items`.
+    """
+    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+    reported, start = time.monotonic(), 0
+    while start < len(order):
+        size = max(1, budget // max(1, lengths[order[start]]))
+        yield order[start : start + size]
+        start = min(start + size, len(order))
+        if time.monotonic() - reported > EVERY or start == len(order):
+            tell(f"{done} {start:,} of {len(order):,} {items}")
+            reported = time.monotonic()
+
+
+def check_finite(scores: Sequence[float], kind: str) -> None:
+    """Raise a Fault for a score that is not finite."""
+    if not all(map(math.isfinite, scores)):
+        raise Fault("", "returns scores that are not finite", suggestion(kind))
+
+
+def suggestion(kind: str) -> str:
+    """The remedy for a checkpoint that cannot be used."""
+    return f"name another checkpoint, for instance {EXAMPLES[kind]}"
 
 
 def reason(error: BaseException) -> str:
@@ -161,7 +205,7 @@ def _fetched(name: str) -> Path:
         ) from error  # fmt: skip
 
 
-def _check_kind(path: Path) -> None:
+def _check_kind(path: Path, kind: str) -> None:
     import yaml
 
     settings = path.absolute().parents[1] / "hparams.yaml"
@@ -170,21 +214,21 @@ def _check_kind(path: Path) -> None:
             remedy = "give a .ckpt file in its published folder structure, or a name on the hub"
             raise Fault("", f"there is no file {file}", remedy)
     try:
-        kind = yaml.safe_load(settings.read_text(encoding="utf-8"))["class_identifier"]
+        parameters = yaml.safe_load(settings.read_text(encoding="utf-8"))
+        identifier = parameters["class_identifier"]
     except (yaml.YAMLError, ValueError, TypeError, KeyError) as error:
-        raise Fault("", f"{settings} names no class_identifier ({reason(error)})", SUGGESTION) from error
-    if kind != KIND:
-        problem = "is reference-free" if kind == REFERENCE_FREE else "does not embed each text separately"
-        raise Fault("", f"{problem} ({kind}); only a {KIND} is supported", SUGGESTION)
-
-
-def _batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Yield batches of positions, longest text first: at most `budget` tokens with padding, but at least one text."""
-    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
-    while order:
-        size = max(1, budget // lengths[order[0]])
-        yield order[:size]
-        order = order[size:]
+        raise Fault("", f"{settings} names no class_identifier ({reason(error)})", suggestion(kind)) from error
+    if identifier not in CLASSES[kind]:
+        remedy = suggestion(kind)
+        others = [other for other, classes in CLASSES.items() if identifier in classes]
+        if others:
+            remedy = f"name it under `metrics`, with the kind {' or '.join(others)}, or {remedy}"
+        raise Fault("", f"is a {identifier}, which is not of the kind {kind}", remedy)
+    if identifier == "unified_metric":
+        wanted = {"mt", "src"} if kind == "kiwi" else {"mt", "src", "ref"}
+        if set(parameters.get("input_segments", ())) != wanted:
+            problem = f"reads {parameters.get('input_segments')}, but the kind {kind} reads {sorted(wanted)}"
+            raise Fault("", problem, suggestion(kind))
 
 
 def _die_with_the_run() -> None:
@@ -192,7 +236,26 @@ def _die_with_the_run() -> None:
     os._exit(1)
 
 
-def main(checkpoint: str, device: str, token_budget: str, pinned: str, texts: str, results: str) -> None:
+def scored(
+    kind: str, checkpoint: str, tokenizer: str, device: str, rows: pl.DataFrame, token_budget: int, tell: Tell
+) -> pl.DataFrame:
+    """Load a checkpoint and score rows of texts: columns `score` and `cut`, and `spans` for the kind xcomet."""
+    if kind.startswith("metricx"):
+        from resources.comet import metricx
+
+        return metricx.score(metricx.load(checkpoint, tokenizer, device), rows, kind, token_budget, tell)
+    model = load(checkpoint, device, kind)
+    tell("loaded")
+    if kind == "comet":
+        return score(model, rows, token_budget, tell)
+    from resources.comet import joint
+
+    return joint.score(model, rows, kind, token_budget, tell)
+
+
+def main(
+    kind: str, checkpoint: str, tokenizer: str, device: str, token_budget: str, pinned: str, texts: str, results: str
+) -> None:
     """Read triples, score them and write the scores; see the module's docstring for the arguments."""
     Thread(target=_die_with_the_run, daemon=True).start()
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -206,10 +269,9 @@ def main(checkpoint: str, device: str, token_budget: str, pinned: str, texts: st
             problem = f"COMET's environment has unbabel-comet {version('unbabel-comet')}, but the project pins {pinned}"
             raise Fault("", problem, "run `make comet`")
         with os.fdopen(int(texts), "rb") as file:
-            triples = pl.read_parquet(file)
-        model = load(checkpoint, device)
-        say(progress="loaded")
-        scores = score(model, triples, int(token_budget), lambda words: say(progress=words))
+            rows = pl.read_parquet(file)
+        tell: Tell = lambda words: say(progress=words)  # noqa: E731
+        scores = scored(kind, checkpoint, tokenizer, device, rows, int(token_budget), tell)
         with os.fdopen(int(results), "wb") as target:
             scores.write_parquet(target)
     except Fault as fault:
@@ -224,4 +286,7 @@ def main(checkpoint: str, device: str, token_budget: str, pinned: str, texts: st
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from resources.comet import worker  # under the name by which the other workers import it
+
+    worker.main(*sys.argv[1:])

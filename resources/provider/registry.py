@@ -18,6 +18,7 @@ from pydantic import Field, model_validator
 
 from resources import yaml_files
 from resources.comet.comet import Comet
+from resources.comet.worker import EXAMPLES
 from resources.embedders import Embedder, EndpointEmbedder, SentenceTransformerEmbedder
 from resources.errors import BadInput
 from resources.frozen import Frozen
@@ -150,6 +151,16 @@ class CometEntry(Frozen):
     token_budget: int = Field(default=2048, ge=1)
 
 
+class MetricEntry(CometEntry):
+    """A further metric of passages: TER (kind `ter`), or a checkpoint of a kind of resources.comet.
+
+    `kind` is by default the name of the entry. MetricX needs the `tokenizer` of mT5 in the size of the checkpoint.
+    """
+
+    kind: Literal["", "ter", "kiwi", "xcomet", "metricx-23", "metricx-23-qe", "metricx-24", "metricx-24-qe"] = ""
+    tokenizer: str = ""
+
+
 class EmbedderEntry(Frozen):
     """An embedder: a model behind an endpoint's `/embeddings`, or a sentence-transformers model ('' for MiniLM)."""
 
@@ -222,8 +233,8 @@ class Registry(Frozen):
     `models` are on trial, `judges` judge their outputs, `aligners` align continuous translations with the source.
     `embedder` is the name of the embedder for scoring, `multilingual` that of the embedder that aligns a translation
     with its source where no segmented translation guides the alignment; '' for none. `encoders` are fine-tuned as
-    baselines for classification tasks. `families` maps models with imported outputs to their families. `schedule` is
-    the cron expression (UTC) for the materialization of stale partitions.
+    baselines for classification tasks. `metrics` are further metrics of passages. `families` maps models with imported
+    outputs to their families. `schedule` is the cron expression (UTC) for the materialization of stale partitions.
     """
 
     endpoints: dict[str, Endpoint] = Field({})
@@ -236,6 +247,7 @@ class Registry(Frozen):
     multilingual: str = ""
     encoders: dict[str, EncoderEntry] = Field({})
     comet: CometEntry = CometEntry()
+    metrics: dict[str, MetricEntry] = Field({})
     budget: Budget = Budget()
     schedule: str = "0 3 * * 1"
 
@@ -280,6 +292,15 @@ class Registry(Frozen):
         """Make the COMET resource for scoring."""
         return Comet(**self.comet.model_dump())
 
+    def chosen_metrics(self) -> dict[str, Comet | None]:
+        """Make the checkpoints of `metrics`, by the name of the metric; None for TER, which has none."""
+        return {
+            name: None if entry.kind == "ter" else Comet(**entry.model_dump()) for name, entry in self.metrics.items()
+        }
+
+
+METRICS = tuple(kind for kind in EXAMPLES if kind != "comet")
+"""Kinds of metrics with a checkpoint, besides the regression metric of `comet`."""
 
 BASELINES = ("linear", "overlap", "scansion")
 """Names of baselines that are not encoders. An encoder must not have one of these names."""
@@ -319,10 +340,26 @@ def load(path: Path) -> Registry:
         if name in BASELINES:
             raise BadInput(path, f"encoders.{name}", "is the name of another baseline", "rename it")
         check_key(name, "encoder", path)
+    for name, metric in registry.metrics.items():
+        check_key(name, "metric", path)
+        _check_metric(name, metric, path)
     for key, name in (("embedder", registry.embedder), ("multilingual", registry.multilingual)):
         if name not in registry.embedders and (name or key == "embedder"):
             raise BadInput(path, key, f"{name!r} is not one of `embedders`", "name one of them")
     return _absolute(registry, path.resolve().parent)
+
+
+def _check_metric(name: str, metric: MetricEntry, path: Path) -> None:
+    kind, key = metric.kind or name, f"metrics.{name}"
+    if kind != "ter" and kind not in METRICS:
+        known = ", ".join(["ter", *METRICS])
+        raise BadInput(path, f"{key}.kind", "is missing, and the name is not a kind", f"give one of {known}")
+    if kind != "ter" and not metric.checkpoint:
+        remedy = f"name one, for instance {EXAMPLES[kind]}, and run `make comet`"
+        raise BadInput(path, f"{key}.checkpoint", "is missing", remedy)
+    if kind.startswith("metricx") and not metric.tokenizer:
+        remedy = "name the mT5 of the checkpoint's size, for instance google/mt5-large"
+        raise BadInput(path, f"{key}.tokenizer", "is missing", remedy)
 
 
 def _check(registry: Registry, settings: Settings, path: Path, key: str) -> None:
@@ -359,6 +396,15 @@ def _absolute(registry: Registry, folder: Path) -> Registry:
     comet = registry.comet
     if comet.checkpoint.endswith(".ckpt"):
         comet = comet.model_copy(update={"checkpoint": str(folder / comet.checkpoint)})
+    metrics = {
+        name: metric.model_copy(
+            update={
+                "kind": metric.kind or name,
+                **{key: _resolved(getattr(metric, key), folder) for key in ("checkpoint", "tokenizer")},
+            }
+        )
+        for name, metric in registry.metrics.items()
+    }
     encoders = {
         name: encoder.model_copy(update={"checkpoint": str(folder / encoder.checkpoint)})
         for name, encoder in registry.encoders.items()
@@ -367,6 +413,7 @@ def _absolute(registry: Registry, folder: Path) -> Registry:
     return registry.model_copy(
         update={
             "comet": comet,
+            "metrics": metrics,
             "encoders": {**registry.encoders, **encoders},
             "endpoints": {
                 name: endpoint.model_copy(update={"recording": endpoint.recording and folder / endpoint.recording})
@@ -378,3 +425,8 @@ def _absolute(registry: Registry, folder: Path) -> Registry:
             },
         }
     )
+
+
+def _resolved(checkpoint: str, folder: Path) -> str:
+    """The path of a checkpoint, or its name on the hub."""
+    return str(folder / checkpoint) if checkpoint.endswith(".ckpt") or (folder / checkpoint).is_dir() else checkpoint

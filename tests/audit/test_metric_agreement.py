@@ -22,7 +22,7 @@ def audit(passages: int = 40) -> tuple[pl.DataFrame, pl.DataFrame]:
     points = np.array([POINTS[label] for label in labels])
     values = {name: random.normal(size=len(keys)) for name in SCORES}
     values |= {"drift": random.normal(size=len(keys)) - 2 * points, "chrf": 2 * random.normal(size=len(keys)) + points}
-    frame = pl.DataFrame(keys, schema=["model", "passage"], orient="row")
+    frame = pl.DataFrame(keys, schema=["model", "passage"], orient="row").with_columns(unit="passage")
     rows = frame.with_columns(raters=pl.lit("people"), corpus=pl.lit("x"), label=pl.Series(labels))
     missing = {name: pl.lit(None, pl.Float64) for name in ("comet_avg", "comet_best")}
     return rows, frame.with_columns(**{name: pl.Series(each) for name, each in values.items()}, **missing)

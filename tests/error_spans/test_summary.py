@@ -28,7 +28,8 @@ def tables(of_outputs: list[Errors | None], model: str = "m", corpus: str = "c")
             key | {"place": place, "category": category, "severity": severity}
             for place, (category, severity) in enumerate(errors or [], start=1)
         ]
-    return pl.DataFrame(votes, schema=schema("span_vote")), pl.DataFrame(spans, schema=schema("error_span"))
+    of_units = pl.DataFrame(votes, schema=schema("span_vote")).with_columns(unit="passage")
+    return of_units, pl.DataFrame(spans, schema=schema("error_span"))
 
 
 @given(outputs)

@@ -119,8 +119,9 @@ def test_a_checkpoint_that_is_of_no_use_is_refused(workshop: Workshop, kind: str
 @pytest.mark.parametrize(
     ("described", "says"),
     [
-        ("class_identifier: referenceless_regression_metric", "is reference-free .* Unbabel/wmt22-comet-da"),
-        ("class_identifier: unified_metric", "does not embed each text separately .unified_metric.* name another"),
+        ("class_identifier: referenceless_regression_metric", "with the kind kiwi, or .* Unbabel/wmt22-comet-da"),
+        ("class_identifier: unified_metric", "is a unified_metric, .* with the kind kiwi or xcomet, or name another"),
+        ("class_identifier: ranking_metric", "is a ranking_metric, .*; name another"),
         ("class: x", "hparams.yaml names no class_identifier"),
         ("{", "hparams.yaml names no class_identifier"),
         ("", "hparams.yaml names no class_identifier"),

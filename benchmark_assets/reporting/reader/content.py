@@ -94,12 +94,13 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
         judgements = {
             "votes": _votes(warehouse, passages, private), "people": _people(warehouse, passages, private),
             "marked": _marked(warehouse, passages), "errors": _errors(warehouse, passages, private),
+            "metrics": _metrics(warehouse, passages), "metric_errors": _metric_errors(warehouse, passages),
         }  # fmt: skip
         signatures = made_by(warehouse, passages)
     comparable = sorted(set(references.filter("complete")["translator"]) - rights.hidden)
     overview = _overview(corpus, private, sources, outputs, bands, comparable)
     outputs = outputs.with_columns(withheld=rights.withheld(outputs))
-    passages_shown = list(_passages(sources, outputs, texts, judgements, rights.hidden, target))
+    passages_shown = list(_passages(sources, outputs, texts, judgements, metrics, rights.hidden, target))
     return ReaderContent(overview, passages_shown, len(outputs), named(rights.restricted), signatures)
 
 
@@ -184,6 +185,19 @@ def _errors(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict
     span = pl.when(~unlocated).then(pl.concat_list("span_start", "span_end"))
     quoted = (pl.when(unlocated).then(name).alias(name) for name in words)
     return _by_output(rows.with_columns(*quoted, span=span).drop("span_start", "span_end"), words)
+
+
+def _metrics(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
+    """Scores of each output by the further metrics: `metric` and `score`."""
+    rows = warehouse.read("segment_metric", passages, [*KEY, "metric", "score"]).drop_nulls("score")
+    return _by_output(rows.with_columns(pl.col("score").round(3)).sort("metric"), ())
+
+
+def _metric_errors(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
+    """Errors that metrics mark in each output: `metric`, `severity` and `span`, each once for all references."""
+    rows = warehouse.read("metric_span", passages, [*KEY, "metric", "severity", "start", "end"]).unique()
+    rows = rows.sort("metric", "start", "end", "severity").with_columns(span=pl.concat_list("start", "end"))
+    return _by_output(rows.drop("start", "end"), ())
 
 
 def _by_output(rows: pl.DataFrame, words: Iterable[str]) -> dict[tuple[str, str], list[Record]]:

@@ -297,7 +297,8 @@ const READER = (() => {
       text = underlined(paragraph(content.language, ...(reference ? compared(reference.text, each.text) : [each.text])),
         each.errors.filter(error => error.span && error.side === "output"));
     const scores = [["drift", each.drift, each.band ? ` (band ${each.band})` : ""], ["closest reference", each.closest_reference, ""],
-      ...index.scores.map((name, n) => [SHOWN[name], each.scores[n], ""])].filter(([, value]) => value !== null);
+      ...index.scores.map((name, n) => [SHOWN[name], each.scores[n], ""]),
+      ...each.metrics.map(({ metric, score }) => [metric, score, ""])].filter(([, value]) => value !== null);
     return make("article", {},
       make("h3", {}, make("bdi", {}, each.model)),
       each.outdated ? make("p", { class: "note" }, "Translates an earlier source; not scored until it is imported again.") : null,
@@ -308,7 +309,15 @@ const READER = (() => {
       each.wrong.length ? make("p", { class: "note" }, `Faults: ${each.wrong.map(spoken).join(", ")}.`) : null,
       make("dl", { class: "scores" }, ...scores.flatMap(([name, value, more]) =>
         [make("div", {}, make("dt", {}, name), make("dd", {}, `${value}${more}`))])),
-      judgements(each), errors(each, content.texts[0].text), versus(each.versus));
+      judgements(each), errors(each, content.texts[0].text), marked(each), versus(each.versus));
+  }
+
+  // Errors that a metric marks; a withheld text is not quoted.
+  function marked(each) {
+    if (!each.metric_errors.length || each.text === null) return null;
+    const letters = Array.from(each.text);
+    return make("ul", { class: "note", "aria-label": "Errors marked by metrics" }, ...each.metric_errors.map(({ metric, severity, span }) =>
+      make("li", {}, `${metric}: ${severity}: `, make("bdi", {}, letters.slice(...span).join("")))));
   }
 
   function judgements(each) {

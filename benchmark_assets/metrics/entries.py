@@ -1,0 +1,261 @@
+"""Metrics of passages, one entry for each: what it needs, which way it points, what it costs, where its scores are.
+
+To add a metric, add an entry. An entry with a function `score` fills rows of the tables `segment_metric` and
+`human_metric`, if the registry names it under `metrics`; the other entries have assets and tables of their own. Not
+here: aggregates that are no means of passages (measures), checkpoints (resources.comet).
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple
+
+import polars as pl
+from sacrebleu.metrics.ter import TER
+
+from benchmark_assets.metrics.comet import LEGIBLE
+from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
+from benchmark_assets.metrics.intervals import mean_interval
+from benchmark_assets.metrics.measures import numbered_units
+from benchmark_assets.metrics.tokenizers import DEFAULT, load, tokenized
+from resources.catalogue import schema
+from resources.comet.comet import Comet
+from resources.keys import CORPUS
+from resources.warehouse import Warehouse
+
+Need = Literal["source", "references"]
+Cost = Literal["counts", "edits", "embedder", "encoder", "large model"]
+"""What scoring takes: counting n-grams, searching edits (seconds for a long text), embeddings, a COMET checkpoint, or a
+checkpoint of billions of parameters."""
+
+SUMMARY = schema("metric_summary")
+SCORE = schema("segment_metric", "model", "passage")
+SPAN = schema("metric_span", "model", "passage")
+
+
+PASSAGE_SCORE = ["passage", "metric", "score", "signature"]
+
+Checkpoints = Mapping[str, Comet | None]
+"""Checkpoint of each further metric by its name in the registry; None for TER, which has none."""
+
+MEANS = f"mean over passages; {INTERVALS}"
+
+
+class Texts(NamedTuple):
+    """Candidates and what they are scored against.
+
+    `candidates` has the columns `item`, `text` and `tokenizer` (of BLEU), `references` the columns `item`, `translator`
+    and `text`, `sources` the columns `item` and `text`. An item is one candidate.
+    """
+
+    candidates: pl.DataFrame
+    references: pl.DataFrame
+    sources: pl.DataFrame
+
+
+class Metric(NamedTuple):
+    """A metric of passages.
+
+    Attributes
+    ----------
+    name
+        Column of the scores, or kind of the metric in the registry.
+    table, human_table
+        Tables with the scores of models and of translators.
+    better
+        1 if higher is better, -1 if lower is better, 0 if neither.
+    least, most
+        Range of the scores.
+    needs
+        What a candidate is compared with.
+    cost
+        What scoring takes.
+    score
+        Maps texts and the checkpoint to rows with `item`, `score` and `cut`, one for each candidate that has what the
+        metric needs, and `spans` if the metric marks errors. None if the metric has an asset of its own.
+    """
+
+    name: str
+    table: str
+    human_table: str
+    better: int
+    least: float
+    most: float
+    needs: tuple[Need, ...]
+    cost: Cost
+    score: Callable[[Texts, Comet | None], pl.DataFrame] | None = None
+
+
+def kind(checkpoint: Comet | None) -> Metric:
+    """The entry of a metric of the registry."""
+    return BY_KIND[checkpoint.kind if checkpoint else "ter"]
+
+
+def score_settings(warehouse: Warehouse, metrics: Checkpoints, partitions: pl.DataFrame) -> pl.DataFrame:
+    """Add `settings` to partitions with a column `passage`; without metrics, no partition applies."""
+    if not metrics:
+        return partitions.clear().with_columns(settings=pl.lit(""))
+    signatures = [pl.format("{}: {}", pl.lit(name), _signature(metrics[name])) for name in sorted(metrics)]
+    rows = tokenized(warehouse, partitions)
+    return rows.select(pl.exclude("tokenizer"), settings=pl.concat_str(signatures, separator="; "))
+
+
+def scores(
+    metrics: Checkpoints, candidates: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFrame,
+    on: list[str],
+) -> tuple[pl.DataFrame, pl.DataFrame]:  # fmt: skip
+    """Score candidates by all metrics of the registry.
+
+    Parameters
+    ----------
+    metrics
+        Checkpoint of each metric by its name in the registry; None for TER.
+    candidates
+        Columns `on`, `text` and `tokenizer`.
+    references
+        Columns `passage`, `translator`, `text`: complete references.
+    sources
+        Columns `passage` and `text`.
+    on
+        Columns that identify a candidate, among them `passage`. If `translator` is one of them, candidates are not
+        compared with references of the same translator.
+
+    Returns
+    -------
+    Columns `on` and the content of `segment_metric`, one row per candidate and metric, with a null score for candidates
+    without what the metric needs; columns `on` and the content of `metric_span`.
+    """
+    numbered = candidates.with_row_index("item")
+    keys = numbered.select("item", *on)
+    against = references.rename({"translator": "other"})
+    texts = Texts(
+        numbered.select("item", "text", "tokenizer"),
+        keys.join(against, on="passage", maintain_order="left_right")
+        .filter(pl.col("other") != pl.col("translator") if "translator" in on else True)
+        .select("item", "text", translator="other"),
+        keys.join(sources, on="passage", maintain_order="left").select("item", "text"),
+    )
+    rows, spans = [], []
+    for name, checkpoint in metrics.items():
+        score = kind(checkpoint).score
+        assert score is not None  # kinds of the registry have no asset of their own
+        scored = score(texts, checkpoint)
+        described = numbered.join(scored, on="item", how="left", maintain_order="left").with_columns(
+            metric=pl.lit(name), signature=_signature(checkpoint)
+        )
+        rows.append(described.select(*on, *SCORE))
+        if "spans" in scored.columns:
+            spans.append(keys.join(_errors(scored), on="item").with_columns(metric=pl.lit(name)).select(*on, *SPAN))
+    key_schema = keys.drop("item").schema
+    return (
+        pl.concat([pl.DataFrame(schema={**key_schema, **SCORE}), *rows]),
+        pl.concat([pl.DataFrame(schema={**key_schema, **SPAN}), *spans]),
+    )
+
+
+def means(metrics: Checkpoints, rows: pl.DataFrame) -> pl.DataFrame:
+    """Mean score of each system in each metric.
+
+    Parameters
+    ----------
+    rows
+        Columns `kind`, `system`, `passage`, `metric`, `score`, `signature`, `unit` and `unit_kind` (corpus.units).
+
+    Returns
+    -------
+    The content of `metric_summary`. The interval has the units of the corpus, and is cut to the metric's range. Systems
+    without a score have no row.
+    """
+    keys = ["corpus", "kind", "system", "metric"]
+    summaries = []
+    for key, part in rows.drop_nulls("score").with_columns(CORPUS).group_by(keys, maintain_order=True):
+        entry = kind(metrics[str(key[-1])])
+        low, high = mean_interval(part["score"].to_numpy(), numbered_units(part["unit"]))
+        bounds = [None if end is None else min(max(end, entry.least), entry.most) for end in (low, high)]
+        signatures = "; ".join([*part["signature"].unique().sort(), MEANS, f"units: {part['unit_kind'][0]}"])
+        summaries.append((*key, len(part), part["score"].mean(), *bounds, signatures))
+    return pl.DataFrame(summaries, schema=SUMMARY, orient="row").sort(keys)
+
+
+def _signature(checkpoint: Comet | None) -> pl.Expr:
+    """Everything that determines the scores of an entry of the registry; for TER, with the column `tokenizer`."""
+    if checkpoint is not None:
+        return pl.lit(checkpoint.signature)
+    metric = TER()
+    metric.num_refs = -1  # sacrebleu's code for a varying number
+    text = pl.lit(f"TER|{metric.get_signature()}")
+    cut = pl.concat_str(text, pl.lit("|cut before by "), "tokenizer")
+    return pl.when(pl.col("tokenizer") == DEFAULT).then(text).otherwise(cut)
+
+
+def _ter(texts: Texts, _: Comet | None) -> pl.DataFrame:
+    """sacrebleu's TER against all references: `item`, `score` and `cut`.
+
+    Texts without spaces between words are cut by the tokenizer of BLEU first.
+    """
+    references = texts.references.group_by("item", maintain_order=True).agg(references="text")
+    rows = texts.candidates.join(references, on="item", maintain_order="left")
+    metric = TER()
+
+    def score(text: str, tokenizer: str, others: list[str]) -> float:
+        cut = (lambda words: words) if tokenizer == DEFAULT else load(tokenizer)
+        return float(metric.sentence_score(cut(text), [cut(other) for other in others]).score)
+
+    values = [score(*row) for row in rows.select("text", "tokenizer", "references").iter_rows()]
+    return rows.select("item", pl.Series("score", values, dtype=pl.Float64), cut=pl.lit(False))
+
+
+def _by_checkpoint(texts: Texts, checkpoint: Comet | None) -> pl.DataFrame:
+    """Mean score over the references, or the score without references: `item`, `score`, `cut`, and `spans` of xCOMET.
+
+    `spans` is a list of lists, one for each reference in `translators`. Candidates without a readable character, source
+    or reference are left out.
+    """
+    assert checkpoint is not None
+    rows = texts.candidates.select("item", candidate="text")
+    if "source" in checkpoint.inputs:
+        rows = rows.join(texts.sources.rename({"text": "source"}), on="item", maintain_order="left")
+    if "reference" in checkpoint.inputs:
+        references = texts.references.rename({"text": "reference"})
+        rows = rows.join(references, on="item", maintain_order="left_right")
+    legible = pl.all_horizontal(pl.col(checkpoint.inputs).str.contains(LEGIBLE))
+    scored = checkpoint.score(rows.filter(legible))
+    found = [pl.col("score").mean(), pl.col("cut").any()]
+    if "spans" in scored.columns:
+        found += [pl.col("spans"), pl.col("translator").alias("translators")]
+    return scored.group_by("item", maintain_order=True).agg(found)
+
+
+def _errors(scored: pl.DataFrame) -> pl.DataFrame:
+    """One row for each marked error: `item`, `translator`, `place` (from 1) and the fields of the error."""
+    rows = scored.select("item", pl.col("translators").alias("translator"), "spans").explode("translator", "spans")
+    errors = rows.with_columns(place=pl.int_ranges(1, pl.col("spans").list.len() + 1)).explode("spans", "place")
+    return errors.drop_nulls("spans").unnest("spans").rename({"confidence": "probability"})
+
+
+_DRIFT = ("drift_score", "human_baseline")
+_LEXICAL = ("lexical_score", "human_baseline")
+_COMET = ("comet_score", "comet_baseline")
+_FURTHER = ("segment_metric", "human_metric")
+_BOTH: tuple[Need, ...] = ("source", "references")
+
+METRICS = [
+    Metric("sim_best", *_DRIFT, 1, -1, 1, ("references",), "embedder"),
+    Metric("sim_centroid", *_DRIFT, 1, -1, 1, ("references",), "embedder"),
+    Metric("drift", *_DRIFT, -1, 0, math.inf, ("references",), "embedder"),
+    Metric("drift_euclidean", *_DRIFT, -1, 0, math.inf, ("references",), "embedder"),
+    Metric("bleu", *_LEXICAL, 1, 0, 100, ("references",), "counts"),
+    Metric("chrf", *_LEXICAL, 1, 0, 100, ("references",), "counts"),
+    Metric("length_ratio", *_LEXICAL, 0, 0, math.inf, ("references",), "counts"),
+    Metric("comet_avg", *_COMET, 1, -math.inf, math.inf, _BOTH, "encoder"),
+    Metric("comet_best", *_COMET, 1, -math.inf, math.inf, _BOTH, "encoder"),
+    Metric("ter", *_FURTHER, -1, 0, math.inf, ("references",), "edits", _ter),
+    Metric("kiwi", *_FURTHER, 1, -math.inf, math.inf, ("source",), "encoder", _by_checkpoint),
+    Metric("xcomet", *_FURTHER, 1, -math.inf, math.inf, _BOTH, "large model", _by_checkpoint),
+    Metric("metricx-23", *_FURTHER, -1, 0, 25, ("references",), "large model", _by_checkpoint),
+    Metric("metricx-23-qe", *_FURTHER, -1, 0, 25, ("source",), "large model", _by_checkpoint),
+    Metric("metricx-24", *_FURTHER, -1, 0, 25, _BOTH, "large model", _by_checkpoint),
+    Metric("metricx-24-qe", *_FURTHER, -1, 0, 25, ("source",), "large model", _by_checkpoint),
+]
+"""All metrics of passages."""
+
+BY_KIND = {metric.name: metric for metric in METRICS}

@@ -1,0 +1,169 @@
+"""Reference-free and unified COMET and MetricX in COMET's environment, with checkpoints that the tests build."""
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose
+
+from resources.comet.comet import Comet
+from resources.comet.worker import EXAMPLES
+from resources.errors import BadInput
+from resources.home import PROJECT
+from resources.provider.registry import load
+
+PYTHON = Path(Comet().python)
+LONG = "The cat sits, o the cat, " * 12  # more than the small encoders read
+ROWS = pl.DataFrame(
+    [
+        (source, candidate, reference)
+        for source in ("Mus currit.", "Felis sedet diu.")
+        for candidate in ("A mouse runs.", "Nescio quid.\n「道可道」", LONG)
+        for reference in ("The mouse is running.", "Off the mouse goes.")
+    ],
+    schema=["source", "candidate", "reference"],
+    orient="row",
+)
+BASE = {"embedders": {"minilm": {}}, "embedder": "minilm"}
+
+
+class Workshop(NamedTuple):
+    """Checkpoints in a folder, and what `tests/metric_checkpoints.py` found of them."""
+
+    folder: Path
+    found: dict[str, Any]
+
+    def checkpoint(self, name: str, kind: str, **settings: Any) -> Comet:
+        if kind.startswith("metricx"):
+            settings = {"tokenizer": str(self.folder / "metricx"), **settings}
+            return Comet(checkpoint=str(self.folder / "metricx"), kind=kind, **settings)
+        return Comet(checkpoint=str(self.folder / name / "checkpoints" / "model.ckpt"), kind=kind, **settings)
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    assert PYTHON.exists(), "these tests need COMET's environment: run `make comet`"
+    folder = tmp_path_factory.mktemp("workshop")
+    ROWS.write_parquet(folder / "rows.parquet")
+    arguments = [str(PYTHON), "-m", "tests.metric_checkpoints", str(folder), str(folder / "rows.parquet")]
+    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(arguments, cwd=PROJECT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return Workshop(folder, json.loads((folder / "found.json").read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "budget"),
+    [
+        ("kiwi", "kiwi", 300), ("old kiwi", "kiwi", 2048), ("xcomet", "xcomet", 500),
+        ("metricx-23", "metricx-23", 100), ("metricx-23-qe", "metricx-23-qe", 2048),
+        ("metricx-24", "metricx-24", 2048), ("metricx-24-qe", "metricx-24-qe", 1),
+    ],
+)  # fmt: skip
+def test_scores_are_those_of_the_library(workshop: Workshop, name: str, kind: str, budget: int) -> None:
+    scored = workshop.checkpoint(name, kind, token_budget=budget).score(ROWS.with_row_index("number"))
+    assert scored.drop("score", "cut", "spans", strict=False).equals(ROWS.with_row_index("number"))
+    expected = workshop.found[name]["scores"]
+    assert len({round(score, 5) for score in expected}) > 3
+    assert_allclose(scored["score"], expected, atol=1e-5, rtol=0)
+    assert scored["cut"].to_list() == [
+        name in ("kiwi", "old kiwi", "xcomet") and candidate == LONG for candidate in ROWS["candidate"]
+    ]
+
+
+def test_errors_are_those_of_the_library_and_lie_in_the_candidate(workshop: Workshop) -> None:
+    scored = workshop.checkpoint("xcomet", "xcomet", token_budget=500).score(ROWS)
+    found = [[[error[key] for key in ("start", "end", "severity")] for error in errors] for errors in scored["spans"]]
+    assert found == workshop.found["xcomet"]["spans"]
+    assert sum(map(len, found)) > 10
+    for candidate, errors in zip(scored["candidate"], scored["spans"], strict=True):
+        for error in errors:
+            assert 0 <= error["start"] < error["end"] <= len(candidate)
+            assert error["severity"] in ("minor", "major", "critical")
+            assert 0.25 < error["confidence"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "says"),
+    [
+        ("kiwi", "xcomet", "reads .*mt.*, but the kind xcomet reads .*; name another .* Unbabel/XCOMET-XL"),
+        ("xcomet", "kiwi", "is a xcomet_metric, .* kind kiwi; name it under `metrics`, with the kind xcomet"),
+        (
+            "old kiwi",
+            "comet",
+            "is a referenceless_regression_metric, .*with the kind kiwi, or .* Unbabel/wmt22-comet-da",
+        ),
+    ],
+)
+def test_a_checkpoint_of_another_kind_is_bad_input(workshop: Workshop, name: str, kind: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        workshop.checkpoint(name, kind).score(ROWS)
+
+
+def test_what_is_no_metricx_is_bad_input(workshop: Workshop, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"nobody/nothing: cannot be loaded .*; give a folder .* google/metricx-24"):
+        Comet(checkpoint="nobody/nothing", kind="metricx-24", tokenizer="x").score(ROWS)
+    with pytest.raises(BadInput, match=r"tokenizer: cannot be loaded .*google/mt5-xl"):
+        workshop.checkpoint("", "metricx-24", tokenizer="nobody/nothing").score(ROWS)
+
+
+def test_without_rows_nothing_is_scored() -> None:
+    empty = Comet(checkpoint="a/b", kind="xcomet").score(ROWS.clear())
+    assert empty.is_empty()
+    assert empty.columns == [*ROWS.columns, "score", "cut", "spans"]
+
+
+def test_signatures_tell_metrics_apart(workshop: Workshop) -> None:
+    kinds = ["metricx-23", "metricx-23-qe", "metricx-24", "metricx-24-qe"]
+    signatures = [workshop.checkpoint("", kind).signature for kind in kinds]
+    signatures.append(workshop.checkpoint("", "metricx-24", tokenizer="another").signature)
+    signatures += [workshop.checkpoint(name, "kiwi").signature for name in ("kiwi", "old kiwi")]
+    assert len(set(signatures)) == 7
+    named = Comet(checkpoint="google/metricx-24-hybrid-large-v2p6", kind="metricx-24", tokenizer="google/mt5-large")
+    assert named.signature == (
+        "metricx-24: google/metricx-24-hybrid-large-v2p6|tokenizer google/mt5-large|transformers 4.57.6"
+    )
+
+
+def test_the_registry_names_metrics(tmp_path: Path) -> None:
+    path = tmp_path / "models.yaml"
+    metrics = {
+        "ter": {}, "kiwi": {"checkpoint": "k/checkpoints/model.ckpt"}, "kiwi-xl": {"kind": "kiwi", "checkpoint": "a/b"},
+        "metricx-24-qe": {"checkpoint": "c/d", "tokenizer": "google/mt5-large", "token_budget": 9},
+    }  # fmt: skip
+    path.write_text(json.dumps(BASE | {"metrics": metrics}))
+    assert load(path).chosen_metrics() == {
+        "ter": None,
+        "kiwi": Comet(kind="kiwi", checkpoint=str(tmp_path / "k/checkpoints/model.ckpt")),
+        "kiwi-xl": Comet(kind="kiwi", checkpoint="a/b"),
+        "metricx-24-qe": Comet(kind="metricx-24-qe", checkpoint="c/d", tokenizer="google/mt5-large", token_budget=9),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "says"),
+    [
+        *((kind, {"tokenizer": "t"}, f"{kind}.checkpoint: is missing; name one, for instance {example}, and run `make")
+          for kind, example in EXAMPLES.items() if kind != "comet"),
+        ("metricx-24", {"checkpoint": "c"}, "tokenizer: is missing; name the mT5 of the checkpoint's size"),
+        ("mine", {"checkpoint": "c"}, "kind: is missing, and the name is not a kind; give one of ter, kiwi, xcomet"),
+        ("mine", {"kind": "comet"}, "metrics.mine.kind"),
+    ],
+)  # fmt: skip
+def test_the_registry_says_what_a_metric_lacks(
+    tmp_path: Path, name: str, entry: dict[str, str], says: Sequence[str]
+) -> None:
+    path = tmp_path / "models.yaml"
+    path.write_text(json.dumps(BASE | {"metrics": {name: entry}}))
+    with pytest.raises(BadInput, match=says):
+        load(path)
