@@ -115,9 +115,9 @@ def surroundings(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     aligned = warehouse.read(
         "materialization", places.select("passage", asset=pl.lit("alignment")), ["passage", "version"]
     )
-    versions: dict[tuple[str, ...], list[object]] = {}
-    for passage, version, *document in aligned.join(places, on="passage").sort("passage").iter_rows():
-        versions.setdefault(tuple(document), []).append((passage, version))
+    versions: dict[tuple[str, str], list[object]] = {}
+    for passage, version, corpus, id in aligned.join(places, on="passage").sort("passage").iter_rows():
+        versions.setdefault((corpus, id), []).append((passage, version))
     for document, referred in _referred(warehouse, documents):
         versions.setdefault(document, []).append(referred)
     hashes = [(*document, digest(parts)) for document, parts in versions.items()]

@@ -14,6 +14,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.accounts.costs import against_caps
+from benchmark_assets.alignment.rows import unassigned_totals
 from benchmark_assets.automation import findings
 from benchmark_assets.lineage.events import SOUND, last_evaluation
 from benchmark_assets.lineage.refresh import further_tables, owned
@@ -217,6 +218,14 @@ def confident(subject: Subject) -> CheckVerdict:
     return CheckVerdict(findings.doubts(rows))
 
 
+def assigned(subject: Subject) -> CheckVerdict:
+    """All text of the continuous translations belongs to a segment."""
+    columns = ["passage", "translator", "start_at", "end_at"]
+    totals = unassigned_totals(subject.warehouse.read("unassigned", columns=columns))
+    prose = subject.warehouse.read("prose", columns=["corpus", "translator", "text"])
+    return CheckVerdict(findings.left_over(totals, prose))
+
+
 def found(subject: Subject) -> CheckVerdict:
     """Every aligned text occurs in the translation, whole and in the order of the segments."""
     columns = ["passage", "translator", "segment_id", "stage", "in_order"]
@@ -256,7 +265,7 @@ def measured(subject: Subject) -> CheckVerdict:
 
 FURTHER: Mapping[str, Mapping[str, Check]] = {
     "source_text": {"licensed": licensed},
-    "alignment": {"confident": confident},
+    "alignment": {"confident": confident, "assigned": assigned},
     "verification": {"found": found},
     "passage_filter": {"measured": measured},
     "near_duplicate": {"apart": apart},

@@ -214,6 +214,26 @@ def doubts(rows: pl.DataFrame) -> pl.DataFrame:
     return groups.sort("passages", "example", descending=[True, False])
 
 
+def left_over(totals: pl.DataFrame, prose: pl.DataFrame) -> pl.DataFrame:
+    """The share of continuous translations that no segment has, by corpus and translator, the greatest share first.
+
+    Parameters
+    ----------
+    totals
+        Columns `corpus`, `translator`, `stretches` and `characters` of text without a segment.
+    prose
+        Columns `corpus`, `translator` and `text`, one row for each document.
+
+    Returns
+    -------
+    The columns of `totals`, `of` (characters of all documents of the translator) and `percent`.
+    """
+    keys = ["corpus", "translator"]
+    lengths = prose.group_by(keys).agg(of=pl.col("text").str.len_chars().sum())
+    rows = totals.join(lengths, on=keys).with_columns(percent=(100 * pl.col("characters") / pl.col("of")).round(1))
+    return rows.sort("percent", *keys, descending=[True, False, False])
+
+
 def not_found(rows: pl.DataFrame) -> pl.DataFrame:
     """Translators with suspicious segments.
 

@@ -83,8 +83,8 @@ def _table(path: Path) -> list[tuple[int, tuple[str, ...]]]:
                 problem = "the column occurs twice" if column in header else "the column is missing"
                 remedy = f"name the columns {','.join(COLUMNS)}"
                 faults.append(BadInput(path, f"line 1 {column}", problem, remedy))
-        places = {name: "line 1" for name in header if name}
-        raise_all([*unknown_keys(path, places, COLUMNS, FIXED, UNREAD, "column"), *faults])
+        named = {name: "line 1" for name in header if name}
+        raise_all([*unknown_keys(path, named, COLUMNS, FIXED, UNREAD, "column"), *faults])
         places = [header.index(column) for column in COLUMNS]
         line = reader.line_num + 1
         for cells in reader:

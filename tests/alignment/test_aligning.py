@@ -130,6 +130,19 @@ def test_after_any_correction_a_home_equals_a_new_one(
         assert neighbor in {row[0] for row in differing}  # its row depends on a passage that it is not
 
 
+def test_text_that_no_segment_has_is_a_warning_and_no_failure(tales: Tales, instance: dg.DagsterInstance) -> None:
+    tales.correct(**{"doc1:2.1": "in the oak tree a raven sat;"})
+    assert tales.build() == ""
+    key = dg.AssetCheckKey(dg.AssetKey("alignment"), "assigned")
+    event = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])[key].event
+    assert event is not None
+    assert event.dagster_event is not None
+    evaluation = event.dagster_event.asset_check_evaluation_data
+    assert (evaluation.passed, evaluation.severity) == (False, dg.AssetCheckSeverity.WARN)
+    characters = sum(len(prose(segments)) for segments in PROSE.values())
+    assert f"| tales | dora | 1 | 2 | {characters} | {200 / characters:.1f} |" in str(evaluation.metadata["problems"])
+
+
 def test_an_edit_of_a_text_to_which_a_translation_refers_verifies_it_again(tales: Tales) -> None:
     tales.write("dora", "doc2", prose(PROSE["doc2"]) + " [as in doc1]")
     tales.correct(**{"doc2:2.2": "a raven sat; there was a wolf sleeping under the branches."})

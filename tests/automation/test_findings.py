@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.automation.findings import (
+    left_over,
     means,
     mixed_versions,
     out_of_range,
@@ -342,3 +343,16 @@ def test_calls_of_which_no_version_is_known_say_nothing() -> None:
 def test_a_version_that_is_not_said_is_no_other_version(calls: list[tuple[str, str]]) -> None:
     frame = pl.DataFrame(calls, schema=["call", "served_model"], orient="row")
     assert mixed_versions(asked(("m", "c1"), ("m", "c2")), frame).rows() == []
+
+
+def test_text_without_a_segment_is_counted_by_corpus_and_translator() -> None:
+    totals = pl.DataFrame({
+        "corpus": ["a", "a", "b"], "translator": ["dora", "eli", "dora"], "stretches": [2, 1, 1],
+        "characters": [5, 20, 1],
+    })  # fmt: skip
+    texts = [("a", "dora", "x" * 60), ("a", "dora", "y" * 40), ("a", "eli", "z" * 40), ("b", "dora", "𒀭" * 3)]
+    prose = pl.DataFrame([*texts, ("b", "eli", "whole")], schema=["corpus", "translator", "text"], orient="row")
+    assert left_over(totals, prose).rows() == [
+        ("a", "eli", 1, 20, 40, 50.0), ("b", "dora", 1, 1, 3, 33.3), ("a", "dora", 2, 5, 100, 5.0),
+    ]  # fmt: skip
+    assert left_over(totals.clear(), prose).is_empty()
