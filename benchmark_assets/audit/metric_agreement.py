@@ -95,7 +95,8 @@ def _by_corpus(rows: pl.DataFrame, scores: pl.DataFrame) -> list[tuple[object, F
         people=pl.col("label").replace_strict(POINTS, return_dtype=pl.Float64)
     )
     turned = scores.select("model", "passage", **GOODNESS)
-    labeled = people.select("corpus", "model", "passage", "unit", "people").join(turned, on=["model", "passage"], how="left")
+    scored = people.select("corpus", "model", "passage", "unit", "people")
+    labeled = scored.join(turned, on=["model", "passage"], how="left")
     result = []
     for (corpus,), outputs in labeled.sort("corpus").group_by(["corpus"], maintain_order=True):
         places = tuple(outputs[name].rank("dense").to_numpy() - 1 for name in ("model", "passage"))

@@ -100,7 +100,7 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
     comparable = sorted(set(references.filter("complete")["translator"]) - rights.hidden)
     overview = _overview(corpus, private, sources, outputs, bands, comparable)
     outputs = outputs.with_columns(withheld=rights.withheld(outputs))
-    passages_shown = list(_passages(sources, outputs, texts, judgements, metrics, rights.hidden, target))
+    passages_shown = list(_passages(sources, outputs, texts, judgements, rights.hidden, target))
     return ReaderContent(overview, passages_shown, len(outputs), named(rights.restricted), signatures)
 
 
