@@ -1,7 +1,7 @@
 """The corpus's own set of passages, over which models are ranked, and the worst scores for those without an output.
 
-Here: every model of a corpus gets a row for each passage of that set, whoever else is evaluated. Not here: scores of
-outputs (scores), aggregates (summary).
+Here: every model of a corpus gets a row for each passage of that set, no matter which other models are evaluated. Not
+here: scores of outputs (scores), aggregates (summary).
 """
 
 from collections.abc import Mapping

@@ -3,13 +3,15 @@
 Not here: measures of agreement (meta_evaluation), comparisons of systems in tables (significance).
 """
 
+from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from benchmark_assets.metrics.measures import Floats, ratio
-from benchmark_assets.metrics.significance import SEED, TRIALS, exchanges
+from benchmark_assets.metrics.intervals import SEED, TRIALS, Floats
+from benchmark_assets.metrics.measures import ratio
 
 SIGNATURE = f"paired permutations, {TRIALS} trials (all exchanges where they are fewer), seed {SEED}"
 
@@ -25,6 +27,20 @@ class Comparison(NamedTuple):
     difference: float
     p_first: float
     p_second: float
+
+
+@lru_cache(maxsize=2)
+def exchanges(items: int) -> NDArray[np.uint8]:
+    """Whether two sides keep (1) or exchange (0) their scores of each item, shape (trials, items).
+
+    The trials are all patterns except the one that exchanges nothing or, if these are more than `TRIALS`, that many
+    random patterns.
+    """
+    if 2**items - 1 <= TRIALS:
+        patterns = np.arange(2**items - 1)
+        return (patterns[:, None] >> np.arange(items) & 1).astype(np.uint8)
+    drawn = np.random.default_rng(SEED).integers(0, 256, size=(TRIALS, (items + 7) // 8), dtype=np.uint8)
+    return np.unpackbits(drawn, axis=1, count=items)
 
 
 def at_least_observed(differences: Floats) -> Floats:

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmark_assets.metrics.drift import adjusted_drift, cosine_drift
-from benchmark_assets.metrics.intervals import SEED, Bounds, Floats, Units, adjusted_wilson, mean_interval
+from benchmark_assets.metrics.intervals import SEED, Bounds, Floats, Units, mean_interval, rate_bounds
 from benchmark_assets.metrics.measures import OUTLIER, numbered_units
 from benchmark_assets.reporting.people import signatures
 from resources.catalogue import schema
@@ -99,10 +99,9 @@ def thresholds(drifts: pl.DataFrame, units: pl.DataFrame, false_alarms: Mapping[
         sizes = group["drift_adjusted"].list.len().to_numpy()
         values, weights = group["drift_adjusted"].explode().to_numpy(), np.repeat(1 / sizes, sizes)
         threshold = exceeded_by(values, weights, share)
-        low, high = mean_interval(_above(group["drift_adjusted"], threshold), numbers)
+        least, most = share_interval(_above(group["drift_adjusted"], threshold), numbers)
         ends: Bounds = None, None
-        if low is not None and high is not None:
-            least, most = adjusted_wilson(share, len(group), int(numbers.max()) + 1, high - low)
+        if least is not None and most is not None:
             ends = exceeded_by(values, weights, most), exceeded_by(values, weights, least)
         published = _above(group["drift"], OUTLIER)
         rows.append((
@@ -163,7 +162,8 @@ def share_interval(shares: Floats, units: Units) -> Bounds:
     low, high = mean_interval(shares, units)
     if low is None or high is None:
         return None, None
-    return adjusted_wilson(float(shares.mean()), len(shares), int(units.max()) + 1, high - low)
+    share = float(shares.mean())
+    return rate_bounds(share, len(shares), int(units.max()) + 1, share - low, high - share)
 
 
 def _above(lists: pl.Series, threshold: float) -> Floats:
