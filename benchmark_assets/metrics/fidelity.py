@@ -209,7 +209,7 @@ def repeated(text: Text, passage: Passage, twins: list[str]) -> Finding:
 def truncated(text: Text, passage: Passage) -> Finding:
     """Whether the end is missing: the text ends mid-sentence, or with a sentence before the end of the passage.
 
-    In the second case, it has fewer sentences than the source or is short, and the last words of every reference have no
+    In the second case, it has fewer sentences than the source or is short, and the end of every reference has no
     counterpart in it. Both are needed: translators join sentences, abbreviate, and paraphrase.
     """
     if not passage.references:
@@ -222,7 +222,7 @@ def truncated(text: Text, passage: Passage) -> Finding:
             return UNKNOWN
         return True, f"ends mid-sentence at {ratio:.0%} of the shortest reference's length"
     missing = passage.sentences - sentences(text.text)
-    if missing < 1 and ratio >= BRIEF or last_mark(text.text) in UNFINISHED:
+    if (missing < 1 and ratio >= BRIEF) or last_mark(text.text) in UNFINISHED:
         return NOTHING
     end = min(uncovered_end(text.stems, reference.stems) for reference in passage.references)
     if end < (UNCOVERED if missing > 0 else MUCH):

@@ -14,9 +14,9 @@ from benchmark_assets.adjudication.triage import audits, band_names
 from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.rated import PEOPLE
 from benchmark_assets.literary.scores import PARITY, places
+from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.measures import MEAN_RANK, RANKED
 from benchmark_assets.metrics.summary import DRIFT
-from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.reporting.leaderboard import HEADLINE
 from benchmark_assets.reporting.report import ASSETS, charts, details
 from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, column, columns, named, plotted
