@@ -158,8 +158,8 @@ def comet_baseline(
 def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Faults of an output that are visible without judging its meaning.
 
-    They are: no text, a refusal, chat around the translation, reasoning, markup, mojibake, the source left untranslated,
-    another script or language, repetition, a missing end, and the translation of another passage.
+    They are: no text, a refusal, chat around the translation, reasoning, markup, mojibake, the source left
+    untranslated, another script or language, repetition, a missing end, and the translation of another passage.
 
     The diagnosis of an output becomes stale when its model starts or stops giving the same text for another passage.
     """

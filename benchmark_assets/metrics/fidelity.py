@@ -209,7 +209,7 @@ def repeated(text: Text, passage: Passage, twins: list[str]) -> Finding:
 def truncated(text: Text, passage: Passage) -> Finding:
     """Whether the end is missing: the text ends mid-sentence, or with a sentence before the end of the passage.
 
-    In the second case, it has fewer sentences than the source or is short, and the last words of every reference have no
+    In the second case, it has fewer sentences than the source or is short, and the end of every reference has no
     counterpart in it. Both are needed: translators join sentences, abbreviate, and paraphrase.
     """
     if not passage.references:

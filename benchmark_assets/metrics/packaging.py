@@ -75,7 +75,7 @@ _LOST = re.compile(
     r"\ufffd|[\x00-\x08\x0e-\x1f\x80-\x84\x86-\x9f]|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|â€|ï»¿|\?{4,}|[^\W\d_]\?[^\W\d_A-Z]"
     r"|[a-zß-ÿ][À-ÖØ-Þ]|[A-Z][À-ÖØ-Þ][a-z]"
 )
-"""Replacement and control characters, escapes, the start of a misread quotation mark, question marks and capitals within
+"""Replacement and control characters, escapes, the start of a misread quotation mark, question marks and capitals in
 words."""
 
 
@@ -101,10 +101,11 @@ def thinking(text: Text, passage: Passage) -> Finding:
 
 def markup(text: Text, passage: Passage) -> Finding:
     """Whether the text contains markup or is wrapped in it."""
+    body = THOUGHT_TAG.sub("", text.text)  # tags of reasoning are a fault of their own
     kinds = [
         kind
         for kind, pattern in MARKUP.items()
-        if pattern.search(text.text) and not any(pattern.search(known.text) for known in passage.known)
+        if pattern.search(body) and not any(pattern.search(known.text) for known in passage.known)
     ]
     return (True, f"contains {', '.join(kinds)}") if kinds else NOTHING
 

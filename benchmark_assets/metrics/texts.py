@@ -3,12 +3,12 @@
 Not here: comparison of texts (metrics.fidelity), wordings (metrics.wordings).
 """
 
-import os
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import zip_longest
 from typing import NamedTuple
 
 from benchmark_assets.corpus.trigrams import normalized
@@ -80,7 +80,7 @@ def content(tokens: list[str]) -> list[str]:
     with spaces. In scripts without spaces, pairs of adjacent letters take the place of words.
     """
     stems = []
-    for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
+    for token, following in zip_longest(tokens, tokens[1:], fillvalue=""):
         if len(token) >= _LEAST:
             stems.append(token[:_LONGEST])
         elif len(token) == 1 == len(following) and _unspaced(token) and _unspaced(following):
@@ -145,10 +145,16 @@ def last_mark(text: str) -> str:
 def _recurrence(letters: str) -> float:
     """How many times a string returns from its start, if it does so in at least `_RETURNS` of its length; else 1."""
     for period in _returns(letters):
-        length = period + len(os.path.commonprefix([letters, letters[period:]]))
+        length = period + _shared(letters, letters[period:])
         if length >= _RETURNS * len(letters):
             return length / period
     return 1.0
+
+
+def _shared(one: str, other: str) -> int:
+    """Number of characters at the start that two strings share."""
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _returns(letters: str) -> Iterator[int]:

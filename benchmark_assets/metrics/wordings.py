@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - word lists are easier to compare on one line
 """Wordings by which models talk about a translation or refuse it, in the 12 most spoken languages and in Japanese.
 
 Here: regular expressions for texts in NFKC and lower case, with straight apostrophes. Not here: decisions from matches
@@ -134,7 +135,7 @@ NOTE = _pattern(
 
 CLOSING = _pattern(
     r"let me know|hope (?:this|that|it) (?:helps|is|was|meets)|would you like (?:me|a|to)|feel free to|happy to (?:help|provide|adjust|refine|explain)"
-    r"|if you(?:'d| would) like|if you (?:need (?:any|more|further|a|me|help)|have any (?:questions|other|further)|want (?:me|a))|do you (?:want|need) me to|want me to (?:translat|continu|adjust|explain|provide|also)|anything else (?:i|you)|any (?:other|further) questions"
+    r"|if you(?:'d| would) like|if you (?:need (?:any|more|further|a|me|help)|have any (?:questions|other|further)|want (?:me|a))|do you (?:want|need) me to|want me to (?:translat|continu|adjust|explain|provide|also)|anything else (?:i can|you)|any (?:other|further) questions"
     r"|ich hoffe|lass(?:en sie)? (?:es )?mich wissen|falls (?:du|sie)|wenn (?:du|sie) (?:möchte|weitere|noch)|gerne weiter"
     r"|espero que|si (?:necesita|desea|quiere|tiene)|avís[ae]me|h[aá]gamelo saber|házmelo|n'hésitez|j'espère|si vous (?:avez|souhaitez|voulez|désirez)"
     r"|faites-moi savoir|se (?:precisar|quiser|desejar|tiver)|me avise|надеюсь|дайте знать|если (?:вам|нужн|хотите|у вас|потреб|понадоб)|сообщите"

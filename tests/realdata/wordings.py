@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - one wording a line
 """Wordings of refusals, announcements, notes and reasoning, composed apart from the rules that must recognize them.
 
 `REFUSALS` covers the 12 most spoken languages, each with and without apologies.

@@ -84,8 +84,7 @@ def _judge(warehouse: Warehouse, outputs: dict[tuple[str, str], str]) -> None:
     ))  # fmt: skip
 
     put(warehouse, "output_diagnostic", *(
-        {"model": m, "passage": p, "empty": False, "truncated": m == MODELS[0], "repeated": m == MODELS[0], "evidence": ""}
-        for m, p in outputs
+        {"model": m, "passage": p, "empty": False, "truncated": m == MODELS[0], "evidence": ""} for m, p in outputs
     ))  # fmt: skip
 
     def judgement() -> dict[str, str]:
