@@ -31,13 +31,16 @@ MERGED = {
 """For each former table: the table that its rows move to, and the SELECT clause that converts them."""
 
 
-RENAMED = {("understanding_comparison", "p_randomization"): "p"}
+RENAMED = {("understanding_comparison", "p_randomization"): "p", ("system_comparison", "p_randomization"): "p"}
 """New name of each former column, by table and former name."""
+
+DROPPED = {("system_comparison", "p_bootstrap")}
+"""Former columns, by table and name, which nothing replaces."""
 
 
 def migrate(connection: duckdb.DuckDBPyConnection) -> None:
-    """Move rows of former tables to the new tables, which must exist, and drop the former ones; rename columns. The
-    caller commits."""
+    """Move rows of former tables to the new tables, which must exist, and drop the former ones; rename and drop
+    columns. The caller commits."""
     existing = {name for (name,) in connection.execute(
         "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
     ).fetchall()}  # fmt: skip
@@ -51,3 +54,5 @@ def migrate(connection: duckdb.DuckDBPyConnection) -> None:
     for (table, former), name in RENAMED.items():
         if (table, former) in columns:
             connection.execute(f'ALTER TABLE "{table}" RENAME COLUMN "{former}" TO "{name}"')
+    for table, former in DROPPED & columns:
+        connection.execute(f'ALTER TABLE "{table}" DROP COLUMN "{former}"')

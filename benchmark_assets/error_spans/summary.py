@@ -3,6 +3,8 @@
 Here: means with intervals over the outputs of a model in a corpus. Not here: the score of one output (judging).
 """
 
+import math
+
 import numpy as np
 import polars as pl
 
@@ -84,6 +86,6 @@ def _by_group(votes: pl.DataFrame) -> list[tuple[tuple[object, ...], pl.DataFram
 def _mean(name: str, values: pl.Series, units: pl.Series) -> dict[str, object]:
     """Mean of values, one for each output, and the bounds of its interval, by column, cut to the column's range."""
     numbers, column = values.to_numpy().astype(np.float64), catalogue.column(TABLES[name], name)
-    bounds = mean_interval(numbers, numbered_units(units))
-    low, high = (None if end is None else float(np.clip(end, column.least, column.most)) for end in bounds)
+    least, most = -math.inf if column.least is None else column.least, math.inf if column.most is None else column.most
+    low, high = mean_interval(numbers, numbered_units(units), least, most)
     return {name: float(numbers.mean()), f"{name}_low": low, f"{name}_high": high}

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.error_spans.judging import CATEGORIES, WEIGHTS, mqm
+from benchmark_assets.corpus.units import FEWEST
 from benchmark_assets.error_spans.summary import RATES, SUMMARY, rates, summarize
 from resources.catalogue import schema
 
@@ -44,13 +45,17 @@ def test_every_error_counts_once_and_abstentions_never(of_outputs: list[Errors |
         count = sum(errors.count((kind["category"], kind["severity"])) for errors in scored)
         assert kind["errors"] == count > 0
         assert kind["rate"] == pytest.approx(count / len(scored))
-        assert kind["rate_low"] <= kind["rate"] <= kind["rate_high"]
+        assert (kind["rate_low"] is None) is (len(scored) < FEWEST)
+        if len(scored) >= FEWEST:
+            assert 0 <= kind["rate_low"] <= kind["rate"] + 1e-9
+            assert kind["rate"] - 1e-9 <= kind["rate_high"]
     if scored:
         scores = [mqm(severity for _, severity in errors) for errors in scored]
         assert row["mqm"] == pytest.approx(sum(scores) / len(scores))
+    if len(scored) >= FEWEST:
         assert -25 <= row["mqm_low"] <= row["mqm"] + 1e-9
         assert row["mqm"] - 1e-9 <= row["mqm_high"] <= 0
-    else:
+    elif not scored:
         assert {row[name] for name in ("mqm", "mqm_low", "esa", "esa_high")} == {None}
 
 
