@@ -142,11 +142,14 @@ def comet_baseline(
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="1", kinds={"duckdb"},
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="2", kinds={"duckdb"},
     deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
 def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """Whether an output is empty, copied from the source, in another script or language, repeated, or truncated.
+    """Faults of an output that are visible without judging its meaning.
+
+    They are: no text, a refusal, chat around the translation, reasoning, markup, mojibake, the source left
+    untranslated, another script or language, repetition, a missing end, and the translation of another passage.
 
     The diagnosis of an output becomes stale when its model starts or stops giving the same text for another passage.
     """

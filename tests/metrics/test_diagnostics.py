@@ -8,16 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.metrics.diagnostics import (
-    DIAGNOSES,
-    copied_share,
-    diagnose,
-    ends_open,
-    longest_loop,
-    scripts,
-    twins,
-    words,
-)
+from benchmark_assets.metrics.diagnostics import DIAGNOSES, diagnose, twins
+from benchmark_assets.metrics.fidelity import Passage, uncovered_end
+from benchmark_assets.metrics.texts import content, ends_open, longest_loop, recurrence, scripts, sentences, words
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse
@@ -97,6 +90,84 @@ def test_each_fault_is_found_and_no_other(text: str, wrong: set[str]) -> None:
     assert len(row["evidence"].split("; ")) == len(wrong)
 
 
+OTHER = "Three merchants brought silk and pepper across the desert to the market of a distant town every autumn."
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        pytest.param("I'm sorry, but I cannot translate this text.", {"refused"}, id="refusal"),
+        pytest.param("[Translation not available]", {"refused"}, id="placeholder"),
+        pytest.param(f"Here is the translation:\n\n{GOOD}", {"preamble"}, id="announcement"),
+        pytest.param(f"English: {GOOD}", {"preamble"}, id="label"),
+        pytest.param(f"{GOOD}\n\nNote: the name is not given.", {"preamble"}, id="note"),
+        pytest.param(f"{GOOD}\n\nLet me know if you need anything else!", {"preamble"}, id="closing words"),
+        pytest.param(f"<think>A sailor.</think>{GOOD}", {"thinking"}, id="tag of reasoning"),
+        pytest.param(f"The user wants a translation of a Latin text.\n\n{GOOD}", {"thinking"}, id="reasoning"),
+        pytest.param(f"```\n{GOOD}\n```", {"markup"}, id="code fence"),
+        pytest.param(f'{{"translation": "{GOOD}"}}', {"markup"}, id="JSON"),
+        pytest.param(f"<p>{GOOD}</p>", {"markup"}, id="HTML"),
+        pytest.param(f"**{GOOD}**", {"markup"}, id="Markdown"),
+        pytest.param(GOOD.replace("his", "hisâ€™"), {"mojibake"}, id="misread quotation mark"),
+        pytest.param(f"{GOOD} “He.”".encode().decode("cp1251"), {"mojibake"}, id="misread in Cyrillic"),
+        pytest.param(GOOD.replace("wife", "w\ufffdfe"), {"mojibake"}, id="replacement character"),
+        pytest.param(f"{GOOD}\n\n{GOOD}", {"repeated"}, id="written twice"),
+        pytest.param(OTHER, {"other_passage"}, id="another text"),
+    ],
+)
+def test_each_fault_around_or_instead_of_a_translation_is_found_and_no_other(text: str, wrong: set[str]) -> None:
+    assert found(diagnosed(text)) == wrong
+
+
+def test_what_references_or_source_have_too_is_no_fault() -> None:
+    assert not diagnosed(f"Note: {GOOD}", [f"Note: {ENGLISH[0]}"])["preamble"]
+    assert not diagnosed(f"*{GOOD}*", [ENGLISH[0]], f"*{SOURCE}*")["markup"]
+    assert not diagnosed(GOOD.replace("his", "hisâ€™"), [ENGLISH[0].replace("his", "hisâ€™")])["mojibake"]
+    assert not diagnosed("I cannot translate this text, said he.", ["I cannot translate this text, he said."])[
+        "refused"
+    ]
+
+
+def test_a_text_that_stops_before_the_last_sentence_is_truncated() -> None:
+    source = "Nauta qui multa maria navigavit domum rediit. Uxor eum non agnovit. Canis autem laetus ad eum cucurrit."
+    first, dog = (
+        "The sailor who had crossed many seas came home. His wife did not know him.",
+        "But the dog ran to him, happy.",
+    )
+    assert not found(diagnosed(f"{first} {dog}", [f"{first} The happy dog ran up to him."], source))
+    row = diagnosed(first, [f"{first} The happy dog, however, came running."], source)
+    assert found(row) == {"truncated"}
+    assert row["evidence"].startswith("has 1 sentences fewer than the source")
+
+
+@given(
+    st.lists(st.sampled_from("abcdefgh"), max_size=30), st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=30)
+)
+def test_the_uncovered_end_is_what_no_common_subsequence_reaches(text: list[str], reference: list[str]) -> None:
+    end = uncovered_end(text, reference)
+    assert 0 <= end <= 1
+    assert uncovered_end([*text, reference[-1]], reference) <= end or len(text) > 0
+    assert uncovered_end(reference[: len(reference) // 2], reference) >= 1 - (len(reference) // 2) / len(reference)
+    assert (uncovered_end(reference, reference), uncovered_end([], reference)) == (0, 1)
+
+
+@given(
+    st.text(alphabet="abcdefghijklmnop", min_size=20, max_size=60).filter(lambda t: len(set(t)) > 6), st.integers(2, 5)
+)
+def test_a_text_that_recurs_is_counted(unit: str, times: int) -> None:
+    assert recurrence("\n1. ".join([unit] * times)) >= times
+    assert recurrence("") == recurrence(GOOD) == 1
+
+
+def test_content_words_are_long_words_or_pairs_of_letters() -> None:
+    assert content(words("The sailors crossed it.")) == ["sailo", "cross"]
+    assert content(words("道可道。")) == ["道可", "可道"]
+
+
+def test_sentences_are_counted_by_their_marks() -> None:
+    assert sentences("Is it?! Yes. 是。हाँ। “No…”") == 4
+
+
 def test_evidence_says_what_was_measured_and_shows_no_reference() -> None:
     assert diagnosed(CHINESE)["evidence"] == (
         "100% of its letters are CJK, but the references are in LATIN; "
@@ -136,7 +207,9 @@ def test_a_loop_that_the_references_have_too_is_none() -> None:
 
 def test_without_references_only_the_source_and_the_text_itself_speak() -> None:
     row = diagnosed(SOURCE, [])
-    assert [row[name] for name in DIAGNOSES] == [False, True, None, None, False, None]
+    undecided = {"wrong_script", "wrong_language"}
+    assert {name for name in DIAGNOSES if row[name] is None} == undecided
+    assert found(row) == {"copied"}
 
 
 @pytest.mark.parametrize("text", ["Ja.", "Nein, nie.", "Er kam heim."])
@@ -146,12 +219,14 @@ def test_a_short_text_does_not_tell_its_language(text: str) -> None:
 
 def test_where_references_end_without_punctuation_a_cut_cannot_be_told() -> None:
     assert diagnosed(GOOD[:40], [ENGLISH[0].rstrip(".")])["truncated"] is None
-    assert diagnosed(GOOD[:40], [*ENGLISH, "And then,"])["truncated"] is None
+    assert diagnosed(GOOD[:40], [*ENGLISH, f"{GOOD[:-1]},"])["truncated"] is None
 
 
-def test_a_short_output_that_ends_well_is_not_cut_and_a_long_one_without_an_end_neither() -> None:
-    assert diagnosed("He came home.")["truncated"] is False
-    assert diagnosed(f"{GOOD} And so")["truncated"] is False
+def test_a_short_output_that_says_everything_is_not_cut_and_a_long_one_without_an_end_neither() -> None:
+    assert (
+        diagnosed("A sailor returned; his wife did not know the old man, for he had grown old.")["truncated"] is False
+    )
+    assert diagnosed(f"{GOOD} And so {GOOD[:50]}")["truncated"] is False
 
 
 @pytest.mark.parametrize(
@@ -169,14 +244,17 @@ def test_what_ends_a_text(text: str, is_open: bool) -> None:
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_the_copied_share_is_a_share(text: str, source: str) -> None:
-    assert 0 <= copied_share(text, source) <= 1
+    share, longest = Passage(source, []).copied(text)
+    assert 0 <= share <= 1
+    assert 0 <= longest <= len(text) * 18  # a character may have 18 in compatibility form
 
 
 @given(st.text(alphabet="abcdefgh", min_size=12, max_size=40), st.text(alphabet="XYZ", max_size=40))
 def test_of_a_text_with_the_source_in_it_the_source_is_copied(source: str, rest: str) -> None:
-    assert copied_share(f"{rest} {source}", source) == len(source) / (len(source) + len(rest))
-    assert copied_share(f"{source}, {source}", source) == 1
-    assert copied_share(rest, source) == 0
+    passage = Passage(source, [])
+    assert passage.copied(f"{rest} {source}") == (len(source) / (len(source) + len(rest)), len(source))
+    assert passage.copied(f"{source}, {source}")[0] == 1
+    assert passage.copied(rest) == (0, 0)
 
 
 @given(

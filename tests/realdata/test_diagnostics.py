@@ -2,7 +2,9 @@
 
 import csv
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import polars as pl
 import pytest
 
 from benchmark_assets.metrics.diagnostics import DIAGNOSES, diagnose, twins
+from tests.realdata.wordings import AFTERWORDS, PLACEHOLDERS, PREAMBLES, REFUSALS, THOUGHTS
 
 pytestmark = pytest.mark.realdata
 
@@ -27,6 +30,14 @@ def diagnosed(outputs: Texts, references: Iterable[tuple[str, str]], sources: Te
     return diagnose(found, frame(references), known)
 
 
+def diagnosed_alone(outputs: Texts, references: Iterable[tuple[str, str]], sources: Texts) -> pl.DataFrame:
+    """Diagnoses without the model's other outputs."""
+    rows = frame(outputs.items()).select(pl.lit("m").alias("model"), "passage", "text")
+    return diagnose(
+        rows.with_columns(twins=pl.lit(None, pl.List(pl.String))), frame(references), frame(sources.items())
+    )
+
+
 def counts(found: pl.DataFrame) -> dict[str, int]:
     return {name: int(found[name].sum()) for name in COUNTED if found[name].any()}
 
@@ -42,8 +53,57 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-DIAGNOSED = ["mn140:15", "sn1.36:6", "sn22.95:10", "sn35.95:13", "sn4.8:2"]
-"""Passages with a diagnosed output."""
+RIGHT = {
+    "copied": ("gpt an4.52:1, gpt sn12.17:6, qwen sn35.95:13, "),
+    "wrong_language": ("qwen sn35.95:13, "),
+    "truncated": (
+        "qwen an10.20:1, qwen an3.60:19, claude an3.60:3, qwen an3.60:3, glm an3.63:1, claude an5.28:1, qwen "
+        "an5.28:1, claude an5.28:9, claude an8.6:2, claude an8.8:6, claude mn13:19, gemini mn140:15, claude "
+        "mn22:23, qwen mn22:23, claude mn22:24, qwen mn22:24, qwen mn22:25, qwen mn36:10, claude mn36:45, qwen "
+        "mn36:45, claude mn41:6, qwen mn41:6, grok mn4:29, glm mn52:15, glm mn52:2, claude mn54:18, qwen mn60:30, "
+        "qwen mn60:4, claude mn70:25, claude mn75:13, qwen mn75:13, claude mn75:18, qwen mn75:18, claude mn9:2, "
+        "grok sn1.36:6, claude sn11.3:12, claude sn12.31:1, qwen sn12.46:2, qwen sn12.51:14, qwen sn12.51:2, "
+        "claude sn12.68:6, claude sn12.70:10, claude sn12.70:11, claude sn12.70:12, qwen sn12.70:18, deepseek "
+        "sn16.11:1, qwen sn22.100:2, qwen sn22.1:8, claude sn22.55:9, qwen sn22.89:12, claude sn35.95:36, grok "
+        "sn4.8:2, claude sn44.1:9, claude sn46.14:2, qwen sn46.53:5, qwen sn46.53:8, glm sn47.19:2, glm sn47.20:2, "
+        "glm sn47.29:3, claude sn56.11:10, deepseek sn56.11:10, qwen sn56.11:10, "
+    ),
+    "other_passage": ("glm mn26:34, grok mn4:22-26, grok mn4:29, qwen sn22.89:12, "),
+}
+"""Faults of the published outputs: model and passage, by diagnosis. Each was compared with the source."""
+
+WRONG = {
+    "wrong_language": ("deepseek sn22.95:10, qwen sn22.95:10, grok sn22.95:10, "),
+    "truncated": (
+        "glm an10.15:1, qwen an10.51:4, grok an10.51:4, grok an10.54:5, deepseek an4.10:10, gemini an4.24:1, gpt "
+        "an4.24:1, grok an4.24:1, qwen an4.24:5, claude an4.33:3, gemini an4.33:3, grok an5.28:10, deepseek "
+        "an5.28:8, gpt an5.31:11, gpt an5.31:9, deepseek an5.38:5, gemini an5.38:5, qwen mn118:17, deepseek "
+        "mn12:2, gemini mn12:4, qwen mn28:14, qwen mn9:8, qwen sn1.25:1, qwen sn11.24:2, glm sn12.25:11, qwen "
+        "sn12.66:1, glm sn22.3:14, grok sn22.89:13, gpt sn35.95:3, gpt sn35.95:4, grok sn47.10:7, "
+    ),
+    "other_passage": (
+        "qwen an10.20:9, grok an4.28:6, glm an4.28:6, qwen an4.37:7, grok mn1:13, glm mn26:5, grok mn6:7, qwen "
+        "sn1.20:2, deepseek sn16.2:4, glm sn21.3:6, glm sn22.3:6, gpt sn35.74:3, grok sn35.95:25, gpt sn35.95:35, "
+        "grok sn35.95:35, qwen sn36.4:3, grok sn36.4:3, glm sn36.4:3, gpt sn46.14:2, qwen sn46.14:2, grok "
+        "sn46.14:2, glm sn46.14:2, deepseek sn5.3:5, "
+    ),
+}
+"""False alarms: complete translations with a free ending or in verse, free translations, and verses that the next
+passage continues."""
+
+MODELS = {"anthropic": "claude", "google": "gemini", "openai": "gpt", "x": "grok", "z": "glm"}
+"""Short names in the lists above, by the start of a model's name, if they differ from it."""
+
+
+def listed(lists: Mapping[str, str]) -> set[tuple[str, ...]]:
+    """Diagnosis, model and passage of each entry."""
+    return {
+        (name, *entry.split()) for name, entries in lists.items() for entry in entries.split(", ") if entry.strip(", ")
+    }
+
+
+DIAGNOSED = sorted({passage for _, _, passage in listed(RIGHT) | listed(WRONG)})[::8]
+"""Some passages with a diagnosed output."""
 
 
 @pytest.fixture(scope="module")
@@ -78,28 +138,22 @@ def palibench(realdata: Path, passages: list[str]) -> tuple[Texts, Texts]:
 
 
 @pytest.mark.proof
-def test_of_11_900_outputs_seven_are_diagnosed_and_three_of_these_wrongly(
-    palibench: tuple[Texts, Texts], outputs: Mapping[str, Texts]
+def test_less_than_1_percent_of_11_900_outputs_are_diagnosed_wrongly(
+    palibench: tuple[Texts, Texts], outputs: Mapping[str, Texts], passages: list[str]
 ) -> None:
     pali, sujato = palibench
-    found = set()
+    found, number = set(), 0
     for model, texts in outputs.items():
         rows = diagnosed(texts, sujato.items(), pali)
         print(f"{model}: {counts(rows)} of {len(rows)}")
+        number += len(rows)
+        vendor = model.partition("-")[0]
         for passage, *flags in rows.select("passage", *COUNTED).iter_rows():
-            found |= {(model, passage, name) for name, flag in zip(COUNTED, flags, strict=True) if flag}
-    assert found == {
-        # left in Pali; and fragments, or cut in the middle of a sentence
-        ("qwen-qwen3-235b-a22b-2507", "sn35.95:13", "copied"),
-        ("qwen-qwen3-235b-a22b-2507", "sn35.95:13", "wrong_language"),
-        ("google-gemini-3-pro-preview", "mn140:15", "truncated"),
-        ("x-ai-grok-4.1-fast", "sn1.36:6", "truncated"),
-        ("x-ai-grok-4.1-fast", "sn4.8:2", "truncated"),
-        # a verse whose only reference is very free: false alarms
-        ("deepseek-deepseek-v3.2", "sn22.95:10", "wrong_language"),
-        ("qwen-qwen3-235b-a22b-2507", "sn22.95:10", "wrong_language"),
-        ("x-ai-grok-4.1-fast", "sn22.95:10", "wrong_language"),
-    }
+            found |= {(n, MODELS.get(vendor, vendor), passage) for n, flag in zip(COUNTED, flags, strict=True) if flag}
+    known = {entry for entry in listed(RIGHT) | listed(WRONG) if entry[2] in set(passages)}
+    assert found == known
+    if number == 11_900:
+        assert len(listed(WRONG)) < 0.01 * number
 
 
 @pytest.mark.proof
@@ -109,11 +163,10 @@ def test_damaged_outputs_are_diagnosed(
     pali, sujato = palibench
     sound = outputs["openai-gpt-5.2"]
     number = len(sound)
-    short, ended, alike = (53, 275, 214) if full else (0, 6, 0)
+    alike = 214 if full else 0
     damaged = {
         "the source": pali,
         "its second half": {k: f"{t[: len(t) // 2]} {pali[k][len(pali[k]) // 2 :]}" for k, t in sound.items()},
-        "cut in the middle": {k: t[: len(t) // 2] for k, t in sound.items()},
         "its last 30 characters four times more": {k: f"{t}{f' {t[-30:]}' * 4}" for k, t in sound.items()},
         "the same for each two passages": dict(
             zip(sound, [t for t in list(sound.values())[::2] for _ in "ab"][:number], strict=True)
@@ -122,13 +175,85 @@ def test_damaged_outputs_are_diagnosed(
     found = {name: diagnosed(texts, sujato.items(), pali) for name, texts in damaged.items()}
     for name, rows in found.items():
         print(f"{name}: {counts(rows)} of {len(rows)}")
-    assert counts(found["the source"]) == {"copied": number, "wrong_language": number - short}
-    assert found["the source"]["wrong_language"].null_count() == short
+    assert counts(found["the source"])["copied"] == number
     assert counts(found["its second half"])["copied"] == number
-    # Others end with a sentence, or their halves are long; or the sources of two passages are alike.
-    assert counts(found["cut in the middle"])["truncated"] == number - ended
+    # The sources of two passages may be alike.
     assert counts(found["the same for each two passages"])["repeated"] == number - alike
     assert counts(found["its last 30 characters four times more"])["repeated"] == number
+
+
+SENTENCE = re.compile(r"[.?!…][\"'”’)\]]*(?=\s)")
+
+
+def cut(text: str) -> str | None:
+    """The text up to the last end of a sentence within 80 % of its words; None if there is none."""
+    limit = len(" ".join(text.split()[: int(0.8 * len(text.split()))]))
+    ends = [match.end() for match in SENTENCE.finditer(text) if match.end() <= limit]
+    return text[: ends[-1]] if ends else None
+
+
+def misread(text: str, page: str) -> str | None:
+    """The text as UTF-8 misread in another encoding; None if that changes nothing."""
+    return None if text.isascii() else text.encode().decode(page, "replace")
+
+
+DAMAGE: dict[str, tuple[float, list[Callable[[str], str | None]]]] = {
+    "preamble": (
+        0.95, [*(partial("{}{}".format, words) for words in PREAMBLES), *(lambda t, w=w: t + w for w in AFTERWORDS)]
+    ),
+    "thinking": (0.95, [partial("{}{}".format, words) for words in THOUGHTS]),
+    "markup": (0.95, [form.format for form in (
+        '{{"translation": "{}"}}', "```\n{}\n```", "<p>{}</p>", "<translation>{}</translation>", "**{}**", "*{}*",
+        "## Passage\n\n{}", "> {}", "- {}", "{}<br>", "{}<|im_end|>", "\\boxed{{{}}}",
+    )]),
+    "mojibake": (0.95, [
+        *(partial(misread, page=page) for page in ("latin-1", "cp1252", "mac_roman", "cp437", "cp1251", "gbk")),
+        lambda t: None if t.isascii() else json.dumps(t)[1:-1],
+    ]),
+    "repeated": (0.95, [form.format for form in ("{0}\n\n{0}", "{0} {0}", "{0}\n{0}\n{0}", "1. {0}\n2. {0}\n3. {0}")]),
+    "truncated": (0.6, [cut]),
+    "refused": (0.9, [lambda t, w=w: w for w in (*(r for group in REFUSALS.values() for r in group), *PLACEHOLDERS)]),
+}  # fmt: skip
+"""Least share that must be found, and ways to damage a text, by diagnosis. None: the text cannot be damaged so."""
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("diagnosis", DAMAGE)
+def test_damage_is_found(
+    palibench: tuple[Texts, Texts], outputs: Mapping[str, Texts], full: bool, diagnosis: str
+) -> None:
+    """Each way damages every twentieth output, of the models in turn; the cut damages every output of all models."""
+    pali, sujato = palibench
+    least, ways = DAMAGE[diagnosis]
+    hits = number = 0
+    for place, way in enumerate(ways):
+        for turn, texts in enumerate(outputs.values()):
+            step = 1 if len(ways) == 1 or not full else 140
+            chosen = dict(list(texts.items())[(20 * turn + place) % step :: step])
+            damaged = {passage: new for passage, text in chosen.items() if (new := way(text))}
+            rows = diagnosed_alone(damaged, sujato.items(), pali)
+            hits, number = hits + int(rows[diagnosis].sum()), number + len(rows)
+    print(f"{diagnosis}: {hits} of {number}")
+    assert hits >= (least if full else least - 0.15) * number
+
+
+@pytest.mark.proof
+def test_translations_of_other_passages_are_found(
+    palibench: tuple[Texts, Texts], outputs: Mapping[str, Texts], full: bool
+) -> None:
+    pali, sujato = palibench
+    hits = neighbors = number = 0
+    for texts in outputs.values():
+        keys = sorted(texts)
+        far = {
+            key: texts[other] for key, other in zip(keys, keys[len(keys) // 2 :] + keys[: len(keys) // 2], strict=True)
+        }
+        near = {key: texts[other] for key, other in zip(keys, keys[1:] + keys[:1], strict=True)}
+        hits += int(diagnosed_alone(far, sujato.items(), pali)["other_passage"].sum())
+        neighbors += int(diagnosed_alone(near, sujato.items(), pali)["other_passage"].sum())
+        number += len(keys)
+    print(f"other_passage: {hits} of {number} distant passages, {neighbors} of {number} next passages")
+    assert hits >= (0.8 if full else 0.7) * number
 
 
 def test_translations_by_people_and_other_languages(realdata: Path) -> None:

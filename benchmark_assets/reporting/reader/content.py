@@ -183,7 +183,7 @@ def _overview(
         "model": sorted(set(outputs["model"])), "band": bands, "label": [*SUBSTANTIVE, UNCERTAIN],
         "category": list(CATEGORIES), "collection": sorted(set(sources["collection"]) - {""}),
         "closest": outputs["closest_reference"].drop_nulls().unique().sort().to_list(),
-        "verdict": [MACHINE, UNSURE, HUMAN],
+        "verdict": [MACHINE, UNSURE, HUMAN], "fault": DIAGNOSES,
     }  # fmt: skip
     values: dict[str, tuple[str, Iterable[str]]] = {
         "passage": ("passage", sources["passage"]), "model": ("model", names["model"]),
@@ -194,8 +194,10 @@ def _overview(
     }  # fmt: skip
     columns = {name: _numbers(outputs[column], listed) for name, (column, listed) in values.items()}
     flags = {name: outputs[name].fill_null(False).cast(pl.Int8).to_list() for name in ("queued", "sampled", "split")}
+    bits = sum(pl.col(name).fill_null(False).cast(pl.Int64) * 2**place for place, name in enumerate(DIAGNOSES))
+    faults = {"fault": outputs.select(faults=bits)["faults"].to_list()}  # one bit for each name
     return {
-        "corpus": corpus, "private": private, "names": names, "outputs": columns | flags,
+        "corpus": corpus, "private": private, "names": names, "outputs": columns | flags | faults,
         "passages": sources["passage_id"].to_list(), "scores": list(NUMBERS),
         "collections": _numbers(sources["collection"], names["collection"]), "translators": translators,
     }  # fmt: skip

@@ -3,7 +3,7 @@
 "use strict";
 
 const READER = (() => {
-  const OF_OUTPUTS = ["model", "band", "label", "category", "closest", "verdict"];
+  const OF_OUTPUTS = ["model", "band", "label", "category", "closest", "verdict", "fault"];
   const FILTERS = [...OF_OUTPUTS, "raters", "collection", "disagreement", "text"];
   const SHOWN = { sim_best: "best similarity", sim_centroid: "similarity to centroid", chrf: "chrF++", bleu: "BLEU",
     length_ratio: "length ratio", comet_avg: "COMET, mean", comet_best: "COMET, best" };
@@ -127,6 +127,8 @@ const READER = (() => {
   const ANY = "any";
   const placeOf = (list, name) => !list.includes(name) && name === ANY ? ANY : list.indexOf(name);
   const matching = (wanted, place) => place >= 0 && (wanted === ANY || wanted === place);
+  // Faults are bits, since an output may have several.
+  const faulty = (wanted, bits) => wanted === ANY ? bits > 0 : wanted >= 0 && Boolean(bits >> wanted & 1);
 
   // Outputs that match the filters, by passage.
   function filtered() {
@@ -136,7 +138,7 @@ const READER = (() => {
     const text = (state.text ?? "").toLowerCase(), people = state.raters === "people";
     const [label, category] = people ? [columns.people, columns.people_category] : [columns.label, columns.category];
     const judged = people ? columns.sampled : columns.queued, values = { ...columns, label, category };
-    const conditions = Object.entries(wanted).map(([name, place]) => [place, values[name]]);
+    const conditions = Object.entries(wanted).map(([name, place]) => [name === "fault" ? faulty : matching, place, values[name]]);
     const place = index.passages.map((id, n) =>
       !unknown && (collection === null || index.collections[n] === collection) && id.toLowerCase().includes(text));
     const ofOutputs = people || state.disagreement || Object.keys(wanted).length;
@@ -144,7 +146,7 @@ const READER = (() => {
     for (let n = 0; n < columns.passage.length; n++) {
       if (!place[columns.passage[n]]) continue;
       if ((people || "label" in wanted || "category" in wanted) && !judged[n]) continue;
-      if (!conditions.every(([wanted, places]) => matching(wanted, places[n]))) continue;
+      if (!conditions.every(([fits, wanted, places]) => fits(wanted, places[n]))) continue;
       if (state.disagreement === "split" && !(columns.split[n] && columns.queued[n])) continue;
       if (state.disagreement === "people" &&
         (columns.label[n] < 0 || columns.people[n] < 0 || columns.label[n] === columns.people[n])) continue;
@@ -402,7 +404,7 @@ const READER = (() => {
   function filters() {
     const form = at("filters");
     for (const name of [...OF_OUTPUTS, "collection"])
-      form.elements[name].append(...names()[name].map(value => option(value, value)));
+      form.elements[name].append(...names()[name].map(value => option(value, name === "fault" ? spoken(value) : value)));
     at("against").append(...index.translators.map(name => option(name, name)), option("nothing", "nothing"));
     const wanted = () => ({ ...state, ...Object.fromEntries(FILTERS.map(name => [name, form.elements[name].value])),
       against: at("against").value, all: at("all").checked ? "1" : "" });

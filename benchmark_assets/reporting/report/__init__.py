@@ -5,5 +5,6 @@ ASSETS = [
     "error_estimate", "judge_calibration", "pairwise_score", "anchor_score", "literary_score", "understanding_board",
     "model_call", "head_to_head", "system_comparison", "translator_agreement", "slice_summary", "sensitivity",
     "rubric_summary", "adherence_summary", "ensemble_calibration", "understanding_comparison",
+    "output_diagnostic",
 ]  # fmt: skip
 """Assets that the report reads."""

@@ -14,6 +14,7 @@ from benchmark_assets.adjudication.triage import audits, band_names
 from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.rated import PEOPLE
 from benchmark_assets.literary.scores import PARITY, places
+from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.measures import MEAN_RANK, RANKED
 from benchmark_assets.metrics.summary import DRIFT
 from benchmark_assets.reporting.leaderboard import HEADLINE
@@ -85,10 +86,24 @@ def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
         corpus, "Leaderboard", words, table, board, _intervals(plot_rows, "95 % interval"),
         "leaderboard", "metric_rank", "drift_score", "human_baseline",
     )]  # fmt: skip
+    models = board.filter(pl.any_horizontal(pl.col(DIAGNOSES).is_not_null()))
+    if len(models):
+        exhibits.append(_faults(home, corpus, models))
     overall = ranks.filter(measure=MEAN_RANK).sort("value", "system")
     if len(overall):
         exhibits.append(_ranks(home, corpus, ranks, overall))
     return exhibits
+
+
+def _faults(home: Home, corpus: str, models: pl.DataFrame) -> Exhibit:
+    """Number of outputs with each diagnosis, by model."""
+    behind = {name: _where(models, corpus, "model", fault=name) for name in DIAGNOSES}
+    table = columns(models, "leaderboard", "system", "passages", *DIAGNOSES, **behind)
+    words = (
+        "Number of each model's outputs with faults that are visible without judging the meaning. An output may have "
+        "several. A column is empty where no reference tells."
+    )
+    return home.exhibit(corpus, "Faults", words, table, [], None, "leaderboard", "output_diagnostic")
 
 
 def _ranks(home: Home, corpus: str, ranks: pl.DataFrame, overall: pl.DataFrame) -> Exhibit:

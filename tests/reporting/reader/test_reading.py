@@ -101,7 +101,9 @@ def test_disagreement_and_ids(page: Page, reader: Path, stored: Warehouse) -> No
     assert count(page).endswith("of 36 passages")
 
 
-def test_any_value_the_closest_reference_and_verdicts_are_filters(page: Page, reader: Path, stored: Warehouse) -> None:
+def test_any_value_the_closest_reference_verdicts_and_faults_are_filters(
+    page: Page, reader: Path, stored: Warehouse
+) -> None:
     """What the report's counts of outputs, of those judged and of those scored lead to."""
     triage, people = stored.read("triage"), stored.read("human_label").select("model", "passage").unique()
     scored, versus = len(stored.read("drift_score")), len(stored.read("head_to_head"))
@@ -111,6 +113,8 @@ def test_any_value_the_closest_reference_and_verdicts_are_filters(page: Page, re
         ({"label": "any", "raters": "people"}, len(people)), ({"closest": "any"}, scored),
         ({"closest": "ann"}, scored), ({"closest": "nobody"}, 0), ({"verdict": "machine"}, versus),
         ({"verdict": "human"}, 0), ({"verdict": "any", "model": MODELS[0]}, len(triage.filter(model=MODELS[0]))),
+        ({"fault": "truncated"}, len(triage.filter(model=MODELS[0]))), ({"fault": "markup"}, 0),
+        ({"fault": "any"}, len(triage.filter(model=MODELS[0]))), ({"fault": "any", "model": MODELS[1]}, 0),
     ]  # fmt: skip
     assert counts(opened(page, reader), [link for link, _ in links]) == [number for _, number in links]
     assert "embedder: e" in (page.locator("#made").text_content() or "")

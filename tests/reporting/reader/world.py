@@ -82,6 +82,10 @@ def _judge(warehouse: Warehouse, outputs: dict[tuple[str, str], str]) -> None:
         for m, p in outputs
     ))  # fmt: skip
 
+    put(warehouse, "output_diagnostic", *(
+        {"model": m, "passage": p, "empty": False, "truncated": m == MODELS[0], "evidence": ""} for m, p in outputs
+    ))  # fmt: skip
+
     def judgement() -> dict[str, str]:
         label = chance.choice(LABELS[:4])
         category = chance.choice(CATEGORIES) if label in ERRORS else NO_CATEGORY

@@ -1,0 +1,276 @@
+"""Faults of an output in comparison with its source and the references of its passage.
+
+Here: the source left as it is, wrong script or language, repetition, a missing end, the translation of another passage.
+Not here: text around a translation or in place of it (metrics.packaging), the choice among findings
+(metrics.diagnostics).
+
+The thresholds were set on the outputs of 7 models for 1,700 Pali passages with one English reference;
+docs/measurements.md has the counts. No rule asks whether a reply reached the token limit: a truncated reply yields
+outputs only for passages that were complete before the cut (translation.asking), and the limit of imported outputs is
+unknown.
+"""
+
+import math
+from collections import Counter
+from functools import cached_property
+
+from benchmark_assets.corpus.trigrams import normalized
+from benchmark_assets.metrics.texts import (
+    Text,
+    ends_open,
+    last_mark,
+    longest_loop,
+    recurrence,
+    scripts,
+    sentences,
+)
+
+STRETCH = 12
+"""Fewest consecutive letters shared with the source that count as copied. Most names that translations retain are
+shorter."""
+
+COPIED = 0.3
+"""An output with at least this share of copied letters counts as copied. In real outputs, names and formulas amount to
+0.22 at most; outputs whose second half is the source's text have 0.32 or more."""
+
+FEWEST_LETTERS = 4
+"""Fewest letters in an output, and in foreign scripts, for a diagnosis of a wrong script."""
+
+OWN_SCRIPT = 0.05
+"""A script with at least this share of the references' letters is one of theirs; quoted words have less."""
+
+WRONG_SCRIPT = 0.2
+"""An output with at least this share of letters in scripts foreign to the references is in a wrong script."""
+
+FEWEST_WORDS = 10
+"""Fewest words in the output, and distinct words in the references, for a diagnosis of another language. With fewer,
+there may be no common words by chance."""
+
+STRANGE = 0.1
+"""An output with less than this share of its words in the references is in another language. With English references,
+Pali and Latin have 0.00 on average and below 0.12 in 95 % of cases; English has 0.27 or more in 99 % of cases."""
+
+FAMILIAR = 0.2
+"""An output with at least this share of its words in the references is in their language."""
+
+FOREIGN = 0.03
+"""An output with less than this share of its words in the references is not even in their language, so it is no
+translation of another passage. Texts of other passages have less in 2 % of cases, Latin in two thirds."""
+
+LOOP = 4
+"""Fewest immediate repetitions of a stretch that count as a loop; no real output reached 3."""
+
+LOOP_CHARACTERS = 40
+"""Fewest characters in a loop, all repetitions together: 'no, no, no, no' may be a translation."""
+
+TWICE = 1.95
+"""A text that consists of the same words this many times was written more than once."""
+
+LONG = 1.4
+"""A text of this share of the shortest reference's length, or more, is not truncated."""
+
+UNCOVERED = 0.07
+"""A text that ends with a sentence is truncated only if at least this share of the content words at the end of each
+reference has no counterpart."""
+
+BRIEF, MUCH = 0.6, 0.2
+"""A text shorter than the first share of the shortest reference, with at least the second share of the references' end
+uncovered, is truncated even if it has as many sentences as the source."""
+
+UNFINISHED = "…;；"
+"""Marks after which a text is not said to be truncated: abbreviation, and verses that the next passage continues."""
+
+COPIED_STRETCH = 40
+"""An output with this many consecutive letters of the source has left part of it untranslated."""
+
+FEWEST_STEMS = 4
+"""Fewest content words in the output and in a reference for a diagnosis of another passage."""
+
+Finding = tuple[bool | None, str]
+"""Whether the output has the defect (None: undecidable), and the evidence ('' without a defect)."""
+
+NOTHING: Finding = (False, "")
+UNKNOWN: Finding = (None, "")
+
+
+class Passage:
+    """The source and the references that outputs are compared with. Properties are computed once for all outputs."""
+
+    def __init__(self, source: str, references: list[str]) -> None:
+        self.source, self.references = Text(source), [Text(reference) for reference in references]
+        self.known = [self.source, *self.references]
+
+    @cached_property
+    def letters(self) -> Counter[str]:
+        """Number of letters of the references in each script."""
+        return scripts(" ".join(reference.text for reference in self.references))
+
+    @cached_property
+    def vocabulary(self) -> set[str]:
+        """The words of all references."""
+        return {word for reference in self.references for word in reference.words}
+
+    @cached_property
+    def closed(self) -> bool:
+        """Whether every reference ends with a sentence."""
+        return not any(ends_open(reference.text) for reference in self.references)
+
+    @cached_property
+    def sentences(self) -> int:
+        """Number of the source's sentence-final marks."""
+        return sentences(self.source.text)
+
+    @cached_property
+    def stretches(self) -> set[str]:
+        """The source's stretches of `STRETCH` letters or digits; the whole source if it is shorter."""
+        letters = normalized(self.source.text)
+        width = min(STRETCH, len(letters))
+        return {letters[i : i + width] for i in range(len(letters) - width + 1)} - {""}
+
+    def similarity(self, text: Text) -> float:
+        """Overlap of content words with the closest reference: F1 of precision and recall, in [0, 1]."""
+        return max((_overlap(text, reference) for reference in self.references), default=0.0)
+
+    def familiar(self, text: Text) -> float:
+        """Share of a text's words that occur in the references, in [0, 1]."""
+        return sum(word in self.vocabulary for word in text.words) / len(text.words)
+
+    def copied(self, text: str) -> tuple[float, int]:
+        """Share of a text's letters and digits in stretches copied from the source, in [0, 1], and the length of the
+        longest copied sequence.
+
+        Copied stretches count from a length of `STRETCH` characters or, if the source is shorter, of the whole source.
+        Case, punctuation and spaces are ignored.
+        """
+        letters = normalized(text)
+        width = len(next(iter(self.stretches), ""))
+        if not letters or not width:
+            return 0.0, 0
+        covered = longest = start = end = 0
+        for i in range(len(letters) - width + 1):
+            if letters[i : i + width] in self.stretches:
+                covered += i + width - max(end, i)
+                start, end = (start if i + width == end + 1 else i), i + width
+                longest = max(longest, end - start)
+        return covered / len(letters), longest
+
+
+def copied(text: Text, passage: Passage) -> Finding:
+    """Whether the source is left as it is, as a whole or in part."""
+    share, longest = passage.copied(text.text)
+    human = [passage.copied(reference.text) for reference in passage.references if share]
+    if share >= COPIED and share > max((share for share, _ in human), default=0):
+        return True, f"{share:.0%} of its letters are copied from the source, in stretches of {STRETCH} or more"
+    if longest >= COPIED_STRETCH and longest > max((length for _, length in human), default=0):
+        return True, f"{longest} consecutive letters are copied from the source"
+    return NOTHING
+
+
+def wrong_script(text: Text, passage: Passage) -> Finding:
+    """Whether the text is in another script than the references."""
+    letters, human = scripts(text.text), passage.letters
+    if letters.total() < FEWEST_LETTERS or not human:
+        return UNKNOWN
+    expected = {script for script, count in human.items() if count >= OWN_SCRIPT * human.total()}
+    foreign = letters.total() - sum(letters[script] for script in expected)
+    if foreign < max(FEWEST_LETTERS, WRONG_SCRIPT * letters.total()):
+        return NOTHING
+    foreign_scripts = ", ".join(script for script, _ in letters.most_common() if script not in expected)
+    share, own = foreign / letters.total(), ", ".join(sorted(expected))
+    return True, f"{share:.0%} of its letters are {foreign_scripts}, but the references are in {own}"
+
+
+def wrong_language(text: Text, passage: Passage) -> Finding:
+    """Whether the text has hardly any words in common with the references."""
+    if not text.words or not passage.vocabulary:
+        return UNKNOWN
+    share = passage.familiar(text)
+    if share >= FAMILIAR:
+        return NOTHING
+    if share >= STRANGE or min(len(text.words), len(passage.vocabulary)) < FEWEST_WORDS:
+        return UNKNOWN
+    return True, f"{share:.0%} of its {len(text.words)} words occur in the references: another language or another text"
+
+
+def repeated(text: Text, passage: Passage, twins: list[str]) -> Finding:
+    """Whether the text repeats itself, in part or as a whole, or is the model's output for `twins` too."""
+    loop = longest_loop(text.text)
+    looped = loop.times >= LOOP and loop.characters >= LOOP_CHARACTERS
+    if looped and all(longest_loop(reference.text).times < loop.times for reference in passage.references):
+        return True, f"repeats a stretch {round(loop.times)} times within {loop.characters} characters"
+    times = recurrence(text.text)
+    if times >= TWICE and len(text.text) >= LOOP_CHARACTERS and all(recurrence(k.text) < TWICE for k in passage.known):
+        return True, f"consists of the same text {times:.1f} times"
+    if twins:
+        return True, f"same text as for {', '.join(twins[:3])}{' and other passages' if len(twins) > 3 else ''}"
+    return NOTHING
+
+
+def truncated(text: Text, passage: Passage) -> Finding:
+    """Whether the end is missing: the text ends mid-sentence, or with a sentence before the end of the passage.
+
+    In the second case, it has fewer sentences than the source or is short, and the end of every reference has no
+    counterpart in it. Both are needed: translators join sentences, abbreviate, and paraphrase.
+    """
+    if not passage.references:
+        return UNKNOWN
+    ratio = len(text.text.strip()) / min(len(reference.text.strip()) for reference in passage.references)
+    if ratio >= LONG:
+        return NOTHING
+    if ends_open(text.text):
+        if not passage.closed:
+            return UNKNOWN
+        return True, f"ends mid-sentence at {ratio:.0%} of the shortest reference's length"
+    missing = passage.sentences - sentences(text.text)
+    if (missing < 1 and ratio >= BRIEF) or last_mark(text.text) in UNFINISHED:
+        return NOTHING
+    end = min(uncovered_end(text.stems, reference.stems) for reference in passage.references)
+    if end < (UNCOVERED if missing > 0 else MUCH):
+        return NOTHING
+    sentence = f"{missing} sentences fewer than the source" if missing > 0 else f"{ratio:.0%} of the shortest reference"
+    return True, f"has {sentence}, and no counterpart to the last {end:.0%} of the references"
+
+
+def other_passage(text: Text, passage: Passage) -> Finding:
+    """Whether the text has hardly any content words in common with the references: it translates something else."""
+    size = min(len(text.stems), max((len(reference.stems) for reference in passage.references), default=0))
+    if size < FEWEST_STEMS:
+        return UNKNOWN
+    similarity = passage.similarity(text)
+    if similarity >= least_similarity(size) or (len(text.words) >= FEWEST_WORDS and passage.familiar(text) < FOREIGN):
+        return NOTHING
+    return True, f"{similarity:.0%} of its content words are those of the references: the text of another passage"
+
+
+def least_similarity(size: int) -> float:
+    """Least similarity of a translation to its references, given the number of content words of the shorter text.
+
+    By chance, long texts share more words than short ones.
+    """
+    return 0.03 * math.log2(size) - 0.01
+
+
+def uncovered_end(stems: list[str], reference: list[str]) -> float:
+    """Share of a reference's content words that follow the last one with a counterpart in the text, in [0, 1].
+
+    Counterparts are those of the longest common subsequence, as early in the reference as possible. It is computed with
+    one bit for each word of the reference.
+
+    Source: Hyyrö, Bit-parallel LCS-length computation revisited (2004).
+    """
+    places: dict[str, int] = {}
+    for place, stem in enumerate(reference):
+        places[stem] = places.get(stem, 0) | 1 << place
+    full = (1 << len(reference)) - 1
+    unmatched = full
+    for stem in stems:
+        hits = unmatched & places.get(stem, 0)
+        unmatched = (unmatched + hits | unmatched - hits) & full
+    return 1 - (full & ~unmatched).bit_length() / len(reference) if reference else 0.0
+
+
+def _overlap(text: Text, reference: Text) -> float:
+    """F1 of the shares of content words that also occur in the other text."""
+    precision = sum(stem in reference.vocabulary for stem in text.stems) / max(1, len(text.stems))
+    recall = sum(stem in text.vocabulary for stem in reference.stems) / max(1, len(reference.stems))
+    return 2 * precision * recall / (precision + recall) if precision else 0.0
