@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.metrics.diagnostics import DIAGNOSES, diagnose, twins
-from benchmark_assets.metrics.fidelity import Passage
-from benchmark_assets.metrics.texts import ends_open, longest_loop, scripts, words
+from benchmark_assets.metrics.fidelity import Passage, uncovered_end
+from benchmark_assets.metrics.texts import content, ends_open, longest_loop, recurrence, scripts, sentences, words
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse

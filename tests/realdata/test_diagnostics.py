@@ -88,8 +88,8 @@ WRONG = {
         "sn46.14:2, glm sn46.14:2, deepseek sn5.3:5, "
     ),
 }
-"""False alarms: complete translations with a free ending or in verse, free translations, and verses continued in the next
-passage."""
+"""False alarms: complete translations with a free ending or in verse, free translations, and verses that the next
+passage continues."""
 
 MODELS = {"anthropic": "claude", "google": "gemini", "openai": "gpt", "x": "grok", "z": "glm"}
 """Short names in the lists above, by the start of a model's name, if they differ from it."""
