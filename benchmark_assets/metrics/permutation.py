@@ -8,12 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmark_assets.metrics.intervals import SEED
 from benchmark_assets.metrics.measures import Floats, ratio
-from benchmark_assets.metrics.significance import SEED, TRIALS, exchanges
+from benchmark_assets.metrics.significance import TRIALS, exchanges
 
 SIGNATURE = f"paired permutations, {TRIALS} trials (all exchanges where they are fewer), seed {SEED}"
 
 ROUNDING = 1e-9
+"""Sums of shares or of standardized scores that differ by less are equal up to rounding."""
 
 
 class Comparison(NamedTuple):
