@@ -1,4 +1,4 @@
-"""Agreement of each metric with people, by several statistics, and tests whether one of two metrics agrees better.
+"""Agreement of each metric with people by several statistics, and tests of the difference between two metrics.
 
 Here: tables from people's labels and the scores of outputs. Not here: the statistics (metrics.meta_evaluation,
 metrics.permutation), correlation with the panel's verdicts (correlation).

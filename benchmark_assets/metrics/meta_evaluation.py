@@ -14,15 +14,12 @@ from scipy.special import ndtr  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.concordance import kendall_tau
 from benchmark_assets.metrics.measures import Floats, ratio
-from benchmark_assets.metrics.permutation import at_least_observed
+from benchmark_assets.metrics.permutation import ROUNDING, at_least_observed
 
 SIGNATURE = (
     "acc-eq: epsilon that maximizes it in the sample, kept in resamples; soft pairwise accuracy: p by paired "
     "permutations, in resamples by normal approximation"
 )
-
-ROUNDING = 1e-9
-"""Sums of shares that differ by less are equal up to rounding."""
 
 BLOCK = 1 << 17
 """Pairs of outputs that are compared at a time: few enough for the processor's cache."""
@@ -40,7 +37,7 @@ def averaged(values: Floats, weights: Floats) -> Floats:
     return ratio(weights @ np.where(present, values, 0.0), weights @ present.astype(np.float64))
 
 
-# ---- Pearson
+# Pearson
 
 
 def pearson(first: Floats, second: Floats) -> Floats:
@@ -102,7 +99,7 @@ def pearson_by_system(gold: Floats, metric: Floats, weights: Floats) -> Floats:
     return ratio(np.where(present, by_system, 0.0).sum(axis=1), present.sum(axis=1).astype(np.float64))
 
 
-# ---- Pairs of outputs
+# Pairs of outputs
 
 
 def kendall_by_item(gold: Floats, metric: Floats, weights: Floats) -> Floats:
@@ -210,7 +207,7 @@ def accuracy_pooled(pairs: Floats, weights: Floats) -> Floats:
     return ratio(agreeing, compared)
 
 
-# ---- Systems
+# Systems
 
 
 def system_means(gold: Floats, metric: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -285,7 +282,8 @@ def _gaining_or_losing(people: Floats, scores: Floats) -> Iterator[tuple[Floats,
     for start in range(0, len(people), rows):
         block, rest = slice(start, start + rows), slice(start, None)
         difference = np.subtract.outer(scores[block], scores[rest])
-        tied = np.equal.outer(people[block], people[rest]) & ~np.tri(*difference.shape, dtype=bool)
+        later = ~np.tri(len(difference), difference.shape[1], dtype=np.bool_)
+        tied = np.equal.outer(people[block], people[rest]) & later
         kept = tied | (np.less.outer(people[block], people[rest]) & (difference < 0))
         yield np.abs(difference[kept]), tied[kept]
 

@@ -16,6 +16,7 @@ from benchmark_assets.metrics.measures import ratio
 SIGNATURE = f"paired permutations, {TRIALS} trials (all exchanges where they are fewer), seed {SEED}"
 
 ROUNDING = 1e-9
+"""Sums of shares or of standardized scores that differ by less are equal up to rounding."""
 
 
 class Comparison(NamedTuple):

@@ -113,12 +113,11 @@ def test_scale_and_place_of_either_side_do_not_matter(panel: tuple[Floats, Float
 def test_only_the_order_matters_to_kendall(panel: tuple[Floats, Floats]) -> None:
     gold, metric = panel
     weights = once(gold.shape[1])
-    for scores in ((gold, np.exp(metric)), (metric, gold)):
-        assert_allclose(
-            agree.kendall_by_item(*scores, weights), agree.kendall_by_item(gold, metric, weights), atol=1e-12
-        )
-        pooled = [agree.kendall_pooled(agree.pooled_pairs(*each, 0), weights) for each in (scores, (gold, metric))]
-        assert_allclose(*pooled, atol=1e-12)
+    expected = agree.kendall_by_item(gold, metric, weights)
+    pooled = agree.kendall_pooled(agree.pooled_pairs(gold, metric, 0), weights)
+    for one, other in ((gold, np.exp(metric)), (metric, gold)):
+        assert_allclose(agree.kendall_by_item(one, other, weights), expected, atol=1e-12)
+        assert_allclose(agree.kendall_pooled(agree.pooled_pairs(one, other, 0), weights), pooled, atol=1e-12)
 
 
 @given(panels())
