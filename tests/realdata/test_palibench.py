@@ -108,7 +108,10 @@ def field(realdata: Path, aggregates: dict[str, dict[str, Any]]) -> pl.DataFrame
         rows = pl.DataFrame(json.loads(path.read_text(encoding="utf-8")), infer_schema_length=None)
         frames.append(rows.with_columns(system=pl.lit(model)))
     statistics = dict.fromkeys(["chrf_statistics", "bleu_statistics"], pl.List(pl.Int64))
-    null = pl.Schema({"drift_adjusted": pl.Float64(), "drift_euclidean": pl.Float64(), **statistics, **dict.fromkeys(DIAGNOSES, pl.Boolean())})
+    null = pl.Schema({
+        "drift_adjusted": pl.Float64(), "drift_euclidean": pl.Float64(), **statistics,
+        **dict.fromkeys(DIAGNOSES, pl.Boolean()),
+    })  # fmt: skip
     rows = pl.concat(frames).rename({"normalized_drift": "drift", "closest_translator": "closest_reference"})
     return rows.with_columns(
         *(pl.lit(None, kind).alias(name) for name, kind in null.items()),
