@@ -50,15 +50,17 @@ def passage_centers(seed: int, passages: int) -> NDArray[np.float64]:
     return _unit(np.random.default_rng(seed).normal(size=(passages, 384)))
 
 
-def exchangeable_translations(seed: int, passages: int, texts: int) -> NDArray[np.float64]:
+def exchangeable_translations(seed: int, passages: int, texts: int, together: int = 1) -> NDArray[np.float64]:
     """Made translations whose order does not matter: unit vectors, shape (passages, texts, 384).
 
     Passages vary in how far apart their translations are, and translations in how far they are from the passage; the
-    human spread of three is about 0.043, with a standard deviation of about 0.019, as in PaliBench.
+    human spread of three is about 0.043, with a standard deviation of about 0.019, as in PaliBench. A translator keeps
+    to the same distance in so many consecutive passages (`together`).
     """
     random = np.random.default_rng([seed, texts])
     directions = _unit(random.normal(size=(passages, texts, 384)) * np.exp(-np.arange(384) / 30))  # few matter
-    distances = 0.358 * np.exp(random.normal(0, 0.2, (passages, 1, 1)) + random.normal(0, 0.2, (passages, texts, 1)))
+    of_texts = random.normal(0, 0.2, (-(-passages // together), texts, 1)).repeat(together, axis=0)[:passages]
+    distances = 0.358 * np.exp(random.normal(0, 0.2, (passages, 1, 1)) + of_texts)
     return _unit(passage_centers(seed, passages)[:, None] + distances * directions)
 
 

@@ -153,8 +153,8 @@ def exceeded_by(values: Floats, weights: Floats, share: float) -> float:
     """The smallest of the values, shape (values,), that at most `share` of the weight exceeds."""
     order = np.argsort(values)
     reached = np.cumsum(weights[order]) / weights.sum()
-    place = np.searchsorted(reached, 1 - share - 1e-9)
-    return float(values[order][min(place, len(values) - 1)])
+    place = min(int(np.searchsorted(reached, 1 - share - 1e-9)), len(values) - 1)
+    return float(values[order[place]])
 
 
 def share_interval(shares: Floats, units: Units) -> Bounds:

@@ -95,17 +95,16 @@ def test_two_translators_allow_no_threshold() -> None:
 
 
 @pytest.mark.proof
-def test_intervals_of_thresholds_cover_the_threshold_of_all_translations(full: bool) -> None:
-    """Corpora of 30 units of 5 passages that are alike in how far apart translations are."""
-    corpora, truth_of = (400, 20_000) if full else (20, 4000)
+@pytest.mark.parametrize("together", [1, 6])
+def test_intervals_of_thresholds_cover_the_threshold_of_all_translations(full: bool, together: int) -> None:
+    """Corpora of 25 blocks of 6 passages, in which translators keep to a distance, or do not."""
+    corpora, truth_of = (200, 20_000) if full else (10, 4000)
     everyone = human_drifts(pairs(exchangeable_translations(1, truth_of, 3), NAMES[:3]))
     truth = float(np.quantile(everyone["drift_adjusted"].explode().to_numpy(), 0.95))
     hits = 0
     for seed in range(corpora):
-        table = thresholds(
-            human_drifts(pairs(exchangeable_translations(100 + seed, 150, 3), NAMES[:3])), units(150, "blocks"),
-            {"x": 0.05},
-        )  # fmt: skip
+        drawn = exchangeable_translations(100 + seed, 150, 3, together)
+        table = thresholds(human_drifts(pairs(drawn, NAMES[:3])), units(150, "blocks"), {"x": 0.05})
         hits += table["threshold_low"][0] <= truth <= table["threshold_high"][0]
     print(f"\nthreshold {truth:.3f}, covered by {100 * hits / corpora:.1f} % of {corpora} intervals")
-    assert hits / corpora >= (0.92 if full else 0.75)
+    assert hits / corpora >= (0.92 if full else 0.7)

@@ -112,7 +112,7 @@ def test_without_models_there_is_nothing_to_compare() -> None:
 @pytest.mark.proof
 def test_a_further_person_is_seldom_better_or_worse_than_all_people(full: bool) -> None:
     """A model that is one more exchangeable translator: the verdict is 'among' in at least 95 % of corpora."""
-    corpora = 400 if full else 10
+    corpora = 200 if full else 10
     found = []
     for seed in range(corpora):
         drawn = exchangeable_translations(seed, 40, 4)
