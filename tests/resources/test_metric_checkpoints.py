@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
+from benchmark_assets.metrics.entries import scores
 from resources.comet.comet import Comet
 from resources.comet.worker import EXAMPLES
 from resources.errors import BadInput
@@ -91,6 +92,39 @@ def test_errors_are_those_of_the_library_and_lie_in_the_candidate(workshop: Work
             assert 0 <= error["start"] < error["end"] <= len(candidate)
             assert error["severity"] in ("minor", "major", "critical")
             assert 0.25 < error["confidence"] <= 1
+
+
+def test_entries_store_scores_and_errors_of_every_reference(workshop: Workshop) -> None:
+    """Of outputs and of translators; what is stored is not computed again."""
+    metrics = {"xcomet": workshop.checkpoint("xcomet", "xcomet"), "kiwi": workshop.checkpoint("kiwi", "kiwi")}
+    passages = {name: str(n) for n, name in enumerate(ROWS["source"].unique(maintain_order=True))}
+    rows = ROWS.with_columns(passage=pl.col("source").replace_strict(passages), tokenizer=pl.lit("13a"))
+    outputs = rows.select("passage", "tokenizer", text="candidate", model="candidate").unique(maintain_order=True)
+    references = rows.select("passage", text="reference", translator="reference").unique(maintain_order=True)
+    sources = rows.select("passage", text="source").unique(maintain_order=True)
+    on = ["model", "passage"]
+    scored, spans = scores(metrics, outputs, references, sources, on)
+    found = scored.filter(metric="xcomet").join(outputs, on=on, maintain_order="left")["score"]
+    predicted = workshop.found["xcomet"]["scores"]
+    assert_allclose(found, [(a + b) / 2 for a, b in zip(predicted[::2], predicted[1::2], strict=True)], atol=1e-5)
+    assert_allclose(scored.filter(metric="kiwi")["score"], workshop.found["kiwi"]["scores"][::2], atol=1e-5)
+    marks = [
+        (candidate, reference, place, *error)
+        for (candidate, reference), errors in zip(
+            ROWS.select("candidate", "reference").iter_rows(), workshop.found["xcomet"]["spans"], strict=True
+        )
+        for place, error in enumerate(errors, 1)
+    ]
+    columns = ["model", "translator", "place", "start", "end", "severity"]
+    assert sorted(spans.select(columns).iter_rows()) == sorted(marks)
+    away = {name: metric.model_copy(update={"python": "/nonexistent"}) for name, metric in metrics.items()}
+    again, spans_again = scores(away, outputs, references, sources, on, scored, spans)
+    assert again.equals(scored)
+    assert sorted(spans_again.iter_rows()) == sorted(spans.iter_rows())
+    humans = rows.select("passage", "tokenizer", text="reference", own="reference").unique(maintain_order=True)
+    of_humans, errors = scores({"xcomet": metrics["xcomet"]}, humans, references, sources, ["passage", "own"])
+    assert of_humans["score"].null_count() == 0
+    assert (errors["own"] != errors["translator"]).all()
 
 
 @pytest.mark.parametrize(
