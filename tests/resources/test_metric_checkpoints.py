@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +38,7 @@ class Workshop(NamedTuple):
     folder: Path
     found: dict[str, Any]
 
-    def checkpoint(self, name: str, kind: str, **settings: Any) -> Comet:
+    def checkpoint(self, name: str, kind: Any, **settings: Any) -> Comet:
         if kind.startswith("metricx"):
             settings = {"tokenizer": str(self.folder / "metricx"), **settings}
             return Comet(checkpoint=str(self.folder / "metricx"), kind=kind, **settings)
@@ -194,9 +193,7 @@ def test_the_registry_names_metrics(tmp_path: Path) -> None:
         ("mine", {"kind": "comet"}, "metrics.mine.kind"),
     ],
 )  # fmt: skip
-def test_the_registry_says_what_a_metric_lacks(
-    tmp_path: Path, name: str, entry: dict[str, str], says: Sequence[str]
-) -> None:
+def test_the_registry_says_what_a_metric_lacks(tmp_path: Path, name: str, entry: dict[str, str], says: str) -> None:
     path = tmp_path / "models.yaml"
     path.write_text(json.dumps(BASE | {"metrics": {name: entry}}))
     with pytest.raises(BadInput, match=says):

@@ -24,7 +24,7 @@ def test_an_output_has_the_scores_and_each_marked_error_once(tmp_path: Path) -> 
     outputs: dict[tuple[str, str], Any] = {
         (passage, output["model"]): output
         for passage, record in zip(content.overview["passages"], content.passages, strict=True)  # type: ignore[call-overload]
-        for output in record["outputs"]  # type: ignore[attr-defined]
+        for output in record["outputs"]
     }
     output = outputs["a0:1", MODELS[1]]
     assert output["metrics"] == [{"metric": "xcomet", "score": 0.512, "words": []}]
