@@ -195,7 +195,8 @@ def segment_metric(
     def compute(stale: pl.DataFrame) -> Computed:
         on = ["model", "passage"]
         outputs = tokenized(warehouse, warehouse.read("model_output", stale, [*on, "text"]))
-        rows, spans = scores(metrics, outputs, _references(warehouse, stale), _sources(warehouse, stale), on)
+        stored = warehouse.read("segment_metric", stale), warehouse.read("metric_span", stale)
+        rows, spans = scores(metrics, outputs, _references(warehouse, stale), _sources(warehouse, stale), on, *stored)
         return Computed({"segment_metric": rows, "metric_span": spans})
 
     return refresh(context, warehouse, compute, partial(score_settings, warehouse, metrics), sparse=True)
@@ -211,10 +212,11 @@ def human_metric(
     """Scores of each translator by the further metrics, against the other translators: the human level."""
 
     def compute(stale: pl.DataFrame) -> Computed:
-        references = _references(warehouse, stale)
-        candidates, on = tokenized(warehouse, references), ["passage", "translator"]
-        rows, _ = scores(metrics, candidates, references, _sources(warehouse, stale), on)
-        return Computed({"human_metric": rows})
+        references, own = _references(warehouse, stale), {"translator": "own"}
+        candidates = tokenized(warehouse, references).rename(own)
+        stored = warehouse.read("human_metric", stale).rename(own)
+        rows, _ = scores(metrics, candidates, references, _sources(warehouse, stale), ["passage", "own"], stored)
+        return Computed({"human_metric": rows.rename({"own": "translator"})})
 
     return refresh(context, warehouse, compute, partial(score_settings, warehouse, metrics), sparse=True)
 

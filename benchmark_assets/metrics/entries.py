@@ -19,6 +19,7 @@ from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.metrics.tokenizers import DEFAULT, load, tokenized
 from resources.catalogue import schema
 from resources.comet.comet import Comet
+from resources.digest import digest
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
@@ -101,9 +102,12 @@ def score_settings(warehouse: Warehouse, metrics: Checkpoints, partitions: pl.Da
 
 def scores(
     metrics: Checkpoints, candidates: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFrame,
-    on: list[str],
+    on: list[str], stored: pl.DataFrame | None = None, stored_spans: pl.DataFrame | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:  # fmt: skip
     """Score candidates by all metrics of the registry.
+
+    Scores among the stored ones that have the same signature and the same texts are not computed again, so that a new
+    metric does not cost those of the other metrics.
 
     Parameters
     ----------
@@ -116,8 +120,10 @@ def scores(
     sources
         Columns `passage` and `text`.
     on
-        Columns that identify a candidate, among them `passage`. If `translator` is one of them, candidates are not
-        compared with references of the same translator.
+        Columns that identify a candidate, among them `passage`. If `own` is one of them, the candidates are references,
+        `own` is their translator, and they are not compared with references of the same translator.
+    stored, stored_spans
+        Rows of these candidates in `segment_metric` or `human_metric`, and in `metric_span`.
 
     Returns
     -------
@@ -126,26 +132,31 @@ def scores(
     """
     numbered = candidates.with_row_index("item")
     keys = numbered.select("item", *on)
-    against = references.rename({"translator": "other"})
+    against = keys.join(references, on="passage", maintain_order="left_right")
+    if "own" in on:
+        against = against.filter(pl.col("own") != pl.col("translator"))
     texts = Texts(
         numbered.select("item", "text", "tokenizer"),
-        keys.join(against, on="passage", maintain_order="left_right")
-        .filter(pl.col("other") != pl.col("translator") if "translator" in on else True)
-        .select("item", "text", translator="other"),
+        against.select("item", "translator", "text"),
         keys.join(sources, on="passage", maintain_order="left").select("item", "text"),
     )
+    numbered = numbered.join(_inputs(texts), on="item", maintain_order="left")
+    key_schema = keys.drop("item").schema
     rows, spans = [], []
     for name, checkpoint in metrics.items():
         score = kind(checkpoint).score
         assert score is not None  # kinds of the registry have no asset of their own
-        scored = score(texts, checkpoint)
-        described = numbered.join(scored, on="item", how="left", maintain_order="left").with_columns(
-            metric=pl.lit(name), signature=_signature(checkpoint)
-        )
-        rows.append(described.select(*on, *SCORE))
+        described = numbered.with_columns(metric=pl.lit(name), signature=_signature(checkpoint))
+        if stored is not None:
+            kept = stored.join(described, on=[*on, "metric", "signature", "inputs"], how="semi")
+            rows.append(kept.select(*on, *SCORE))
+            if stored_spans is not None:
+                spans.append(stored_spans.join(kept, on=[*on, "metric"], how="semi").select(*on, *SPAN))
+            described = described.join(kept, on=on, how="anti", maintain_order="left")
+        scored = score(Texts(*(part.join(described, on="item", how="semi") for part in texts)), checkpoint)
+        rows.append(described.join(scored, on="item", how="left", maintain_order="left").select(*on, *SCORE))
         if "spans" in scored.columns:
             spans.append(keys.join(_errors(scored), on="item").with_columns(metric=pl.lit(name)).select(*on, *SPAN))
-    key_schema = keys.drop("item").schema
     return (
         pl.concat([pl.DataFrame(schema={**key_schema, **SCORE}), *rows]),
         pl.concat([pl.DataFrame(schema={**key_schema, **SPAN}), *spans]),
@@ -174,6 +185,15 @@ def means(metrics: Checkpoints, rows: pl.DataFrame) -> pl.DataFrame:
         signatures = "; ".join([*part["signature"].unique().sort(), MEANS, f"units: {part['unit_kind'][0]}"])
         summaries.append((*key, len(part), part["score"].mean(), *bounds, signatures))
     return pl.DataFrame(summaries, schema=SUMMARY, orient="row").sort(keys)
+
+
+def _inputs(texts: Texts) -> pl.DataFrame:
+    """Digest of everything that a candidate may be scored from: columns `item` and `inputs`."""
+    references = texts.references.sort("translator").group_by("item").agg(references=pl.struct("translator", "text"))
+    rows = texts.candidates.join(texts.sources.select("item", source="text"), on="item", how="left")
+    rows = rows.join(references, on="item", how="left").select("item", "text", "source", "references")
+    digests = [digest(*row[1:]) for row in rows.iter_rows()]
+    return rows.select("item", pl.Series("inputs", digests, dtype=pl.String))
 
 
 def _signature(checkpoint: Comet | None) -> pl.Expr:
@@ -229,7 +249,8 @@ def _errors(scored: pl.DataFrame) -> pl.DataFrame:
     """One row for each marked error: `item`, `translator`, `place` (from 1) and the fields of the error."""
     rows = scored.select("item", pl.col("translators").alias("translator"), "spans").explode("translator", "spans")
     errors = rows.with_columns(place=pl.int_ranges(1, pl.col("spans").list.len() + 1)).explode("spans", "place")
-    return errors.drop_nulls("spans").unnest("spans").rename({"confidence": "probability"})
+    errors = errors.drop_nulls("spans").unnest("spans").rename({"confidence": "probability"})
+    return errors.cast({name: kind for name, kind in SPAN.items() if name in errors.columns})
 
 
 _DRIFT = ("drift_score", "human_baseline")

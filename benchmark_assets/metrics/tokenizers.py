@@ -97,6 +97,6 @@ def load(name: str) -> BaseTokenizer:
 def tokenizer_signature(name: str) -> str:
     """sacrebleu's signature of a tokenizer, with the version of MeCab; the name alone without its libraries."""
     try:
-        return str(load(name).signature())
+        return str(load(name).signature())  # type: ignore[no-untyped-call]
     except BadInput:
         return name

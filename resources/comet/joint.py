@@ -46,7 +46,8 @@ def score(model: Any, rows: pl.DataFrame, kind: str, token_budget: int, tell: Te
     separate = model.hparams.class_identifier == "referenceless_regression_metric"
     total = [(max if separate else sum)(row) for row in zip(*lengths, strict=True)]
     limit = encoder.max_positions - 2 if separate else encoder.max_positions
-    samples, scores, spans = texts.to_dicts(), [0.0] * len(texts), [[] for _ in range(len(texts))]
+    samples, scores = texts.to_dicts(), [0.0] * len(texts)
+    spans: list[list[dict[str, object]]] = [[] for _ in range(len(texts))]
     with torch.inference_mode():
         for batch in batches([min(length, limit) for length in total], token_budget, "scored", "items", tell):
             inputs = model.prepare_sample([samples[place] for place in batch], stage="predict")

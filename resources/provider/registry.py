@@ -429,4 +429,5 @@ def _absolute(registry: Registry, folder: Path) -> Registry:
 
 def _resolved(checkpoint: str, folder: Path) -> str:
     """The path of a checkpoint, or its name on the hub."""
-    return str(folder / checkpoint) if checkpoint.endswith(".ckpt") or (folder / checkpoint).is_dir() else checkpoint
+    local = checkpoint.endswith(".ckpt") or (checkpoint and (folder / checkpoint).is_dir())
+    return str(folder / checkpoint) if local else checkpoint

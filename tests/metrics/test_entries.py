@@ -48,13 +48,28 @@ def test_ter_is_sacrebleus_against_all_references() -> None:
 
 
 def test_translators_are_scored_against_the_others() -> None:
-    candidates = REFERENCES.with_columns(tokenizer=pl.lit("13a"))
-    rows, _ = scores({"ter": None}, candidates, REFERENCES, SOURCES, ["passage", "translator"])
+    candidates = REFERENCES.with_columns(tokenizer=pl.lit("13a")).rename({"translator": "own"})
+    rows, _ = scores({"ter": None}, candidates, REFERENCES, SOURCES, ["passage", "own"])
     expected = [
         TER().sentence_score(*pair).score
         for pair in (("a cat sat", ["the dog 道 非道"]), ("the dog 道 非道", ["a cat sat"]))
     ]
     assert rows["score"].to_list() == [*expected, None]
+
+
+def test_stored_scores_of_the_same_texts_and_signature_are_kept() -> None:
+    on = ["model", "passage"]
+    rows, spans = scores({"ter": None}, OUTPUTS, REFERENCES, SOURCES, on)
+    marked = rows.with_columns(score=pl.col("score") + 1000)
+    changed = OUTPUTS.with_columns(text=pl.when(pl.col("passage") == "x/2").then(pl.lit("one")).otherwise("text"))
+    again, _ = scores({"ter": None, "second": None}, changed, REFERENCES, SOURCES, on, marked, spans)
+    found = {(*key, metric): score for *key, metric, score in again.select(*on, "metric", "score").iter_rows()}
+    assert len(again) == 8
+    assert found["m", "x/1", "ter"] > 1000  # kept
+    assert found["m", "x/2", "ter"] == TER().sentence_score("one", ["one mouse"]).score  # its text changed
+    assert found["m", "x/1", "second"] < 1000  # another metric
+    other = REFERENCES.with_columns(text=pl.col("text") + "!")
+    assert (scores({"ter": None}, OUTPUTS, other, SOURCES, on, marked, spans)[0]["score"].drop_nulls() < 1000).all()
 
 
 def test_without_metrics_no_partition_applies(tmp_path: object) -> None:

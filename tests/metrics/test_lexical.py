@@ -23,7 +23,7 @@ from benchmark_assets.metrics.lexical import (
     lexical_scores,
     signatures,
 )
-from benchmark_assets.metrics.tokenizers import load
+from benchmark_assets.metrics.tokenizers import tokenizer_signature
 
 Passage = tuple[list[str], list[str]]
 """Outputs of a passage, one a system, and its references."""
@@ -258,7 +258,7 @@ def test_signatures_name_version_and_settings_and_do_not_change_by_scoring() -> 
 
 @pytest.mark.parametrize("tokenizer", INSTALLED)
 def test_signatures_name_the_tokenizer(tokenizer: str) -> None:
-    name = load(tokenizer).signature()
+    name = tokenizer_signature(tokenizer)
     metric = BLEU(tokenize=tokenizer)
     metric.num_refs = -1
     assert signatures(name)["BLEU"] == f"BLEU|{metric.get_signature()}"

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
+from benchmark_assets.metrics.entries import scores
 from resources.comet.comet import Comet
 from resources.comet.worker import EXAMPLES
 from resources.errors import BadInput
@@ -38,7 +38,7 @@ class Workshop(NamedTuple):
     folder: Path
     found: dict[str, Any]
 
-    def checkpoint(self, name: str, kind: str, **settings: Any) -> Comet:
+    def checkpoint(self, name: str, kind: Any, **settings: Any) -> Comet:
         if kind.startswith("metricx"):
             settings = {"tokenizer": str(self.folder / "metricx"), **settings}
             return Comet(checkpoint=str(self.folder / "metricx"), kind=kind, **settings)
@@ -91,6 +91,39 @@ def test_errors_are_those_of_the_library_and_lie_in_the_candidate(workshop: Work
             assert 0 <= error["start"] < error["end"] <= len(candidate)
             assert error["severity"] in ("minor", "major", "critical")
             assert 0.25 < error["confidence"] <= 1
+
+
+def test_entries_store_scores_and_errors_of_every_reference(workshop: Workshop) -> None:
+    """Of outputs and of translators; what is stored is not computed again."""
+    metrics = {"xcomet": workshop.checkpoint("xcomet", "xcomet"), "kiwi": workshop.checkpoint("kiwi", "kiwi")}
+    passages = {name: str(n) for n, name in enumerate(ROWS["source"].unique(maintain_order=True))}
+    rows = ROWS.with_columns(passage=pl.col("source").replace_strict(passages), tokenizer=pl.lit("13a"))
+    outputs = rows.select("passage", "tokenizer", text="candidate", model="candidate").unique(maintain_order=True)
+    references = rows.select("passage", text="reference", translator="reference").unique(maintain_order=True)
+    sources = rows.select("passage", text="source").unique(maintain_order=True)
+    on = ["model", "passage"]
+    scored, spans = scores(metrics, outputs, references, sources, on)
+    found = scored.filter(metric="xcomet").join(outputs, on=on, maintain_order="left")["score"]
+    predicted = workshop.found["xcomet"]["scores"]
+    assert_allclose(found, [(a + b) / 2 for a, b in zip(predicted[::2], predicted[1::2], strict=True)], atol=1e-5)
+    assert_allclose(scored.filter(metric="kiwi")["score"], workshop.found["kiwi"]["scores"][::2], atol=1e-5)
+    marks = [
+        (candidate, reference, place, *error)
+        for (candidate, reference), errors in zip(
+            ROWS.select("candidate", "reference").iter_rows(), workshop.found["xcomet"]["spans"], strict=True
+        )
+        for place, error in enumerate(errors, 1)
+    ]
+    columns = ["model", "translator", "place", "start", "end", "severity"]
+    assert sorted(spans.select(columns).iter_rows()) == sorted(marks)
+    away = {name: metric.model_copy(update={"python": "/nonexistent"}) for name, metric in metrics.items()}
+    again, spans_again = scores(away, outputs, references, sources, on, scored, spans)
+    assert again.equals(scored)
+    assert sorted(spans_again.iter_rows()) == sorted(spans.iter_rows())
+    humans = rows.select("passage", "tokenizer", text="reference", own="reference").unique(maintain_order=True)
+    of_humans, errors = scores({"xcomet": metrics["xcomet"]}, humans, references, sources, ["passage", "own"])
+    assert of_humans["score"].null_count() == 0
+    assert (errors["own"] != errors["translator"]).all()
 
 
 @pytest.mark.parametrize(
@@ -160,9 +193,7 @@ def test_the_registry_names_metrics(tmp_path: Path) -> None:
         ("mine", {"kind": "comet"}, "metrics.mine.kind"),
     ],
 )  # fmt: skip
-def test_the_registry_says_what_a_metric_lacks(
-    tmp_path: Path, name: str, entry: dict[str, str], says: Sequence[str]
-) -> None:
+def test_the_registry_says_what_a_metric_lacks(tmp_path: Path, name: str, entry: dict[str, str], says: str) -> None:
     path = tmp_path / "models.yaml"
     path.write_text(json.dumps(BASE | {"metrics": {name: entry}}))
     with pytest.raises(BadInput, match=says):

@@ -13,21 +13,18 @@ def test_an_output_has_the_scores_and_each_marked_error_once(tmp_path: Path) -> 
     key = {"model": MODELS[1], "passage": f"{CORPUS}/a0:1"}
     put(
         warehouse, "segment_metric",
-        key | {"metric": "xcomet", "score": 0.51239, "signature": "x"}, key | {"metric": "ter", "score": None, "signature": "t"},
+        key | {"metric": "xcomet", "score": 0.51239, "signature": "x", "inputs": "i"},
+        key | {"metric": "ter", "score": None, "signature": "t", "inputs": "i"},
     )  # fmt: skip
-    put(
-        warehouse, "metric_span",
-        *(
-            key | {"metric": "xcomet", "translator": name, "place": 1, "start": 4, "end": 8, "severity": "major", "probability": 0.6}
-            for name in ("ann", "ben")
-        ),
-        key | {"metric": "xcomet", "translator": "ben", "place": 2, "start": 0, "end": 3, "severity": "minor", "probability": 0.5},
-    )  # fmt: skip
+    spans = [("ann", 1, 4, 8, "major"), ("ben", 1, 0, 3, "minor"), ("ben", 2, 4, 8, "major")]
+    columns = ("translator", "place", "start", "end", "severity")
+    marks = [key | {"metric": "xcomet", "probability": 0.6} | dict(zip(columns, span, strict=True)) for span in spans]
+    put(warehouse, "metric_span", *marks)
     content = shown(warehouse, CORPUS, private=False)
     outputs: dict[tuple[str, str], Any] = {
         (passage, output["model"]): output
         for passage, record in zip(content.overview["passages"], content.passages, strict=True)  # type: ignore[call-overload]
-        for output in record["outputs"]  # type: ignore[attr-defined]
+        for output in record["outputs"]
     }
     output = outputs["a0:1", MODELS[1]]
     assert output["metrics"] == [{"metric": "xcomet", "score": 0.512, "words": []}]
