@@ -91,7 +91,9 @@ def calibration(
         return pl.DataFrame(schema=CALIBRATION)
     cast, margin, seats = pairs.cast, literary.margin, literary.ensemble
     best = best_weights(pairs, margin)
-    units, kind = numbered(pl.DataFrame({"passage": pairs.passages}).join(works, on="passage", maintain_order="left"))
+    units, unit_kind = numbered(
+        pl.DataFrame({"passage": pairs.passages}).join(works, on="passage", maintain_order="left")
+    )
     every_pair = np.ones(len(cast), dtype=bool)
     decisions: list[tuple[tuple[object, ...], Floats, NDArray[np.bool_]]] = []
     for number, seat in enumerate(seats):
@@ -104,7 +106,7 @@ def calibration(
     if (held_out := out_of_fold(pairs, margin)) is not None:
         decisions.append(((BEST, "", "", None), held_out, every_pair))
     signature = f"{contract}; weights of {WEIGHTS}, {len(set(folds(pairs.passages)))} folds by passage; {SIGNATURE}; "
-    signature += f"units: {kind}"
+    signature += f"units: {unit_kind}"
     rows = [
         (corpus, *key, *_accuracy(verdicts[mask], pairs.truth[mask], units[mask]), signature)
         for key, verdicts, mask in decisions if mask.any()

@@ -3,8 +3,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
-from benchmark_assets.metrics.intervals import bounded
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats, bounded
 from benchmark_assets.pairwise.base_sets import JudgeRecord
 from benchmark_assets.pairwise.bradley_terry import en, fit, fit_fixed, lt, on_scale
 from benchmark_assets.pairwise.scores import (
@@ -140,7 +139,7 @@ def test_one_model_does_not_touch_the_scores_of_another() -> None:
 
 
 def test_items_of_documents_that_are_alike_are_no_more_evidence_than_documents() -> None:
-    won = judged(np.append(SPREAD, 0.7), 0.5, np.random.default_rng(3), items=12)
+    won = judged(np.array([-1.0, -0.5, 0.0, 0.5, 0.7]), 0.5, np.random.default_rng(3), items=12)
     copied = np.repeat(won, 4, axis=0)  # neighboring items are in different slices, so that only `overall` is the same
     in_documents = items(48).with_columns(unit=pl.col("passage").str.slice(2).cast(pl.Int64) // 4)
     apart, together = (

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.partitions import BY_TASK, TASK, TASK_GRID, range_tags
 from benchmark_assets.reporting.plots import plots
 from benchmark_assets.understanding import assets, samples
@@ -116,7 +116,7 @@ def marks_of(table: Floats) -> pl.DataFrame:
 
 def test_intervals_are_of_works_and_not_of_samples() -> None:
     marks = marks_of(np.repeat((np.random.default_rng(4).random(40) < 0.7).astype(float), 5)[None])
-    whole = summary(marks.with_columns(unit=(pl.col("position") // 5).cast(pl.String)))
+    whole = summary(marks.with_columns(unit=(pl.col("position") // 5 * 5).cast(pl.String)))
     single = summary(marks.filter(pl.col("position") % 5 == 0))
     for name in ("score", "score_low", "score_high"):
         assert whole[name] == pytest.approx(single[name])
