@@ -90,8 +90,8 @@ class Column(NamedTuple):
 
     `type` is a DuckDB type. Values lie in [`least`, `most`] or are among `values`; if they have no such limits, `open`
     gives the reason. `digits`, `percent` and `empty` (the word shown for '') control the display. If `interval` is
-    true, the columns `<name>_low` and `<name>_high` hold the bounds of an interval. In a column of bounds, `between` is
-    the name of the column that the interval belongs to; in any other column, it is ''.
+    true, the nullable columns `<name>_low` and `<name>_high` hold the bounds of an interval. In a column of bounds,
+    `between` is the name of the column that the interval belongs to; in any other column, it is ''.
     """
 
     name: str
@@ -312,8 +312,10 @@ def _table(file: Path, name: str, entry: _TableEntry, shared: Mapping[str, _Entr
         columns[column] = number = _column(column, whole, units[whole.unit])
         if whole.interval:
             for end, words in (("low", "Lower"), ("high", "Upper")):
-                meaning = f"{words} bound of the 95 % interval of `{column}`."
-                bound = number._replace(name=f"{column}_{end}", meaning=meaning, interval=False, between=column)
+                meaning = f"{words} bound of the 95 % interval of `{column}`. Null with too few units."
+                bound = number._replace(
+                    name=f"{column}_{end}", meaning=meaning, interval=False, between=column, nullable=True
+                )
                 columns[bound.name] = bound
     return Table(name, entry.meaning, tuple(entry.key), columns, entry.file, entry.checked_with, entry.stored)
 

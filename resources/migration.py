@@ -1,7 +1,7 @@
-"""Migration of older warehouses, whose tables have since been merged or renamed.
+"""Migration of older warehouses, whose tables have since been merged, or whose columns have been renamed.
 
-Here: each former table, with the query for its new rows. Not here: new tables, new nullable columns and longer keys,
-which follow from the catalogue (warehouse).
+Here: each former table, with the query for its new rows, and each former column. Not here: new tables, new nullable
+columns, columns that have become nullable, and longer keys, which follow from the catalogue (warehouse).
 """
 
 import duckdb
@@ -31,8 +31,13 @@ MERGED = {
 """For each former table: the table that its rows move to, and the SELECT clause that converts them."""
 
 
+RENAMED = {("understanding_comparison", "p_randomization"): "p"}
+"""New name of each former column, by table and former name."""
+
+
 def migrate(connection: duckdb.DuckDBPyConnection) -> None:
-    """Move rows of former tables to the new tables, which must exist, and drop the former ones. The caller commits."""
+    """Move rows of former tables to the new tables, which must exist, and drop the former ones; rename columns. The
+    caller commits."""
     existing = {name for (name,) in connection.execute(
         "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
     ).fetchall()}  # fmt: skip
@@ -40,3 +45,9 @@ def migrate(connection: duckdb.DuckDBPyConnection) -> None:
         if former in existing:
             connection.execute(f'INSERT INTO "{table}" BY NAME {query} FROM "{former}"')
             connection.execute(f'DROP TABLE "{former}"')
+    columns = set(connection.execute(
+        "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = current_database()"
+    ).fetchall())  # fmt: skip
+    for (table, former), name in RENAMED.items():
+        if (table, former) in columns:
+            connection.execute(f'ALTER TABLE "{table}" RENAME COLUMN "{former}" TO "{name}"')

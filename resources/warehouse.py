@@ -509,7 +509,8 @@ def _digest() -> str:
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
-    """Migrate a file to the declared schema: add new tables and nullable columns, and move rows of former tables.
+    """Migrate a file to the declared schema: add new tables and nullable columns, and move rows of former tables;
+    rename columns, and allow null in those that have become nullable.
 
     A table whose primary key has gained columns is rebuilt; the new columns must have defaults.
     """
@@ -536,6 +537,8 @@ def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
             present = columns[table].get(column, "missing")
             if present == "missing" and not kind.endswith("NOT NULL"):
                 connection.execute(f'ALTER TABLE "{table}" ADD COLUMN "{column}" {kind}')
+            elif present == f"{kind} NOT NULL":
+                connection.execute(f'ALTER TABLE "{table}" ALTER COLUMN "{column}" DROP NOT NULL')
             elif present != kind:
                 raise BadInput(
                     path, f"{table}.{column}", f"is {present}, but the catalogue declares {kind}",

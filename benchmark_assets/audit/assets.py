@@ -16,6 +16,7 @@ from benchmark_assets.audit.outcomes import categories, outcomes
 from benchmark_assets.audit.overlap import failing_passages, overlap
 from benchmark_assets.audit.rated import rated
 from benchmark_assets.audit.recall_cost import recall_costs
+from benchmark_assets.corpus.units import kinds, with_units
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import comet_score, drift_score, lexical_score, output_diagnostic
@@ -32,7 +33,7 @@ SCORES = [drift_score, lexical_score, comet_score, output_diagnostic, reference_
 
 
 @dg.asset(
-    group_name="audit", code_version="1",
+    group_name="audit", code_version="2",
     metadata={"tables": ["error_category", "failure_overlap", "failing_passage", "error_correlation"]},
     kinds={"duckdb"}, deps=[triage, verdict, human_label, *SCORES],
 )  # fmt: skip
@@ -44,7 +45,7 @@ def audit_outcome(
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
-        outputs, rows = warehouse.read("triage"), _rated(warehouse)
+        outputs, rows = _triage(warehouse), _rated(warehouse)
         signed = {
             "audit_outcome": outcomes(outputs, rows), "error_category": categories(rows),
             "failure_overlap": overlap(outputs, rows), "error_correlation": correlations(rows, _scores(warehouse)),
@@ -55,7 +56,7 @@ def audit_outcome(
 
 
 @dg.asset(
-    group_name="audit", code_version="1",
+    group_name="audit", code_version="2",
     metadata={"tables": ["judge_confusion", "judge_reliability", "rater_agreement", "panel_without"]},
     kinds={"duckdb"}, deps=[triage, judge_vote, verdict, human_label],
 )  # fmt: skip
@@ -70,7 +71,7 @@ def judge_calibration(
         rows, votes = _rated(warehouse), warehouse.read("judge_vote")
         signed = {
             "judge_calibration": calibration(rows, votes), "judge_reliability": reliability(rows, votes),
-            "rater_agreement": agreement(warehouse.read("triage"), votes, warehouse.read("human_label")),
+            "rater_agreement": agreement(_triage(warehouse), votes, warehouse.read("human_label")),
             "panel_without": panel_without(rows, votes),
         }  # fmt: skip
         return _signed(panels, signed) | {"judge_confusion": confusion(rows, votes)}
@@ -79,7 +80,7 @@ def judge_calibration(
 
 
 @dg.asset(
-    group_name="audit", code_version="1", metadata={"tables": ["recall_cost"]},
+    group_name="audit", code_version="2", metadata={"tables": ["recall_cost"]},
     kinds={"duckdb", "scikitlearn"}, deps=[triage, verdict, human_label, *SCORES],
 )  # fmt: skip
 def error_estimate(
@@ -90,7 +91,7 @@ def error_estimate(
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
-        outputs, rows = warehouse.read("triage"), _rated(warehouse)
+        outputs, rows = _triage(warehouse), _rated(warehouse)
         costs = recall_costs(outputs, rows, _scores(warehouse).drop("drift"))
         return _signed(panels, {"error_estimate": estimates(outputs, rows), "recall_cost": costs})
 
@@ -132,8 +133,13 @@ def _refresh(
     )
 
 
+def _triage(warehouse: Warehouse) -> pl.DataFrame:
+    """Rows of `triage`, with the unit of each passage."""
+    return with_units(warehouse.read("triage"), warehouse)
+
+
 def _rated(warehouse: Warehouse) -> pl.DataFrame:
-    return rated(*(warehouse.read(table) for table in ("triage", "verdict", "human_label")))
+    return rated(_triage(warehouse), warehouse.read("verdict"), warehouse.read("human_label"))
 
 
 def _scores(warehouse: Warehouse) -> pl.DataFrame:
@@ -144,17 +150,17 @@ def _scores(warehouse: Warehouse) -> pl.DataFrame:
 
 
 def _panels(warehouse: Warehouse, provider: Provider) -> Mapping[str, str]:
-    """Description of the panel and its settings, by corpus, for signatures.
+    """Description of the panel, its settings and the units of passages, by corpus, for signatures.
 
     A judge that is no longer in the registry has None in place of the hash of its settings.
     """
-    prompt, judges = prompts.load("judge"), provider.registry().judges
+    prompt, judges, units = prompts.load("judge"), provider.registry().judges, kinds(warehouse)
     hashes = {name: digest(*provider.model(name).determinants)[:8] for name in judges}
     return {
         corpus: f"threshold: drift > {audit.threshold}; judges: "
         f"{', '.join(f'{name} ({hashes.get(name)})' for name in sorted(audit.judges)) or 'none'}, scores "
         f"{'shown' if audit.show_scores else 'hidden'}; prompt: {prompt.name} {prompt.version} "
-        f"({prompt.digest()[:8]}); sample: seed {audit.seed}"
+        f"({prompt.digest()[:8]}); sample: seed {audit.seed}; units: {units.get(corpus, 'passages')}"
         for corpus, audit in audits(warehouse).items()
     }
 

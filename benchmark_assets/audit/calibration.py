@@ -4,7 +4,7 @@ Not here: error rates (outcomes, estimates). Source: section 4.3 and tables 8 an
 analysis by confidence, and the panel without a judge are additions to the paper.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -15,9 +15,9 @@ from benchmark_assets.adjudication.labels import SUBSTANTIVE
 from benchmark_assets.adjudication.verdicts import KEY, verdicts
 from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.overlap import LEVELS
-from benchmark_assets.audit.rated import PANEL, WILSON, labeled_by_people, share, with_rate
-from benchmark_assets.metrics.intervals import SIGNATURE, bounded, sample_and_resamples
-from benchmark_assets.metrics.measures import Floats, ratio
+from benchmark_assets.audit.rated import PANEL, labeled_by_people, shares, with_rates
+from benchmark_assets.metrics.intervals import SIGNATURE, Floats, bounded, effective_units, sample_and_resamples
+from benchmark_assets.metrics.measures import numbered_units, ratio
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
@@ -46,14 +46,11 @@ def calibration(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
     result: list[tuple[object, ...]] = []
     for corpus, judge, pairs in _against_people(rows, votes):
         labels = _labels(pairs["judged"])
-        tables = cross_tables(pairs["passage"], pairs["people"], pairs["judged"], labels)
-        reduced = {
-            level: collapsed(tables, np.array([label in errors for label in labels]))
-            for level, errors in LEVELS.items()
-        }
-        shares = [number for level in reduced.values() for number in _shares(level)]
-        kappas = [number for level in (tables, *reduced.values()) for number in bounded(kappa(level))]
-        result.append((corpus, judge, len(pairs), *_exact(tables), *shares, *kappas, SIGNATURE))
+        tables = cross_tables(pairs["unit"], pairs["people"], pairs["judged"], labels)
+        reduced = [collapsed(tables, np.array([label in errors for label in labels])) for errors in LEVELS.values()]
+        accuracies = [number for level in reduced for number in _accuracies(level)]
+        kappas = [number for level in (tables, *reduced) for number in _resampled(kappa, level)]
+        result.append((corpus, judge, len(pairs), *_exact(tables), *accuracies, *kappas, SIGNATURE))
     return pl.DataFrame(result, schema=CALIBRATION, orient="row")
 
 
@@ -81,18 +78,18 @@ def reliability(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
 
     Columns of `RELIABILITY`. A well-calibrated judge agrees with people more often when its confidence is high.
     """
+    by = ["corpus", "judge", "confidence"]
     confident = votes.drop_nulls("confidence").select(*KEY, "judge", "confidence", judged="label")
-    pairs = confident.join(_people(rows), on=KEY)
-    counts = pairs.group_by("corpus", "judge", "confidence").agg(
-        outputs=pl.len(), agreed=(pl.col("people") == pl.col("judged")).sum()
+    agreed = (pl.col("people") == pl.col("judged")).cast(pl.Int64)
+    counts = confident.join(_people(rows), on=KEY).select(*by, "unit", outputs=pl.lit(1), agreed=agreed)
+    rates = with_rates(counts, by, {"agreement": (pl.col("agreed"), pl.col("outputs"))})
+    return rates.with_columns(signature=pl.lit(SIGNATURE)).select(
+        pl.col(name).cast(kind) for name, kind in RELIABILITY.items()
     )
-    rates = with_rate(counts, "agreement", pl.col("agreed"), pl.col("outputs")).with_columns(signature=pl.lit(WILSON))
-    ordered = rates.sort("corpus", "judge", "confidence")
-    return ordered.select(pl.col(name).cast(kind) for name, kind in RELIABILITY.items())
 
 
 def agreement(triage: pl.DataFrame, votes: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `rater_agreement`, from rows of `triage`, `judge_vote` and `human_label`.
+    """Rows of `rater_agreement`, from rows of `triage` with the column `unit`, `judge_vote` and `human_label`.
 
     Columns of `AGREEMENT`: one row for each pair of judges over the queue, each pair of judges over the sample, and
     each pair of people over the sample, if the pair labeled any output in common. All five labels are distinguished.
@@ -104,15 +101,15 @@ def agreement(triage: pl.DataFrame, votes: pl.DataFrame, labels: pl.DataFrame) -
         ("sample", "sampled", "people", "annotator", labels),
     ):
         ratings = labels_by_rater.drop_nulls("label").select(CORPUS, *KEY, "label", rater=name)
-        ratings = ratings.join(triage.filter(column), on=KEY, how="semi").sort("corpus")
+        ratings = ratings.join(triage.filter(column).select(*KEY, "unit"), on=KEY).sort("corpus")
         for (corpus,), part in ratings.group_by(["corpus"], maintain_order=True):
             for first, second in combinations(part["rater"].unique().sort().to_list(), 2):
                 pairs = part.filter(rater=first).join(part.filter(rater=second), on=KEY)
                 if pairs.is_empty():
                     continue
                 one, other = pairs["label"], pairs["label_right"]
-                tables = cross_tables(pairs["passage"], one, other, sorted({*one, *other}))
-                numbers = *_exact(tables), *bounded(kappa(tables))
+                tables = cross_tables(pairs["unit"], one, other, sorted({*one, *other}))
+                numbers = *_exact(tables), *_resampled(kappa, tables)
                 result.append((corpus, scope, kind, first, second, len(pairs), *numbers, SIGNATURE))
     return pl.DataFrame(result, schema=AGREEMENT, orient="row").sort("corpus", "scope", "kind", "first", "second")
 
@@ -123,40 +120,40 @@ def panel_without(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
     Columns of `WITHOUT`: for each judge, the verdicts of the other judges on the queued outputs. A verdict needs more
     than half of their votes: if only two judges remain and disagree, it is UNCERTAIN. No rows for a panel of one judge.
     """
-    queue = rows.filter(pl.col("raters") == PANEL).drop_nulls("label").select("corpus", *KEY, whole="label")
+    queue = rows.filter(pl.col("raters") == PANEL).drop_nulls("label").select("corpus", *KEY, "unit", whole="label")
     queued = votes.join(queue, on=KEY, how="semi")
     parts = [others.join(queue, on=KEY).with_columns(judge=pl.lit(judge)) for judge, others in _without(queued)]
     if not parts:
         return pl.DataFrame(schema=WITHOUT)
-    counts = pl.concat(parts).group_by("corpus", "judge").agg(
-        outputs=pl.len(), changed=(pl.col("label") != pl.col("whole")).sum(),
-        **{name: (pl.col("label") == label).sum() for name, label in LABELS.items()},
+    counts = pl.concat(parts).select(
+        "corpus", "judge", "unit", outputs=pl.lit(1), changed=(pl.col("label") != pl.col("whole")).cast(pl.Int64),
+        **{name: (pl.col("label") == label).cast(pl.Int64) for name, label in LABELS.items()},
     )  # fmt: skip
-    rates = with_rate(counts, "major_rate", pl.col("major"), pl.col("outputs")).with_columns(signature=pl.lit(WILSON))
-    return rates.sort("corpus", "judge").select(pl.col(name).cast(kind) for name, kind in WITHOUT.items())
+    rates = with_rates(counts, ["corpus", "judge"], {"major_rate": (pl.col("major"), pl.col("outputs"))})
+    return rates.with_columns(signature=pl.lit(SIGNATURE)).select(
+        pl.col(name).cast(kind) for name, kind in WITHOUT.items()
+    )
 
 
-def cross_tables(passages: pl.Series, first: pl.Series, second: pl.Series, labels: Sequence[str]) -> Floats:
-    """Contingency tables of two raters' labels, in the sample and in bootstrap resamples by passage.
+def cross_tables(units: pl.Series, first: pl.Series, second: pl.Series, labels: Sequence[str]) -> Floats:
+    """Contingency tables of two raters' labels, by unit.
 
     Parameters
     ----------
-    passages, first, second
-        Passage of each output, and its labels by the two raters.
+    units, first, second
+        Unit of each output, and its labels by the two raters.
     labels
         All labels that occur, in the order of the tables' rows and columns.
 
     Returns
     -------
-    Shape (1 + RESAMPLES, labels, labels), the sample first. Rows are the first rater's labels, columns the second's.
+    Shape (units, labels, labels). Rows are the first rater's labels, columns the second's.
     """
     codes = {label: code for code, label in enumerate(labels)}
     rows, columns = (column.replace_strict(codes, return_dtype=pl.Int64).to_numpy() for column in (first, second))
-    places = passages.rank("dense").to_numpy().astype(np.int64) - 1
-    size, count = len(labels), places.max() + 1
-    cells = np.bincount((places * size + rows) * size + columns, minlength=count * size * size)
-    tables: Floats = sample_and_resamples(count) @ cells.reshape(count, size * size).astype(np.float64)
-    return tables.reshape(-1, size, size)
+    places, size = numbered_units(units), len(labels)
+    cells = np.bincount((places * size + rows) * size + columns, minlength=(places.max() + 1) * size * size)
+    return cells.reshape(-1, size, size).astype(np.float64)
 
 
 def collapsed(tables: Floats, errors: NDArray[np.bool_]) -> Floats:
@@ -178,7 +175,7 @@ def kappa(tables: Floats) -> Floats:
 
 
 def _against_people(rows: pl.DataFrame, votes: pl.DataFrame) -> Iterator[tuple[object, object, pl.DataFrame]]:
-    """Yield corpus, judge (or panel), and a table of labels: `passage`, `people`, and `judged` by this judge."""
+    """Yield corpus, judge (or panel), and a table of labels: `unit`, `people`, and `judged` by this judge."""
     people = _people(rows)
     labeled = votes.join(people, on=KEY, how="semi").with_columns(pl.col("label").fill_null(ABSTAINED))
     if labeled.is_empty():
@@ -193,8 +190,8 @@ def _against_people(rows: pl.DataFrame, votes: pl.DataFrame) -> Iterator[tuple[o
 
 
 def _people(rows: pl.DataFrame) -> pl.DataFrame:
-    """People's substantive labels: columns `corpus`, `KEY` and `people`."""
-    return labeled_by_people(rows).select("corpus", *KEY, people="label")
+    """People's substantive labels: columns `corpus`, `KEY`, `unit` and `people`."""
+    return labeled_by_people(rows).select("corpus", *KEY, "unit", people="label")
 
 
 def _without(votes: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -212,13 +209,28 @@ def _labels(judged: pl.Series) -> list[str]:
 
 
 def _exact(tables: Floats) -> tuple[float | None, float | None, float | None]:
-    """Share of outputs to which both raters give the same label, with its interval."""
-    return share(int(np.trace(tables[0])), int(tables[0].sum()))
+    """Share of outputs to which both raters give the same label, with its interval, from tables by unit."""
+    agreed, outputs = np.trace(tables, axis1=1, axis2=2), tables.sum(axis=(1, 2))
+    (exact,) = shares(agreed[:, None], outputs[:, None])
+    return exact
 
 
-def _shares(tables: Floats) -> Iterator[float | None]:
-    """Precision, recall and F1 with their intervals, from 2 x 2 tables whose second label is the error."""
+def _accuracies(tables: Floats) -> Iterator[float | None]:
+    """Precision, recall and F1 with their intervals, from 2 x 2 tables by unit, whose second label is the error."""
     hits, judged, actual = tables[:, 1, 1], tables[:, :, 1].sum(axis=1), tables[:, 1].sum(axis=1)
-    for whole in (judged, actual):
-        yield from share(int(hits[0]), int(whole[0]))
-    yield from bounded(ratio(2 * hits, judged + actual))
+    for precision_or_recall in shares(np.stack([hits, hits], axis=1), np.stack([judged, actual], axis=1)):
+        yield from precision_or_recall
+    yield from _resampled(f1, tables)
+
+
+def f1(tables: Floats) -> Floats:
+    """F1 of each 2 x 2 table whose second label is the error, from shape (n, 2, 2) to (n,); NaN without errors."""
+    return ratio(2 * tables[:, 1, 1], tables[:, :, 1].sum(axis=1) + tables[:, 1].sum(axis=1))
+
+
+def _resampled(
+    statistic: Callable[[Floats], Floats], tables: Floats
+) -> tuple[float | None, float | None, float | None]:
+    """A statistic of the sum of tables by unit, with its interval."""
+    resampled = np.tensordot(sample_and_resamples(len(tables)), tables, axes=1)
+    return bounded(statistic(resampled), effective_units(tables.sum(axis=(1, 2))))

@@ -11,8 +11,16 @@ from numpy.typing import NDArray
 from benchmark_assets.adjudication.labels import UNCERTAIN
 from benchmark_assets.audit.overlap import LEVELS
 from benchmark_assets.audit.rated import PANEL
-from benchmark_assets.metrics.intervals import SIGNATURE, bounded, sample_and_resamples
-from benchmark_assets.metrics.measures import Floats, ratio
+from benchmark_assets.metrics.intervals import (
+    SIGNATURE,
+    Floats,
+    Units,
+    bounded,
+    by_unit,
+    effective_units,
+    sample_and_resamples,
+)
+from benchmark_assets.metrics.measures import numbered_units, ratio
 from resources.catalogue import schema
 
 METRICS = (
@@ -42,21 +50,22 @@ def correlations(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
                     continue
                 scored = outputs[metric].is_finite().fill_null(False)
                 values = outputs[metric].filter(scored).to_numpy()
-                passages = outputs["passage"].filter(scored).rank("dense").to_numpy() - 1
-                r = point_biserial(values, errors.filter(scored).to_numpy(), passages.astype(np.int64))
-                result.append((corpus, level, metric, len(values), *bounded(r), SIGNATURE))
+                units = numbered_units(outputs["unit"].filter(scored))
+                r = point_biserial(values, errors.filter(scored).to_numpy(), units)
+                effective = effective_units(np.bincount(units).astype(np.float64)) if len(units) else 0
+                result.append((corpus, level, metric, len(values), *bounded(r, effective), SIGNATURE))
     return pl.DataFrame(result, schema=CORRELATION, orient="row")
 
 
-def point_biserial(values: Floats, errors: NDArray[np.bool_], passages: NDArray[np.int64]) -> Floats:
+def point_biserial(values: Floats, errors: NDArray[np.bool_], units: Units) -> Floats:
     """Point-biserial correlation of values with errors, in the sample and in its bootstrap resamples.
 
     Parameters
     ----------
     values, errors
         Shape (outputs,).
-    passages
-        Index of each output's passage, consecutive from 0; shape (outputs,).
+    units
+        Number of each output's unit, shape (outputs,).
 
     Returns
     -------
@@ -67,8 +76,7 @@ def point_biserial(values: Floats, errors: NDArray[np.bool_], passages: NDArray[
     extent = np.ptp(values)
     x = (values - values.mean()) / (extent if extent > 0 else 1.0)  # sums of squares of raw values lose digits
     y = errors.astype(np.float64)
-    terms = np.ones_like(x), x, y, x * x, x * y
-    parts = np.stack([np.bincount(passages, weights=term) for term in terms], axis=1)
+    parts = by_unit(np.stack([np.ones_like(x), x, y, x * x, x * y], axis=1), units)
     n, sx, sy, sxx, sxy = (sample_and_resamples(len(parts)) @ parts).T
     of_x, of_y = n * sxx - sx * sx, n * sy - sy * sy
     of_x[of_x <= 1e-12 * n * n] = 0  # constant up to rounding

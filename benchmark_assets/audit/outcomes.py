@@ -6,7 +6,8 @@ Not here: estimates for outputs without a label (estimates).
 import polars as pl
 
 from benchmark_assets.adjudication.labels import CATEGORIES, MAJOR, MINOR, UNCERTAIN, VALID
-from benchmark_assets.audit.rated import PANEL, WILSON, with_rate, with_totals
+from benchmark_assets.audit.rated import PANEL, with_rates, with_totals
+from benchmark_assets.metrics.intervals import SIGNATURE
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
@@ -18,29 +19,30 @@ CATEGORY = schema("error_category")
 
 
 def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `audit_outcome`, from rows of `triage` and rows of `rated`.
+    """Rows of `audit_outcome`, from rows of `triage` with the column `unit`, and rows of `rated`.
 
     Columns of `OUTCOME`: for each corpus and kind of raters with labels, one row for each model, for each band, for
     each model in each band, and for all outputs. `asked` is the size of the queue (panel) or sample (people), `judged`
     the number of its outputs with a label. Rates are shares of `judged`; an uncertain output is neither valid nor an
     error. Columns `*_found` are shares of all outputs, null for people and where the panel judged no output.
     """
-    by = ["corpus", "model", "band"]
-    cells = with_totals(triage.select(CORPUS, "model", "band"), model="", band="").group_by(by).agg(outputs=pl.len())
-    counts = with_totals(rows, model="", band="").group_by(*by, "raters").agg(
-        asked=pl.len(), judged=pl.col("label").count(), splits=pl.col("split").sum(),
-        **{name: (pl.col("label") == label).sum() for name, label in LABELS.items()},
-    )  # fmt: skip
+    by = ["corpus", "raters", "model", "band"]
     kinds = rows.drop_nulls("label").select("corpus", "raters").unique()
-    grid = kinds.join(cells, on="corpus").join(counts, on=[*by, "raters"], how="left")
-    grid = grid.with_columns(pl.col("asked", "judged", "splits", *LABELS).fill_null(0))
-    errors = {"minor": pl.col("minor"), "major": pl.col("major"), "any": pl.col("minor") + pl.col("major")}
-    for name, part in {"valid": pl.col("valid"), **errors}.items():
-        grid = with_rate(grid, f"{name}_rate", part, pl.col("judged"))
-    by_panel = (pl.col("raters") == PANEL) & (pl.col("judged") > 0)
-    for name, part in errors.items():
-        grid = with_rate(grid, f"{name}_found", part, pl.when(by_panel).then("outputs"))
-    ordered = grid.with_columns(signature=pl.lit(WILSON)).sort("corpus", "raters", "model", "band")
+    outputs = triage.select(CORPUS, "model", "band", "unit", outputs=pl.lit(1)).join(kinds, on="corpus")
+    ratings = rows.join(kinds, on=["corpus", "raters"], how="semi").select(
+        *by, "unit", asked=pl.lit(1), judged=pl.col("label").is_not_null().cast(pl.Int64),
+        splits=pl.col("split").cast(pl.Int64),
+        **{name: (pl.col("label") == label).cast(pl.Int64) for name, label in LABELS.items()},
+    )  # fmt: skip
+    counts = pl.concat([outputs, ratings], how="diagonal_relaxed")
+    parts = {"valid": pl.col("valid"), "minor": pl.col("minor"), "major": pl.col("major")}
+    parts["any"] = pl.col("minor") + pl.col("major")
+    judged_by_panel = (pl.col("raters") == PANEL) & (pl.col("judged").sum().over(by) > 0)
+    rates = {f"{name}_rate": (hits, pl.col("judged")) for name, hits in parts.items()}
+    rates |= {
+        f"{name}_found": (parts[name], pl.when(judged_by_panel).then("outputs")) for name in ("minor", "major", "any")
+    }
+    ordered = with_rates(with_totals(counts, model="", band=""), by, rates).with_columns(signature=pl.lit(SIGNATURE))
     return ordered.select(pl.col(name).cast(kind) for name, kind in OUTCOME.items())
 
 
@@ -53,18 +55,19 @@ def categories(rows: pl.DataFrame) -> pl.DataFrame:
     """
     by = ["corpus", "raters", "model"]
     judged = with_totals(rows.drop_nulls("label"), model="")
-    minor, major = pl.col("label") == MINOR, pl.col("label") == MAJOR
-    totals = judged.group_by(by).agg(judged=pl.len(), all_minor=minor.sum(), all_major=major.sum())
-    counts = judged.group_by(*by, "error_category").agg(minor=minor.sum(), major=major.sum())
-    grid = totals.join(pl.DataFrame({"error_category": CATEGORIES}).with_row_index("order"), how="cross")
-    rates = grid.join(counts, on=[*by, "error_category"], how="left")
-    rates = rates.with_columns(pl.col("minor", "major").fill_null(0))
-    for name in ("minor", "major"):
-        rates = with_rate(rates, f"{name}_share", pl.col(name), pl.col(f"all_{name}"))
+    ones = {f"all_{name}": (pl.col("label") == LABELS[name]).cast(pl.Int64) for name in ("minor", "major")}
+    counts = judged.select(*by, "unit", "error_category", judged=pl.lit(1), **ones)
+    grid = counts.join(pl.DataFrame({"category": CATEGORIES}).with_row_index("order"), how="cross").with_columns(
+        (pl.col(f"all_{name}") * (pl.col("error_category") == pl.col("category")).fill_null(False)).alias(name)
+        for name in ("minor", "major")
+    )
+    grid = grid.drop("error_category").rename({"category": "error_category"})
+    shares = {f"{name}_share": (pl.col(name), pl.col(f"all_{name}")) for name in ("minor", "major")}
+    rates = with_rates(grid, [*by, "order", "error_category"], shares)
     remaining = {name: pl.col(f"all_{name}") - pl.col(name) for name in ("minor", "major")}
     ordered = rates.with_columns(
         ((remaining["minor"] + remaining["major"]) / pl.col("judged")).alias("any_rate_without"),
         *((errors / pl.col("judged")).alias(f"{name}_rate_without") for name, errors in remaining.items()),
-        signature=pl.lit(WILSON),
-    ).sort(*by, "order")
+        signature=pl.lit(SIGNATURE),
+    )
     return ordered.select(pl.col(name).cast(kind) for name, kind in CATEGORY.items())

@@ -7,7 +7,8 @@ import polars as pl
 
 from benchmark_assets.adjudication.labels import ERRORS, MAJOR
 from benchmark_assets.audit.outcomes import LABELS
-from benchmark_assets.audit.rated import PANEL, WILSON, with_rate
+from benchmark_assets.audit.rated import PANEL, with_rates
+from benchmark_assets.metrics.intervals import SIGNATURE
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
@@ -19,7 +20,7 @@ FAILING = schema("failing_passage")
 
 
 def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `failure_overlap`, from rows of `triage` and the panel's rows of `rated`.
+    """Rows of `failure_overlap`, from rows of `triage` with the column `unit`, and the panel's rows of `rated`.
 
     Columns of `OVERLAP`: for each corpus and each error level that occurs in it (a key of `LEVELS`), one row per number
     of failing models, from 1 to the number of models in the corpus, even if no passage has this number.
@@ -31,15 +32,15 @@ def overlap(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     parts = [pl.DataFrame(schema=OVERLAP)]
     for level, labels in LEVELS.items():
         failing = pl.sum_horizontal(column for column, label in LABELS.items() if label in labels)
-        failed = passages.with_columns(models=failing.cast(pl.Int64)).filter(pl.col("models") > 0)
-        counts = failed.group_by("corpus", "models").agg(
-            passages=pl.len(), judged=pl.sum("judged"), possible=pl.sum("possible")
-        )
-        shares = numbers.join(failed.select("corpus").unique(), on="corpus", how="semi", maintain_order="left").join(
-            counts, on=["corpus", "models"], how="left", maintain_order="left"
-        ).with_columns(pl.col("passages", "judged", "possible").fill_null(0))  # fmt: skip
-        shares = with_rate(shares, "share", pl.col("passages"), pl.col("passages").sum().over("corpus"))
-        shares = shares.with_columns(level=pl.lit(level), signature=pl.lit(WILSON))
+        failed = passages.select("corpus", "unit", "judged", "possible", failing=failing.cast(pl.Int64))
+        failed = failed.filter(pl.col("failing") > 0).join(numbers, on="corpus")
+        own = (pl.col("failing") == pl.col("models")).cast(pl.Int64)
+        counts = failed.select(
+            "corpus", "models", "unit", passages=own, judged=own * pl.col("judged"), possible=own * pl.col("possible"),
+            failed=pl.lit(1),
+        )  # fmt: skip
+        shares = with_rates(counts, ["corpus", "models"], {"share": (pl.col("passages"), pl.col("failed"))})
+        shares = shares.with_columns(level=pl.lit(level), signature=pl.lit(SIGNATURE))
         parts.append(shares.select(pl.col(name).cast(kind) for name, kind in OVERLAP.items()))
     return pl.concat(parts)
 
@@ -58,10 +59,10 @@ def failing_passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _passages(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """For each passage, its number of outputs (`possible`), and counts of the panel's labels of these outputs."""
+    """For each passage, its unit and number of outputs (`possible`), and counts of the panel's labels of these."""
     queue = rows.filter(pl.col("raters") == PANEL).select("model", "passage", "label")
-    outputs = triage.select(CORPUS, "model", "passage").join(queue, on=["model", "passage"], how="left")
-    return outputs.group_by("corpus", "passage").agg(
+    outputs = triage.select(CORPUS, "model", "passage", "unit").join(queue, on=["model", "passage"], how="left")
+    return outputs.group_by("corpus", "passage", "unit").agg(
         *((pl.col("label") == label).sum().alias(name) for name, label in LABELS.items()),
         judged=pl.col("label").count(),
         possible=pl.len(),

@@ -3,13 +3,14 @@
 Here: outputs with the verdict of the panel or of people, totals over groups, rates. Not here: the tables themselves.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
 import polars as pl
 
 from benchmark_assets.adjudication.labels import SUBSTANTIVE
 from benchmark_assets.adjudication.verdicts import verdicts
-from benchmark_assets.metrics.intervals import wilson
+from benchmark_assets.metrics.intervals import Floats, rate_intervals
 from resources.keys import CORPUS
 from resources.tables import ENDS
 
@@ -17,10 +18,8 @@ PANEL, PEOPLE = "panel", "people"
 
 RATED = pl.Schema({
     "raters": pl.String(), "corpus": pl.String(), "model": pl.String(), "passage": pl.String(), "band": pl.String(),
-    "label": pl.String(), "error_category": pl.String(), "split": pl.Boolean(),
+    "label": pl.String(), "error_category": pl.String(), "split": pl.Boolean(), "unit": pl.String(),
 })  # fmt: skip
-
-WILSON = "95 % intervals: Wilson, outputs counted as independent"
 
 
 def rated(triage: pl.DataFrame, panel: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
@@ -29,7 +28,7 @@ def rated(triage: pl.DataFrame, panel: pl.DataFrame, labels: pl.DataFrame) -> pl
     Parameters
     ----------
     triage
-        Rows of `triage`.
+        Rows of `triage`, and the column `unit`: the unit of the passage.
     panel
         Rows of `verdict`. Verdicts on outputs below the threshold are left out, as in the paper: the panel judges these
         outputs for its calibration only.
@@ -79,17 +78,42 @@ def with_totals(rows: pl.DataFrame, **totals: str) -> pl.DataFrame:
     return rows
 
 
-def share(hits: int, trials: int | None) -> tuple[float | None, float | None, float | None]:
-    """The share hits / trials with its Wilson interval; three times None without trials."""
-    return (hits / trials, *wilson(hits, trials)) if trials else (None, None, None)
+def with_rates(
+    counts: pl.DataFrame, by: Sequence[str], rates: Mapping[str, tuple[pl.Expr, pl.Expr]]
+) -> pl.DataFrame:  # fmt: skip
+    """Totals of groups, and rates with intervals.
 
+    Parameters
+    ----------
+    counts
+        Columns `by`, `unit` and counts; several rows of a group and unit are added up.
+    by
+        Columns that identify a group.
+    rates
+        Hits and trials of each rate, as expressions of counts.
 
-def with_rate(rows: pl.DataFrame, name: str, part: pl.Expr, whole: pl.Expr) -> pl.DataFrame:
-    """Add the share part / whole and its Wilson interval: columns `name`, `name_low`, `name_high`.
-
-    Null where `whole` is 0 or null.
+    Returns
+    -------
+    One row for each group, sorted: columns `by`, the sums of the counts, and `name`, `name_low` and `name_high` for
+    each rate. A rate without trials (0 or null) is null, and an interval with too few units.
     """
-    counts = rows.select(part.alias("part"), whole.alias("whole"))
-    shares = [share(hits, trials) for hits, trials in counts.iter_rows()]
-    schema = {f"{name}{end}": pl.Float64() for end in ENDS}
-    return rows.hstack(pl.DataFrame(shares, schema=schema, orient="row"))
+    by_unit = counts.group_by(*by, "unit").agg(pl.exclude(*by, "unit").sum()).sort(*by, "unit")
+    totals = by_unit.group_by(by, maintain_order=True).agg(pl.exclude(*by, "unit").sum())
+    values = {f"{name}{end}": list[float | None]() for name in rates for end in ENDS}
+    for _, units in by_unit.group_by(by, maintain_order=True):
+        hits, trials = (
+            units.select(pair[at].fill_null(0).alias(name) for name, pair in rates.items())
+            .to_numpy()
+            .astype(np.float64)
+            for at in (0, 1)
+        )
+        for name, numbers in zip(rates, shares(hits, trials), strict=True):
+            for end, value in zip(ENDS, numbers, strict=True):
+                values[f"{name}{end}"].append(value)
+    return totals.hstack(pl.DataFrame(values, schema=dict.fromkeys(values, pl.Float64())))
+
+
+def shares(hits: Floats, trials: Floats) -> list[tuple[float | None, float | None, float | None]]:
+    """Rates with their intervals, from numbers by unit, shape (units, rates); a rate without trials is None."""
+    sums = zip(hits.sum(axis=0), trials.sum(axis=0), rate_intervals(hits, trials), strict=True)
+    return [(float(won / count) if count else None, *interval) for won, count, interval in sums]

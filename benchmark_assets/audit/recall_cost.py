@@ -14,8 +14,17 @@ from numpy.typing import NDArray
 from benchmark_assets.adjudication.labels import MAJOR
 from benchmark_assets.audit.rated import labeled_by_people
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
-from benchmark_assets.metrics.intervals import SEED, SIGNATURE, bounded, sample_and_resamples
-from benchmark_assets.metrics.measures import Floats, ratio
+from benchmark_assets.metrics.intervals import (
+    SEED,
+    SIGNATURE,
+    Floats,
+    Units,
+    bounded,
+    by_unit,
+    effective_units,
+    sample_and_resamples,
+)
+from benchmark_assets.metrics.measures import numbered_units, ratio
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
@@ -49,18 +58,19 @@ class LabeledOutputs(NamedTuple):
         Whether the output is a major error.
     weight
         Number of outputs in the stratum divided by the number of labeled outputs in it.
-    passage
-        Index of the output's passage, consecutive from 0.
+    unit
+        Number of the output's unit.
     """
 
     score: Floats
     major: NDArray[np.bool_]
     weight: Floats
-    passage: NDArray[np.int64]
+    unit: Units
 
 
 def recall_costs(triage: pl.DataFrame, rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `recall_cost`, from rows of `triage`, rows of `rated` (people's substantive labels only) and scores.
+    """Rows of `recall_cost`, from rows of `triage` with the column `unit`, rows of `rated` (people's substantive labels
+    only) and scores.
 
     `scores` has columns `model`, `passage`, and any of `FEATURES` except drift. A score (but not a diagnosis) that is
     missing for any output of a corpus is not used in that corpus.
@@ -74,7 +84,7 @@ def recall_costs(triage: pl.DataFrame, rows: pl.DataFrame, scores: pl.DataFrame)
     Recall refers to the labeled major errors, each weighted by the ratio of outputs to labels in its stratum; strata
     without labels are ignored. A recall of 1 means that all labeled major errors are found; there may be others.
     """
-    outputs = triage.select(CORPUS, "model", "passage", "band", "drift").join(
+    outputs = triage.select(CORPUS, "model", "passage", "unit", "band", "drift").join(
         scores.drop("drift", strict=False), on=["model", "passage"], how="left"
     )  # fmt: skip
     labels = labeled_by_people(rows).select("model", "passage", major=pl.col("label") == MAJOR)
@@ -87,8 +97,7 @@ def recall_costs(triage: pl.DataFrame, rows: pl.DataFrame, scores: pl.DataFrame)
         errors = labeled["major"].sum()
         if not errors:
             continue
-        passage = labeled["passage"].rank("dense").to_numpy().astype(np.int64) - 1
-        arrays = labeled["major"].to_numpy(), labeled["weight"].to_numpy(), passage
+        arrays = labeled["major"].to_numpy(), labeled["weight"].to_numpy(), numbered_units(labeled["unit"])
         counts = f"{errors} major errors in {len(labeled)} labels, each weighted by its stratum"
         features = _features(weighted)
         combined = combination(weighted, features)
@@ -143,7 +152,8 @@ def costs(labeled: LabeledOutputs, scores: Floats) -> Iterator[tuple[float | Non
     The threshold is the highest one with the required share of the major errors strictly above it. It is determined
     separately in each resample, but the combination is fitted only once.
     """
-    counts = sample_and_resamples(int(labeled.passage.max()) + 1)[:, labeled.passage] * labeled.weight
+    sizes = by_unit(labeled.weight, labeled.unit)
+    counts, units = sample_and_resamples(len(sizes))[:, labeled.unit] * labeled.weight, effective_units(sizes)
     order = np.flatnonzero(labeled.major)
     order = order[np.argsort(-labeled.score[order], kind="stable")]
     reached = np.cumsum(counts[:, order], axis=1)
@@ -155,7 +165,8 @@ def costs(labeled: LabeledOutputs, scores: Floats) -> Iterator[tuple[float | Non
         above = np.where(np.isnan(limits), np.nan, len(scores) - np.searchsorted(ascending, limits, side="right"))
         flagged = counts * (labeled.score > limits[:, None])
         precision = ratio(flagged @ labeled.major.astype(np.float64), flagged.sum(axis=1))
-        yield recall, float(limits[0]), *bounded(above / len(scores)), int(above[0]), *bounded(precision)
+        share = bounded(above / len(scores), units)
+        yield recall, float(limits[0]), *share, int(above[0]), *bounded(precision, units)
 
 
 def _features(outputs: pl.DataFrame) -> list[str]:

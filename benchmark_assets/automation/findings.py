@@ -146,7 +146,9 @@ def means(summaries: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
     names = [name for name in summaries.columns if f"{name}_low" in summaries.columns]
     return {
         f"{row['model']} {row['corpus']}": {
-            name: [row[name], (row[f"{name}_high"] - row[f"{name}_low"]) / 2] for name in names if row[name] is not None
+            name: [row[name], (row[f"{name}_high"] - row[f"{name}_low"]) / 2]
+            for name in names
+            if row[f"{name}_low"] is not None
         }
         for row in summaries.iter_rows(named=True)
     }

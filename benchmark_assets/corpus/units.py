@@ -9,6 +9,7 @@ import re
 import polars as pl
 
 from benchmark_assets.corpus.description import Scoring
+from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
 FEWEST = 5
@@ -33,6 +34,33 @@ def units(warehouse: Warehouse) -> pl.DataFrame:
         for (corpus,), rows in passages.group_by(["corpus"], maintain_order=True)
     ]
     return pl.concat([pl.DataFrame(schema=UNITS), *parts])
+
+
+def with_units(rows: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
+    """Rows with the columns `unit` and `unit_kind` of their `passage`; the names of units include the corpus.
+
+    A passage that is no longer in the warehouse is a unit of its own.
+    """
+    named = units(warehouse).with_columns(unit=pl.format("{}/{}", CORPUS, "unit"))
+    return rows.join(named, on="passage", how="left", maintain_order="left").with_columns(
+        pl.col("unit").fill_null(pl.col("passage")), pl.col("unit_kind").fill_null("passages")
+    )
+
+
+def kinds(warehouse: Warehouse) -> dict[str, str]:
+    """What the units are, by corpus, for signatures and settings."""
+    return dict(units(warehouse).select(CORPUS, "unit_kind").unique().sort("corpus").iter_rows())
+
+
+def kinds_by_model(warehouse: Warehouse, outputs: pl.DataFrame) -> pl.DataFrame:
+    """What the units are in the corpora of each model's outputs: columns `model` and `units`.
+
+    `outputs` has the columns `model` and `passage`.
+    """
+    unit_kinds = kinds(warehouse)
+    corpora = outputs.select("model", CORPUS).unique().sort("model", "corpus")
+    kind = pl.col("corpus").replace_strict(unit_kinds, default="passages", return_dtype=pl.String)
+    return corpora.group_by("model").agg(units=pl.format("{} {}", "corpus", kind).str.join("; "))
 
 
 def divided(passages: pl.DataFrame, cluster: str = "") -> pl.DataFrame:

@@ -17,12 +17,12 @@ import re
 from collections.abc import Collection, Mapping
 from itertools import pairwise
 
-import numpy as np
 import polars as pl
 
 from benchmark_assets.adjudication.outputs import texts
+from benchmark_assets.literary.works import numbered
 from benchmark_assets.metrics import intervals
-from benchmark_assets.metrics.intervals import bounded, sample_and_resamples
+from benchmark_assets.metrics.intervals import rate_interval
 from benchmark_assets.references.glossary import GENDERS, found
 from resources.catalogue import schema
 from resources.keys import CORPUS
@@ -130,26 +130,25 @@ def summarize(rows: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     rows
-        Columns of ADHERENCE. Rows of chunks without a human translation, where `in_human` is null, are left out.
+        Columns of ADHERENCE, and those of `works.with_works`. Rows of chunks without a human translation, where
+        `in_human` is null, are left out.
 
     Returns
     -------
-    Columns of SUMMARY, one row for each model and corpus with terms. Shares are in [0, 1]. The intervals resample
-    chunks, weighted by their number of terms. `agreement` is null if there are no pronouns.
+    Columns of SUMMARY, one row for each model and corpus with terms. Shares are in [0, 1]. `agreement` is null if there
+    are no pronouns.
     """
     comparable = rows.drop_nulls("in_human").with_columns(CORPUS)
-    sums = comparable.sort("model", "passage").group_by("model", "corpus", "passage", maintain_order=True).agg(
-        pl.col("present", "in_human", "agreeing", "conflicting").sum().cast(pl.Int64), terms=pl.len()
-    )  # fmt: skip
     summaries = []
-    for (model, corpus), chunks in sums.group_by("model", "corpus", maintain_order=True):
-        counts = chunks.select("terms", "present", "in_human", "agreeing", "conflicting").to_numpy().astype(np.float64)
-        resampled = sample_and_resamples(len(chunks)) @ counts[:, :2]
-        share, low, high = bounded(resampled[:, 1] / resampled[:, 0])
-        terms, present, human, agreeing, conflicting = (int(count) for count in counts.sum(axis=0))
+    for (model, corpus), terms in comparable.group_by("model", "corpus", maintain_order=True):
+        units, kind = numbered(terms)
+        interval = rate_interval(terms["present"].to_numpy(), units)
+        present, human, agreeing, conflicting = (
+            int(terms[name].sum()) for name in ("present", "in_human", "agreeing", "conflicting")
+        )
         pronoun_count = agreeing + conflicting
         summaries.append((
-            model, corpus, terms, present, share, low, high, human, human / terms, agreeing, conflicting,
-            agreeing / pronoun_count if pronoun_count else None, SIGNATURE,
+            model, corpus, len(terms), present, present / len(terms), *interval, human, human / len(terms), agreeing,
+            conflicting, agreeing / pronoun_count if pronoun_count else None, f"{SIGNATURE}; units: {kind}",
         ))  # fmt: skip
     return pl.DataFrame(summaries, schema=SUMMARY, orient="row").sort("model", "corpus")

@@ -5,15 +5,17 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.corpus.units import kinds, kinds_by_model
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.literary import adherence, ensemble, readings
-from benchmark_assets.literary.calibration import SIGNATURE as INTERVALS
 from benchmark_assets.literary.calibration import calibration
 from benchmark_assets.literary.extraction import Glossary
 from benchmark_assets.literary.pairs import applicable
-from benchmark_assets.literary.scores import SIGNATURE, WORK, scores
+from benchmark_assets.literary.scores import SIGNATURE, scores
+from benchmark_assets.literary.works import with_works
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
+from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.partitions import BY_MODEL, BY_PASSAGE, GRID, MODEL, PASSAGE, SINGLE_RUN
 from benchmark_assets.references.glossary import literary
 from benchmark_assets.studies.assets import study_asset
@@ -57,7 +59,7 @@ def term_adherence(context: dg.AssetExecutionContext, warehouse: dg.ResourcePara
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1",
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="2",
     kinds={"duckdb", "numpy"}, deps=[dg.AssetDep(term_adherence, partition_mapping=BY_MODEL)],
 )  # fmt: skip
 def adherence_summary(
@@ -67,10 +69,17 @@ def adherence_summary(
     of pronouns."""
 
     def compute(stale: pl.DataFrame) -> Computed:
-        return Computed({"adherence_summary": adherence.summarize(warehouse.read("term_adherence", stale))})
+        rows = with_works(warehouse.read("term_adherence", stale), warehouse)
+        return Computed({"adherence_summary": adherence.summarize(rows)})
+
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        terms = warehouse.read("term_adherence", partitions.select("model"), ["model", "passage"])
+        return kinds_by_model(warehouse, terms).select(
+            "model", settings=pl.format("{}; {}", pl.lit(adherence.SIGNATURE), "units")
+        )
 
     describe = partial(readings.of_adherence, warehouse)
-    return refresh(context, warehouse, compute, adherence.SIGNATURE, describe, sparse=True, draw=plots)
+    return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
 
 
 aspect_vote = study_asset(
@@ -106,7 +115,7 @@ def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1",
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="2",
     kinds={"duckdb", "numpy"},
     deps=[dg.AssetDep(each, partition_mapping=BY_MODEL) for each in (head_to_head, aspect_vote)],
 )  # fmt: skip
@@ -129,8 +138,8 @@ def literary_score(
             verdicts.select("model", CORPUS).unique().sort("model", "corpus").group_by("model").agg(joined_contracts)
         )
         registered = pl.col("model").is_in(list(systems.known(models["model"])))
-        return models.select(
-            "model", settings=pl.when(registered).then(pl.format("{} {}", pl.lit(SIGNATURE), "corpus"))
+        return models.join(kinds_by_model(warehouse, verdicts), on="model").select(
+            "model", settings=pl.when(registered).then(pl.format("{} {} {}", pl.lit(SIGNATURE), "corpus", "units"))
         )
 
     def compute(stale: pl.DataFrame) -> Computed:
@@ -140,15 +149,15 @@ def literary_score(
             if contract is None:
                 continue
             verdicts, votes = (table.filter(CORPUS.eq(corpus)) for table in tables)
-            documents = warehouse.read("source_text", votes.select("passage"), ["passage", "document"])
-            rows.append(scores(verdicts, votes, documents.select("passage", WORK), corpora[corpus], contract))
+            works = with_works(votes.select("passage").unique(), warehouse)
+            rows.append(scores(verdicts, votes, works, corpora[corpus], contract))
         return Computed({"literary_score": pl.concat(rows)})
 
     describe = partial(readings.of_scores, warehouse)
     return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
 
 
-@dg.asset(group_name="literary", code_version="1", kinds={"duckdb", "numpy"}, deps=[aspect_vote])
+@dg.asset(group_name="literary", code_version="2", kinds={"duckdb", "numpy"}, deps=[aspect_vote])
 def ensemble_calibration(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
@@ -158,7 +167,9 @@ def ensemble_calibration(
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         complete = None not in contracts.values()  # if not, stored rows are kept
-        signature = digest(INTERVALS, sorted(contracts.items()), labels.rows()) if complete else None
+        units = kinds(warehouse)
+        determinants = INTERVALS, sorted(contracts.items()), [units.get(corpus) for corpus in sorted(contracts)]
+        signature = digest(*determinants, labels.rows()) if complete else None
         applicable_partitions = partitions.clear() if labels.is_empty() else partitions
         return applicable_partitions.with_columns(settings=pl.lit(signature, pl.String))
 
@@ -167,7 +178,8 @@ def ensemble_calibration(
         for corpus, contract in contracts.items():
             corpus_labels = labels.filter(CORPUS.eq(corpus))
             votes = warehouse.read("aspect_vote", corpus_labels.select("model", "passage"))
-            rows.append(calibration(corpus, corpora[corpus], votes, corpus_labels, contract or ""))
+            works = with_works(votes.select("passage").unique(), warehouse)
+            rows.append(calibration(corpus, corpora[corpus], votes, corpus_labels, works, contract or ""))
         return Computed({"ensemble_calibration": pl.concat(rows)})
 
     describe = partial(readings.of_calibration, warehouse)

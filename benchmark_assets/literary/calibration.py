@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.corpus.description import Literary, Seat
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, balances, cast_by, seat_votes, winners
-from benchmark_assets.metrics.intervals import RESAMPLES, SEED, mean_interval, resampling_weights, wilson
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.literary.works import numbered
+from benchmark_assets.metrics.intervals import SIGNATURE, Floats, Units, mean_interval, rate_interval
 from resources.catalogue import schema
 from resources.digest import digest
 
@@ -28,11 +28,6 @@ MOST_SEATS = 6
 one seat at a time."""
 
 SEAT_KIND, EQUAL, BEST, IN_USE = "seat", "equal weights", "best weights", "weights in use"
-
-SIGNATURE = (
-    "95 % intervals: coverage, accuracy: Wilson of the pairs that passages make up for; expected: "
-    f"{RESAMPLES} bootstrap resamples of passages, percentiles, seed {SEED}"
-)
 
 CALIBRATION = schema("ensemble_calibration")
 
@@ -69,7 +64,7 @@ def decisive(labels: pl.DataFrame) -> pl.DataFrame:
 
 
 def calibration(
-    corpus: str, literary: Literary, votes: pl.DataFrame, labels: pl.DataFrame, contract: str
+    corpus: str, literary: Literary, votes: pl.DataFrame, labels: pl.DataFrame, works: pl.DataFrame, contract: str
 ) -> pl.DataFrame:
     """Rows of `ensemble_calibration` of one corpus: columns of `CALIBRATION`.
 
@@ -79,6 +74,8 @@ def calibration(
         Rows of `aspect_vote` of the corpus.
     labels
         Rows of `pair_label` for pairs whose texts have not changed.
+    works
+        Columns `passage`, `work`, `unit` and `unit_kind`, as `works.with_works` returns them.
     contract
         The contract of the ensemble, the first part of the signature.
 
@@ -94,7 +91,10 @@ def calibration(
         return pl.DataFrame(schema=CALIBRATION)
     cast, margin, seats = pairs.cast, literary.margin, literary.ensemble
     best = best_weights(pairs, margin)
-    passages, every_pair = np.array(pairs.passages), np.ones(len(cast), dtype=bool)
+    units, unit_kind = numbered(
+        pl.DataFrame({"passage": pairs.passages}).join(works, on="passage", maintain_order="left")
+    )
+    every_pair = np.ones(len(cast), dtype=bool)
     decisions: list[tuple[tuple[object, ...], Floats, NDArray[np.bool_]]] = []
     for number, seat in enumerate(seats):
         voted = np.isfinite(cast[:, number])
@@ -105,9 +105,10 @@ def calibration(
         decisions.append(((kind, "", "", None), verdicts, every_pair))
     if (held_out := out_of_fold(pairs, margin)) is not None:
         decisions.append(((BEST, "", "", None), held_out, every_pair))
-    signature = f"{contract}; weights of {WEIGHTS}, {len(set(folds(pairs.passages)))} folds by passage; {SIGNATURE}"
+    signature = f"{contract}; weights of {WEIGHTS}, {len(set(folds(pairs.passages)))} folds by passage; {SIGNATURE}; "
+    signature += f"units: {unit_kind}"
     rows = [
-        (corpus, *key, *_accuracy(verdicts[mask], pairs.truth[mask], passages[mask]), signature)
+        (corpus, *key, *_accuracy(verdicts[mask], pairs.truth[mask], units[mask]), signature)
         for key, verdicts, mask in decisions if mask.any()
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=CALIBRATION, orient="row").sort("corpus", "kind", "judge", "aspect")
@@ -180,39 +181,16 @@ def _best(candidates: Floats, pairs: CastVotes, margin: float) -> Floats:
     return best
 
 
-def _accuracy(verdicts: Floats, truth: Floats, passages: NDArray[np.str_]) -> Iterator[int | float | None]:
+def _accuracy(verdicts: Floats, truth: Floats, units: Units) -> Iterator[int | float | None]:
     """Numbers of pairs, decided pairs and correct verdicts; then coverage, accuracy and expected accuracy, each
     with its interval. The arrays have shape (pairs,)."""
-    right, decides = (verdicts == truth).astype(np.float64), verdicts != 0
+    right, decides = verdicts == truth, verdicts != 0
     pairs, decided, hits = len(verdicts), int(decides.sum()), int(right.sum())
     yield from (pairs, decided, hits)
-    yield from (decided / pairs, *rate_interval(decides.astype(np.float64), passages))
-    accuracy = (hits / decided, *rate_interval(right[decides], passages[decides])) if decided else (None, None, None)
-    yield from accuracy
-    points, (names, row) = np.where(verdicts == 0, 0.5, right), np.unique(passages, return_inverse=True)
-    yield from (float(points.mean()), *mean_interval(points, resampling_weights(len(names))[:, row]))
-
-
-def rate_interval(hits: Floats, passages: NDArray[np.str_]) -> tuple[float, float]:
-    """The 95 % interval of the share of hits among pairs, in [0, 1]; pairs of the same passage are not independent.
-
-    Parameters
-    ----------
-    hits
-        1 for a hit, else 0, shape (pairs,), at least one pair.
-    passages
-        Passage of each pair, shape (pairs,).
-
-    Notes
-    -----
-    Wilson's interval for the effective number of pairs, which is estimated from the variance between passages and is at
-    most the number of pairs (Korn and Graubard 1998). If all pairs are hits, or none are, the variance is unknown, and
-    the effective number is the number of passages. With one pair per passage this is Wilson's interval itself.
-    """
-    names, row = np.unique(passages, return_inverse=True)
-    pairs, groups, rate = len(hits), len(names), float(hits.mean())
-    effective = float(groups)
-    if groups > 1 and 0 < rate < 1:
-        between = float((np.bincount(row, hits - rate) ** 2).sum()) * groups / (groups - 1) / pairs**2
-        effective = pairs / max(1.0, between * (pairs - 1) / (rate * (1 - rate)))
-    return wilson(rate * effective, effective)
+    yield from (decided / pairs, *rate_interval(decides, units))
+    if decided:
+        yield from (hits / decided, *rate_interval(right[decides], units[decides]))
+    else:
+        yield from (None, None, None)
+    points = np.where(decides, right, 0.5)
+    yield from (float(points.mean()), *mean_interval(points, units, 0, 1))

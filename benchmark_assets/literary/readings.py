@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from benchmark_assets.literary.scores import PARITY, WORK, places
+from benchmark_assets.literary.scores import PARITY, places
+from benchmark_assets.literary.works import WORK
 from resources.tables import cells, markdown, shown, with_signatures
 from resources.warehouse import Warehouse
 
@@ -36,7 +37,8 @@ def of_adherence(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def parity() -> pl.Expr:
-    """Expression for the position of a score's interval relative to parity: 'above', 'below' or 'in the interval'."""
+    """Expression for the position of a score's interval relative to parity: 'above', 'below' or 'in the interval'; null
+    without an interval."""
     above, below = pl.col("score_low") > PARITY, pl.col("score_high") < PARITY
     position = pl.when(above).then(pl.lit("above")).when(below).then(pl.lit("below"))
-    return position.otherwise(pl.lit("in the interval")).alias("parity")
+    return position.when(pl.col("score_low").is_not_null()).then(pl.lit("in the interval")).alias("parity")

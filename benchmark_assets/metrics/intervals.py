@@ -20,10 +20,13 @@ SEED = 20260101
 Z = 1.959963984540054
 """Quantile of the normal distribution at 97.5 %."""
 
+BOOTSTRAP = (
+    f"{RESAMPLES} bootstrap resamples of units, seed {SEED}, percentiles widened for few units, none with fewer than "
+    f"{FEWEST}"
+)
 SIGNATURE = (
-    f"95 % intervals: inverted sign test of units, all signs or {TRIALS} random ones, seed {SEED} (t with {FEWEST} units, "
-    f"none with fewer); rates: Wilson with the sample size that gives this width; other statistics: {RESAMPLES} bootstrap "
-    f"resamples of units, percentiles widened for few units"
+    f"95 % intervals: inverted sign test of units, all signs or {TRIALS} random ones, seed {SEED} (t with {FEWEST} "
+    f"units, none with fewer); rates: Wilson with the sample size that gives this width; other statistics: {BOOTSTRAP}"
 )
 
 Floats = NDArray[np.float64]
@@ -109,10 +112,10 @@ def bounds(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
     -----
     An interval contains the values that the randomization test of the units' signs does not reject at 5 %: unit i
     deviates from the value by influence + share x distance, and its sign is arbitrary under the hypothesis. The test is
-    exact for symmetric deviations, whatever the sizes, variances and correlations within units (Canay, Romano and Shaikh
-    2017). For a pattern s of signs with sums a = Σ s·influence and b = Σ s·share, the hypothesis at a distance d > 0 is
-    hit while d <= max(a / (1 - b), -a / (1 + b)), so that the bound is a quantile over the patterns. Five units have only
-    16 patterns, too few for 5 %: the bound is that of `student`.
+    exact for symmetric deviations, whatever the sizes, variances and correlations within units (Canay, Romano and
+    Shaikh 2017). For a pattern s of signs with sums a = Σ s·influence and b = Σ s·share, the hypothesis at a distance d
+    > 0 is hit while d <= max(a / (1 - b), -a / (1 + b)), so that the bound is a quantile over the patterns. Five units
+    have only 16 patterns, too few for 5 %: the bound is that of `student`.
     """
     counts = (shares > 0).sum(axis=0)
     low, high = np.full((2, len(counts)), np.nan)
@@ -125,7 +128,7 @@ def bounds(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
         allowed = math.floor((1 - LEVEL) * len(a) + 1e-9)
         with np.errstate(divide="ignore", invalid="ignore"):
             forward, backward = a / (1 - b), a / (1 + b)
-        for limits, ends in ((np.maximum(-forward, backward), low), (np.maximum(forward, -backward), high)):
+        for limits, ends in ((np.maximum(forward, -backward), low), (np.maximum(-forward, backward), high)):
             limits[b > 1 - 1e-12] = np.inf  # a pattern without exchange is hit at any distance
             ends[many] = -np.partition(-limits, allowed, axis=0)[allowed]
     return low, high
@@ -142,8 +145,11 @@ def student(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
     return freedom, np.sqrt((deviations**2).sum(axis=0) * (units - 1) / units)
 
 
-def mean_interval(values: Floats, units: Units) -> Bounds:
-    """95 % interval of the mean of values, shape (rows,), whose units are given; NaN is ignored."""
+def mean_interval(values: Floats, units: Units, least: float = -math.inf, most: float = math.inf) -> Bounds:
+    """95 % interval of the mean of values, shape (rows,), whose units are given; NaN is ignored.
+
+    `least` and `most` are the range of the values: the interval is cut to it.
+    """
     present = np.isfinite(values)
     _, kept = np.unique(units[present], return_inverse=True)
     sizes, sums = by_unit(np.ones(len(kept)), kept), by_unit(values[present], kept)
@@ -151,31 +157,55 @@ def mean_interval(values: Floats, units: Units) -> Bounds:
         return None, None
     shares, mean = sizes / sizes.sum(), sums.sum() / sizes.sum()
     low, high = bounds((sums / sizes.sum() - shares * mean)[:, None], shares[:, None])
-    return float(mean - low[0]), float(mean + high[0])
+    return max(float(mean - low[0]), least), min(float(mean + high[0]), most)
 
 
 def rate_interval(hits: NDArray[np.bool_], units: Units) -> Bounds:
-    """95 % interval of the share of rows that are hits, shape (rows,), whose units are given.
+    """95 % interval of the share of rows that are hits, shape (rows,), whose units are given; see `rate_intervals`."""
+    return rate_intervals(
+        by_unit(hits.astype(np.float64), units)[:, None], by_unit(np.ones(len(hits)), units)[:, None]
+    )[0]
+
+
+def rate_intervals(hits: Floats, trials: Floats) -> list[Bounds]:
+    """95 % intervals of rates, each the share of trials that are hits.
+
+    Parameters
+    ----------
+    hits, trials
+        Numbers by unit, shape (units, rates). A unit without trials does not count.
 
     Notes
     -----
-    Wilson's interval with a sample size for which the normal interval is as wide as that of `mean_interval`, at most the
-    number of rows. If all rows are hits, or none is, the rows say nothing of their correlation, and every unit counts as
-    one row.
+    Wilson's interval with a sample size for which the normal interval is as wide as that of `mean_interval`, at most
+    the number of trials. If all trials are hits, or none is, they say nothing of their correlation, and every unit
+    counts as one trial. If every unit has one trial, trials are independent, and the sample size is their number.
     """
-    low, high = mean_interval(hits.astype(np.float64), units)
-    if low is None or high is None:
-        return None, None
-    return adjusted_wilson(float(hits.mean()), len(hits), int(units.max()) + 1, high - low)
+    intervals: list[Bounds] = [(None, None)] * trials.shape[1]
+    rates_by_units: dict[bytes, list[int]] = {}
+    for rate, present in enumerate((trials > 0).T):
+        rates_by_units.setdefault(present.tobytes(), []).append(rate)
+    for pattern, rates in rates_by_units.items():  # apart, so that an interval depends on the units of its rate only
+        present = np.frombuffer(pattern, dtype=bool)
+        units = int(present.sum())
+        if units < FEWEST:
+            continue
+        part_hits, part_trials = hits[present][:, rates], trials[present][:, rates]
+        totals = part_trials.sum(axis=0)
+        values, shares = part_hits.sum(axis=0) / totals, part_trials / totals
+        low, high = bounds(part_hits / totals - shares * values, shares)
+        for rate, value, total, width in zip(rates, values, totals, low + high, strict=True):
+            intervals[rate] = adjusted_wilson(float(value), int(total), units, float(width))
+    return intervals
 
 
-def adjusted_wilson(rate: float, rows: int, units: int, width: float) -> tuple[float, float]:
+def adjusted_wilson(rate: float, rows: float, units: int, width: float) -> tuple[float, float]:
     """Wilson's interval of a rate, with a sample size that follows from the width of its interval as a mean.
 
-    See `rate_interval`; `units` is the number of units, the least sample size.
+    See `rate_intervals`; `rows` is the largest sample size, `units` the number of units.
     """
     size = 4 * Z**2 * rate * (1 - rate) / width**2 if width > 0 else 0.0
-    size = min(max(size, units if size == 0 else 1.0), rows)
+    size = min(max(size, units if size == 0 else 1.0), rows) if units < rows else rows
     return wilson(rate * size, size)
 
 

@@ -70,9 +70,23 @@ def differences(statistics: Floats, units: Units, scores: Callable[[Floats], Flo
         difference = scores(totals)[one] - scores(totals)[other]
         parts.append(pl.DataFrame({
             "first": one, "second": other, "passages": int(common.sum()), "units": len(sizes), "difference": difference,
-            **_tested(difference, influences[:, one] - influences[:, other], shares),
+            **tested(difference, influences[:, one] - influences[:, other], shares),
         }, schema_overrides=DIFFERENCES))  # fmt: skip
     return pl.concat(parts).sort("first", "second")
+
+
+def tested(difference: Floats, influences: Floats, shares: Floats) -> Mapping[str, pl.Series]:
+    """Columns `difference_low`, `difference_high` and `p` of differences; null with too few units.
+
+    Arguments as in `sign_test`; `shares` may have the shape (units, 1).
+    """
+    shares = np.broadcast_to(shares, influences.shape)
+    low, high = bounds(influences, shares)
+    numbers = {
+        "difference_low": difference - low, "difference_high": difference + high,
+        "p": sign_test(difference, influences, shares),
+    }  # fmt: skip
+    return {name: pl.Series(name, values, dtype=pl.Float64).fill_nan(None) for name, values in numbers.items()}
 
 
 def sign_test(differences: Floats, influences: Floats, shares: Floats) -> Floats:
@@ -165,13 +179,3 @@ def rank_sets(ahead: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """
     better, worse = ahead.sum(axis=0), ahead.sum(axis=1)
     return [(1 + int(above), len(ahead) - int(below)) for above, below in zip(better, worse, strict=True)]
-
-
-def _tested(difference: Floats, influences: Floats, shares: Floats) -> Mapping[str, pl.Series]:
-    shares = np.broadcast_to(shares, influences.shape)
-    low, high = bounds(influences, shares)
-    numbers = {
-        "difference_low": difference - low, "difference_high": difference + high,
-        "p": sign_test(difference, influences, shares),
-    }  # fmt: skip
-    return {name: pl.Series(name, values, dtype=pl.Float64).fill_nan(None) for name, values in numbers.items()}

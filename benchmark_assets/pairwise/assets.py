@@ -5,11 +5,12 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.corpus.units import kinds_by_model, with_units
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
-from benchmark_assets.pairwise import readings, rubric, scores
+from benchmark_assets.pairwise import base_sets, readings, rubric, scores
 from benchmark_assets.pairwise.comparing import judged_by
 from benchmark_assets.pairwise.matches import Comparisons
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
@@ -23,7 +24,7 @@ from resources.warehouse import Warehouse
 comparison = study_asset(Comparisons, GRID, "pairwise", [model_output, SOURCE])
 
 
-@dg.asset(group_name="pairwise", code_version="1", kinds={"duckdb", "numpy"})
+@dg.asset(group_name="pairwise", code_version="2", kinds={"duckdb", "numpy"})
 def anchor_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
@@ -34,20 +35,21 @@ def anchor_score(
         rows = [warehouse.empty("anchor_score").drop("fingerprint")]
         for base_set, contract in contracts.items():
             key = pl.DataFrame({"base_set": [base_set]})
-            judgments, items = (warehouse.read(table, key) for table in ("anchor_judgment", "base_set_item"))
+            judgments, items = warehouse.read("anchor_judgment", key), base_sets.items(warehouse, base_set)
             rows.append(scores.anchor_scores(judgments, items, contract))
         return Computed({"anchor_score": pl.concat(rows)})
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         applicable = partitions if contracts else partitions.clear()
-        return applicable.with_columns(settings=pl.lit(digest(scores.SIGNATURE, contracts)))
+        units = [base_sets.unit_kinds(warehouse, base_set) for base_set in contracts]
+        return applicable.with_columns(settings=pl.lit(digest(scores.SIGNATURE, contracts, units)))
 
     describe = partial(readings.of_anchors, warehouse)
     return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1",
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="2",
     kinds={"duckdb", "numpy"}, deps=[dg.AssetDep(comparison, partition_mapping=BY_MODEL)],
 )  # fmt: skip
 def pairwise_score(
@@ -60,10 +62,14 @@ def pairwise_score(
     with a base set whose judge is unknown.
     """
     contracts = _contracts(warehouse, systems.provider)
+    conditions = {
+        base_set: contract and f"{contract}; {base_sets.unit_kinds(warehouse, base_set)}"
+        for base_set, contract in contracts.items()
+    }
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         comparisons = warehouse.read("comparison", partitions.select("model"), ["model", "base_set"]).unique()
-        contract = pl.col("base_set").replace_strict(contracts, default="", return_dtype=pl.String)
+        contract = pl.col("base_set").replace_strict(conditions, default="", return_dtype=pl.String)
         by_model = comparisons.sort("model", "base_set").group_by("model", maintain_order=True).agg(
             pl.when(~contract.has_nulls()).then(contract.str.join("\n"))
         )  # fmt: skip
@@ -77,7 +83,7 @@ def pairwise_score(
         for base_set, contract in contracts.items():
             key = pl.DataFrame({"base_set": [base_set]})
             comparisons = warehouse.read("comparison", stale.join(key, how="cross"))
-            judgments, items = (warehouse.read(table, key) for table in ("anchor_judgment", "base_set_item"))
+            judgments, items = warehouse.read("anchor_judgment", key), base_sets.items(warehouse, base_set)
             if contract and len(comparisons):
                 rows.append(scores.candidate_scores(comparisons, judgments, items, contract))
         return Computed({"pairwise_score": pl.concat(rows)})
@@ -90,7 +96,7 @@ rubric_vote = study_asset(rubric.RubricVotes, GRID, "pairwise", [model_output, R
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="1", kinds={"duckdb"},
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="2", kinds={"duckdb"},
     deps=[dg.AssetDep(rubric_vote, partition_mapping=BY_MODEL)],
 )  # fmt: skip
 def rubric_summary(
@@ -100,10 +106,15 @@ def rubric_summary(
 
     def compute(stale: pl.DataFrame) -> Computed:
         votes = warehouse.read("rubric_vote", stale, ["model", "passage", "judge", "mark", "perfect"])
-        return Computed({"rubric_summary": rubric.summarize(votes)})
+        return Computed({"rubric_summary": rubric.summarize(with_units(votes, warehouse))})
+
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        votes = warehouse.read("rubric_vote", partitions.select("model"), ["model", "passage"])
+        units = kinds_by_model(warehouse, votes)
+        return units.select("model", settings=pl.format("{}; {}", pl.lit(SIGNATURE), "units"))
 
     describe = partial(readings.of_rubric, warehouse)
-    return refresh(context, warehouse, compute, SIGNATURE, describe, sparse=True, draw=plots)
+    return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
 
 
 def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str | None]:

@@ -21,6 +21,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.strict_json import parse
+from benchmark_assets.corpus.units import with_units
 from resources import yaml_files
 from resources.digest import text_hash
 from resources.errors import BadInput
@@ -279,6 +280,16 @@ def import_base_set(warehouse: Warehouse, folder: Path) -> ImportedSet:
     return ImportedSet(
         key, len(stored) > 0, len(manifest.items), len(manifest.anchors), len(base_set.judgments), differing
     )
+
+
+def items(warehouse: Warehouse, base_set: str) -> pl.DataFrame:
+    """Rows of `base_set_item` of a base set, given as `name@version`, with the columns `unit` and `unit_kind`."""
+    return with_units(warehouse.read("base_set_item", pl.DataFrame({"base_set": [base_set]})), warehouse)
+
+
+def unit_kinds(warehouse: Warehouse, base_set: str) -> str:
+    """What the units of the items of a base set are, for settings."""
+    return ", ".join(items(warehouse, base_set)["unit_kind"].unique().sort())
 
 
 def jsonl(rows: pl.DataFrame) -> bytes:

@@ -13,7 +13,8 @@ from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.corpus.description import Rubric
-from benchmark_assets.metrics.intervals import SIGNATURE, mean_interval, resampling_weights, wilson
+from benchmark_assets.metrics.intervals import SIGNATURE, Bounds, mean_interval, rate_interval
+from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.studies.study import Group, Item
 from resources import prompts
@@ -136,7 +137,8 @@ def summarize(votes: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     votes
-        Columns `model`, `passage`, `judge`, `mark` and `perfect`, the last two null where the judge abstained.
+        Columns `model`, `passage`, `unit`, `unit_kind`, `judge`, `mark` and `perfect`, the last two null where the
+        judge abstained.
 
     Returns
     -------
@@ -158,19 +160,19 @@ def _summary(votes: pl.DataFrame) -> dict[str, object]:
     marked = votes.drop_nulls("mark")
     mark, count = marked["mark"], len(marked)
     row: dict[str, object] = {
-        "outputs": len(votes), "abstained": len(votes) - count, "median": mark.median(), "signature": SIGNATURE,
+        "outputs": len(votes), "abstained": len(votes) - count, "median": mark.median(),
+        "signature": f"{SIGNATURE}; units: {votes['unit_kind'][0]}",
         **{name: int((mark == value).sum()) for value, name in enumerate(_COUNTS, start=1)},
     }  # fmt: skip
     if count:
-        values = mark.to_numpy().astype(float)
-        row |= _bounded("mean", float(values.mean()), mean_interval(values, resampling_weights(count)))
+        values, units = mark.to_numpy().astype(float), numbered_units(marked["unit"])
+        row |= _bounded("mean", float(values.mean()), mean_interval(values, units, 1, BEST))
         flags = {"useful": mark >= USEFUL, "perfect": mark == BEST, "flagged": marked["perfect"]}
         for name, flag in flags.items():
-            hits = int(flag.sum())
-            row |= _bounded(name, hits / count, wilson(hits, count))
+            row |= _bounded(name, int(flag.sum()) / count, rate_interval(flag.to_numpy(), units))
     return row
 
 
-def _bounded(name: str, value: float, interval: tuple[float, float]) -> dict[str, float]:
+def _bounded(name: str, value: float, interval: Bounds) -> dict[str, float | None]:
     """A value and the bounds of its interval, by column."""
     return {name: value, f"{name}_low": interval[0], f"{name}_high": interval[1]}

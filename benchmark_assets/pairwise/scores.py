@@ -11,8 +11,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmark_assets.metrics.intervals import LEVEL, RESAMPLES, SEED, bounded, sample_and_resamples
-from benchmark_assets.metrics.measures import Floats, ratio
+from benchmark_assets.metrics.intervals import (
+    BOOTSTRAP,
+    RESAMPLES,
+    Floats,
+    Units,
+    bounded,
+    by_unit,
+    effective_units,
+    sample_and_resamples,
+)
+from benchmark_assets.metrics.measures import numbered_units, ratio
 from benchmark_assets.pairwise.base_sets import JudgeRecord
 from benchmark_assets.pairwise.bradley_terry import PENALTY, en, fit, fit_fixed, lt, obstacle, on_scale
 from resources.catalogue import schema
@@ -25,7 +34,7 @@ UNRECORDED = "not recorded"
 
 SIGNATURE = (
     f"Bradley-Terry by maximum likelihood (penalty {PENALTY:g} of squares), LT = 10 σ(strength); "
-    f"{LEVEL:.0%} intervals: {RESAMPLES} bootstrap resamples of items, percentiles, seed {SEED}"
+    f"95 % intervals: {BOOTSTRAP}"
 )
 
 OVERALL = "overall"
@@ -47,15 +56,21 @@ class Slice(NamedTuple):
 class Field(NamedTuple):
     """Wins and strengths of the anchors of a base set on the items of a slice.
 
-    `tables` has the wins of the row's anchor against the column's anchor, summed over items, for the sample and then
-    for each resample, shape (1 + RESAMPLES, anchors, anchors). `strengths` has the log-strengths from each table, shape
-    (1 + RESAMPLES, anchors); NaN where no finite strengths exist.
+    `units` has the number of each item's unit. `tables` has the wins of the row's anchor against the column's anchor,
+    summed over items, for the sample and then for each resample, shape (1 + RESAMPLES, anchors, anchors). `strengths`
+    has the log-strengths from each table, shape (1 + RESAMPLES, anchors); NaN where no finite strengths exist.
     """
 
     slice: Slice
+    units: Units
     anchors: tuple[str, ...]
     tables: Floats
     strengths: Floats
+
+    @property
+    def effective_units(self) -> float:
+        """Number of units of equal size."""
+        return effective_units(np.bincount(self.units).astype(np.float64))
 
 
 def contract(base_set: Mapping[str, str | None], models: JudgeRecord | None = None) -> str:
@@ -149,14 +164,16 @@ def candidate_matches(comparisons: pl.DataFrame) -> pl.DataFrame:
 
 
 def fields(judgments: pl.DataFrame, items: pl.DataFrame) -> list[Field]:
-    """Wins and strengths of the anchors of one base set, for each of its slices, from rows of `anchor_judgment` and
-    `base_set_item`."""
+    """Wins and strengths of the anchors of one base set, for each of its slices, from rows of `anchor_judgment`, and of
+    `base_set_item` with the column `unit`."""
     matches = anchor_matches(judgments)
     anchors = tuple(sorted({*matches["system"], *matches["other"]}))
+    unit_of = dict(items.select("passage", "unit").iter_rows())
     result = []
     for part in slices(items):
-        tables = resampled(_wins(matches, part.passages, anchors))
-        result.append(Field(part, anchors, tables, fit(tables)))
+        units = numbered_units(pl.Series([unit_of[passage] for passage in part.passages]))
+        tables = resampled(_wins(matches, part.passages, anchors), units)
+        result.append(Field(part, units, anchors, tables, fit(tables)))
     return result
 
 
@@ -171,11 +188,12 @@ def _wins(matches: pl.DataFrame, passages: Sequence[str], anchors: Sequence[str]
     return wins
 
 
-def resampled(counts: Floats) -> Floats:
-    """Counts summed over items, for the sample and then for each resample: from shape (items, ...) to shape
-    (1 + RESAMPLES, ...)."""
-    sums: Floats = sample_and_resamples(len(counts)) @ counts.reshape(len(counts), -1)
-    return sums.reshape(-1, *counts.shape[1:])
+def resampled(counts: Floats, units: Units) -> Floats:
+    """Counts summed over items, for the sample and then for each resample of units: from shape (items, ...) to shape
+    (1 + RESAMPLES, ...); `units` has the number of each item's unit."""
+    sums = by_unit(counts, units)
+    resamples: Floats = np.tensordot(sample_and_resamples(len(sums)), sums, axes=1)
+    return resamples
 
 
 def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, contract: str) -> pl.DataFrame:
@@ -184,7 +202,8 @@ def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, contract: str) -
     Parameters
     ----------
     judgments, items
-        Rows of `anchor_judgment` and `base_set_item` of the base set.
+        Rows of `anchor_judgment` and `base_set_item` of the base set, the latter with the columns `unit` and
+        `unit_kind`.
     contract
         The result of the function `contract`.
 
@@ -195,7 +214,7 @@ def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, contract: str) -
     refers to the mean of all strengths.
     """
     counts_of = tallies(judgments, items).rows_by_key(["slice", "system"], unique=True)
-    base_set = items["base_set"].unique().item()
+    base_set, signature = items["base_set"].unique().item(), _signature(items)
     rows: list[tuple[object, ...]] = []
     for field in fields(judgments, items):
         won, lost = field.tables.sum(axis=2), field.tables.sum(axis=1)
@@ -203,8 +222,8 @@ def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, contract: str) -
         problem = obstacle(field.tables[0], field.anchors) or _omitted(field.strengths[:, 0])
         for number, anchor in enumerate(field.anchors):
             if counts := counts_of.get((field.slice.name, anchor)):
-                numbers = [value for column in columns for value in _interval(column[:, number])]
-                rows.append((base_set, field.slice.name, anchor, *counts, *numbers, problem, contract, SIGNATURE))
+                numbers = [value for column in columns for value in _interval(column[:, number], field.effective_units)]
+                rows.append((base_set, field.slice.name, anchor, *counts, *numbers, problem, contract, signature))
     return pl.DataFrame(rows, schema=ANCHOR_SCORE, orient="row")
 
 
@@ -218,7 +237,8 @@ def candidate_scores(
     comparisons
         Rows of `comparison` for this base set, from any models that are not its anchors.
     judgments, items
-        Rows of `anchor_judgment` and `base_set_item` of the base set.
+        Rows of `anchor_judgment` and `base_set_item` of the base set, the latter with the columns `unit` and
+        `unit_kind`.
     contract
         The result of the function `contract`.
 
@@ -229,10 +249,10 @@ def candidate_scores(
     anchors near the model, which would bias the rate towards one half. `strength`, `lt` and `en` come from a joint fit
     of anchors and model, whose strengths have mean 0 (section 4.4). `lt_fixed` comes from a fit with the anchors'
     strengths fixed, and is comparable with the LT of the anchors. `first_rate` is the share of the judge's verdicts
-    that favor the text shown as A. Anchors and model share the resamples of items.
+    that favor the text shown as A. Anchors and model share the resamples of units.
     """
     matches = candidate_matches(comparisons)
-    base_set = items["base_set"].unique().item()
+    base_set, signature = items["base_set"].unique().item(), _signature(items)
     first_wins = _first_wins(comparisons)
     rows: list[tuple[object, ...]] = []
     for field in fields(judgments, items):
@@ -246,12 +266,16 @@ def candidate_scores(
             problem = _problem(tables[0], field, str(model)) or _omitted(strengths[:, -1] + lt_fixed)
             met_all = len(group) == group["passage"].n_unique() * len(field.anchors)
             rate = ratio(won, won + lost) if met_all else np.full(len(won), np.nan)
-            first_rate = _first_rate(first_wins.filter(inside).filter(model=model), field.slice)
+            first_rate = _first_rate(first_wins.filter(inside).filter(model=model), field)
             columns = rate, strengths[:, -1], lt(strengths)[:, -1], en(strengths)[:, -1], lt_fixed, first_rate
-            numbers = [value for column in columns for value in _interval(column)]
+            numbers = [value for column in columns for value in _interval(column, field.effective_units)]
             counts = group.select(_tally()).row(0)
-            rows.append((model, base_set, field.slice.name, *counts, *numbers, problem, contract, SIGNATURE))
+            rows.append((model, base_set, field.slice.name, *counts, *numbers, problem, contract, signature))
     return pl.DataFrame(rows, schema=PAIRWISE_SCORE, orient="row").sort("model", maintain_order=True)
+
+
+def _signature(items: pl.DataFrame) -> str:
+    return f"{SIGNATURE}; units: {', '.join(items['unit_kind'].unique().sort())}"
 
 
 def _tally() -> list[pl.Expr]:
@@ -278,7 +302,7 @@ def _against(matches: pl.DataFrame, field: Field) -> tuple[Floats, Floats]:
     )
     counts[item, 0, anchor] = decided_matches["won"]
     counts[item, 1, anchor] = 1 - decided_matches["won"]
-    sums = resampled(counts)
+    sums = resampled(counts, field.units)
     return sums[:, 0], sums[:, 1]
 
 
@@ -301,11 +325,11 @@ def _first_wins(comparisons: pl.DataFrame) -> pl.DataFrame:
     return judged_rows.group_by("model", "passage").agg(verdicts=pl.len(), first=first_won.sum())
 
 
-def _first_rate(first_wins: pl.DataFrame, part: Slice) -> Floats:
+def _first_rate(first_wins: pl.DataFrame, field: Field) -> Floats:
     """Share of verdicts for the text shown as A, in the sample and each resample, shape (1 + RESAMPLES,)."""
-    counts = np.zeros((len(part.passages), 2))
-    counts[_indices(first_wins["passage"], part.passages)] = first_wins.select("first", "verdicts").to_numpy()
-    sums = resampled(counts)
+    counts = np.zeros((len(field.slice.passages), 2))
+    counts[_indices(first_wins["passage"], field.slice.passages)] = first_wins.select("first", "verdicts").to_numpy()
+    sums = resampled(counts, field.units)
     return ratio(sums[:, 0], sums[:, 1])
 
 
@@ -328,14 +352,15 @@ def _omitted(strengths: Floats) -> str | None:
     return f"{omitted} of {RESAMPLES} resamples have no finite strengths; the intervals leave them out"
 
 
-def _interval(values: Floats) -> list[float | None]:
+def _interval(values: Floats, units: float) -> list[float | None]:
     """A value and the bounds of its interval; None for NaN. No bounds if more than half of the resamples are NaN.
 
-    `values` has the value in the sample and in each resample, shape (1 + RESAMPLES,).
+    `values` has the value in the sample and in each resample, shape (1 + RESAMPLES,); `units` is the effective number
+    of units.
     """
     if np.isnan(values[1:]).mean() > 0.5:
         return [None if np.isnan(values[0]) else float(values[0]), None, None]
-    return list(bounded(values))
+    return list(bounded(values, units))
 
 
 def _indices(names: pl.Series, sequence: Sequence[str]) -> NDArray[np.int64]:

@@ -6,6 +6,7 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.corpus.units import kinds, with_units
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
 from benchmark_assets.metrics.lexical import signatures
@@ -65,7 +66,7 @@ def damaged_score(
     return refresh(context, warehouse, compute, f"{embedder.signature} {signatures()}", sparse=True)
 
 
-@dg.asset(group_name="sensitivity", code_version="1", kinds={"duckdb", "numpy"}, deps=[damaged_score])
+@dg.asset(group_name="sensitivity", code_version="2", kinds={"duckdb", "numpy"}, deps=[damaged_score])
 def sensitivity(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
@@ -79,11 +80,11 @@ def sensitivity(
     def describe() -> Description:
         return {"AUC": markdown(readable_detection(warehouse.read("sensitivity")), most=400)}
 
-    determinants = f"{signature('of the scores')} {sorted(language_of.items())}"
+    determinants = f"{signature('of the scores')} {sorted(language_of.items())} {sorted(kinds(warehouse).items())}"
     return refresh(context, warehouse, compute, determinants, describe, draw=plots)
 
 
-@dg.asset(group_name="sensitivity", code_version="1", kinds={"duckdb", "numpy"}, deps=[damaged_score])
+@dg.asset(group_name="sensitivity", code_version="2", kinds={"duckdb", "numpy"}, deps=[damaged_score])
 def sensitivity_threshold(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
@@ -96,7 +97,8 @@ def sensitivity_threshold(
     def describe() -> Description:
         return {"thresholds": markdown(readable_thresholds(warehouse.read("sensitivity_threshold")), most=1000)}
 
-    return refresh(context, warehouse, compute, signature("of the scores"), describe, draw=plots)
+    determinants = f"{signature('of the scores')} {sorted(kinds(warehouse).items())}"
+    return refresh(context, warehouse, compute, determinants, describe, draw=plots)
 
 
 def _by_corpus(
@@ -104,10 +106,10 @@ def _by_corpus(
 ) -> pl.DataFrame:
     """Rows of a table, computed corpus by corpus: `of_corpus` takes the corpus and its rows of `damaged_score`."""
     empty = warehouse.empty(table).drop("fingerprint")
-    parts = [
-        of_corpus(str(corpus), scores).with_columns(
-            corpus=pl.lit(corpus), signature=pl.lit(signature(", ".join(scores["embedder"].unique().sort())))
-        )
-        for (corpus,), scores in warehouse.read("damaged_score").group_by(CORPUS, maintain_order=True)
-    ]
+    rows = with_units(warehouse.read("damaged_score"), warehouse)
+    parts = []
+    for (corpus,), scores in rows.group_by(CORPUS, maintain_order=True):
+        words = f"{signature(', '.join(scores['embedder'].unique().sort()))}; units: {scores['unit_kind'][0]}"
+        columns = {"corpus": pl.lit(corpus), "signature": pl.lit(words)}
+        parts.append(of_corpus(str(corpus), scores).with_columns(**columns))
     return pl.concat([empty, *(part.select(empty.columns) for part in parts)])

@@ -1,6 +1,6 @@
 """Detection of damaged translations by metrics: ROC AUC, paired win rates, thresholds and false alarms.
 
-Here: the statistics, with intervals over passages. Not here: damage, scores, the choice of corpora.
+Here: the statistics, with intervals over units of passages. Not here: damage, scores, the choice of corpora.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,10 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from benchmark_assets.metrics.intervals import bounded, sample_and_resamples
-from benchmark_assets.metrics.measures import OUTLIER, Floats, ratio
+from benchmark_assets.metrics.intervals import (
+    Floats,
+    Units,
+    bounded,
+    effective_units,
+    sample_and_resamples,
+)
+from benchmark_assets.metrics.measures import OUTLIER, ratio
 from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, STRETCHES
 from benchmark_assets.sensitivity.languages import rules
 from benchmark_assets.sensitivity.sample import SOUND
@@ -42,19 +47,22 @@ THRESHOLD = schema("sensitivity_threshold", "corpus", "signature")
 _AT_ONCE = 8_000_000
 """Maximum number of elements of an array over resamples and texts."""
 
-Counts = NDArray[np.int64]
-
 
 class Pairs(NamedTuple):
     """Scores of damaged texts and of the sound texts that they were made from.
 
-    `damaged` and `sound` are finite scores that rise with damage; `passage` is the index of the text's passage among
-    the columns of `weights`. All have shape (texts,).
+    `damaged` and `sound` are finite scores that rise with damage; `unit` is the index of the text's unit among the
+    columns of `weights`. All have shape (texts,).
     """
 
     damaged: Floats
     sound: Floats
-    passage: Counts
+    unit: Units
+
+    @property
+    def units(self) -> float:
+        """Effective number of units."""
+        return effective_units(np.bincount(self.unit).astype(np.float64))
 
 
 def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
@@ -63,8 +71,8 @@ def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
     Parameters
     ----------
     scores
-        Scores of the damaged and sound texts of one corpus: columns `passage`, `translator`, `kind`, `severity`,
-        `extent`, and metrics; sound texts have the kind `SOUND`. Metrics without a column are left out.
+        Scores of the damaged and sound texts of one corpus: columns `passage`, `unit`, `translator`, `kind`,
+        `severity`, `extent`, and metrics; sound texts have the kind `SOUND`. Metrics without a column are left out.
     language
         Code of the translations' language, for the note on kinds that have no rules in this language.
 
@@ -91,7 +99,7 @@ def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
                 continue
             pairs = _pairs(cell)
             values = auc(pairs, weights), win_rate(pairs, weights)
-            numbers = (number for resamples in values for number in bounded(resamples))
+            numbers = (number for resamples in values for number in bounded(resamples, pairs.units))
             rows.append((*row, cell["extent"].mean(), *numbers, None))
     return pl.DataFrame(rows, schema=DETECTION, orient="row")
 
@@ -119,8 +127,8 @@ def thresholds(scores: pl.DataFrame) -> pl.DataFrame:
         limits = {f"recall {recall:g}": threshold_for(pairs, weights, recall) for recall in RECALLS}
         limits |= {f"drift > {limit:g}": np.full(len(weights), limit) for limit in THRESHOLDS}
         for rule, limit in limits.items():
-            rates = (flagged(values, pairs.passage, weights, limit) for values in (pairs.damaged, pairs.sound))
-            numbers = (number for resamples in (limit, *rates) for number in bounded(resamples))
+            rates = (flagged(values, pairs.unit, weights, limit) for values in (pairs.damaged, pairs.sound))
+            numbers = (number for resamples in (limit, *rates) for number in bounded(resamples, pairs.units))
             rows.append((kind, severity, rule, len(cell), *numbers))
     return pl.DataFrame(rows, schema=THRESHOLD, orient="row")
 
@@ -131,7 +139,7 @@ def auc(pairs: Pairs, weights: Floats) -> Floats:
     Parameters
     ----------
     weights
-        Count of each passage in each resample, shape (resamples, passages).
+        Count of each unit in each resample, shape (resamples, units).
 
     Returns
     -------
@@ -139,14 +147,14 @@ def auc(pairs: Pairs, weights: Floats) -> Floats:
 
     Notes
     -----
-    The Mann-Whitney statistic: P(damaged > sound) + P(damaged = sound) / 2, each text weighted by its passage.
+    The Mann-Whitney statistic: P(damaged > sound) + P(damaged = sound) / 2, each text weighted by its unit.
     """
     order = np.argsort(pairs.sound, kind="stable")
     ascending = pairs.sound[order]
     left, right = (np.searchsorted(ascending, pairs.damaged, side) for side in ("left", "right"))
     areas = []
     for part in _slices(weights, len(order)):
-        counts = part[:, pairs.passage]
+        counts = part[:, pairs.unit]
         below = np.zeros((len(part), len(order) + 1))
         np.cumsum(counts[:, order], axis=1, out=below[:, 1:])
         hits = np.einsum("ij,ij->i", counts, below[:, left] + below[:, right]) / 2
@@ -159,8 +167,8 @@ def win_rate(pairs: Pairs, weights: Floats) -> Floats:
     ties counted half; shape (resamples,)."""
     wins = (pairs.damaged > pairs.sound) + (pairs.damaged == pairs.sound) / 2
     count = weights.shape[1]
-    sums = np.bincount(pairs.passage, weights=wins, minlength=count)
-    return ratio(weights @ sums, weights @ np.bincount(pairs.passage, minlength=count))
+    sums = np.bincount(pairs.unit, weights=wins, minlength=count)
+    return ratio(weights @ sums, weights @ np.bincount(pairs.unit, minlength=count))
 
 
 def threshold_for(pairs: Pairs, weights: Floats, recall: float) -> Floats:
@@ -170,30 +178,29 @@ def threshold_for(pairs: Pairs, weights: Floats, recall: float) -> Floats:
     descending = np.nextafter(pairs.damaged[order], -np.inf)
     limits = []
     for part in _slices(weights, len(order)):
-        counts = np.cumsum(part[:, pairs.passage[order]], axis=1)
+        counts = np.cumsum(part[:, pairs.unit[order]], axis=1)
         sufficient = counts >= np.ceil(recall * counts[:, -1:] - 1e-9)
         limits.append(np.where(counts[:, -1] > 0, descending[sufficient.argmax(axis=1)], np.nan))
     return np.concatenate(limits)
 
 
-def flagged(values: Floats, passage: Counts, weights: Floats, limits: Floats) -> Floats:
+def flagged(values: Floats, unit: Units, weights: Floats, limits: Floats) -> Floats:
     """Share of the values, shape (texts,), that lie strictly above the limit of each resample; shape (resamples,)."""
     shares = [
-        ratio(((values > limit[:, None]) * part[:, passage]).sum(axis=1), part[:, passage].sum(axis=1))
+        ratio(((values > limit[:, None]) * part[:, unit]).sum(axis=1), part[:, unit].sum(axis=1))
         for part, limit in zip(_slices(weights, len(values)), _slices(limits, len(values)), strict=True)
     ]
     return np.concatenate(shares)
 
 
 def _paired(scores: pl.DataFrame, metric: str) -> tuple[pl.DataFrame, Floats]:
-    """Damaged texts with their own score (`score`) and that of their sound text (`sound`); weights of the passages in
-    the sample and its resamples, shape (1 + RESAMPLES, passages)."""
+    """Damaged texts with their own score (`score`) and that of their sound text (`sound`); weights of the units in the
+    sample and its resamples, shape (1 + RESAMPLES, units)."""
     rows = scores.with_columns(WORSE[metric].alias("score")).filter(pl.col("score").is_finite())
     sound = rows.filter(kind=SOUND).select("passage", "translator", sound="score")
     paired = rows.filter(pl.col("kind") != SOUND).join(sound, on=["passage", "translator"], maintain_order="left")
-    names = scores["passage"].unique().sort()
-    places = pl.DataFrame({"passage": names, "place": np.arange(len(names))})
-    return paired.join(places, on="passage", maintain_order="left"), sample_and_resamples(len(names))
+    places = scores.select("unit").unique().sort("unit").with_row_index("place")
+    return paired.join(places, on="unit", maintain_order="left"), sample_and_resamples(len(places))
 
 
 def _cells(paired: pl.DataFrame) -> Iterator[tuple[str, int, pl.DataFrame]]:
@@ -205,7 +212,7 @@ def _cells(paired: pl.DataFrame) -> Iterator[tuple[str, int, pl.DataFrame]]:
 
 
 def _pairs(cell: pl.DataFrame) -> Pairs:
-    return Pairs(*(cell[name].to_numpy() for name in ("score", "sound", "place")))
+    return Pairs(cell["score"].to_numpy(), cell["sound"].to_numpy(), cell["place"].to_numpy().astype(np.int64))
 
 
 def _note(scores: pl.DataFrame, metric: str, kind: str, language: str) -> str:

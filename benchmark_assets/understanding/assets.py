@@ -117,7 +117,7 @@ def task_chance(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
 
 
 @dg.asset(
-    partitions_def=TASK_GRID, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
+    partitions_def=TASK_GRID, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="2",
     metadata={"tables": ["class_score", "confusion"]},
     kinds={"duckdb", "numpy"}, deps=[answer, dg.AssetDep(task_sample, partition_mapping=BY_TASK)],
 )  # fmt: skip
@@ -147,7 +147,7 @@ def task_score(
 
 
 @dg.asset(
-    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
+    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="2",
     kinds={"duckdb", "numpy"}, deps=[baseline_answer, task_sample, task_leakage],
 )  # fmt: skip
 def baseline_score(
@@ -163,7 +163,7 @@ def baseline_score(
 
 
 @dg.asset(
-    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="1",
+    partitions_def=TASK, backfill_policy=SINGLE_RUN, group_name="understanding", code_version="2",
     kinds={"duckdb", "numpy"}, deps=[encoder_answer, task_sample, task_leakage],
 )  # fmt: skip
 def encoder_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
@@ -177,7 +177,7 @@ def encoder_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam
 
 
 @dg.asset(
-    group_name="understanding", code_version="1", kinds={"duckdb", "numpy"},
+    group_name="understanding", code_version="2", kinds={"duckdb", "numpy"},
     deps=[
         task_score, baseline_score, encoder_score, task_chance, answer, baseline_answer, encoder_answer, task_sample,
     ],
@@ -198,7 +198,7 @@ def understanding_board(
 
 
 @dg.asset(
-    group_name="understanding", code_version="1", kinds={"duckdb", "numpy"},
+    group_name="understanding", code_version="2", kinds={"duckdb", "numpy"},
     deps=[task_score, answer, task_sample],
 )  # fmt: skip
 def understanding_comparison(

@@ -9,28 +9,28 @@ for display (readings).
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import combinations, groupby
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from benchmark_assets.metrics import significance
-from benchmark_assets.metrics.intervals import RESAMPLES, SEED, percentile_interval, resampling_weights
-from benchmark_assets.metrics.measures import Floats
-from benchmark_assets.understanding.scores import INTERVALS
+from benchmark_assets.metrics import intervals, significance
+from benchmark_assets.metrics.intervals import FEWEST, Bounds, Floats, Units, bounds, by_unit
+from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 
 MODEL, TRAINED, RULE, BASELINE = "model", "trained", "rule", "baseline"
 
+UNITS = "units: works, of several tasks together; samples of unknown works"
 MEAN_SIGNATURE = (
     "mean over the tasks of the benchmark in the language; sd: that of a mean of independent tasks; "
-    f"{INTERVALS}, within each task"
+    f"{intervals.SIGNATURE}, within each task; {UNITS}"
 )
 SIGNATURE = (
-    f"points of 100, means over seeds; {INTERVALS}, the same for both models, within each task; p_randomization: "
-    f"approximate randomization of samples, two-sided, {significance.TRIALS} trials (all exchanges where they are "
-    "fewer), p = (hits + 1) / (trials + 1); p_holm: by Holm over the pairs of models of the mean or task"
+    f"points of 100, means over seeds; {intervals.SIGNATURE}; p: two-sided sign test of units, which exchanges two "
+    f"models' samples in all tasks at once (t with {FEWEST} units, none with fewer); p_holm: p by Holm over the pairs "
+    f"of models of the mean or task that include a model, the larger value of the two models; {UNITS}"
 )
 
 SCORES = pl.Schema({
@@ -39,7 +39,7 @@ SCORES = pl.Schema({
 })  # fmt: skip
 ALL_MARKS = pl.Schema({
     "kind": pl.String(), "system": pl.String(), "task": pl.String(), "seed": pl.Int32(), "position": pl.Int32(),
-    "score": pl.Float64(),
+    "unit": pl.String(), "score": pl.Float64(),
 })  # fmt: skip
 BOARD = schema("understanding_board")
 COMPARISON = schema("understanding_comparison")
@@ -54,6 +54,9 @@ class TaskGroup(NamedTuple):
 
 Marks = dict[tuple[str, str], dict[str, Floats]]
 """Points of each test sample, 0 to 100: means over seeds, in the order of the file, by (kind, system) and then task."""
+
+UnitNames = Mapping[str, pl.Series]
+"""Unit of each test sample, in the order of the file, by task."""
 
 
 def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFrame:
@@ -74,7 +77,7 @@ def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGr
     that at least one model answered or, if no model answered any, the tasks that any other system answered. The mean of
     a system that did not answer all of them is null, and `missing` lists the tasks that it did not answer.
     """
-    points = _points(marks)
+    points, units = _points(marks), _units(marks)
     rows: list[tuple[object, ...]] = []
     for group, tasks in _by_group(groups):
         of_group = scores.filter(pl.col("task").is_in(tasks)).sort("system", "kind", "task")
@@ -90,7 +93,7 @@ def board(scores: pl.DataFrame, marks: pl.DataFrame, groups: Mapping[str, TaskGr
             missing = [task for task in covered if task not in set(averaged["task"])]
             mean: tuple[float | None, ...] = (None, None, None, None)
             if averaged.height and not missing:
-                mean = _mean(averaged, points.get((str(kind), str(system)), {}))
+                mean = _mean(averaged, points.get((str(kind), str(system)), {}), units)
             text = f"{MEAN_SIGNATURE}: {' '.join(covered)}"
             rows.append((system, kind, *group, "", averaged.height, *mean, None, " ".join(missing), text))
     return pl.DataFrame(rows, schema=BOARD, orient="row")
@@ -115,8 +118,9 @@ def compare(marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFram
     Notes
     -----
     A mean over tasks is a sum over their samples, each weighted by 1 / (samples of its task × tasks). Therefore one
-    randomization test exchanges samples between two models in all tasks at once.
+    sign test exchanges units between two models in all tasks at once.
     """
+    units = _units(marks)
     points = {system: by_task for (kind, system), by_task in _points(marks).items() if kind == MODEL}
     parts = [pl.DataFrame(schema=COMPARISON)]
     for group, tasks in _by_group(groups):
@@ -130,60 +134,68 @@ def compare(marks: pl.DataFrame, groups: Mapping[str, TaskGroup]) -> pl.DataFram
             }
             if len(of_scope) > 1:
                 keys = {**group._asdict(), "task": name, "signature": SIGNATURE}
-                rows = _differences(of_scope, scope).with_columns(**{key: pl.lit(text) for key, text in keys.items()})
+                rows = _differences(of_scope, scope, units).with_columns(
+                    **{key: pl.lit(text) for key, text in keys.items()}
+                )
                 parts.append(rows.select(COMPARISON.names()))
     return pl.concat(parts)
 
 
-def _differences(points: Mapping[str, Mapping[str, Floats]], scope: Sequence[str]) -> pl.DataFrame:
+def _differences(
+    points: Mapping[str, Mapping[str, Floats]], scope: Sequence[str], units: UnitNames
+) -> pl.DataFrame:  # fmt: skip
     """Differences between each pair of models on the mean over the tasks of a scope, with interval and p-values.
 
     `points` has the points of each model by task.
     """
-    weighted = np.stack([
-        np.concatenate([by_task[task] / len(by_task[task]) for task in scope]) / len(scope)
-        for by_task in points.values()
-    ])  # fmt: skip
-    pairs = significance.differences(np.stack([np.ones_like(weighted), weighted], axis=2), lambda sums: sums[..., 1])
-    resampled = np.stack([_resampled_mean(by_task, scope) for by_task in points.values()])
-    intervals = [
-        percentile_interval(resampled[first] - resampled[second])
-        for first, second in pairs.select("first", "second").rows()
-    ]
-    names = dict(enumerate(points))
-    return pairs.with_columns(
-        model=pl.col("first").replace_strict(names, return_dtype=pl.String),
-        other=pl.col("second").replace_strict(names, return_dtype=pl.String),
-        difference_low=pl.Series([low for low, _ in intervals], dtype=pl.Float64),
-        difference_high=pl.Series([high for _, high in intervals], dtype=pl.Float64),
-        p_holm=pl.Series(significance.holm(pairs["p_randomization"].to_numpy())),
-    )
+    weights, numbers = _weighted(scope, units)
+    values = np.stack([np.concatenate([by_task[task] for task in scope]) for by_task in points.values()], axis=1)
+    shares, sums = by_unit(weights, numbers)[:, None], by_unit(weights[:, None] * values, numbers)
+    pairs = list(combinations(range(len(points)), 2))
+    one, other = np.array(pairs).T
+    sums_of_pairs = sums[:, one] - sums[:, other]
+    difference = sums_of_pairs.sum(axis=0)
+    names = [(first, second) for first, second in combinations(points, 2)]
+    columns = significance.tested(difference, sums_of_pairs - shares * difference, shares)
+    return pl.DataFrame({
+        "model": [first for first, _ in names], "other": [second for _, second in names], "difference": difference,
+        "difference_low": columns["difference_low"].clip(-100, 100),
+        "difference_high": columns["difference_high"].clip(-100, 100), "p": columns["p"],
+        "p_holm": pl.Series(significance.holm_by_system(names, columns["p"].to_numpy())).fill_nan(None),
+    })  # fmt: skip
 
 
-def _mean(scores: pl.DataFrame, points: Mapping[str, Floats]) -> tuple[float | None, ...]:
+def _mean(scores: pl.DataFrame, points: Mapping[str, Floats], units: UnitNames) -> tuple[float | None, ...]:
     """Mean of one system's scores on several tasks, lower and upper bound of its interval, and sd; 0 to 100.
 
-    The bounds are null if a task has no points; the sd is null if a score has no sd.
+    The bounds are null if a task has no points, or with too few units; the sd is null if a score has no sd.
     """
     tasks = scores["task"].to_list()
     value = float(scores["score"].to_numpy().mean())
     sd = None if scores["score_sd"].has_nulls() else float(np.linalg.norm(scores["score_sd"].to_numpy()) / len(tasks))
-    if not all(task in points for task in tasks):
-        return value, None, None, sd
-    return value, *percentile_interval(_resampled_mean(points, tasks)), sd
+    interval = _interval(points, tasks, units) if all(task in points for task in tasks) else (None, None)
+    return value, *interval, sd
 
 
-def _resampled_mean(points: Mapping[str, Floats], tasks: Sequence[str]) -> Floats:
-    """Bootstrap distribution of the mean over tasks, from the points of each task's samples; shape (RESAMPLES,).
+def _interval(points: Mapping[str, Floats], tasks: Sequence[str], units: UnitNames) -> Bounds:
+    """Interval of the mean over tasks, from the deviations of samples from the mean of their task."""
+    weights, numbers = _weighted(tasks, units)
+    deviations = np.concatenate([points[task] - points[task].mean() for task in tasks])
+    influences, shares = by_unit(weights * deviations, numbers), by_unit(weights, numbers)
+    (low,), (high,) = bounds(influences[:, None], shares[:, None])
+    mean = float(np.mean([points[task].mean() for task in tasks]))
+    return (None, None) if np.isnan(low) else (max(mean - float(low), 0), min(mean + float(high), 100))
 
-    Tasks with the same number of samples share their resamples, so the resamples are permuted differently for each
-    task. Otherwise the errors of two tasks would be correlated, as if their n-th samples were related.
-    """
-    total = np.zeros(RESAMPLES)
-    for task in tasks:
-        means = resampling_weights(len(points[task])) @ points[task] / len(points[task])
-        total += means[np.random.default_rng([SEED, *task.encode()]).permutation(RESAMPLES)]
-    return total / len(tasks)
+
+def _weighted(tasks: Sequence[str], units: UnitNames) -> tuple[Floats, Units]:
+    """Weights of the samples of tasks in the mean over these, summing to 1, and the numbers of their units."""
+    sizes = np.array([len(units[task]) for task in tasks])
+    return np.repeat(1 / (sizes * len(sizes)), sizes), numbered_units(pl.concat([units[task] for task in tasks]))
+
+
+def _units(marks: pl.DataFrame) -> dict[str, pl.Series]:
+    rows = marks.unique(["task", "position"]).sort("task", "position")
+    return {str(task): of_task["unit"] for (task,), of_task in rows.group_by(["task"], maintain_order=True)}
 
 
 def _points(marks: pl.DataFrame) -> Marks:

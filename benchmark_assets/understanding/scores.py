@@ -12,21 +12,21 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from benchmark_assets.metrics.intervals import LEVEL, RESAMPLES, SEED, mean_interval, resampling_weights
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
+from benchmark_assets.metrics.intervals import Floats, mean_interval
+from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.understanding import leakage, muc
 from benchmark_assets.understanding.baselines import UNTRAINED
 from benchmark_assets.understanding.classes import class_scores, confusion, macro_f1, rates
 from benchmark_assets.understanding.description import TaskDescription
 from resources.catalogue import schema
 
-INTERVALS = f"{LEVEL:.0%} intervals: {RESAMPLES} bootstrap resamples of the samples, percentiles, seed {SEED}"
-SIGNATURE = f"0 to 100; mean over seeds, sd with n - 1; {INTERVALS}, the same for all systems of a task"
+SIGNATURE = f"0 to 100; mean over seeds, sd with n - 1; {INTERVALS}"
 NEIGHBOURS = f"a train sample of {leakage.NEAR:g} or more, {leakage.SIGNATURE}"
 
 MARKS = pl.Schema({
-    "system": pl.String(), "seed": pl.Int32(), "sample": pl.String(), "position": pl.Int32(), "usable": pl.Boolean(),
-    "gold": pl.String(), "predicted": pl.String(), "score": pl.Float64(),
+    "system": pl.String(), "seed": pl.Int32(), "sample": pl.String(), "position": pl.Int32(), "unit": pl.String(),
+    "usable": pl.Boolean(), "gold": pl.String(), "predicted": pl.String(), "score": pl.Float64(),
 })  # fmt: skip
 SCORE = schema("task_score")
 CLASS_SCORE = schema("class_score")
@@ -65,14 +65,16 @@ def marked(truth: Gold, answers: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFr
 
     Returns
     -------
-    Columns of `MARKS`: a row for each system, seed and test sample, in the order of the file. `score` is from 0 to 1. A
-    sample without an answer counts as having an unusable answer. In a classification task, an unusable answer counts
-    as the negative class or, without one, as wrong with `predicted` null. In a span task, it counts as an
-    answer without spans; `gold` and `predicted` are always null. Answers to other samples are left out.
+    Columns of `MARKS`: a row for each system, seed and test sample, in the order of the file. `score` is from 0 to 1.
+    `unit` is the work that the sample is from or, if that is unknown, the sample. A sample without an answer counts as
+    having an unusable answer. In a classification task, an unusable answer counts as the negative class or, without
+    one, as wrong with `predicted` null. In a span task, it counts as an answer without spans; `gold` and `predicted`
+    are always null. Answers to other samples are left out.
     """
     keys = ["system", "seed", "sample"]
+    sample = pl.format("{} {}", pl.lit(truth.task.task), "sample")
     grid = answers.select("system", "seed").unique().join(
-        truth.samples.select("sample", "position", gold="label"), how="cross"
+        truth.samples.select("sample", "position", unit=pl.coalesce("source", sample), gold="label"), how="cross"
     )  # fmt: skip
     rows = grid.join(answers.select(*keys, "label", "usable"), on=keys, how="left").sort("system", "seed", "position")
     rows = rows.with_columns(pl.col("usable").fill_null(False), pl.col("seed").cast(pl.Int32))
@@ -171,11 +173,12 @@ def summary(marks: pl.DataFrame) -> dict[str, float | int | None]:
     Returns
     -------
     Numbers of `seeds` and `samples`; `score`, its interval `score_low` to `score_high`, and its standard deviation over
-    seeds `score_sd`, from 0 to 100. `score_sd` is None for a single seed.
+    seeds `score_sd`, from 0 to 100. `score_sd` is None for a single seed, the interval with too few units.
     """
     table = by_seed(marks)
     values = 100 * table.mean(axis=0)
-    low, high = mean_interval(values, resampling_weights(len(values)))
+    units = numbered_units(marks.sort("seed", "position")["unit"].head(len(values)))
+    low, high = mean_interval(values, units, 0, 100)
     seeds = 100 * table.mean(axis=1)
     sd = float(seeds.std(ddof=1)) if len(seeds) > 1 else None
     return {
@@ -199,7 +202,7 @@ def signature(task: TaskDescription, pooled: bool = True) -> str:
         types = ", ".join(task.types)
         metric = f"{muc.SIGNATURE_TYPE}; types {types}; no usable answer counts as no span"
         metric += f"; {muc.SIGNATURE_POOLED}" if pooled else ""
-    return f"{metric}; {SIGNATURE}"
+    return f"{metric}; {SIGNATURE}; units: {'works' if task.source else 'samples'}"
 
 
 def _pooled(truth: Gold, seeds: list[int], spans: pl.DataFrame) -> tuple[dict[str, float], pl.DataFrame]:

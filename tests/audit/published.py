@@ -1,6 +1,7 @@
 """Label sets built from counts that the audit paper prints (From Outliers to Errors, tables 7, 9 to 12, E2 to E6).
 
 They are test data: only the counts are published, and which output has which label, and with which other, is made up.
+Every output is a unit of its own, as in the paper, whose intervals count outputs as independent.
 """
 
 from functools import cache
@@ -39,6 +40,8 @@ TABLE_E4 = {VALID: (213, 14, 0), MINOR: (36, 17, 5), MAJOR: (0, 5, 10)}
 
 JUDGES = ("one", "two", "three")
 
+OUTPUT = pl.format("{} {}", "model", "passage")
+
 
 @cache
 def queue() -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -71,7 +74,7 @@ def queue() -> tuple[pl.DataFrame, pl.DataFrame]:
     triage = pl.DataFrame(outputs, ["model", "passage", "band", "queued"], orient="row")
     drift = pl.when("queued").then(1.8).otherwise(0.8)
     return (
-        triage.with_columns(drift=drift, sampled=pl.lit(False)),
+        triage.with_columns(drift=drift, sampled=pl.lit(False), unit=OUTPUT),
         pl.DataFrame(votes, ["model", "passage", "judge", "label", "error_category"], orient="row"),
     )
 
@@ -87,7 +90,7 @@ def validation() -> tuple[pl.DataFrame, pl.DataFrame]:
         error_category=pl.when(pl.col("label") == VALID).then(pl.lit(NO_CATEGORY)).otherwise(pl.lit("OTHER")),
     )  # fmt: skip
     return (
-        labelled.select("model", "passage", "drift", "band", "queued", "sampled"),
+        labelled.select("model", "passage", "drift", "band", "queued", "sampled", unit=OUTPUT),
         labelled.select("model", "passage", "annotator", "label", "error_category"),
     )
 
@@ -115,7 +118,7 @@ def confusion_matrix() -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
         for judge in JUDGES
     )  # fmt: skip
     labels = rows.select("model", "passage", annotator=pl.lit("author"), label="author", error_category=label["author"])
-    return rows.select("model", "passage", "drift", "band", "queued", "sampled"), votes, labels
+    return rows.select("model", "passage", "drift", "band", "queued", "sampled", unit=OUTPUT), votes, labels
 
 
 NO_LABELS = pl.DataFrame(schema=dict.fromkeys(["model", "passage", "annotator", "label", "error_category"], pl.String))

@@ -26,7 +26,7 @@ from benchmark_assets.audit.calibration import (
     reliability,
 )
 from benchmark_assets.audit.rated import rated
-from benchmark_assets.metrics.intervals import RESAMPLES, sample_and_resamples
+from benchmark_assets.metrics.intervals import sample_and_resamples
 from tests.audit.published import (
     JUDGES,
     NO_LABELS,
@@ -72,11 +72,11 @@ RATINGS = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), 
 @given(RATINGS)
 def test_kappa_is_that_of_scikit_learn_in_the_sample_and_in_resamples(ratings: list[tuple[str, str]]) -> None:
     first, second = (list(each) for each in zip(*ratings, strict=True))
-    numbers = np.arange(len(ratings)) // 2  # two outputs of each passage
-    passages = pl.Series([f"x/{number:03}" for number in numbers])
-    found = kappa(cross_tables(passages, pl.Series(first), pl.Series(second), LABELS))
-    assert found.shape == (1 + RESAMPLES,)
+    numbers = np.arange(len(ratings)) // 2  # two outputs of each unit
+    units = pl.Series([f"x/{number:03}" for number in numbers])
     weights = sample_and_resamples(int(numbers[-1]) + 1)
+    tables = cross_tables(units, pl.Series(first), pl.Series(second), LABELS)
+    found = kappa(np.tensordot(weights, tables, axes=1))
     for at in (0, 1, 2):
         times = weights[at, numbers].astype(int)
         one, other = np.repeat(first, times), np.repeat(second, times)
@@ -89,7 +89,9 @@ def test_kappa_is_that_of_scikit_learn_in_the_sample_and_in_resamples(ratings: l
 def outputs(*people: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Triage of outputs that are queued and drawn, and one person's labels of them."""
     keys = pl.DataFrame({"model": "m", "passage": [f"x/{number:03}" for number in range(len(people))]})
-    triage = keys.with_columns(drift=pl.lit(2.0), band=pl.lit("b"), queued=pl.lit(True), sampled=pl.lit(True))
+    triage = keys.with_columns(
+        drift=pl.lit(2.0), band=pl.lit("b"), queued=pl.lit(True), sampled=pl.lit(True), unit="passage"
+    )
     return triage, keys.with_columns(annotator=pl.lit("a"), label=pl.Series(people), error_category=pl.lit("OTHER"))
 
 

@@ -18,12 +18,12 @@ them do, sums of squares lose its spread."""
 @given(OUTPUTS)
 def test_it_is_that_of_scipy_in_the_sample_and_in_every_resample(outputs: list[tuple[float, bool]]) -> None:
     values, errors = (np.array(each) for each in zip(*outputs, strict=True))
-    passages = np.arange(len(values)) // 2  # two outputs of each
-    found = point_biserial(values, errors, passages)
+    units = np.arange(len(values)) // 2  # two outputs of each
+    found = point_biserial(values, errors, units)
     assert found.shape == (1 + RESAMPLES,)
-    weights = sample_and_resamples(int(passages[-1]) + 1)
+    weights = sample_and_resamples(int(units[-1]) + 1)
     for at in (0, 1, 2):
-        times = weights[at, passages].astype(int)
+        times = weights[at, units].astype(int)
         drawn, wrong = np.repeat(values, times), np.repeat(errors, times)
         if np.ptp(drawn) == 0 or wrong.all() or not wrong.any():
             assert np.isnan(found[at])
@@ -33,7 +33,8 @@ def test_it_is_that_of_scipy_in_the_sample_and_in_every_resample(outputs: list[t
 
 def rows(labels: list[str | None], raters: str = "panel") -> pl.DataFrame:
     passages = [f"x/{number}" for number in range(len(labels))]
-    return pl.DataFrame({"raters": raters, "corpus": "x", "model": "m", "passage": passages, "label": labels})
+    rated = {"raters": raters, "corpus": "x", "model": "m", "passage": passages, "label": labels, "unit": passages}
+    return pl.DataFrame(rated)
 
 
 def test_a_score_that_knows_the_major_errors_and_one_that_knows_nothing() -> None:

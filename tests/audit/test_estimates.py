@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, UNSURE, VALID
-from benchmark_assets.audit.estimates import estimates, post_stratified
+from benchmark_assets.audit.estimates import design_effect, estimates, post_stratified
 from benchmark_assets.audit.rated import rated
 from benchmark_assets.metrics.intervals import wilson
 from benchmark_assets.metrics.measures import Floats
@@ -34,7 +34,7 @@ def bands(model: str, counts: list[tuple[int, list[str]]]) -> tuple[pl.DataFrame
         for number in range(size)
     ]
     frame = pl.DataFrame(rows, ["model", "passage", "band", "queued", "sampled", "label"], orient="row")
-    triage = frame.drop("label").with_columns(drift=pl.lit(1.0))
+    triage = frame.drop("label").with_columns(drift=pl.lit(1.0), unit=pl.format("{} {}", "model", "passage"))
     labels = frame.drop_nulls("label").select(
         "model", "passage", "label", annotator=pl.lit("a"), error_category=pl.lit("OTHER")
     )
@@ -57,12 +57,12 @@ def test_each_stratum_counts_by_its_outputs() -> None:
     assert_allclose(
         [a["minor_rate"], a["major_rate"], a["any_rate"]], [0.9 * 0.1 + 0.1 * 0.2, 0.1 * 0.3, 0.9 * 0.1 + 0.1 * 0.5]
     )
-    assert (found["a", "below"]["major_rate"], found["a", "above"]["major_rate"]) == (0, 0.3)
+    assert (found["a", "below"]["major_rate"], found["a", "above"]["major_rate"]) == (0, pytest.approx(0.3))
     assert_allclose(found["", "all"]["major_rate"], (30 + 250) / 2000)
     assert_allclose(found["", "above"]["major_rate"], (30 + 250) / 600)
     for row in found.values():
         for name in ("minor_rate", "major_rate", "any_rate"):
-            assert 0 <= row[f"{name}_low"] <= row[name] <= row[f"{name}_high"] <= 1
+            assert 0 <= row[f"{name}_low"] <= row[name] + 1e-12 <= row[f"{name}_high"] + 1e-12 <= 1 + 1e-12
     assert found["b", "below"]["any_rate_high"] > 0.1  # no error in ten labels does not say that there is none
 
 
@@ -79,11 +79,22 @@ def test_a_corpus_without_labels_has_no_estimate() -> None:
     assert estimates(triage, rated(triage, NO_VERDICTS, labels.clear())).is_empty()
 
 
+def of_strata(
+    weights: Floats, labelled: Floats, errors: Floats, rates: Floats, effect: float = 1.0
+) -> tuple[float, float, float]:
+    """`post_stratified` from the numbers of labeled outputs and of errors of strata."""
+    numbers = labelled.astype(int)
+    hits = np.concatenate([np.arange(count) < own for count, own in zip(numbers, errors, strict=True)]).astype(float)
+    return post_stratified(np.repeat(weights / labelled, numbers), hits, np.repeat(rates, numbers), effect)
+
+
 @given(st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.floats(0.01, 0.99))
 def test_of_one_stratum_the_interval_is_wilsons(counts: tuple[int, int], rate: float) -> None:
     errors, labelled = counts
-    found = post_stratified(np.ones(1), np.array([labelled]), np.array([errors]), np.array([rate]))
+    found = of_strata(np.ones(1), np.array([labelled]), np.array([errors]), np.array([rate]))
     assert_allclose(found, (errors / labelled, *wilson(errors, labelled)), atol=1e-9)
+    halved = of_strata(np.ones(1), np.array([labelled]), np.array([errors]), np.array([rate]), 2.0)
+    assert_allclose(halved, (errors / labelled, *wilson(errors / 2, labelled / 2)), atol=1e-9)
 
 
 @settings(max_examples=50)
@@ -92,8 +103,31 @@ def test_a_sample_in_proportion_estimates_as_if_it_were_one(strata: list[tuple[i
     labelled = np.array([10 * size for size, _ in strata])
     errors = np.array([min(hits, 10 * size) for size, hits in strata])
     equal = np.full(len(strata), 0.2)
-    found = post_stratified(labelled / labelled.sum(), labelled, errors, equal)
+    found = of_strata(labelled / labelled.sum(), labelled, errors, equal)
     assert_allclose(found, (errors.sum() / labelled.sum(), *wilson(int(errors.sum()), int(labelled.sum()))), atol=1e-9)
+
+
+def test_the_design_effect_of_equal_deviations_is_the_size_of_their_units() -> None:
+    assert design_effect(np.ones(5000), np.arange(5000) // 5) == pytest.approx(5, rel=0.01)
+    assert design_effect(np.tile([1.0, -1.0], 2500), np.arange(5000)) == pytest.approx(1, rel=0.01)
+    assert design_effect(np.tile([1.0, -1.0], 2500), np.arange(5000) // 2) == pytest.approx(1, rel=0.01)  # at least
+    ten = design_effect(np.ones(10), np.arange(10))  # t of nine degrees of freedom, 2.262
+    assert ten == pytest.approx((2.262 / 1.96) ** 2, rel=0.001)
+
+
+def test_labels_in_few_documents_have_wide_intervals_and_in_four_none() -> None:
+    triage, labels = bands("a", [(100, [MAJOR] * 5 + [VALID] * 35)])
+    rows = {}
+    for size in (1, 5, 10):
+        units = pl.col("passage").str.tail(4).cast(pl.Int64) // size
+        frame = triage.with_columns(unit=pl.format("x/d{}", units))
+        found = estimates(frame, rated(frame, NO_VERDICTS, labels))
+        rows[size] = found.row(by_predicate=(pl.col("model") == "a") & (pl.col("region") == "all"), named=True)
+    assert rows[1]["major_rate"] == rows[5]["major_rate"] == rows[10]["major_rate"] == 0.125
+    assert rows[5]["major_rate_high"] - rows[5]["major_rate_low"] > 1.5 * (
+        rows[1]["major_rate_high"] - rows[1]["major_rate_low"]
+    )
+    assert (rows[10]["major_rate_low"], rows[10]["major_rate_high"]) == (None, None)
 
 
 def coverage(profile: Floats, sizes: Floats, rate: float, trials: int) -> float:
@@ -112,7 +146,7 @@ def coverage(profile: Floats, sizes: Floats, rate: float, trials: int) -> float:
     truth, hits = float(weights @ rates), 0
     for errors in np.random.default_rng(1).binomial(drawn, rates, size=(trials, 20)):
         banded = (errors.reshape(4, 5).sum(axis=0) + 0.5) / (4 * DRAWN + 1)
-        _, low, high = post_stratified(weights, drawn, errors, np.tile(banded, 4))
+        _, low, high = of_strata(weights, drawn, errors, np.tile(banded, 4))
         hits += low <= truth <= high
     return hits / trials
 

@@ -42,7 +42,7 @@ def frames() -> tuple[pl.DataFrame, pl.DataFrame]:
     panel = pl.DataFrame(judged, ["model", "passage", "label", "error_category", "split"], orient="row")
     queued = panel.select("model", "passage", queued=pl.lit(True))
     triage = triage.join(queued, on=["model", "passage"], how="left").with_columns(
-        pl.col("queued").fill_null(False), sampled=pl.lit(False), drift=pl.lit(1.0), band=pl.lit("")
+        pl.col("queued").fill_null(False), sampled=pl.lit(False), drift=pl.lit(1.0), band=pl.lit(""), unit="passage"
     )
     return triage, rated(triage, panel, NO_LABELS)
 

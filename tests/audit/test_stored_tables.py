@@ -20,7 +20,7 @@ def grid(passages: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.Da
     drift = chance.gamma(4, 0.4, len(keys))
     triage = keys.with_columns(
         drift=drift, band=pl.Series([BANDS[at] for at in np.searchsorted([1, 1.5, 2, 3], drift)]),
-        queued=pl.Series(drift > 1.5), sampled=pl.Series(chance.random(len(keys)) < 0.5),
+        queued=pl.Series(drift > 1.5), sampled=pl.Series(chance.random(len(keys)) < 0.5), unit="passage",
     )  # fmt: skip
 
     def judged(rows: pl.DataFrame, column: str, raters: list[str], missing: float) -> pl.DataFrame:

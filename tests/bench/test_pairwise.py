@@ -63,7 +63,7 @@ def test_one_fit(won: Floats) -> None:
 def test_a_thousand_resamples_of_items(won: Floats) -> None:
     resampling_weights.cache_clear()
     begun = time.perf_counter()
-    tables = resampled(won)
+    tables = resampled(won, np.arange(ITEMS))
     found = fit(tables)
     took, begun = time.perf_counter() - begun, time.perf_counter()
     theirs = [by_scipy(table) for table in tables[:LOOPED]]

@@ -1,22 +1,21 @@
 """Scores against the human translators: points, what intervals hold, and the bias towards a place."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm, sem  # type: ignore[import-untyped]
-from scipy.stats import t as student
+from scipy.stats import norm  # type: ignore[import-untyped]
 
 from benchmark_assets.corpus.description import Literary, Seat
+from benchmark_assets.corpus.units import divided
 from benchmark_assets.literary.ensemble import verdicts
 from benchmark_assets.literary.readings import parity
-from benchmark_assets.literary.scores import CHUNKS, ENOUGH_WORKS, WORK, WORKS, interval, places, resampled, scores
-from benchmark_assets.metrics.intervals import RESAMPLES
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.literary.scores import interval, places, scores
+from benchmark_assets.literary.works import CHUNKS, WORK, WORKS
+from benchmark_assets.metrics.intervals import FEWEST, Floats
 from benchmark_assets.pairwise.comparing import SIDES
 from tests.support import slack
 
@@ -39,7 +38,8 @@ def votes(*chunks: tuple[str, str, str, str]) -> pl.DataFrame:
 
 def works(*passages: str) -> pl.DataFrame:
     documents = [passage.split("/")[1].split(":")[0] for passage in passages]
-    return pl.DataFrame({"passage": passages, "document": documents}).select("passage", WORK)
+    rows = pl.DataFrame({"passage": passages, "document": documents})
+    return rows.select("passage", WORK, unit="passage", unit_kind=pl.lit("passages"))
 
 
 # Points.
@@ -64,7 +64,7 @@ def test_points_make_a_score_of_the_ensemble_and_of_each_aspect() -> None:
     ]
     assert found["signature"].str.starts_with("seats; 100 ×").all()
     bounds = found.select(parity=parity())["parity"].to_list()
-    assert bounds == ["in the interval"] * 3 + ["below"] * 3
+    assert bounds == [None] * 6  # four chunks and one
 
 
 def test_the_ensemble_is_scored_by_its_verdicts_and_aspects_by_their_votes() -> None:
@@ -88,41 +88,48 @@ def test_documents_that_differ_in_their_last_number_are_one_work(documents: list
 
 
 def test_from_five_works_on_the_interval_is_one_over_works() -> None:
-    for number in (ENOUGH_WORKS - 1, ENOUGH_WORKS):
+    for number in (FEWEST - 1, FEWEST):
         passages = [f"novels/{'abcdefg'[each % number]}:{each}" for each in range(20)]
         given = votes(*(("ours", each, "machine", "machine") for each in passages))
         said = verdicts(given, ENSEMBLE)
-        (kind,) = set(scores(said, given, works(*passages), ENSEMBLE, "")["interval_of"])
-        assert kind == (WORKS if number == ENOUGH_WORKS else CHUNKS)
+        found = scores(said, given, works(*passages), ENSEMBLE, "")
+        assert set(found["interval_of"]) == {WORKS if number == FEWEST else CHUNKS}
+        assert found.select(parity=parity())["parity"].to_list() == ["above"] * 3
+        assert found["signature"].str.ends_with("units: works" if number == FEWEST else "units: passages").all()
 
 
 # Intervals.
 
 
-@given(st.lists(st.integers(1, 6), min_size=1, max_size=9))
-def test_a_resample_has_as_many_chunks_of_each_work(numbers: list[int]) -> None:
-    weights, ends = resampled(tuple(numbers)), np.cumsum([0, *numbers])
-    of_works = np.stack([weights[:, first:last].sum(axis=1) for first, last in pairwise(ends)])
-    assert (of_works == np.array(numbers)[:, None]).all()
-    resampled.cache_clear()
-    assert (resampled(tuple(numbers)) == weights).all()
-
-
-@given(st.lists(st.sampled_from([0, 0.5, 1]), min_size=ENOUGH_WORKS, max_size=12), st.integers(1, 4))
-def test_of_works_of_one_size_the_interval_is_that_of_the_mean_of_their_means(tendencies: list[float], n: int) -> None:
-    low, high = interval(np.repeat(tendencies, n), [n] * len(tendencies))
-    mean, error = np.mean(tendencies), sem(tendencies)
-    half = error * student.ppf(0.975, len(tendencies) - 1) if error else 0
-    assert low == pytest.approx(max(0, mean - half))
-    assert high == pytest.approx(min(1, mean + half))
+def chunks_of(points: Floats, numbers: Sequence[int]) -> pl.DataFrame:
+    """Chunks of works with so many chunks each, in blocks as `corpus.units` makes them."""
+    work = np.repeat(np.arange(len(numbers)), numbers)
+    position = np.concatenate([np.arange(number) for number in numbers])
+    rows = pl.DataFrame({
+        "passage": [f"x/{place}" for place in range(len(work))], "passage_id": "", "position": position,
+        "document": work.astype(str), "points": points,
+    })  # fmt: skip
+    return rows.with_columns(work="document").join(divided(rows, "blocks"), on="passage", maintain_order="left")
 
 
 @given(st.lists(st.lists(st.sampled_from([0, 0.5, 1]), min_size=1, max_size=6), min_size=1, max_size=8))
 def test_a_mean_lies_in_its_interval(given: list[list[float]]) -> None:
     points = np.concatenate(given)
-    low, high = interval(points, [len(own) for own in given])
-    assert 0 <= low <= points.mean() + 1e-12
-    assert points.mean() - 1e-12 <= high <= 1
+    chunks = chunks_of(points, [len(own) for own in given])
+    (low, high), kind = interval(chunks)
+    assert (kind == WORKS) is (len(given) >= FEWEST)
+    assert (low is None) is (high is None) is (kind != WORKS and chunks["unit"].n_unique() < FEWEST)
+    assert low is None or high is None or 0 <= low <= 100 * points.mean() + 1e-9 <= high + 2e-9 <= 100 + 4e-9
+
+
+def test_with_few_works_differences_between_them_do_not_widen_the_interval() -> None:
+    chance = np.random.default_rng(1)
+    points = chance.choice([0.0, 0.5], size=40)
+    apart = np.concatenate([points[:20], points[20:] + 0.5])
+    (low, high), _ = interval(chunks_of(points, [20, 20]))
+    (low_apart, high_apart), _ = interval(chunks_of(apart, [20, 20]))
+    assert None not in (low, high)
+    assert (low_apart, high_apart) == pytest.approx((low + 25, high + 25))
 
 
 def points_of(numbers: Sequence[int], sizes: tuple[float, float], chance: np.random.Generator) -> tuple[Floats, Floats]:
@@ -145,8 +152,11 @@ def held(numbers: Sequence[int], sizes: tuple[float, float], runs: int) -> tuple
     everywhere = truth(np.array([0.3]), float(np.hypot(*sizes)))
     for _ in range(runs):
         points, own = points_of(numbers, sizes, chance)
-        low, high = interval(points, numbers)
-        hits += low <= (everywhere if len(numbers) >= ENOUGH_WORKS else truth(own, sizes[1])) <= high
+        (low, high), _ = interval(chunks_of(points, numbers))
+        assert low is not None
+        assert high is not None
+        target = everywhere if len(numbers) >= FEWEST else truth(own, sizes[1])
+        hits += low <= 100 * target <= high
         widths += high - low
     return hits / runs, widths / runs
 
@@ -178,7 +188,7 @@ def test_coverage(numbers: list[int], least: float, between: float, full: bool) 
     """docs/decisions/literary.md has the figures."""
     runs = 2000 if full else 60
     share, width = held(numbers, (between, 1.0), runs)
-    print(f"chunks of works {numbers}, effect of works {between}: {share:.1%}, width {100 * width:.0f}")
+    print(f"chunks of works {numbers}, effect of works {between}: {share:.1%}, width {width:.0f}")
     assert least - slack(full, runs) <= share <= 0.985 + slack(full, runs)
 
 
@@ -213,7 +223,3 @@ def test_votes_that_name_nobody_show_no_place() -> None:
     assert places(given).is_empty()
     silent = given.with_columns(better=pl.lit(None, pl.String))
     assert places(silent).is_empty()
-
-
-def test_resamples_are_as_many_as_the_signature_says() -> None:
-    assert len(resampled((3, 1))) == RESAMPLES

@@ -70,20 +70,20 @@ def expected(strengths: Floats, effect: float = 0.0, bias: float = 0.0, orders: 
 
 
 def items(count: int = ITEMS) -> pl.DataFrame:
-    """Rows of `base_set_item`: two directions of two difficulties."""
+    """Rows of `base_set_item` with their units: two directions of two difficulties."""
     return pl.DataFrame({
         "base_set": "set@1.0.0",
         "passage": [f"x/{number:03}" for number in range(count)],
         "direction": [("ja-en", "en-ja")[number % 2] for number in range(count)],
         "difficulty": [("easy", "hard")[number // 2 % 2] for number in range(count)],
-    })  # fmt: skip
+    }).with_columns(unit="passage", unit_kind=pl.lit("passages"))  # fmt: skip
 
 
 def matches(won: Floats) -> pl.DataFrame:
     """Matches of the last of the systems with each of the others: `passage`, `anchor`, `slice` and `won`."""
     rows = [
         (passage, NAMES[anchor], f"{direction} {difficulty}", won[number, -1, anchor])
-        for number, (_, passage, direction, difficulty) in enumerate(items(len(won)).iter_rows())
+        for number, (_, passage, direction, difficulty, *_) in enumerate(items(len(won)).iter_rows())
         for anchor in range(won.shape[1] - 1)
     ]
     return pl.DataFrame(rows, schema=["passage", "anchor", "slice", "won"], orient="row")

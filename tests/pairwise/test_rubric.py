@@ -186,7 +186,7 @@ def votes_of(marks: list[int | None], model: str = "m", perfect: list[bool] | No
         {"model": model, "passage": [f"c/d:{place}" for place in range(len(marks))], "judge": "j", "mark": marks,
          "perfect": flags},
         schema_overrides={"mark": pl.Int32, "perfect": pl.Boolean},
-    )  # fmt: skip
+    ).with_columns(unit="passage", unit_kind=pl.lit("passages"))  # fmt: skip
 
 
 @pytest.mark.parametrize("model", PUBLISHED)

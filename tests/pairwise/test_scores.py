@@ -101,7 +101,7 @@ def test_scores_are_those_of_the_sums_in_every_slice() -> None:
     places = {passage: number for number, passage in enumerate(items()["passage"])}
     for own in slices(items()):
         inside = won[[places[passage] for passage in own.passages]]
-        tables = resampled(inside)
+        tables = resampled(inside, np.arange(len(inside)))
         strengths, alone = fit(tables), fit(tables[:, :-1, :-1])
         score = rows.row(by_predicate=pl.col("slice") == own.name, named=True)
         against = tables[:, -1, :-1], tables[:, :-1, -1]
@@ -112,7 +112,9 @@ def test_scores_are_those_of_the_sums_in_every_slice() -> None:
             "en": en(strengths)[:, -1],
             "lt_fixed": on_scale(fit_fixed(alone, *against)),
         }.items():
-            assert [score[name + bound] for bound in ("", "_low", "_high")] == pytest.approx(bounded(values))
+            assert [score[name + bound] for bound in ("", "_low", "_high")] == pytest.approx(
+                bounded(values, len(inside))
+            )
         assert (score["items"], score["matches"], score["excluded"]) == (len(inside), 5 * len(inside), 0)
         assert (score["wins"], score["ties"]) == (inside[:, -1].sum(), (inside[:, -1, :-1] == 0.5).sum())
         of_anchors = anchors.filter(slice=own.name)
@@ -135,6 +137,23 @@ def test_one_model_does_not_touch_the_scores_of_another() -> None:
     )
     assert both.filter(model="m").equals(alone)
     assert set(both["model"]) == {"m", "n"}
+
+
+def test_items_of_documents_that_are_alike_are_no_more_evidence_than_documents() -> None:
+    won = judged(np.array([-1.0, -0.5, 0.0, 0.5, 0.7]), 0.5, np.random.default_rng(3), items=12)
+    copied = np.repeat(won, 4, axis=0)  # neighboring items are in different slices, so that only `overall` is the same
+    in_documents = items(48).with_columns(unit=pl.col("passage").str.slice(2).cast(pl.Int64) // 4)
+    apart, together = (
+        candidate_scores(comparisons(table), judgments(table[:, :-1, :-1]), rows, CONTRACT).filter(slice="overall")
+        for table, rows in ((won, items(12)), (copied, in_documents))
+    )
+    names = [f"{name}{bound}" for name in ("win_rate", "lt", "lt_fixed") for bound in ("", "_low", "_high")]
+    assert_allclose(together.select(names).row(0), apart.select(names).row(0), atol=1e-6)
+    few = candidate_scores(
+        comparisons(won), judgments(won[:, :-1, :-1]), items(12).with_columns(unit=pl.lit("a document")), CONTRACT
+    )
+    assert few["lt"].null_count() == 0
+    assert few["lt_low"].null_count() == len(few)
 
 
 def test_there_is_no_win_rate_where_only_near_anchors_were_met() -> None:
@@ -170,7 +189,7 @@ def test_resamples_in_which_somebody_is_undefeated_are_left_out_and_counted() ->
     won[0, 2, :2], won[0, :2, 2] = 0, 1  # one loss: 0.65 of the resamples have it
     rows = candidate_scores(comparisons(won), judgments(won[:, :-1, :-1]), items(12), CONTRACT)
     overall = rows.row(by_predicate=pl.col("slice") == "overall", named=True)
-    tables = resampled(won)[1:]
+    tables = resampled(won, np.arange(12))[1:]
     gone = int((np.isnan(fit(tables)[:, 0]) | np.isnan(fit(tables[:, :2, :2])[:, 0])).sum())
     assert 300 < gone < 400
     assert overall["problem"] == f"{gone} of 1000 resamples have no finite strengths; the intervals leave them out"
@@ -239,7 +258,8 @@ def covered(anchors: Floats, level: float, effect: float, count: int, trials: in
     truth["lt_fixed"] = on_scale(fit_fixed(fit(mean[:-1, :-1]), mean[-1, :-1], mean[:-1, -1]))
     hits = dict.fromkeys(truth, 0)
     for seed in range(trials):
-        tables = resampled(judged(systems, effect, np.random.default_rng([seed, count]), items=count))
+        won = judged(systems, effect, np.random.default_rng([seed, count]), items=count)
+        tables = resampled(won, np.arange(count))
         strengths = fit(tables)
         against = tables[:, -1, :-1], tables[:, :-1, -1]
         found = {
@@ -249,7 +269,7 @@ def covered(anchors: Floats, level: float, effect: float, count: int, trials: in
             "lt_fixed": on_scale(fit_fixed(fit(tables[:, :-1, :-1]), *against)),
         }
         for name, values in found.items():
-            _, low, high = bounded(values)
+            _, low, high = bounded(values, count)
             assert low is not None
             assert high is not None
             hits[name] += low <= truth[name] <= high

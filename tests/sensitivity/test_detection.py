@@ -32,20 +32,20 @@ SCORES = st.integers(0, 6).map(float) | st.floats(-5, 5)  # of the first many ar
 
 @st.composite
 def resampled(draw: st.DrawFn) -> tuple[Pairs, Floats]:
-    """Pairs of a few passages, and how often each passage was drawn; some passage with a text was."""
+    """Pairs of a few units, and how often each unit was drawn; some unit with a text was."""
     count = draw(st.integers(1, 12))
     column: Callable[[st.SearchStrategy[Any]], Any] = lambda each: np.array(  # noqa: E731
         draw(st.lists(each, min_size=count, max_size=count))
     )
     pairs = Pairs(column(SCORES), column(SCORES), column(st.integers(0, PASSAGES - 1)))
     drawn = np.array(draw(st.lists(st.integers(0, 3), min_size=PASSAGES, max_size=PASSAGES)), dtype=np.float64)
-    drawn[pairs.passage[0]] += 1
+    drawn[pairs.unit[0]] += 1
     return pairs, np.vstack([np.ones(PASSAGES), drawn])
 
 
-def repeated(values: Floats, passage: Any, drawn: Floats) -> Floats:
-    """Values, each as often as its passage was drawn."""
-    return np.repeat(values, drawn[passage].astype(int))
+def repeated(values: Floats, unit: Any, drawn: Floats) -> Floats:
+    """Values, each as often as its unit was drawn."""
+    return np.repeat(values, drawn[unit].astype(int))
 
 
 @settings(max_examples=25)  # scikit-learn checks its input at length
@@ -53,7 +53,7 @@ def repeated(values: Floats, passage: Any, drawn: Floats) -> Floats:
 def test_auc_is_that_of_scikit_learn(case: tuple[Pairs, Floats]) -> None:
     pairs, weights = case
     for found, drawn in zip(auc(pairs, weights), weights, strict=True):
-        damaged, sound = (repeated(each, pairs.passage, drawn) for each in (pairs.damaged, pairs.sound))
+        damaged, sound = (repeated(each, pairs.unit, drawn) for each in (pairs.damaged, pairs.sound))
         labels = [1] * len(damaged) + [0] * len(sound)
         assert_allclose(found, roc_auc_score(labels, np.concatenate([damaged, sound])), atol=1e-12)
 
@@ -62,7 +62,7 @@ def test_auc_is_that_of_scikit_learn(case: tuple[Pairs, Floats]) -> None:
 def test_auc_of_texts_against_themselves_is_a_half_and_turns_round_with_the_sign(case: tuple[Pairs, Floats]) -> None:
     pairs, weights = case
     assert_allclose(auc(pairs._replace(damaged=pairs.sound), weights), 0.5)
-    turned = Pairs(-pairs.damaged, -pairs.sound, pairs.passage)
+    turned = Pairs(-pairs.damaged, -pairs.sound, pairs.unit)
     assert_allclose(auc(pairs, weights) + auc(turned, weights), 1)
 
 
@@ -70,7 +70,7 @@ def test_auc_of_texts_against_themselves_is_a_half_and_turns_round_with_the_sign
 def test_wins_are_counted_pair_by_pair(case: tuple[Pairs, Floats]) -> None:
     pairs, weights = case
     for found, drawn in zip(win_rate(pairs, weights), weights, strict=True):
-        damaged, sound = (repeated(each, pairs.passage, drawn) for each in (pairs.damaged, pairs.sound))
+        damaged, sound = (repeated(each, pairs.unit, drawn) for each in (pairs.damaged, pairs.sound))
         wins = [1 if d > s else 0.5 if d == s else 0 for d, s in zip(damaged, sound, strict=True)]
         assert_allclose(found, sum(wins) / len(wins), atol=1e-12)
 
@@ -79,10 +79,10 @@ def test_wins_are_counted_pair_by_pair(case: tuple[Pairs, Floats]) -> None:
 def test_a_threshold_is_the_largest_that_reaches_its_recall(case: tuple[Pairs, Floats], recall: float) -> None:
     pairs, weights = case
     limits = threshold_for(pairs, weights, recall)
-    rates = flagged(pairs.damaged, pairs.passage, weights, limits)
-    alarms = flagged(pairs.sound, pairs.passage, weights, limits)
+    rates = flagged(pairs.damaged, pairs.unit, weights, limits)
+    alarms = flagged(pairs.sound, pairs.unit, weights, limits)
     for limit, rate, alarm, drawn in zip(limits, rates, alarms, weights, strict=True):
-        damaged, sound = (repeated(each, pairs.passage, drawn) for each in (pairs.damaged, pairs.sound))
+        damaged, sound = (repeated(each, pairs.unit, drawn) for each in (pairs.damaged, pairs.sound))
         assert_allclose(rate, (damaged > limit).mean())
         assert_allclose(alarm, (sound > limit).mean())
         assert rate >= recall
@@ -98,7 +98,7 @@ def test_a_score_at_the_threshold_is_not_above_it() -> None:
 def test_a_resample_without_texts_says_nothing() -> None:
     pairs, weights = Pairs(np.ones(2), np.zeros(2), np.zeros(2, np.int64)), np.array([[1.0, 1.0], [0.0, 2.0]])
     limits = threshold_for(pairs, weights, 0.5)
-    for each in (auc(pairs, weights), win_rate(pairs, weights), flagged(pairs.sound, pairs.passage, weights, limits)):
+    for each in (auc(pairs, weights), win_rate(pairs, weights), flagged(pairs.sound, pairs.unit, weights, limits)):
         assert np.isfinite(each).tolist() == [True, False]
 
 
@@ -115,7 +115,7 @@ def scores(effects: dict[tuple[str, int], float], passages: int = 30, translator
                 for (kind, severity), effect in effects.items()
             ]
     columns = ["passage", "translator", "kind", "severity", "extent", "drift", "length_ratio"]
-    return pl.DataFrame(rows, columns, orient="row")
+    return pl.DataFrame(rows, columns, orient="row").with_columns(unit="passage")
 
 
 EFFECTS = {("omission", 1): 0.0, ("omission", 2): 0.5, ("omission", 3): 5.0, ("negation", 1): -5.0}
@@ -190,6 +190,20 @@ def test_intervals_narrow_with_passages_and_not_with_translators() -> None:
 
     assert width(80, 1) < 0.7 * width(20, 1)
     assert_allclose(width(20, 4), width(20, 1), atol=1e-9)
+
+
+def test_intervals_of_passages_that_are_alike_in_each_document_are_those_of_documents() -> None:
+    apart = scores({("omission", 2): 0.5}, 12, 1)
+    alike = pl.concat([apart.with_columns(passage=pl.format("{}.{}", "passage", pl.lit(copy))) for copy in range(5)])
+    for of, columns in ((lambda rows: detection(rows, "en"), ["auc", "win_rate"]), (thresholds, ["false_alarms"])):
+        found, expected = of(alike), of(apart)
+        assert set(found["texts"].drop_nulls()) == {5 * texts for texts in expected["texts"].drop_nulls()}
+        bounds = [f"{name}{end}" for name in columns for end in ("_low", "_high")]
+        assert found.select(bounds).equals(expected.select(bounds))
+    few = apart.filter(pl.col("unit") < "x/04")
+    assert (
+        detection(few, "en").select("auc_low", "win_rate_high").null_count().row(0) == (len(detection(few, "en")),) * 2
+    )
 
 
 def test_published_thresholds_are_kept_and_wanted_recalls_reached() -> None:

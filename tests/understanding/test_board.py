@@ -55,9 +55,9 @@ def scored(
 
 
 def answered(kind: str, system: str, task: str, points: Floats) -> pl.DataFrame:
-    """Marks of one seed, shape (samples,), or of several, (seeds, samples)."""
+    """Marks of one seed, shape (samples,), or of several, (seeds, samples), of samples from different works."""
     rows = [
-        (kind, system, task, seed, position, float(value))
+        (kind, system, task, seed, position, f"{task} {position}", float(value))
         for seed, own in enumerate(np.atleast_2d(points))
         for position, value in enumerate(own)
     ]
@@ -187,7 +187,41 @@ def test_models_are_compared_on_each_task_and_on_the_mean() -> None:
         assert_allclose(row["difference"], difference)
         assert row["difference_low"] <= row["difference"] <= row["difference_high"]
         assert (row["p_holm"] < 0.05) is ("good" in (row["model"], row["other"]))
-        assert row["p_holm"] >= row["p_randomization"]
+        assert row["p_holm"] >= row["p"]
+
+
+def of_works(marks: pl.DataFrame, size: int) -> pl.DataFrame:
+    """The same marks, where so many neighboring samples are from one work, the same in all tasks."""
+    return marks.with_columns(unit=pl.format("work {}", pl.col("position") // size))
+
+
+def test_samples_of_a_work_that_are_alike_are_no_more_evidence_than_works() -> None:
+    rng = np.random.default_rng(5)
+    for tasks in (["MCS"], ["MCS", "VPCS"]):
+        single = {m: made(rng, 0.6, 30) for m in "ab"}
+        alone = pl.concat([answered(MODEL, m, "MCS", own) for m, own in single.items()])
+        copied = pl.concat([answered(MODEL, m, task, np.repeat(own, 4)) for m, own in single.items() for task in tasks])
+        names = ["difference", "difference_low", "difference_high", "p", "p_holm"]
+        (expected,) = compare(alone, GROUPS).select(names).rows()
+        found = compare(of_works(copied, 4), GROUPS).select(names).rows()
+        assert len(found) == (3 if len(tasks) == 2 else 1)
+        for row in found:
+            assert_allclose(row, expected)
+        scores = pl.concat([scored(MODEL, "a", {task: 100 * single["a"].mean()}) for task in tasks])
+        mean = board(scores, of_works(copied, 4), GROUPS).filter(task="").row(0, named=True)
+        one_task = board(scores.head(1), alone, GROUPS).filter(task="").row(0, named=True)
+        for name in ("score", "score_low", "score_high"):
+            assert mean[name] == pytest.approx(one_task[name])
+
+
+def test_with_four_works_there_are_no_intervals_and_no_p_values() -> None:
+    rng = np.random.default_rng(6)
+    marks = of_works(pl.concat([answered(MODEL, m, "MCS", made(rng, 0.6, 40)) for m in "ab"]), 10)
+    (row,) = compare(marks, GROUPS).iter_rows(named=True)
+    assert row["difference"] is not None
+    assert {row[name] for name in ("difference_low", "difference_high", "p", "p_holm")} == {None}
+    mean = board(scored(MODEL, "a", {"MCS": 60.0}), marks, GROUPS).filter(task="")
+    assert mean.select("score", "score_low", "score_high").row(0) == (60, None, None)
 
 
 def test_a_model_that_lacks_a_task_is_not_compared_in_the_mean() -> None:
@@ -208,7 +242,7 @@ def test_every_task_weighs_the_same_in_the_mean() -> None:
     ]  # fmt: skip
     (row,) = compare(pl.concat(marks), GROUPS).filter(task="").iter_rows(named=True)
     assert_allclose(row["difference"], 0, atol=1e-9)
-    assert row["p_randomization"] == 1.0
+    assert row["p"] == 1.0
 
 
 @pytest.mark.parametrize("seeds", [1, 3])
@@ -221,6 +255,6 @@ def test_equal_models_are_told_apart_as_seldom_as_the_level_says(seeds: int) -> 
             for m in "ab"
             for task in ("MCS", "VPCS")
         ]
-        (p,) = compare(pl.concat(marks), GROUPS).filter(task="")["p_randomization"]
+        (p,) = compare(pl.concat(marks), GROUPS).filter(task="")["p"]
         hits += p < 0.05
     assert hits <= 8  # 3 expected; 9 or more has a probability of 0.3 %

@@ -110,7 +110,26 @@ def test_sd_over_seeds_is_the_papers() -> None:
 
 def marks_of(table: Floats) -> pl.DataFrame:
     seeds, positions = np.indices(table.shape)
-    return pl.DataFrame({"seed": seeds.ravel(), "position": positions.ravel(), "score": table.ravel()})
+    rows = pl.DataFrame({"seed": seeds.ravel(), "position": positions.ravel(), "score": table.ravel()})
+    return rows.with_columns(unit=pl.col("position").cast(pl.String))
+
+
+def test_intervals_are_of_works_and_not_of_samples() -> None:
+    marks = marks_of(np.repeat((np.random.default_rng(4).random(40) < 0.7).astype(float), 5)[None])
+    whole = summary(marks.with_columns(unit=(pl.col("position") // 5 * 5).cast(pl.String)))
+    single = summary(marks.filter(pl.col("position") % 5 == 0))
+    for name in ("score", "score_low", "score_high"):
+        assert whole[name] == pytest.approx(single[name])
+    few = summary(marks.with_columns(unit=(pl.col("position") // 50).cast(pl.String)))
+    assert (few["score"], few["score_low"], few["score_high"]) == (whole["score"], None, None)
+
+
+def test_the_unit_of_a_sample_is_its_work_or_the_sample(form: Path) -> None:
+    own = read(form)
+    given = answers(("m", 1, "1", "PROSE"), ("m", 1, "2", "PROSE"))
+    assert marked(own, given, NO_SPANS)["unit"].to_list() == ["De sole", "De sole"]
+    unknown = own._replace(samples=own.samples.with_columns(source=pl.lit(None, pl.String)))
+    assert marked(unknown, given, NO_SPANS)["unit"].to_list() == ["FORM 1", "FORM 2"]
 
 
 def test_intervals_resample_samples_and_not_answers() -> None:

@@ -1,0 +1,42 @@
+"""The works of chunks, and the units of the intervals on literary corpora.
+
+Here: which work each chunk belongs to, and whether works are the units. Not here: other units (corpus.units).
+"""
+
+import polars as pl
+
+from benchmark_assets.corpus.units import FEWEST, scoring, with_units
+from benchmark_assets.metrics.intervals import Units
+from benchmark_assets.metrics.measures import numbered_units
+from resources.keys import CORPUS
+from resources.warehouse import Warehouse
+
+WORKS, CHUNKS = "works", "chunks"
+"""The population that an interval is for: similar works, or the chunks of these works."""
+
+_NAME = pl.col("document").str.extract(r"^(.*?)[-_.]?[0-9]*$")
+WORK = pl.when(_NAME == "").then("document").otherwise(_NAME).alias("work")
+"""The work of a chunk: the id of its document without the number at the end, such as `lu-xun` for `lu-xun-01`; the
+whole id if it does not end in a number. So the ids of a work's documents must differ only in this number."""
+
+
+def with_works(rows: pl.DataFrame, warehouse: Warehouse) -> pl.DataFrame:
+    """Rows with the columns `work`, `unit` and `unit_kind` of their `passage`.
+
+    If the corpus's description names units (`scoring.cluster`), these are its works.
+    """
+    chunks = warehouse.read("source_text", rows.select("passage"), ["passage", "document"])
+    described = [corpus for corpus, settings in scoring(warehouse).items() if settings.cluster]
+    units = with_units(rows.join(chunks.select("passage", WORK), on="passage", how="left"), warehouse)
+    named = pl.when(CORPUS.is_in(described)).then("unit").otherwise("work")
+    return units.with_columns(work=pl.coalesce(named, "unit"))
+
+
+def numbered(chunks: pl.DataFrame) -> tuple[Units, str]:
+    """Number of each chunk's unit, and what the units are: works if there are `FEWEST` or more.
+
+    `chunks` has the columns of `with_works` and at least one row, from one corpus.
+    """
+    if chunks["work"].n_unique() >= FEWEST:
+        return numbered_units(chunks["work"]), WORKS
+    return numbered_units(chunks["unit"]), str(chunks["unit_kind"][0])
