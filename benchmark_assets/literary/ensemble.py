@@ -14,7 +14,7 @@ from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.corpus.description import Literary, Seat
 from benchmark_assets.literary.versus import PROMPT, Preference, shown, versus
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.pairwise.comparing import Side, arranged, sides
 from benchmark_assets.references import glossary
 from benchmark_assets.studies.study import Group, Item

@@ -11,7 +11,7 @@ from hashlib import blake2b
 import numpy as np
 import polars as pl
 
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.pairwise.base_sets import Ranks, Within
 from benchmark_assets.pairwise.bradley_terry import fit_fixed, on_scale
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats
 
 PENALTY = 1e-6
 """Penalty on the sum of squared strengths: the default `alpha` of choix's `opt_pairwise`, which JP-TL-Bench uses."""

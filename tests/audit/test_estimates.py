@@ -10,8 +10,7 @@ from numpy.testing import assert_allclose
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, UNSURE, VALID
 from benchmark_assets.audit.estimates import design_effect, estimates, post_stratified
 from benchmark_assets.audit.rated import rated
-from benchmark_assets.metrics.intervals import wilson
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats, wilson
 from tests.audit.published import NO_VERDICTS
 from tests.support import slack
 

@@ -12,8 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize  # type: ignore[import-untyped]
 
-from benchmark_assets.metrics.intervals import resampling_weights
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats, resampling_weights
 from benchmark_assets.pairwise.bradley_terry import PENALTY, fit
 from benchmark_assets.pairwise.scores import resampled
 from tests.pairwise.simulated import ANCHORS, judged

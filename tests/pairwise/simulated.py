@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.polynomial.hermite_e import hermegauss
 
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats
 
 ANCHORS = np.array([
     5.1634, 4.5190, 3.2654, 2.9192, 2.3353, 2.0164, 1.0575, 0.8731, 0.7173, 0.0472,

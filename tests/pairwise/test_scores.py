@@ -3,8 +3,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
-from benchmark_assets.metrics.intervals import bounded
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats, bounded
 from benchmark_assets.pairwise.base_sets import JudgeRecord
 from benchmark_assets.pairwise.bradley_terry import en, fit, fit_fixed, lt, on_scale
 from benchmark_assets.pairwise.scores import (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES
 from benchmark_assets.sensitivity.detection import (
     ALL,

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm  # type: ignore[import-untyped]
 
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.understanding.board import ALL_MARKS, BASELINE, MODEL, SCORES, TRAINED, TaskGroup, board, compare
 from benchmark_assets.understanding.readings import boards
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.partitions import BY_TASK, TASK, TASK_GRID, range_tags
 from benchmark_assets.reporting.plots import plots
 from benchmark_assets.understanding import assets, samples
