@@ -4,7 +4,7 @@ Not here: counts of labeled outputs (outcomes).
 """
 
 import polars as pl
-from scipy import special
+from scipy import special  # type: ignore[import-untyped]
 
 from benchmark_assets.adjudication.labels import MAJOR, MINOR
 from benchmark_assets.audit.rated import labeled_by_people, with_totals

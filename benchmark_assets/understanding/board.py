@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from benchmark_assets.corpus.units import FEWEST
 from benchmark_assets.metrics import intervals, significance
-from benchmark_assets.metrics.intervals import FEWEST, Bounds, Floats, Units, bounds, by_unit
+from benchmark_assets.metrics.intervals import Bounds, Floats, Units, bounds, by_unit
 from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 
