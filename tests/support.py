@@ -159,6 +159,7 @@ STAGES = {
         "human_label",
         "comparison",
         "rubric_vote",
+        "span_vote",
         "term_adherence",
         "aspect_vote",
         "head_to_head",
@@ -180,6 +181,7 @@ STAGES = {
 
 SPARSE = {
     "judge_vote", "verdict", "human_label", "comparison", "pairwise_score", "rubric_vote", "rubric_summary",
+    "span_vote", "span_summary",
     "audit_outcome", "judge_calibration", "error_estimate", "worked_example", "anchor_score",
     "term_adherence", "adherence_summary", "aspect_vote", "head_to_head", "literary_score", "ensemble_calibration",
     "task_sample", "task_chance", "task_leakage", "baseline_answer", "baseline_score", "encoder_answer",

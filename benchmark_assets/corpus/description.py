@@ -89,6 +89,16 @@ class Rubric(Frozen):
     judges: tuple[str, ...] = ()
 
 
+class ErrorSpans(Frozen):
+    """Judges, named as in the registry, that mark the errors of each output (GEMBA-MQM, ESA).
+
+    `references` is whether judges see the references. Without judges, nothing is marked.
+    """
+
+    judges: tuple[str, ...] = ()
+    references: bool = False
+
+
 Aspect = Literal["meaning", "prose", "voice", "terms"]
 ASPECTS: tuple[Aspect, ...] = get_args(Aspect)
 """Aspects that a judge of the ensemble may compare, as defined in prompts/versus.yaml."""
@@ -176,6 +186,7 @@ class Description(Frozen):
     sensitivity: Sensitivity = Sensitivity()
     audit: Audit = Audit()
     rubric: Rubric = Rubric()
+    spans: ErrorSpans = ErrorSpans()
     literary: Literary = Literary()
     chunks: Chunks = Chunks()
     corrections: Path | None = None

@@ -118,7 +118,7 @@ def _remember(warehouse: Warehouse, description: Description, path: Path) -> Non
         filters=pl.lit(filters, pl.String), aligners=pl.lit(json.dumps(aligners)),
         sensitivity=pl.lit(description.sensitivity.model_dump_json()),
         audit=pl.lit(description.audit.model_dump_json()), rubric=pl.lit(description.rubric.model_dump_json()),
-        literary=pl.lit(literary.model_dump_json()),
+        spans=pl.lit(description.spans.model_dump_json()), literary=pl.lit(literary.model_dump_json()),
         texts=pl.lit(len(description.references), pl.Int32), fingerprint=pl.lit(digest(description)),
     )  # fmt: skip
     texts = {"": description.source, **description.references}

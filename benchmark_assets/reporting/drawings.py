@@ -151,6 +151,13 @@ def _marks(rows: pl.DataFrame) -> charts.Spec:
     return charts.ranges(plot_rows, f"mean mark, {INTERVAL}", width=190, domain=[1, 5])
 
 
+def _error_scores(rows: pl.DataFrame) -> charts.Spec:
+    """Mean MQM scores by each judge, best model first."""
+    rows = rows.sort("judge", "mqm", descending=[False, True], nulls_last=True)
+    plot_rows = _ranges(rows, "span_summary", "mqm", pl.col("judge"), pl.col("model"), pl.lit("model"))
+    return charts.ranges(plot_rows, f"mean MQM score, {INTERVAL}", width=190)
+
+
 def _adherence(rows: pl.DataFrame) -> charts.Spec:
     """Glossary adherence of each model, and of the human translations of the same chunks."""
     rows = rows.sort("adherence", descending=True, nulls_last=True)
@@ -232,6 +239,7 @@ OF: dict[str, Callable[[Warehouse], Drawn]] = {
     "pairwise_score": _of_all(content.pairwise, "pairwise_score"),
     "anchor_score": _of_all(content.pairwise, "pairwise_score"),
     "rubric_summary": _by_corpus("rubric_summary", _marks, "marks"),
+    "span_summary": _by_corpus("span_summary", _error_scores, "error spans"),
     "adherence_summary": _by_corpus("adherence_summary", _adherence, "adherence to the glossary"),
     "literary_score": _of_corpora("literary_score", content.literary),
     "ensemble_calibration": _by_corpus("ensemble_calibration", _seats, "agreement with people"),

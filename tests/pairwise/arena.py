@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import dagster as dg
@@ -14,6 +15,7 @@ import pytest
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.error_spans import assets as error_spans
 from benchmark_assets.pairwise import assets as pairwise
 from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging
 from benchmark_assets.partitions import range_tags
@@ -68,13 +70,15 @@ class Arena:
     @cached_property
     def definitions(self) -> dg.Definitions:
         return build_definitions(
-            rooms=[*CORE, pairwise], resource_overrides={"warehouse": self.warehouse, "embedder": LetterEmbedder()}
+            rooms=[*CORE, pairwise, error_spans],
+            resource_overrides={"warehouse": self.warehouse, "embedder": LetterEmbedder()},
         )
 
-    def describe(self, rubric: Sequence[str] = ()) -> None:
-        """Write the corpus with the judges of its rubric, and import it."""
+    def describe(self, rubric: Sequence[str] = (), spans: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Write the corpus with the judges of its rubric and the section `spans`, and import it."""
         path = write_corpus(self.folder / "corpus")
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"rubric": {"judges": list(rubric)}}))
+        judging = {"rubric": {"judges": list(rubric)}, "spans": dict(spans)}
+        path.write_text(json.dumps(json.loads(path.read_text()) | judging))
         register(self.warehouse, path)
 
     def outputs(self, model: str, texts: Mapping[str, str]) -> None:

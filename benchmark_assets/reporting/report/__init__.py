@@ -4,6 +4,6 @@ ASSETS = [
     "leaderboard", "metric_rank", "closest_share", "drift_score", "human_baseline", "triage", "audit_outcome",
     "error_estimate", "judge_calibration", "pairwise_score", "anchor_score", "literary_score", "understanding_board",
     "model_call", "head_to_head", "system_comparison", "translator_agreement", "slice_summary", "sensitivity",
-    "rubric_summary", "adherence_summary", "ensemble_calibration", "understanding_comparison",
+    "rubric_summary", "span_summary", "adherence_summary", "ensemble_calibration", "understanding_comparison",
 ]  # fmt: skip
 """Assets that the report reads."""

@@ -1,0 +1,227 @@
+"""Error spans: judges mark the errors of an output, and score the output (GEMBA-MQM, ESA).
+
+Here: the judges of a corpus, the question, valid replies, the score of an output. Not here: positions of words in a
+text (location), scores of models (summary), retries (resources.provider.asking).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from benchmark_assets.adjudication import outputs as on_trial
+from benchmark_assets.adjudication.impartial import impartial
+from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
+from benchmark_assets.corpus.description import ErrorSpans
+from benchmark_assets.error_spans.location import located
+from benchmark_assets.references.texts import complete_texts
+from benchmark_assets.studies.study import Answered, Group, Item
+from resources import prompts
+from resources.catalogue import schema
+from resources.digest import digest
+from resources.keys import CORPUS
+from resources.provider.asking import Template, Verdict, fields
+from resources.provider.reading import storable
+from resources.warehouse import Warehouse
+
+WEIGHTS = {"minor": 1, "major": 5, "critical": 25}
+"""Points that an error costs, by severity (GEMBA-MQM)."""
+
+MOST_POINTS = 25
+"""Points that the errors of an output cost at most (GEMBA-MQM)."""
+
+BEST = 100
+"""Highest overall score (ESA)."""
+
+OMISSION = "accuracy/omission"
+"""The category whose span is in the source."""
+
+CATEGORIES = (
+    "accuracy/addition", OMISSION, "accuracy/mistranslation", "accuracy/untranslated", "fluency/grammar",
+    "fluency/spelling", "fluency/punctuation", "fluency/register", "fluency/inconsistency", "style", "terminology",
+    "other",
+)  # fmt: skip
+"""Categories of MQM for translations."""
+
+TABLE = "error_span"
+
+ANSWER: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "text": {"type": "string"},
+                    "category": {"type": "string", "enum": list(CATEGORIES)},
+                    "severity": {"type": "string", "enum": list(WEIGHTS)},
+                },
+                "required": ["text", "category", "severity"],
+                "additionalProperties": False,
+            },
+        },
+        "score": {"type": "number"},
+    },
+    "required": ["errors", "score"],
+    "additionalProperties": False,
+}
+"""JSON schema of a reply."""
+
+
+class MarkedError(NamedTuple):
+    """An error: the judge's quotation of its words, its category and its severity."""
+
+    text: str
+    category: str
+    severity: str
+
+    @property
+    def side(self) -> str:
+        """The text that contains the error: 'source' if the output omits something, else 'output'."""
+        return "source" if self.category == OMISSION else "output"
+
+
+class Annotation(NamedTuple):
+    """The errors that a judge marks in an output, and the judge's overall score, 0 to 100."""
+
+    errors: Sequence[MarkedError]
+    score: float
+
+
+def configured(warehouse: Warehouse) -> dict[str, ErrorSpans]:
+    """The section `spans` of each corpus's description, by corpus; the defaults where a description has none."""
+    rows = warehouse.read("corpus", columns=["corpus", "spans"]).iter_rows()
+    return {corpus: ErrorSpans.model_validate_json(text or "{}") for corpus, text in rows}
+
+
+def read_annotation(values: Mapping[str, Any]) -> Annotation:
+    """Read the fields of a reply.
+
+    Raises
+    ------
+    ValueError
+        If the errors are not a list of objects with words, a known category and a known severity, or the score is not a
+        number from 0 to 100.
+    """
+    errors, score = values.get("errors"), values.get("score")
+    if not isinstance(errors, list):
+        raise ValueError("errors is not a list")  # noqa: TRY004 - a fault of the reply
+    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= BEST:
+        raise ValueError(f"score {score!r} is not a number from 0 to {BEST}")
+    return Annotation([_read_error(place, error) for place, error in enumerate(errors, start=1)], float(score))
+
+
+def _read_error(place: int, error: Any) -> MarkedError:
+    if not isinstance(error, dict) or error.keys() != set(MarkedError._fields):
+        raise ValueError(f"error {place} is not an object of text, category and severity")
+    text, category, severity = (error[name] for name in MarkedError._fields)
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"error {place} has no text")
+    if category not in CATEGORIES:
+        raise ValueError(f"error {place} has the unknown category {category!r}")
+    if severity not in tuple(WEIGHTS):  # the value may not be hashable
+        raise ValueError(f"error {place} has the unknown severity {severity!r}")
+    return MarkedError(storable(text.strip()), category, severity)
+
+
+def mqm(severities: Iterable[str]) -> float:
+    """Score of an output from the severities of its errors, -25 to 0; 0 without errors.
+
+    Source: GEMBA-MQM (Kocmi and Federmann 2023), with its weights and its cap. Its code counts the five gravest errors
+    only; here, all errors count.
+    """
+    return -float(min(sum(WEIGHTS[severity] for severity in severities), MOST_POINTS))
+
+
+Jury = tuple[bool, tuple[Template[Annotation], ...]]
+"""Whether the judges see the references, and the question templates of the judges."""
+
+
+class SpanVotes(OutputStudy[Jury]):
+    """Errors that each judge of the corpus marks in an output, with category and severity, and an overall score.
+
+    The judge sees the source and, if the corpus says so, the references. A judge is asked again only if the output, its
+    source, the references that it sees or the judge changed.
+    """
+
+    name = "span_vote"
+    tables = (TABLE,)
+
+    def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Jury]]:
+        """Outputs of the corpora that name judges. If the judges see references, passages without a complete reference
+        are left out."""
+        sections = {corpus: section for corpus, section in configured(self.warehouse).items() if section.judges}
+        outputs = partitions.select(OUTPUT).filter(CORPUS.is_in(list(sections)))
+        with_references = CORPUS.is_in([corpus for corpus, section in sections.items() if section.references])
+        references = self.warehouse.read("reference", outputs.select("passage"), ["passage", "complete"])
+        complete = references.filter("complete")["passage"].unique().implode()
+        outputs = outputs.filter(~with_references | pl.col("passage").is_in(complete))
+        languages, prompt = self.languages(), prompts.load("error_spans")
+
+        def jury_of(model: str, corpus: str) -> tuple[Jury, str]:
+            section = sections[corpus]
+            judges = impartial(self.provider, section.judges, model, f"corpus {corpus}", "spans.judges")
+            read = fields(ANSWER["required"], read_annotation)
+            jury = tuple(Template(judge, prompt, languages[corpus], "error_spans", ANSWER, read) for judge in judges)
+            determinants = ((template.model.name, *template.determinants) for template in jury)
+            return (section.references, jury), digest(section.references, *determinants)
+
+        return self.by_corpus(outputs, jury_of)
+
+    def items(self, partitions: pl.DataFrame, how: Jury) -> Iterator[Item]:
+        """One item for each output and judge. Judges do not learn the names of models and translators. A blank output
+        is one critical omission without a question."""
+        with_references, jury = how
+        passages = partitions.select("passage")
+        sources, outputs = self.texts("source_text", passages), on_trial.texts(self.warehouse, partitions)
+        references = complete_texts(self.warehouse, passages) if with_references else {}
+        for output in partitions.select(OUTPUT).iter_rows():
+            passage = output[1]
+            if output not in outputs or passage not in sources or (with_references and passage not in references):
+                continue
+            content: dict[str, Any] = {"source": sources[passage]}
+            if with_references:
+                content["references"] = [text for _, text in sorted(references[passage].items())]
+            content["candidate"] = outputs[output]
+            omission = Annotation([MarkedError(sources[passage].strip(), OMISSION, "critical")], 0)
+            settled = None if outputs[output].strip() else Verdict(value=omission)
+            for template in jury:
+                yield Item(output, {"judge": template.model.name}, template, content, settled)
+
+    def rows_of(self, item: Item, verdict: Verdict[Annotation]) -> Iterable[Mapping[str, object]]:
+        """One row: the scores of the output and its numbers of errors, or the reason for an abstention."""
+        if not verdict.value:
+            yield {"abstention": verdict.abstention}
+            return
+        severities = [error.severity for error in verdict.value.errors]
+        positions = [row["span_start"] for row in span_rows(item, verdict.value)]
+        yield {
+            "mqm": mqm(severities), "esa": verdict.value.score, "unlocated": positions.count(None),
+            **{severity: severities.count(severity) for severity in WEIGHTS},
+        }  # fmt: skip
+
+    def rows(self, judged: Sequence[Answered]) -> Mapping[str, pl.DataFrame]:
+        """Rows of the votes, and of the errors that they mark."""
+        spans = [
+            {**dict(zip(self.dims, item.partition, strict=True)), **item.key, **row}
+            for item, verdict in judged if verdict.value for row in span_rows(item, verdict.value)
+        ]  # fmt: skip
+        return {**super().rows(judged), TABLE: pl.DataFrame(spans, schema=schema(TABLE))}
+
+
+def span_rows(item: Item, annotation: Annotation) -> list[dict[str, object]]:
+    """Rows of the errors that a judge marks, in the judge's order, without partition and judge.
+
+    Positions are null if the text does not contain the words.
+    """
+    texts = {"source": item.content["source"], "output": item.content["candidate"]}
+    positions = {
+        side: iter(located((error.text for error in annotation.errors if error.side == side), text))
+        for side, text in texts.items()
+    }
+    rows: list[dict[str, object]] = []
+    for place, error in enumerate(annotation.errors, start=1):
+        start, end = next(positions[error.side]) or (None, None)
+        rows.append({"place": place, "side": error.side, "span_start": start, "span_end": end, **error._asdict()})
+    return rows
