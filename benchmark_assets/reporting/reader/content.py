@@ -91,7 +91,10 @@ def shown(warehouse: Warehouse, corpus: str, private: bool) -> ReaderContent:
         outputs = _outputs(warehouse, passages)
         drifts = warehouse.read("human_baseline", passages, ["passage", "translator", "drift"])
         texts = _texts(sources, references.join(drifts, on=["passage", "translator"], how="left"), target)
-        judgements = _votes(warehouse, passages, private), _people(warehouse, passages, private)
+        judgements = {
+            "votes": _votes(warehouse, passages, private), "people": _people(warehouse, passages, private),
+            "marked": _marked(warehouse, passages), "errors": _errors(warehouse, passages, private),
+        }  # fmt: skip
         signatures = made_by(warehouse, passages)
     comparable = sorted(set(references.filter("complete")["translator"]) - rights.hidden)
     overview = _overview(corpus, private, sources, outputs, bands, comparable)
@@ -166,6 +169,23 @@ def _people(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict
     return _by_output(rows.drop("span_start", "span_end"), words)
 
 
+def _marked(warehouse: Warehouse, passages: pl.DataFrame) -> dict[tuple[str, str], list[Record]]:
+    """Scores of each output by the judges that marked its errors."""
+    rows = warehouse.read("span_vote", passages, [*KEY, "judge", "mqm", "esa"]).drop_nulls("mqm")
+    return _by_output(rows, ())
+
+
+def _errors(warehouse: Warehouse, passages: pl.DataFrame, private: bool) -> dict[tuple[str, str], list[Record]]:
+    """Errors that judges mark in each output. If `private`, words that do not occur in the text are quoted."""
+    words = ("text",) if private else ()
+    names = [*KEY, "judge", "side", "category", "severity", "span_start", "span_end", *words]
+    rows = warehouse.read("error_span", passages, names)
+    unlocated = pl.col("span_start").is_null()
+    span = pl.when(~unlocated).then(pl.concat_list("span_start", "span_end"))
+    quoted = (pl.when(unlocated).then(name).alias(name) for name in words)
+    return _by_output(rows.with_columns(*quoted, span=span).drop("span_start", "span_end"), words)
+
+
 def _by_output(rows: pl.DataFrame, words: Iterable[str]) -> dict[tuple[str, str], list[Record]]:
     """Judgments by model and passage; one list of pairs (column, text) replaces the columns named in `words`."""
     judgments: dict[tuple[str, str], list[Record]] = {}
@@ -209,21 +229,19 @@ def _numbers(column: pl.Series, names: Iterable[str]) -> list[int]:
 
 def _passages(
     sources: pl.DataFrame, outputs: pl.DataFrame, texts: Mapping[str, list[Record]],
-    judgements: Iterable[Mapping[tuple[str, str], list[Record]]], hidden: frozenset[str], target: str | None,
+    judgements: Mapping[str, Mapping[tuple[str, str], list[Record]]], hidden: frozenset[str], target: str | None,
 ) -> Iterable[Record]:  # fmt: skip
     """Records of the passages with their outputs; a withheld text is reduced to its length."""
     rows: dict[str, list[Mapping[str, object]]] = {}
     for row in outputs.iter_rows(named=True):
         rows.setdefault(row["passage"], []).append(row)
-    votes, people = judgements
     for passage in sources["passage"]:
         yield {
             "texts": [_sized(text, text["name"] in hidden) for text in texts[passage]],
             "language": target or "",
             "outputs": [
                 _output(row) | {
-                    "votes": votes.get((str(row["model"]), passage), []),
-                    "people": people.get((str(row["model"]), passage), []),
+                    kind: by_output.get((str(row["model"]), passage), []) for kind, by_output in judgements.items()
                 }
                 for row in rows.get(passage, [])
             ],

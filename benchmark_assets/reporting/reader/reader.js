@@ -116,6 +116,46 @@ const READER = (() => {
     return [...parts, same].filter(part => part !== "");
   }
 
+  // ---- error spans
+
+  const SEVERITIES = ["minor", "major", "critical"];
+  const within = (errors, start, end) => errors.filter(({ span }) => span[0] < end && span[1] > start);
+  const explained = each => `${each.severity}: ${each.category} (${each.judge})`;
+
+  // Puts <mark> around the spans of errors in a paragraph. Positions count characters; words in <del> do not count.
+  function underlined(node, errors) {
+    if (!errors.length) return node;
+    const edges = [...new Set(errors.flatMap(each => each.span))].sort((a, b) => a - b);
+    const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT), leaves = [];
+    while (walker.nextNode()) if (!walker.currentNode.parentNode.closest("del")) leaves.push(walker.currentNode);
+    let start = 0;
+    for (const leaf of leaves) {
+      const letters = Array.from(leaf.data), end = start + letters.length;
+      const cuts = [start, ...edges.filter(edge => edge > start && edge < end), end], first = start;
+      leaf.replaceWith(...cuts.slice(1).map((cut, n) => {
+        const words = letters.slice(cuts[n] - first, cut - first).join(""), here = within(errors, cuts[n], cut);
+        const worst = SEVERITIES.findLast(severity => here.some(each => each.severity === severity));
+        return here.length ? make("mark", { class: worst, title: here.map(explained).join("\n") }, words) : words;
+      }));
+      start = end;
+    }
+    return node;
+  }
+
+  function errors(each, source) {
+    if (!each.marked.length) return null;
+    const rows = each.marked.flatMap(({ judge, mqm, esa }) => [
+      make("tr", { class: "verdict" }, make("th", { scope: "row" }, make("bdi", {}, judge)), make("td", { colspan: "3" }, `MQM ${mqm}, ESA ${esa}`)),
+      ...each.errors.filter(error => error.judge === judge).map(error => {
+        const text = error.side === "source" ? source : each.text, quoted = error.words.map(pair => pair[1]).join("");
+        const words = error.span ? text === null ? "restricted" : Array.from(text).slice(...error.span).join("")
+          : quoted ? `${quoted} (not in the ${error.side})` : `words that are not in the ${error.side}`;
+        return make("tr", {}, make("td", {}, error.severity), make("td", {}, error.category), make("td", {}, error.side), make("td", {}, make("bdi", {}, words)));
+      })]);
+    const head = ["Severity", "Category", "Text", "Words"].map(name => make("th", { scope: "col" }, name));
+    return make("table", { class: "errors" }, make("caption", {}, "Errors marked by judges"), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+  }
+
   // ---- the state of the view, which is kept in the address only
 
   const read = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
@@ -252,7 +292,8 @@ const READER = (() => {
     let text = withheld(each.characters);
     if (each.refused) text = make("p", {}, make("em", {}, "declined to translate"));
     else if (each.text !== null)
-      text = paragraph(content.language, ...(reference ? compared(reference.text, each.text) : [each.text]));
+      text = underlined(paragraph(content.language, ...(reference ? compared(reference.text, each.text) : [each.text])),
+        each.errors.filter(error => error.span && error.side === "output"));
     const scores = [["drift", each.drift, each.band ? ` (band ${each.band})` : ""], ["closest reference", each.closest_reference, ""],
       ...index.scores.map((name, n) => [SHOWN[name], each.scores[n], ""])].filter(([, value]) => value !== null);
     return make("article", {},
@@ -265,7 +306,7 @@ const READER = (() => {
       each.wrong.length ? make("p", { class: "note" }, `Faults: ${each.wrong.map(spoken).join(", ")}.`) : null,
       make("dl", { class: "scores" }, ...scores.flatMap(([name, value, more]) =>
         [make("div", {}, make("dt", {}, name), make("dd", {}, `${value}${more}`))])),
-      judgements(each), versus(each.versus));
+      judgements(each), errors(each, content.texts[0].text), versus(each.versus));
   }
 
   function judgements(each) {

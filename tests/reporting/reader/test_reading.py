@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from benchmark_assets.audit.outcomes import categories, outcomes
 from benchmark_assets.audit.rated import rated
 from resources.warehouse import Warehouse
-from tests.reporting.reader.world import HOSTILE, MODELS, TIBETAN
+from tests.reporting.reader.world import HOSTILE, MODELS, TIBETAN, WEDGES
 
 
 def opened(page: Page, folder: Path, **wanted: str) -> Page:
@@ -166,6 +166,32 @@ def test_differences_are_marked_and_can_be_had_against_another(page: Page, reade
     assert "0.712" in page.inner_text("dl.scores")
     assert "Against the human translation: machine (balance 0.5, 6 seats)" in page.inner_text("article")
     assert page.locator(".beside h3").all_inner_texts() == ["Source", "Reference: ann", "Reference: ben incomplete"]
+
+
+def test_marked_errors_are_underlined_and_listed(page: Page, reader: Path) -> None:
+    opened(page, reader, passage="a4:1", model=MODELS[0])
+    for against in ("", "nothing"):
+        at(page, passage="a4:1", model=MODELS[0], against=against)
+        marks = page.locator("article .text mark")
+        assert "".join(marks.all_text_contents()) == "The well"
+        minor = "minor: style (zqj1)"
+        assert {mark.get_attribute("title") for mark in marks.all()} == {
+            minor, f"{minor}\nmajor: accuracy/mistranslation (zqj1)"
+        }  # fmt: skip
+        assert marks.last.get_attribute("class") == "major"
+        assert page.locator("article .text del mark").count() == 0
+    rows = [row.inner_text().split("\t") for row in page.locator("table.errors tbody tr").all()]
+    assert rows == [
+        ["zqj1", "MQM -25, ESA 60"],
+        ["minor", "style", "output", "The well"],
+        ["major", "accuracy/mistranslation", "output", "well"],
+        ["minor", "other", "output", "words that are not in the output"],
+        ["critical", "accuracy/omission", "source", "Fons"],
+    ]
+    at(page, passage="marks:1", model=MODELS[0], against="nothing")
+    letters, marks = page.inner_text("article .text"), page.locator("article .text mark").all_text_contents()
+    assert "".join(marks[:-1]) == letters[:8]
+    assert marks[-1] == WEDGES  # after characters that are two units in JavaScript
 
 
 COMPARED = """pairs => pairs.map(([reference, text]) => READER.compared(reference, text).map(part =>

@@ -18,6 +18,7 @@ CORPUS = "tiny"
 MODELS = ["zq/alpha", "zq beta & <b>", "__proto__"]
 CLOSED = "marker of the closed translation"
 TIBETAN = "བདག་ཅག་གིས་འདི་སྐད་ཐོས་པ་དུས་གཅིག་ན། " * 12
+WEDGES = "𒀭"
 HOSTILE = {
     "evil<1>": '</script><script>window.hacked = 1</script><img src=x onerror="window.hacked=1"> &amp; ${x} \\u003c '
     "\u2028",
@@ -97,7 +98,30 @@ def _judge(warehouse: Warehouse, outputs: dict[tuple[str, str], str]) -> None:
     notes = {"notes": f"notes the {CLOSED}", "span_start": 0, "span_end": 3}
     put(warehouse, "human_label", *({**said, **notes} for said in people))
     put(warehouse, "verdict", *verdicts(pl.DataFrame(votes)).rows(named=True))
+    _mark(warehouse, outputs)
     put(warehouse, "head_to_head", *(
         {"model": m, "passage": p, "verdict": "machine", "points": 1.0, "balance": 0.5, "seats": 6, "abstained": 0}
         for m, p in outputs
     ))  # fmt: skip
+
+
+def _mark(warehouse: Warehouse, outputs: dict[tuple[str, str], str]) -> None:
+    """Errors of every output: two that overlap, one without a position and one in the source."""
+    errors: list[dict[str, object]] = [
+        {"side": "output", "span_start": 0, "span_end": 8, "category": "style", "severity": "minor"},
+        {"side": "output", "span_start": 4, "span_end": 8, "category": "accuracy/mistranslation", "severity": "major"},
+        {"side": "output", "text": f"unlike the {CLOSED}", "category": "other", "severity": "minor"},
+        {"side": "source", "span_start": 0, "span_end": 5, "category": "accuracy/omission", "severity": "critical"},
+    ]
+    keys = [{"model": model, "passage": passage, "judge": "zqj1"} for model, passage in outputs]
+    start = HOSTILE["marks:1"].index(WEDGES)
+    wedges = keys[list(outputs).index((MODELS[0], f"{CORPUS}/marks:1"))] | {
+        "place": 5, "side": "output", "text": "", "category": "fluency/spelling", "severity": "minor",
+        "span_start": start, "span_end": start + 1,
+    }  # fmt: skip
+    put(warehouse, "span_vote", *(
+        key | {"mqm": -25.0, "esa": 60.0, "minor": 2, "major": 1, "critical": 1, "unlocated": 1} for key in keys
+    ))  # fmt: skip
+    put(warehouse, "error_span", *(
+        key | {"place": place, "text": ""} | error for key in keys for place, error in enumerate(errors, start=1)
+    ), wedges)  # fmt: skip
