@@ -484,8 +484,8 @@ def costs(home: Home) -> list[Exhibit]:
 
 OF_CORPUS: list[Callable[[Home, str], list[Exhibit]]] = [
     leaderboard, drift, closest, concordance, severity, categories, calibration, literary, details.differences,
-    details.slices, details.agreement, details.sensitivity, details.recall, details.marks, details.seats,
-    details.glossaries,
+    details.slices, details.agreement, details.sensitivity, details.recall, details.marks, details.error_spans,
+    details.seats, details.glossaries,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
     "Base sets": pairwise, "Understanding": understanding, "Costs": costs,

@@ -5,6 +5,7 @@ Here: rows and words of these exhibits. Not here: exhibits with charts, and the 
 
 import polars as pl
 
+from benchmark_assets.error_spans.judging import WEIGHTS
 from benchmark_assets.reporting.report.exhibits import Exhibit, ExhibitColumn, Home, column, columns, named
 from benchmark_assets.sensitivity.detection import ALL
 from resources.catalogue import label
@@ -69,6 +70,31 @@ def marks(home: Home, corpus: str) -> list[Exhibit]:
     names = ("judge", "model", "outputs", "abstained", "mean", "median", "useful", "perfect")
     table = columns(rows, "rubric_summary", *names)
     return _table(home, corpus, "Marks", "Marks of each judge from 1 to 5.", table, rows, "rubric_summary")
+
+
+def error_spans(home: Home, corpus: str) -> list[Exhibit]:
+    """Scores of the models by the errors that judges mark, and errors per output by category and severity."""
+    rows = home.read("span_summary", corpus).sort("judge", "mqm", descending=[False, True], nulls_last=True)
+    names = ("judge", "model", "outputs", "abstained", "mqm", "esa", "minor", "major", "critical", "unlocated")
+    words = (
+        "Errors that judges mark in the outputs. In the MQM score, a minor error costs 1 point, a major error 5, a "
+        "critical error 25, and an output loses at most 25. ESA is the judge's own score from 0 to 100."
+    )
+    table = columns(rows, "span_summary", *names)
+    kinds, keys = home.read("span_rate", corpus), ["judge", "model", "category"]
+    groups = (
+        kinds.group_by(keys).agg(pl.col("rate").sum()).sort("judge", "model", "rate", descending=[False, False, True])
+    )
+    of_kinds = columns(groups, "span_rate", *keys)
+    for severity in WEIGHTS:
+        of_severity = kinds.filter(severity=severity)
+        rates = groups.select(keys).join(of_severity, on=keys, how="left", maintain_order="left")
+        of_kinds.append(column(rates, "span_rate", "rate", heading=f"{severity} errors per output"))
+    return [
+        *_table(home, corpus, "Error spans", words, table, rows, "span_summary"),
+        *_table(home, corpus, "Error spans by category", "Mean number of errors per output.", of_kinds, kinds,
+                "span_summary"),
+    ]  # fmt: skip
 
 
 def seats(home: Home, corpus: str) -> list[Exhibit]:

@@ -187,6 +187,14 @@ def _details(warehouse: Warehouse, models: Sequence[str]) -> None:
     put(warehouse, "recall_cost", [{**corpus, "ranking": each, "recall": 0.9} for each in ("drift", "combined")])
     put(warehouse, "rubric_summary", [{**corpus, "judge": judge, "model": each} for judge, each in
                                       product(JUDGES[:2], models)])  # fmt: skip
+    put(warehouse, "span_summary", [{**corpus, "judge": judge, "model": each} for judge, each in
+                                    product(JUDGES[:2], models)])  # fmt: skip
+    put(warehouse, "span_rate", [
+        {**corpus, "judge": judge, "model": each, "category": category, "severity": severity}
+        for judge, each, (category, severity) in product(
+            JUDGES[:2], models, [("accuracy/omission", "critical"), ("accuracy/omission", "minor"), ("style", "minor")]
+        )
+    ])  # fmt: skip
     put(warehouse, "adherence_summary", [{**corpus, "model": each} for each in models])
     put(warehouse, "ensemble_calibration", [{**corpus, "kind": "seat", "judge": each} for each in JUDGES[:3]])
     put(warehouse, "understanding_comparison", [
