@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark_assets.error_spans.judging import CATEGORIES, WEIGHTS, mqm
 from benchmark_assets.corpus.units import FEWEST
+from benchmark_assets.error_spans.judging import CATEGORIES, WEIGHTS, mqm
 from benchmark_assets.error_spans.summary import RATES, SUMMARY, rates, summarize
 from resources.catalogue import schema
 
