@@ -175,11 +175,7 @@ def _misread(text: str, known: str) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def _readings(run: str) -> frozenset[str]:
-<<<<<<< HEAD
-    """The texts of which a stretch may be a misreading."""
-=======
     """The texts that a stretch may be a misreading of."""
->>>>>>> diagnoses
     found = set()
     for page in _PAGES:
         try:

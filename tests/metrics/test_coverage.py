@@ -25,7 +25,8 @@ def own() -> pl.DataFrame:
     zeros = dict.fromkeys(["sim_best", "sim_centroid", "comet_avg", "comet_best"], 0.0)
     return lexical_scores(empty, references, ["passage"], ["passage"]).with_columns(
         corpus=pl.lit("x"), unit="passage", unit_kind=pl.lit("passages"), references=pl.lit(1, pl.UInt32),
-        drift=pl.lit(20.0), drift_adjusted=pl.lit(8.0), drift_euclidean=pl.lit(7.0), **{name: pl.lit(value) for name, value in zeros.items()},
+        drift=pl.lit(20.0), drift_adjusted=pl.lit(8.0), drift_euclidean=pl.lit(7.0),
+        **{name: pl.lit(value) for name, value in zeros.items()},
     )  # fmt: skip
 
 
