@@ -12,8 +12,8 @@ from resources.keys import CORPUS
 from resources.tables import cells
 
 HEADLINE = (
-    "passages", "units", "coverage", "mean_references", "sim_best", "drift", "outlier_rate", "chrf", "bleu",
-    "comet_avg", "length_ratio",
+    "passages", "units", "coverage", "mean_references", "sim_best", "drift", "drift_adjusted", "outlier_rate", "chrf",
+    "bleu", "comet_avg", "length_ratio",
 )  # fmt: skip
 """Aggregates on the leaderboard, by column name."""
 
