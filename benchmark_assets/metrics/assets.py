@@ -195,9 +195,11 @@ def segment_metric(
     def compute(stale: pl.DataFrame) -> Computed:
         on = ["model", "passage"]
         outputs = tokenized(warehouse, warehouse.read("model_output", stale, [*on, "text"]))
+        failures = unavailable(outputs).filter(None in metrics.values())  # only TER needs a tokenizer
+        outputs = outputs.join(failures, on=on, how="anti")
         stored = warehouse.read("segment_metric", stale), warehouse.read("metric_span", stale)
         rows, spans = scores(metrics, outputs, _references(warehouse, stale), _sources(warehouse, stale), on, *stored)
-        return Computed({"segment_metric": rows, "metric_span": spans})
+        return Computed({"segment_metric": rows, "metric_span": spans}, failures)
 
     return refresh(context, warehouse, compute, partial(score_settings, warehouse, metrics), sparse=True)
 
@@ -214,9 +216,11 @@ def human_metric(
     def compute(stale: pl.DataFrame) -> Computed:
         references, own = _references(warehouse, stale), {"translator": "own"}
         candidates = tokenized(warehouse, references).rename(own)
+        failures = unavailable(candidates).filter(None in metrics.values()).unique("passage")
+        candidates = candidates.join(failures, on="passage", how="anti")
         stored = warehouse.read("human_metric", stale).rename(own)
         rows, _ = scores(metrics, candidates, references, _sources(warehouse, stale), ["passage", "own"], stored)
-        return Computed({"human_metric": rows.rename({"own": "translator"})})
+        return Computed({"human_metric": rows.rename({"own": "translator"})}, failures)
 
     return refresh(context, warehouse, compute, partial(score_settings, warehouse, metrics), sparse=True)
 
