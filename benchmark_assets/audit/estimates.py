@@ -8,7 +8,8 @@ from scipy import special  # type: ignore[import-untyped]
 
 from benchmark_assets.adjudication.labels import MAJOR, MINOR
 from benchmark_assets.audit.rated import labeled_by_people, with_totals
-from benchmark_assets.metrics.intervals import FEWEST, LEVEL, Floats, Units, Z, by_unit, wilson
+from benchmark_assets.corpus.units import FEWEST
+from benchmark_assets.metrics.intervals import LEVEL, Floats, Units, Z, by_unit, wilson
 from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 from resources.keys import CORPUS

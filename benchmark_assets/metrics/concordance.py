@@ -6,7 +6,8 @@ Every function accepts any leading axes, so that one call handles all resamples.
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark_assets.metrics.measures import Floats, ratio
+from benchmark_assets.metrics.intervals import Floats
+from benchmark_assets.metrics.measures import ratio
 
 SIGNATURE = (
     "ranks: among models, ties share the mean; bounds of ranks: 1 + models that are significantly better, to all "

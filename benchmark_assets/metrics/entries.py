@@ -217,8 +217,9 @@ def _ter(texts: Texts, _: Comet | None) -> pl.DataFrame:
     metric = TER()
 
     def score(text: str, tokenizer: str, others: list[str]) -> float:
-        cut = (lambda words: words) if tokenizer == DEFAULT else load(tokenizer)
-        return float(metric.sentence_score(cut(text), [cut(other) for other in others]).score)
+        if tokenizer != DEFAULT:
+            text, *others = (str(load(tokenizer)(each)) for each in (text, *others))
+        return float(metric.sentence_score(text, others).score)
 
     values = [score(*row) for row in rows.select("text", "tokenizer", "references").iter_rows()]
     return rows.select("item", pl.Series("score", values, dtype=pl.Float64), cut=pl.lit(False))

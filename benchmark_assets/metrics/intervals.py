@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import special  # type: ignore[import-untyped]
 
 from benchmark_assets.corpus.units import FEWEST
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.concordance import kendall_tau
-from benchmark_assets.metrics.measures import Floats, ratio
+from benchmark_assets.metrics.intervals import Floats
+from benchmark_assets.metrics.measures import ratio
 from benchmark_assets.metrics.permutation import ROUNDING, at_least_observed
 
 SIGNATURE = (

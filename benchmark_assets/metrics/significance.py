@@ -10,9 +10,10 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import special
+from scipy import special  # type: ignore[import-untyped]
 
-from benchmark_assets.metrics.intervals import FEWEST, Floats, Units, bounds, by_unit, influence, signed_sums, student
+from benchmark_assets.corpus.units import FEWEST
+from benchmark_assets.metrics.intervals import Floats, Units, bounds, by_unit, influence, signed_sums, student
 
 LEVEL = 0.05
 

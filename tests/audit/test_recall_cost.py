@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from benchmark_assets.adjudication.labels import MAJOR, VALID
 from benchmark_assets.audit.rated import rated
 from benchmark_assets.audit.recall_cost import RECALLS, LabeledOutputs, combination, costs, recall_costs
-from benchmark_assets.metrics.intervals import FEWEST, effective_units
+from benchmark_assets.corpus.units import FEWEST
+from benchmark_assets.metrics.intervals import effective_units
 from tests.audit.published import NO_VERDICTS
 
 SCORES = st.integers(0, 6).map(float) | st.floats(-5, 5)
@@ -24,7 +25,7 @@ def test_a_threshold_is_the_largest_that_reaches_its_recall(
     every = np.array([*score, *further])
     units = np.arange(len(score)) // 2
     labelled = LabeledOutputs(score, major, weight.astype(float), units)
-    bounded = effective_units(np.bincount(units, weights=weight)) >= FEWEST
+    bounded = effective_units(np.bincount(units, weights=weight).astype(np.float64)) >= FEWEST
     rows = list(costs(labelled, every))
     assert [row[0] for row in rows] == list(RECALLS)
 

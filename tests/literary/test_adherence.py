@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
+from benchmark_assets.corpus.units import FEWEST
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.literary.adherence import (
     ADHERENCE,
@@ -20,7 +21,6 @@ from benchmark_assets.literary.adherence import (
     sentences,
     summarize,
 )
-from benchmark_assets.metrics.intervals import FEWEST
 from benchmark_assets.references.glossary import Term, rows
 from benchmark_assets.translation.imports import import_outputs
 from resources.warehouse import Warehouse

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_assets.corpus.description import Literary, Seat
+from benchmark_assets.corpus.units import FEWEST
 from benchmark_assets.literary.calibration import (
     BEST,
     EQUAL,
@@ -23,7 +24,7 @@ from benchmark_assets.literary.calibration import (
     out_of_fold,
 )
 from benchmark_assets.literary.ensemble import balances, winners
-from benchmark_assets.metrics.intervals import FEWEST, Floats, rate_interval, wilson
+from benchmark_assets.metrics.intervals import Floats, rate_interval, wilson
 from tests.support import slack
 
 VOTE = dict.fromkeys(["model", "passage", "judge", "aspect", "shown", "better"], pl.String)

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from scipy.stats import norm  # type: ignore[import-untyped]
 
 from benchmark_assets.corpus.description import Literary, Seat
-from benchmark_assets.corpus.units import divided
+from benchmark_assets.corpus.units import FEWEST, divided
 from benchmark_assets.literary.ensemble import verdicts
 from benchmark_assets.literary.readings import parity
 from benchmark_assets.literary.scores import interval, places, scores
 from benchmark_assets.literary.works import CHUNKS, WORK, WORKS
-from benchmark_assets.metrics.intervals import FEWEST, Floats
+from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.pairwise.comparing import SIDES
 from tests.support import slack
 
@@ -128,7 +128,8 @@ def test_with_few_works_differences_between_them_do_not_widen_the_interval() -> 
     apart = np.concatenate([points[:20], points[20:] + 0.5])
     (low, high), _ = interval(chunks_of(points, [20, 20]))
     (low_apart, high_apart), _ = interval(chunks_of(apart, [20, 20]))
-    assert None not in (low, high)
+    assert low is not None
+    assert high is not None
     assert (low_apart, high_apart) == pytest.approx((low + 25, high + 25))
 
 

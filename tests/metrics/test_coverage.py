@@ -49,10 +49,8 @@ def test_passages_left_out_have_the_worst_scores_and_take_the_rank() -> None:
     assert (full["passages"], full["coverage"], full["failures"]) == (8, 1, 0)
     assert (half["passages"], half["coverage"], half["failures"]) == (8, 0.5, 4)
     assert (half["sim_best"], half["drift"]) == (0.495, 10.25)
-    assert (half["outlier_rate"], half["length_ratio"]) == (
-        0.5,
-        pytest.approx(summary(rows, "full")["length_ratio"], rel=0.6),
-    )
+    assert half["outlier_rate"] == 0.5
+    assert half["length_ratio"] < full["length_ratio"]  # type: ignore[operator]
     assert half["bleu"] < full["bleu"]  # type: ignore[operator]
     assert dict(rows.select("system", "ranked").unique().iter_rows()) == {"full": True, "half": False}
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm  # type: ignore[import-untyped]
 
-from benchmark_assets.metrics.intervals import FEWEST, Floats, bounds, rate_interval
+from benchmark_assets.corpus.units import FEWEST
+from benchmark_assets.metrics.intervals import Floats, bounds, rate_interval
 from benchmark_assets.metrics.significance import sign_test
 
 PASSAGES_PER_UNIT = 6

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import kendalltau, pearsonr  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics import meta_evaluation as agree
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats
 
 NAN = math.nan
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import kstest, pearsonr, zscore  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics import meta_evaluation as agree
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.metrics.permutation import at_least_observed, compare_accuracy, compare_pearson
 
 SCORES = st.lists(st.integers(-3, 3), min_size=18, max_size=18).map(

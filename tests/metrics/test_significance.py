@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest, Result
-from scipy import stats
+from scipy import stats  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.intervals import TRIALS, Floats
 from benchmark_assets.metrics.lexical import lexical_scores
@@ -79,7 +79,7 @@ def test_with_five_units_the_test_is_students_and_with_four_there_is_none() -> N
     t = gaps.mean() / (gaps.std(ddof=1) / math.sqrt(5))
     assert found["p"] == pytest.approx(2 * stats.t.sf(t, 4))
     four = pair([1.0, 2.0, 1.5, 2.5], [0.0] * 4)
-    assert (four["p"], four["difference_low"], four["difference_high"]) == (None, None, None)
+    assert {four["p"], four["difference_low"], four["difference_high"]} == {None}
     assert four["difference"] == 1.75
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from benchmark_assets.metrics import meta_evaluation as agree
-from benchmark_assets.metrics.intervals import sample_and_resamples
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats, sample_and_resamples
 from benchmark_assets.metrics.permutation import compare_accuracy
 
 pytestmark = pytest.mark.realdata

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog, minimize  # type: ignore[import-untyped]
 
-from benchmark_assets.metrics.measures import Floats
+from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.pairwise.bradley_terry import PENALTY, en, fit, lt
 from tests.pairwise.simulated import sigma
 

@@ -193,9 +193,9 @@ def test_marked_errors_are_underlined_and_listed(page: Page, reader: Path) -> No
         ["critical", "accuracy/omission", "source", "Fons"],
     ]
     at(page, passage="marks:1", model=MODELS[0], against="nothing")
-    letters, marks = page.inner_text("article .text"), page.locator("article .text mark").all_text_contents()
-    assert "".join(marks[:-1]) == letters[:8]
-    assert marks[-1] == WEDGES  # after characters that are two units in JavaScript
+    letters, marked = page.inner_text("article .text"), page.locator("article .text mark").all_text_contents()
+    assert "".join(marked[:-1]) == letters[:8]
+    assert marked[-1] == WEDGES  # after characters that are two units in JavaScript
 
 
 COMPARED = """pairs => pairs.map(([reference, text]) => READER.compared(reference, text).map(part =>
