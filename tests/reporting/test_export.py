@@ -246,7 +246,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "methods", "embedder", "text_hash", "closest_reference", "signature", "system", "source_language",
         "target_language", "filters", "aligners", "call", "purpose", "outcome", "finish", "effort", "served_model",
         "served_provider", "parsing", "measure", "other_kind", "dimension", "slice", "statistic",
-        "metric", "rule", "note", "sensitivity", "audit", "band", "item", "judge", "label", "error_category",
+        "metric", "rule", "note", "sensitivity", "audit", "scoring", "band", "item", "judge", "label", "error_category",
         "severity", "confidence", "raters", "level", "scope", "region", "ranking", "people", "judged", "why", "rubric",
         "spans", "side", "category",
         "base_set", "name", "settings", "content", "direction", "difficulty", "source_hash", "anchor", "first",
