@@ -203,7 +203,7 @@ def test_good_passages_of_a_row_with_failures_are_scored_and_make_a_leaderboard_
     with pytest.raises(runs.RunFailedError, match="1 of 3 partitions of model_output failed"):
         runs.evaluate(built, instance, "gamma")
     row = warehouse.read("leaderboard").filter(pl.col("system") == "gamma")
-    assert row["passages"].to_list() == [2]
+    assert row.select("passages", "failures").rows() == [(3, 1)]
     keys = [f"gamma|{passage}" for passage in PASSAGES]
     statuses = instance.get_status_by_partition(dg.AssetKey("drift_score"), keys, GRID) or {}
     assert [status.value if status else None for status in statuses.values()] == ["MATERIALIZED", None, "MATERIALIZED"]
@@ -236,7 +236,7 @@ def test_the_event_of_a_row_says_what_it_was_made_from(built: dg.Definitions, in
     event = latest("drift_score", partition)
     provenance = extract_data_provenance_from_entry(event)
     assert provenance is not None
-    assert provenance.code_version == "1"
+    assert provenance.code_version == "2"
     assert provenance.input_data_versions == {
         dg.AssetKey(asset): extract_data_version_from_entry(latest(asset, key)) for asset, key in upstream.items()
     }
@@ -327,7 +327,8 @@ def test_outputs_that_a_new_import_leaves_out_are_scored_no_more(
         path = write_outputs(tmp_path / "mine.jsonl", dict(list(texts.items())[:kept]))
         import_outputs(warehouse, path, "tiny", "mine")
         runs.evaluate(own, instance, "mine")
-        assert warehouse.read("leaderboard").filter(pl.col("system") == "mine")["passages"].to_list() == [kept]
+        board = warehouse.read("leaderboard").filter(system="mine")
+        assert board["failures"].to_list() == [len(PASSAGES) - kept]
         assert len(warehouse.read("model_output")) == kept
     assert not_fresh(own, instance).get("drift_score", set()) == set()
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from benchmark_assets.corpus.description import Scoring
-from benchmark_assets.corpus.units import scoring, units
+from benchmark_assets.corpus.units import scoring, with_units
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.drift import worst_drift
 from benchmark_assets.metrics.lexical import lexical_scores
@@ -75,7 +75,7 @@ def own_passages(warehouse: Warehouse) -> pl.DataFrame:
     selected = warehouse.read("selection", columns=["passage", "selected"]).filter("selected")
     referenced = warehouse.read("reference", columns=["passage", "complete"]).filter("complete")
     passages = selected.select(CORPUS, "passage").join(referenced, on="passage", how="semi")
-    return passages.join(units(warehouse), on="passage")
+    return with_units(passages, warehouse)
 
 
 def own_sets(warehouse: Warehouse) -> dict[str, str]:

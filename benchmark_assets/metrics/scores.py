@@ -5,7 +5,7 @@ Not here: aggregates (metrics.summary), comparisons.
 
 import polars as pl
 
-from benchmark_assets.corpus.units import units
+from benchmark_assets.corpus.units import with_units
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.summary import signature
 from benchmark_assets.metrics.tokenizers import DEFAULT
@@ -29,7 +29,7 @@ def model_scores(warehouse: Warehouse, models: pl.DataFrame | None = None) -> pl
     )
     rows = _with_comet(rows, warehouse, "comet_score", models, on)
     rows = rows.join(warehouse.read("output_diagnostic", models, [*on, *DIAGNOSES]), on=on, how="left")
-    rows = rows.join(units(warehouse), on="passage")
+    rows = with_units(rows, warehouse)
     return rows.select(pl.lit("model").alias("kind"), pl.col("model").alias("system"), CORPUS, pl.exclude("model"))
 
 
@@ -42,7 +42,7 @@ def human_scores(warehouse: Warehouse) -> pl.DataFrame:
     rows = warehouse.read("human_baseline").with_columns(references=pl.len().over("passage") - 1)
     rows = _with_comet(rows, warehouse, "comet_baseline", None, on)
     rows = rows.with_columns(pl.lit(None, pl.Boolean).alias(name) for name in DIAGNOSES)
-    rows = rows.join(units(warehouse), on="passage")
+    rows = with_units(rows, warehouse)
     return rows.select(
         pl.lit("human").alias("kind"), pl.col("translator").alias("system"), CORPUS, pl.exclude("translator")
     )

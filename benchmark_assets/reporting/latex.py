@@ -18,6 +18,7 @@ import polars as pl
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit.rated import PANEL, PEOPLE
 from benchmark_assets.reporting import readings
+from benchmark_assets.reporting.leaderboard import best_first
 from benchmark_assets.understanding.readings import boards, groups
 from resources.catalogue import column
 from resources.errors import BadInput
@@ -131,7 +132,7 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
         "palibench-5", f"{corpus}: agreement of the human translators.", agreements, "translator_agreement",
         ("measure", "translator", "other"), ("passages", "value", "sd"),
     )  # fmt: skip
-    board = warehouse.read("leaderboard", key).sort("kind", "rank", descending=[True, False])
+    board = best_first(warehouse.read("leaderboard", key)).sort("kind", descending=True, maintain_order=True)
     yield _table(
         "palibench-6", f"{corpus}: models by similarity to the closest reference; each human translator is scored "
         "against the others, so with one reference fewer.", board, "leaderboard", KEYS,
@@ -151,7 +152,7 @@ def _palibench(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator
 
 
 def _audit(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[LatexTable]:
-    board = warehouse.read("leaderboard", key).filter(kind="model").sort("rank")
+    board = best_first(warehouse.read("leaderboard", key).filter(kind="model"))
     passages = warehouse.read("source_text", key, ["passage"])
     triage = warehouse.read("triage", passages, ["model", "drift"]).rename({"model": "system"})
     edges = {f"drift above {edge:g}": edge for edge in audits(warehouse)[corpus].bands}

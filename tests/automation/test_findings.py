@@ -278,8 +278,9 @@ def test_a_move_counts_beyond_three_standard_errors_of_the_difference() -> None:
 
 
 def test_equal_results_are_no_shift_even_without_width() -> None:
-    one = means(summaries(scores([1.5]), "model"))
+    one = means(summaries(scores([1.5] * 6), "model"))
     assert one["m x"]["drift"] == [1.5, 0]
+    assert means(summaries(scores([1.5]), "model")) == {"m x": {}}  # too few units for intervals
     assert shifted(one, one).is_empty()
 
 

@@ -29,6 +29,7 @@ WITHOUT = {
     "near_duplicate": "names pairs of passages, and the funnel counts them",
     "worked_example": "names outputs to read, which `variorum examples` shows",
     "report": "is a page of plots itself",
+    "metric_summary": "has metrics on scales of their own, most of them none",
 }
 """Aggregates that have no plot, and why."""
 

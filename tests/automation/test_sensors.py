@@ -110,7 +110,7 @@ def test_outputs_that_were_imported_are_a_new_model(
     assert isinstance(first, dg.SensorResult)
     import_outputs(warehouse, write_outputs(tmp_path / "mine.jsonl", {"doc2:1": "Nothing."}), "tiny", None)
     start(definitions, instance, "evaluate", tick(definitions, instance, "new_models", first.cursor))
-    assert warehouse.read("leaderboard").filter(system="mine")["passages"].to_list() == [1]
+    assert warehouse.read("leaderboard").filter(system="mine").select("passages", "failures").rows() == [(3, 2)]
 
 
 def test_a_file_that_was_written_added_or_removed_is_looked_at_once(

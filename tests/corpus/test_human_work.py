@@ -79,7 +79,7 @@ def test_work_outlasts_its_passage_and_what_translates_an_earlier_source_is_not_
 
     runs.update(definitions, instance)
     assert scored(warehouse) == dict.fromkeys(SCORED, PASSAGES[:1])
-    assert on_board(warehouse) == [1]
+    assert on_board(warehouse) == [2]  # one output translates an earlier source
     assert [len(warehouse.read(table)) for table in ("imported_output", "imported_label")] == [3, 3]
     passages: list[Any] = shown(warehouse, "tiny", private=False).passages
     outputs = [output for passage in passages for output in passage["outputs"] if output["model"] == "mine"]

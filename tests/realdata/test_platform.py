@@ -110,7 +110,8 @@ def test_seven_models_on_the_suttas_with_one_reference_have_no_envelope(
     assert row["drift"] is None
     assert row["outlier_rate"] is None
     assert row["with_envelope"] == 0
-    assert row["passages"] == len(scores.drop_nulls("sim_best"))
+    assert row["passages"] == complete.n_unique()
+    assert row["failures"] == complete.n_unique() - len(scores.drop_nulls("sim_best"))
 
 
 def of_one_sutta(realdata: Path, results: list[Path], folder: Path) -> tuple[Path, list[Path]]:

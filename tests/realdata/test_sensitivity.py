@@ -33,7 +33,7 @@ def scored(path: Path, count: int) -> pl.DataFrame:
     vectors, cut = SentenceTransformerEmbedder().embed(distinct.to_list())
     embedded = pl.DataFrame({"text": distinct, "vector": vectors, "cut": cut})
     scores = variant_scores(every.join(embedded, on="text"), references.join(embedded, on="text"))
-    return scores.join(every, on=["passage", "translator", "kind", "severity"])
+    return scores.join(every, on=["passage", "translator", "kind", "severity"]).with_columns(unit="passage")
 
 
 @pytest.mark.parametrize(

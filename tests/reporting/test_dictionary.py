@@ -37,5 +37,5 @@ def test_bounds_are_those_of_the_number_between_them() -> None:
         each for each in entries({"leaderboard.csv": pl.DataFrame({"drift": [], "drift_low": []})})
         if each.column == "drift_low"
     )  # fmt: skip
-    assert low.meaning == "Lower bound of the 95 % interval of `drift`."
+    assert low.meaning == "Lower bound of the 95 % interval of `drift`. Null with too few units."
     assert "| `drift_low` | DOUBLE | drift | Lower bound" in page([low])

@@ -43,10 +43,11 @@ def held(**sim_best: list[float]) -> Package:
         bleu_statistics=pl.lit(None, pl.List(pl.Int64)), chrf_statistics=pl.lit(None, pl.List(pl.Int64)),
     )  # fmt: skip
     keys = scores.select("model", "passage_id")
+    passages = keys.select("passage_id", document="passage_id", position=pl.lit(0)).unique()
     board = pl.DataFrame({"kind": "model", "system": [*sim_best], "signature": "embedder: e"})
     tables = {
         "scores": scores, "comet_scores": keys.with_columns(comet_avg=pl.lit(None, pl.Float64)), "leaderboard": board,
-        "passages": keys.select("passage_id").unique(), "outputs": keys.with_columns(sha256=pl.lit("hash")),
+        "passages": passages, "outputs": keys.with_columns(sha256=pl.lit("hash")),
     }  # fmt: skip
     return Package(Path("held"), tables, [], {})
 

@@ -82,8 +82,7 @@ def test_tables_have_the_shape_of_the_papers(folder: Path, warehouse: Warehouse)
     assert escaped(TRICKY) in {row[1] for row in board}
     scores = warehouse.read("leaderboard").filter(system="beta").row(0, named=True)
     (beta,) = (row for row in board if row[1] == "beta")
-    number, low, high = (f"{scores[f'sim_best{bound}']:.3f}" for bound in ("", "_low", "_high"))
-    assert beta[3] == f"{number} {{[}}{low}, {high}{{]}}"
+    assert f"{scores['sim_best']:.3f}" in beta  # three passages are too few for an interval
     assert r"embedder: letter pairs" in (folder / "palibench-6.tex").read_text(encoding="utf-8")
     document = (folder / "all.tex").read_text(encoding="utf-8")
     assert set(re.findall(r"\\input\{(.+)\}", document)) == set(found)

@@ -121,7 +121,7 @@ def test_a_model_is_translated_scored_and_never_paid_twice(deployment: Deploymen
     assert deployment.texts() == {PASSAGES[1]: "EN: Sol oritur.", PASSAGES[2]: "EN: Nihil novi dicit."}
     assert asked(server) == sorted(IDS)
     board = deployment.warehouse.read("leaderboard")
-    assert board.filter(system="ours")["passages"].to_list() == [2]
+    assert board.filter(system="ours").select("passages", "failures").rows() == [(3, 1)]
     # A refusal is a result: stored, not scored, not asked for again.
     assert deployment.warehouse.read("refusal")["passage"].to_list() == [PASSAGES[0]]
     study = pl.DataFrame({"study": ["model_output"]})

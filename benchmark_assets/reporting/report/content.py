@@ -17,7 +17,7 @@ from benchmark_assets.literary.scores import PARITY, places
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.measures import MEAN_RANK, RANKED
 from benchmark_assets.metrics.summary import DRIFT
-from benchmark_assets.reporting.leaderboard import HEADLINE
+from benchmark_assets.reporting.leaderboard import HEADLINE, best_first
 from benchmark_assets.reporting.report import ASSETS, charts, details, people
 from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, column, columns, named, plotted
 from resources import catalogue
@@ -68,7 +68,7 @@ def parts(warehouse: Warehouse, corpora: Sequence[str] = ()) -> list[Part]:
 
 def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
     """Systems by similarity, and the clusters of models that are not significantly different."""
-    board = home.read("leaderboard", corpus).sort("rank")
+    board = best_first(home.read("leaderboard", corpus))
     if board.is_empty():
         return []
     ranks = home.read("metric_rank", corpus)
@@ -87,13 +87,14 @@ def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
         for name in ("sim_best", "drift", "chrf", "bleu", "comet_avg")
     )
     words = (
-        "Models and human translators, best first. A human translator is scored against the other translators, so with "
-        "one reference fewer than a model, which shows how much human translations differ."
+        "Models and human translators, best first. Models are ranked over the same passages: a missing or refused "
+        "output has the worst scores. A human translator is scored against the other translators, so with one reference "
+        "fewer than a model, which shows how much human translations differ."
     )
     if clusters["cluster"].count():
         words += (
             " Models in the same cluster do not differ significantly in similarity (5 % level, corrected for the "
-            "number of pairs)."
+            "comparisons of each model)."
         )
     exhibits = [home.exhibit(
         corpus, "Leaderboard", words, table, board, _intervals(plot_rows, "95 % interval"),
@@ -116,7 +117,7 @@ def _faults(home: Home, corpus: str, models: pl.DataFrame) -> Exhibit:
         "Number of each model's outputs with faults that are visible without judging the meaning. An output may have "
         "several. A column is empty where no reference tells."
     )
-    return home.exhibit(corpus, "Faults", words, table, [], None, "leaderboard", "output_diagnostic")
+    return home.exhibit(corpus, "Faults", words, table, models, None, "leaderboard", "output_diagnostic")
 
 
 def _ranks(home: Home, corpus: str, ranks: pl.DataFrame, overall: pl.DataFrame) -> Exhibit:

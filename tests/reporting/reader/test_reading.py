@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from benchmark_assets.audit.outcomes import categories, outcomes
 from benchmark_assets.audit.rated import rated
+from benchmark_assets.corpus.units import with_units
 from resources.warehouse import Warehouse
 from tests.reporting.reader.world import HOSTILE, MODELS, TIBETAN, WEDGES
 
@@ -68,7 +69,7 @@ def counts(page: Page, links: list[dict[str, str]]) -> list[int]:
 
 def test_numbers_of_the_audit_lead_to_as_many_outputs(page: Page, reader: Path, stored: Warehouse) -> None:
     """Those of the report's tables of outcomes and categories, by the panel and by people, with their totals."""
-    triage = stored.read("triage")
+    triage = with_units(stored.read("triage"), stored)
     rows = rated(triage, stored.read("verdict"), stored.read("human_label"))
     labels = {"valid": "VALID_VARIATION", "minor": "MINOR_ERROR", "major": "MAJOR_ERROR"}
     links: list[tuple[dict[str, str], int]] = []
