@@ -88,8 +88,8 @@ def leaderboard(home: Home, corpus: str) -> list[Exhibit]:
     )
     words = (
         "Models and human translators, best first. Models are ranked over the same passages: a missing or refused "
-        "output has the worst scores. A human translator is scored against the other translators, so with one reference "
-        "fewer than a model, which shows how much human translations differ."
+        "output has the worst scores. A human translator is scored against the other translators, so with one "
+        "reference fewer than a model, which shows how much human translations differ."
     )
     if clusters["cluster"].count():
         words += (
