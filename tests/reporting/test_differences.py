@@ -62,7 +62,7 @@ def test_more_than_noise_is_named_with_its_direction() -> None:
     up = found.filter(model="up").row(0, named=True)
     assert up["difference"] == pytest.approx(steps.mean())
     assert 0.01 < up["difference_low"] < up["difference"] < up["difference_high"] < 0.03
-    assert up["p_holm"] == pytest.approx(3 * up["p_randomization"])  # the smallest of three, or as small as it
+    assert up["p_holm"] == pytest.approx(3 * up["p"])  # the smallest of three, or as small as it
     lengths = compare(old, new).scores.filter(measure="length_offset")
     assert lengths["verdict"].unique().to_list() == ["noise"]
 
@@ -85,18 +85,19 @@ def test_a_difference_of_method_is_named_first_and_is_no_difference_of_models(
 
 
 def test_scores_are_compared_on_the_passages_of_both() -> None:
-    old, new = held(alpha=[0.5, 0.6, 0.1], beta=[0.5, 0.6, 0.7]), held(alpha=[0.6, 0.7], beta=[0.5, 0.6, 0.7])
+    same = [0.5, 0.6, 0.7, 0.5, 0.6, 0.7, 0.5]
+    old, new = held(alpha=[*[0.5, 0.6] * 3, 0.1], beta=same), held(alpha=[0.6, 0.7] * 3, beta=same)
     other = pl.when(model="alpha").then(pl.lit("other")).otherwise("sha256")
     tables = new.tables | {"outputs": new.tables["outputs"].with_columns(sha256=other)}
     found = compare(old, new._replace(tables=tables))
     alpha, beta = found.scores.filter(measure="sim_best").sort("model").to_dicts()
-    assert (alpha["passages"], alpha["changed"], beta["passages"], beta["changed"]) == (2, 2, 3, 0)
+    assert (alpha["passages"], alpha["changed"], beta["passages"], beta["changed"]) == (6, 6, 7, 0)
     for name in ("difference", "difference_low", "difference_high"):
         assert alpha[name] == pytest.approx(0.1)
     assert (alpha["old"], alpha["new"], beta["difference"]) == (pytest.approx(0.55), pytest.approx(0.65), 0)
-    p = np.array([alpha["p_randomization"], beta["p_randomization"]])
+    p = np.array([alpha["p"], beta["p"]])
     assert [alpha["p_holm"], beta["p_holm"]] == holm(p).tolist()
-    assert alpha["verdict"] == "noise"  # of two passages no more can be said
+    assert alpha["verdict"] == "noise"  # of six passages no more can be said
 
 
 def test_other_texts_of_common_passages_are_another_method_too() -> None:
