@@ -40,8 +40,10 @@ Bounds = tuple[float | None, float | None]
 
 def by_unit(values: Floats, units: Units) -> Floats:
     """Sums over the rows of each unit: from shape (rows, ...) to (units, ...)."""
-    sums = np.zeros((int(units.max(initial=-1)) + 1, *values.shape[1:]))
-    np.add.at(sums, units, values)
+    if not len(units):
+        return np.zeros((0, *values.shape[1:]))
+    order = np.argsort(units, kind="stable")
+    sums: Floats = np.add.reduceat(values[order], np.flatnonzero(np.diff(units[order], prepend=-1)), axis=0)
     return sums
 
 
@@ -125,13 +127,15 @@ def bounds(influences: Floats, shares: Floats) -> tuple[Floats, Floats]:
         freedom, error = student(influences[:, few], shares[:, few])
         low[few] = high[few] = special.stdtrit(freedom, (1 + LEVEL) / 2) * error
     if many.any():
-        a, b = signed_sums(influences[:, many]), signed_sums(shares[:, many])
-        allowed = math.floor((1 - LEVEL) * len(a) + 1e-9)
+        distinct, places = np.unique(shares[:, many], axis=1, return_inverse=True)  # most estimates share theirs
+        sums = np.ascontiguousarray(signed_sums(np.hstack([influences[:, many], distinct])).T)
+        a, b = sums[: -len(distinct.T)], sums[-len(distinct.T) :][places.ravel()]
+        allowed = math.floor((1 - LEVEL) * sums.shape[1] + 1e-9)
         with np.errstate(divide="ignore", invalid="ignore"):
             forward, backward = a / (1 - b), a / (1 + b)
         for limits, ends in ((np.maximum(forward, -backward), low), (np.maximum(-forward, backward), high)):
             limits[b > 1 - 1e-12] = np.inf  # a pattern without exchange is hit at any distance
-            ends[many] = -np.partition(-limits, allowed, axis=0)[allowed]
+            ends[many] = -np.partition(-limits, allowed, axis=1)[:, allowed]
     return low, high
 
 
