@@ -4,7 +4,8 @@ Here: every model of a corpus gets a row for each passage of that set, no matter
 here: scores of outputs (scores), aggregates (summary).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import polars as pl
 
@@ -21,6 +22,9 @@ from resources.warehouse import Warehouse
 UNUSABLE = ["empty", "refused"]
 """Diagnoses with which an output counts as missing."""
 
+COMET = ("comet_avg", "comet_best")
+"""Scores that count only for models with a COMET checkpoint."""
+
 SIGNATURE = (
     "passages without a usable output: similarity, chrF++, BLEU, COMET and length 0, drift as at similarity 0 (or left "
     "out, if the description says so); ranked: models with a usable output for the share of passages that the "
@@ -31,10 +35,15 @@ SIGNATURE = (
 def completed_scores(warehouse: Warehouse, scores: pl.DataFrame) -> pl.DataFrame:
     """`completed` for scores of systems in the warehouse, as `scores.all_scores` returns them."""
     own = own_passages(warehouse).join(scores.select("corpus").unique(), on="corpus", how="semi")
-    return completed(scores, own.join(worst_scores(warehouse, own), on="passage"), scoring(warehouse))
+    return completed(scores, own, partial(worst_scores, warehouse), scoring(warehouse))
 
 
-def completed(scores: pl.DataFrame, own: pl.DataFrame, settings: Mapping[str, Scoring]) -> pl.DataFrame:
+def completed(
+    scores: pl.DataFrame,
+    own: pl.DataFrame,
+    worst: Callable[[pl.DataFrame], pl.DataFrame],
+    settings: Mapping[str, Scoring],
+) -> pl.DataFrame:
     """Scores with a row for every passage of the corpus's own set and every model that has a score in the corpus.
 
     Parameters
@@ -42,7 +51,10 @@ def completed(scores: pl.DataFrame, own: pl.DataFrame, settings: Mapping[str, Sc
     scores
         Columns `kind`, `system`, `corpus`, `passage`, `embedder`, `comet`, the columns of the measures and `DIAGNOSES`.
     own
-        The corpus's own set: `corpus`, `passage`, `unit`, `unit_kind`, and the columns of `worst_scores`.
+        The corpus's own set: `corpus`, `passage`, `unit`, `unit_kind`.
+    worst
+        Returns the columns of `worst_scores` for passages (column `passage`), each once. They take long to compute, so
+        that it is called for passages without a usable output only.
     settings
         Settings by corpus; a corpus without settings has the defaults.
 
@@ -57,10 +69,12 @@ def completed(scores: pl.DataFrame, own: pl.DataFrame, settings: Mapping[str, Sc
     expected = pl.col("passage").is_in(own["passage"].implode())
     rows = scores.with_columns(expected=expected, usable=expected & ~unusable)
     lacking = _lacking(rows, own)
-    omitted = [corpus for corpus, setting in settings.items() if setting.missing == "omit"]
-    measures = [name for name in own.columns if name not in ("corpus", "passage", "unit", "unit_kind")]
-    lacking = lacking.with_columns(
-        pl.when(~pl.col("corpus").is_in(omitted)).then(name).alias(name) for name in measures
+    filled = worst(lacking.select("passage").unique())
+    counted = ~pl.col("corpus").is_in([corpus for corpus, setting in settings.items() if setting.missing == "omit"])
+    conditions = dict.fromkeys(filled.columns, counted)
+    conditions |= dict.fromkeys(COMET, counted & pl.col("comet").is_not_null())
+    lacking = lacking.join(filled, on="passage", how="left").with_columns(
+        pl.when(conditions[name]).then(name).alias(name) for name in filled.columns if name != "passage"
     )
     complete = pl.concat([rows.filter(pl.col("usable") | ~pl.col("expected")), lacking], how="diagonal_relaxed")
     share = pl.col("usable").sum() / pl.col("expected").sum()
@@ -111,23 +125,19 @@ def worst_scores(warehouse: Warehouse, passages: pl.DataFrame) -> pl.DataFrame:
     columns = ["human_spread", "euclidean_spread", "mean_similarity"]
     envelopes = warehouse.read("reference_envelope", keys, ["passage", *columns])
     rows = lexical.join(counts, on="passage").join(envelopes, on="passage", how="left")
-    zeros = {name: pl.lit(0.0) for name in ("sim_best", "comet_avg", "comet_best")}
+    zeros = {name: pl.lit(0.0) for name in ("sim_best", *COMET)}
     sim_centroid = pl.when(pl.col("human_spread").is_not_null()).then(0.0)
     return rows.with_columns(worst_drift(rows)).with_columns(**zeros, sim_centroid=sim_centroid).drop(columns)
 
 
 def _lacking(rows: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
-    """A row with the worst scores for each model and expected passage without a usable output."""
+    """A row without scores for each model and expected passage without a usable output."""
     on = ["kind", "system", "corpus"]
     models = rows.filter(kind="model").group_by(on).agg(pl.col("embedder", "comet").max())
     diagnosed = rows.filter("expected").select(*on, "passage", *DIAGNOSES)
-    lacking = (
+    return (
         models.join(own, on="corpus")
         .join(rows.filter("usable"), on=[*on, "passage"], how="anti")
         .join(diagnosed, on=[*on, "passage"], how="left")
-    )
-    return lacking.with_columns(
-        *(pl.when(pl.col("comet").is_not_null()).then(name).alias(name) for name in ("comet_avg", "comet_best")),
-        expected=pl.lit(value=True),
-        usable=pl.lit(value=False),
+        .with_columns(expected=pl.lit(value=True), usable=pl.lit(value=False))
     )

@@ -17,15 +17,19 @@ PASSAGES = 8
 LEXICAL_COLUMNS = ["length_ratio", "bleu", "chrf", "bleu_statistics", "chrf_statistics"]
 
 
-def own() -> pl.DataFrame:
-    """The passages of `scores`, with the scores of an empty output."""
-    passages = [f"x/{at}" for at in range(PASSAGES)]
-    empty = pl.DataFrame({"passage": passages, "text": ""})
-    references = pl.DataFrame({"passage": passages, "text": [REFERENCES[at % 4] for at in range(PASSAGES)]})
+OWN = pl.DataFrame({"passage": [f"x/{at}" for at in range(PASSAGES)]}).with_columns(
+    corpus=pl.lit("x"), unit="passage", unit_kind=pl.lit("passages")
+)
+"""The passages of `scores`."""
+
+
+def worst(passages: pl.DataFrame) -> pl.DataFrame:
+    """The scores of an empty output."""
+    empty = passages.with_columns(text=pl.lit(""))
+    references = OWN.select("passage", text=pl.Series([REFERENCES[at % 4] for at in range(PASSAGES)]))
     zeros = dict.fromkeys(["sim_best", "sim_centroid", "comet_avg", "comet_best"], 0.0)
     return lexical_scores(empty, references, ["passage"], ["passage"]).with_columns(
-        corpus=pl.lit("x"), unit="passage", unit_kind=pl.lit("passages"), references=pl.lit(1, pl.UInt32),
-        drift=pl.lit(20.0), drift_adjusted=pl.lit(8.0), drift_euclidean=pl.lit(7.0),
+        references=pl.lit(1, pl.UInt32), drift=pl.lit(20.0), drift_adjusted=pl.lit(8.0), drift_euclidean=pl.lit(7.0),
         **{name: pl.lit(value) for name, value in zeros.items()},
     )  # fmt: skip
 
@@ -44,7 +48,7 @@ def summary(rows: pl.DataFrame, system: str) -> dict[str, float | int | None]:
 
 
 def test_passages_left_out_have_the_worst_scores_and_take_the_rank() -> None:
-    rows = completed(field(FULL, BEST_HALF), own(), {})
+    rows = completed(field(FULL, BEST_HALF), OWN, worst, {})
     full, half = summary(rows, "full"), summary(rows, "half")
     assert (full["passages"], full["coverage"], full["failures"]) == (8, 1, 0)
     assert (half["passages"], half["coverage"], half["failures"]) == (8, 0.5, 4)
@@ -56,7 +60,7 @@ def test_passages_left_out_have_the_worst_scores_and_take_the_rank() -> None:
 
 
 def test_a_description_may_leave_out_what_is_missing_and_demand_less() -> None:
-    rows = completed(field(FULL, BEST_HALF), own(), {"x": Scoring(missing="omit", coverage=0.5)})
+    rows = completed(field(FULL, BEST_HALF), OWN, worst, {"x": Scoring(missing="omit", coverage=0.5)})
     half = summary(rows, "half")
     assert (half["passages"], half["coverage"], half["failures"], half["sim_best"]) == (4, 0.5, 4, 0.99)
     assert rows["ranked"].all()
@@ -64,7 +68,7 @@ def test_a_description_may_leave_out_what_is_missing_and_demand_less() -> None:
 
 def test_an_empty_output_counts_as_missing_and_keeps_its_diagnosis() -> None:
     first = pl.int_range(pl.len()) == 0
-    rows = completed(field(FULL.with_columns(empty=first)), own(), {})
+    rows = completed(field(FULL.with_columns(empty=first)), OWN, worst, {})
     full = summary(rows, "full")
     assert (full["passages"], full["failures"], full["empty"]) == (8, 1, 1)
     assert full["sim_best"] == pytest.approx(0.9 * 7 / 8)
@@ -72,7 +76,7 @@ def test_an_empty_output_counts_as_missing_and_keeps_its_diagnosis() -> None:
 
 def test_translators_need_not_translate_everything() -> None:
     ann = BEST_HALF.with_columns(model=pl.lit("ann"), kind=pl.lit("human"))
-    rows = completed(field(FULL, ann), own(), {})
+    rows = completed(field(FULL, ann), OWN, worst, {})
     person = summary(rows, "ann")
     assert (person["passages"], person["coverage"], person["failures"], person["sim_best"]) == (4, None, None, 0.99)
     assert not rows.filter(system="ann")["ranked"].any()
@@ -80,7 +84,7 @@ def test_translators_need_not_translate_everything() -> None:
 
 def test_comet_is_the_worst_only_where_the_model_has_comet() -> None:
     with_comet = BEST_HALF.with_columns(comet=pl.lit("wmt22"), comet_avg=pl.lit(0.8), comet_best=pl.lit(0.8))
-    rows = completed(field(FULL, with_comet), own(), {})
+    rows = completed(field(FULL, with_comet), OWN, worst, {})
     assert summary(rows, "half")["comet_avg"] == pytest.approx(0.4)
     assert summary(rows, "full")["comet_avg"] is None
 
@@ -88,8 +92,8 @@ def test_comet_is_the_worst_only_where_the_model_has_comet() -> None:
 @given(st.sets(st.integers(0, PASSAGES - 1), min_size=1))
 def test_whoever_else_is_evaluated_changes_no_row(kept: set[int]) -> None:
     some = FULL.filter(pl.col("passage").is_in([f"x/{at}" for at in kept])).with_columns(model=pl.lit("some"))
-    alone = completed(field(some), own(), {}).sort("passage")
-    among = completed(field(FULL, some), own(), {}).filter(system="some").sort("passage").select(alone.columns)
+    alone = completed(field(some), OWN, worst, {}).sort("passage")
+    among = completed(field(FULL, some), OWN, worst, {}).filter(system="some").sort("passage").select(alone.columns)
     assert among.equals(alone)
     assert len(alone) == PASSAGES
 
