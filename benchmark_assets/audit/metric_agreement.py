@@ -73,9 +73,7 @@ def comparisons(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
         ):
             tests = np.array(compare(gold, np.stack(list(metrics.values()))))
             two_sided = np.minimum(1, 2 * tests[:, 1:].min(axis=1))
-            corrected = np.full(len(tests), np.nan)
-            tested = np.isfinite(two_sided)
-            corrected[tested] = holm(two_sided[tested])
+            corrected = holm(two_sided)
             signature = (
                 f"{_LABELS}; {permutation.SIGNATURE}; p_holm: two-sided, over the pairs of metrics of the corpus"
             )

@@ -133,24 +133,25 @@ def holm_by_system(pairs: Iterable[tuple[str, str]], p: Floats) -> Floats:
     others leaves their comparison as it was, which Holm's method over all pairs does not. NaN stays NaN.
     """
     pairs = list(pairs)
-    corrected = np.where(np.isnan(p), np.nan, 0.0)
+    corrected = np.zeros_like(p)
     for system in {name for pair in pairs for name in pair}:
-        rows = np.array([at for at, pair in enumerate(pairs) if system in pair and not np.isnan(p[at])], dtype=np.int64)
+        rows = np.array([at for at, pair in enumerate(pairs) if system in pair], dtype=np.int64)
         corrected[rows] = np.maximum(corrected[rows], holm(p[rows]))
     return corrected
 
 
 def holm(p: Floats) -> Floats:
-    """P-values corrected for multiple tests, shape (tests,) to (tests,).
+    """P-values corrected for multiple tests, shape (tests,) to (tests,). NaN is no test, and stays NaN.
 
     Notes
     -----
     Holm 1979: the smallest of n p-values is multiplied by n, the next one by n - 1, and so on; a corrected value is at
     least the previous one and at most 1.
     """
-    order = np.argsort(p, kind="stable")
-    corrected = np.empty_like(p)
-    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
+    tests = np.flatnonzero(~np.isnan(p))
+    order = tests[np.argsort(p[tests], kind="stable")]
+    corrected = np.full_like(p, np.nan)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1)
     return corrected
 
 

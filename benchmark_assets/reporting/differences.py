@@ -263,12 +263,8 @@ def _compared(old: Package, new: Package, other_texts: bool) -> pl.DataFrame:
     parts = [pl.DataFrame(schema=SCORES)]
     for measure in RANKED if rows else ():
         family = table.filter(measure=measure.name)
-        tested = family["p"].is_not_null()
-        p_holm = significance.holm(family.filter(tested)["p"].to_numpy())
-        holm = (
-            pl.Series("p_holm", dtype=pl.Float64).extend_constant(None, len(family)).scatter(tested.arg_true(), p_holm)
-        )
-        family = family.with_columns(holm).with_columns(verdict=_verdict(measure))
+        p_holm = significance.holm(family["p"].cast(pl.Float64).to_numpy())
+        family = family.with_columns(pl.Series("p_holm", p_holm).fill_nan(None)).with_columns(verdict=_verdict(measure))
         parts.append(family.select(SCORES.names()).cast(SCORES))
     return pl.concat(parts)
 

@@ -7,9 +7,7 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.metrics import significance
-from benchmark_assets.metrics.intervals import bounds
 from benchmark_assets.metrics.measures import MEASURES, numbered_units
-from benchmark_assets.metrics.significance import holm
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
@@ -108,13 +106,7 @@ def _tested(paired: pl.DataFrame) -> pl.DataFrame:
     np.add.at(sizes, (unit, column), 1)
     difference, shares = rows["difference"].to_numpy(), sizes / sizes.sum(axis=0)
     influences = sums / sizes.sum(axis=0) - shares * difference
-    low, high = bounds(influences, shares)
-    numbers = {
-        "difference_low": difference - low, "difference_high": difference + high,
-        "p": significance.sign_test(difference, influences, shares),
-    }  # fmt: skip
-    tested = rows.with_columns(pl.Series(name, values).fill_nan(None) for name, values in numbers.items())
-    tested = tested.with_columns(p_holm=pl.lit(None))
+    tested = rows.with_columns(p_holm=pl.lit(None), **significance.tested(difference, influences, shares))
     return tested.select(pl.col(name).cast(kind) for name, kind in DIFFERENCE.items())
 
 
@@ -122,9 +114,6 @@ def _corrected() -> pl.Expr:
     """P-values by Holm's method; null stays null."""
 
     def correct(values: pl.Series) -> pl.Series:
-        p = values.to_numpy().astype(np.float64)
-        present = ~np.isnan(p)
-        p[present] = holm(p[present])
-        return pl.Series(p).fill_nan(None)
+        return pl.Series(significance.holm(values.to_numpy())).fill_nan(None)
 
     return pl.col("p").map_batches(correct, return_dtype=pl.Float64)
