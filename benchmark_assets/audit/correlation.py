@@ -19,6 +19,7 @@ from benchmark_assets.metrics.intervals import (
     by_unit,
     effective_units,
     sample_and_resamples,
+    unit_sizes,
 )
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.metrics.meta_evaluation import moments, pearson_of
@@ -53,7 +54,7 @@ def correlations(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
                 values = outputs[metric].filter(scored).to_numpy()
                 units = numbered_units(outputs["unit"].filter(scored))
                 r = point_biserial(values, errors.filter(scored).to_numpy(), units)
-                effective = effective_units(np.bincount(units).astype(np.float64)) if len(units) else 0
+                effective = effective_units(unit_sizes(units)) if len(units) else 0
                 result.append((corpus, level, metric, len(values), *bounded(r, effective), SIGNATURE))
     return pl.DataFrame(result, schema=CORRELATION, orient="row")
 

@@ -15,7 +15,7 @@ from benchmark_assets.audit.rated import labeled_by_people
 from benchmark_assets.metrics import meta_evaluation as agree
 from benchmark_assets.metrics import permutation
 from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
-from benchmark_assets.metrics.intervals import Floats, Units, bounded, effective_units, sample_and_resamples
+from benchmark_assets.metrics.intervals import Floats, Units, bounded, effective_units, sample_and_resamples, unit_sizes
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.metrics.significance import holm
 from resources.catalogue import schema
@@ -44,7 +44,7 @@ def agreements(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """
     result: list[tuple[object, ...]] = []
     for corpus, gold, metrics, units in _by_corpus(rows, scores):
-        sizes_of_units = np.bincount(units).astype(np.float64)
+        sizes_of_units = unit_sizes(units)
         weights, count = sample_and_resamples(len(sizes_of_units))[:, units], effective_units(sizes_of_units)
         for metric, values in metrics.items():
             outputs = np.isfinite(gold) & np.isfinite(values)

@@ -180,8 +180,7 @@ def means(metrics: Checkpoints, rows: pl.DataFrame) -> pl.DataFrame:
     summaries = []
     for key, part in rows.drop_nulls("score").with_columns(CORPUS).group_by(keys, maintain_order=True):
         entry = kind(metrics[str(key[-1])])
-        low, high = mean_interval(part["score"].to_numpy(), numbered_units(part["unit"]))
-        bounds = [None if end is None else min(max(end, entry.least), entry.most) for end in (low, high)]
+        bounds = mean_interval(part["score"].to_numpy(), numbered_units(part["unit"]), entry.least, entry.most)
         signatures = "; ".join([*part["signature"].unique().sort(), MEANS, f"units: {part['unit_kind'][0]}"])
         summaries.append((*key, len(part), part["score"].mean(), *bounds, signatures))
     return pl.DataFrame(summaries, schema=SUMMARY, orient="row").sort(keys)

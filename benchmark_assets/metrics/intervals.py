@@ -47,6 +47,11 @@ def by_unit(values: Floats, units: Units) -> Floats:
     return sums
 
 
+def unit_sizes(units: Units) -> Floats:
+    """Number of rows of each unit, shape (units,)."""
+    return np.bincount(units).astype(np.float64)
+
+
 def effective_units(sizes: Floats) -> float:
     """Number of units of equal size that determine a mean as well: (Σ size)² / Σ size²; `sizes` has shape (units,)."""
     return float(sizes.sum() ** 2 / (sizes**2).sum())
@@ -157,7 +162,7 @@ def mean_interval(values: Floats, units: Units, least: float = -math.inf, most: 
     """
     present = np.isfinite(values)
     _, kept = np.unique(units[present], return_inverse=True)
-    sizes, sums = by_unit(np.ones(len(kept)), kept), by_unit(values[present], kept)
+    sizes, sums = unit_sizes(kept), by_unit(values[present], kept)
     if len(sizes) < FEWEST:
         return None, None
     shares, mean = sizes / sizes.sum(), sums.sum() / sizes.sum()
@@ -165,11 +170,12 @@ def mean_interval(values: Floats, units: Units, least: float = -math.inf, most: 
     return max(float(mean - low[0]), least), min(float(mean + high[0]), most)
 
 
-def rate_interval(hits: NDArray[np.bool_], units: Units) -> Bounds:
-    """95 % interval of the share of rows that are hits, shape (rows,), whose units are given; see `rate_intervals`."""
-    return rate_intervals(
-        by_unit(hits.astype(np.float64), units)[:, None], by_unit(np.ones(len(hits)), units)[:, None]
-    )[0]
+def rate_interval(hits: NDArray[np.bool_] | Floats, units: Units) -> Bounds:
+    """95 % interval of the share of rows that are hits, shape (rows,), whose units are given; see `rate_intervals`.
+
+    A row may be a hit in part, if it stands for several trials.
+    """
+    return rate_intervals(by_unit(hits.astype(np.float64), units)[:, None], unit_sizes(units)[:, None])[0]
 
 
 def rate_intervals(hits: Floats, trials: Floats) -> list[Bounds]:

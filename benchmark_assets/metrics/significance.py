@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from scipy import special  # type: ignore[import-untyped]
 
 from benchmark_assets.corpus.units import FEWEST
-from benchmark_assets.metrics.intervals import Floats, Units, bounds, by_unit, influence, signed_sums, student
+from benchmark_assets.metrics.intervals import (
+    Floats,
+    Units,
+    bounds,
+    by_unit,
+    influence,
+    signed_sums,
+    student,
+    unit_sizes,
+)
 
 LEVEL = 0.05
 
@@ -64,7 +73,7 @@ def differences(statistics: Floats, units: Units, scores: Callable[[Floats], Flo
             continue
         _, common_units = np.unique(units[common], return_inverse=True)
         sums = by_unit(statistics[:, common].transpose(1, 0, 2), common_units)
-        totals, sizes = sums.sum(axis=0), np.bincount(common_units).astype(np.float64)
+        totals, sizes = sums.sum(axis=0), unit_sizes(common_units)
         shares = (sizes / sizes.sum())[:, None]
         influences = influence(scores(totals), scores(totals - sums), shares)
         one, other = np.array(pairs).T

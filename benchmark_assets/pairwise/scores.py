@@ -20,6 +20,7 @@ from benchmark_assets.metrics.intervals import (
     by_unit,
     effective_units,
     sample_and_resamples,
+    unit_sizes,
 )
 from benchmark_assets.metrics.measures import numbered_units, ratio
 from benchmark_assets.pairwise.base_sets import JudgeRecord
@@ -70,7 +71,7 @@ class Field(NamedTuple):
     @property
     def effective_units(self) -> float:
         """Number of units of equal size."""
-        return effective_units(np.bincount(self.units).astype(np.float64))
+        return effective_units(unit_sizes(self.units))
 
 
 def contract(base_set: Mapping[str, str | None], models: JudgeRecord | None = None) -> str:

@@ -11,7 +11,14 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.metrics import concordance, significance
-from benchmark_assets.metrics.intervals import Floats, bounded, by_unit, effective_units, sample_and_resamples
+from benchmark_assets.metrics.intervals import (
+    Floats,
+    bounded,
+    by_unit,
+    effective_units,
+    sample_and_resamples,
+    unit_sizes,
+)
 from benchmark_assets.metrics.measures import MEAN_RANK, RANKED, Measure, Panel, estimates, panel, summed
 from benchmark_assets.metrics.scores import signed
 from resources.catalogue import schema
@@ -87,7 +94,7 @@ def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFram
     agreement: list[tuple[object, ...]] = []
     for corpus, text, systems in _corpora(scores):
         ranked = systems.systems["ranked"].to_numpy()
-        sizes = np.bincount(systems.units).astype(np.float64)
+        sizes = unit_sizes(systems.units)
         weights, count = sample_and_resamples(len(sizes)), effective_units(sizes)
         sums = {each.name: _unit_sums(systems, each) for each in RANKED}
         values = {each.name: each.of(summed(sums[each.name], weights)) for each in RANKED}

@@ -13,7 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmark_assets.metrics.drift import adjusted_drift, cosine_drift
-from benchmark_assets.metrics.intervals import SEED, Bounds, Floats, Units, mean_interval, rate_bounds
+from benchmark_assets.metrics.intervals import SEED, Bounds, Floats, rate_interval
+from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.metrics.measures import OUTLIER, numbered_units
 from benchmark_assets.reporting.people import signatures
 from resources.catalogue import schema
@@ -34,7 +35,7 @@ SIGNATURE = (
     f"{SUBSETS} random ones, seed {SEED}), weighted equally; threshold: the adjusted drift that the share "
     "`false_alarms` of them exceeds, and as interval those at the bounds of an interval of this share (Woodruff); "
     f"drift above {OUTLIER}: the published threshold; systems: scored without each translator's reference in turn; "
-    "shares: means over passages; 95 % intervals: Wilson with the sample size that gives the width by units"
+    f"shares: means over passages; {INTERVALS}"
 )
 
 
@@ -99,14 +100,14 @@ def thresholds(drifts: pl.DataFrame, units: pl.DataFrame, false_alarms: Mapping[
         sizes = group["drift_adjusted"].list.len().to_numpy()
         values, weights = group["drift_adjusted"].explode().to_numpy(), np.repeat(1 / sizes, sizes)
         threshold = exceeded_by(values, weights, share)
-        least, most = share_interval(_above(group["drift_adjusted"], threshold), numbers)
+        least, most = rate_interval(_above(group["drift_adjusted"], threshold), numbers)
         ends: Bounds = None, None
         if least is not None and most is not None:
             ends = exceeded_by(values, weights, most), exceeded_by(values, weights, least)
         published = _above(group["drift"], OUTLIER)
         rows.append((
             corpus, embedder, count, group["passage"].n_unique(), int(numbers.max()) + 1, len(group), share,
-            threshold, *ends, float(published.mean()), *share_interval(published, numbers),
+            threshold, *ends, float(published.mean()), *rate_interval(published, numbers),
         ))  # fmt: skip
     table = pl.DataFrame(rows, schema=THRESHOLD, orient="row")
     return table.join(signatures(drifts, units, SIGNATURE), on="corpus", how="left", maintain_order="left")
@@ -143,7 +144,7 @@ def rates(scores: pl.DataFrame, thresholds: pl.DataFrame, units: pl.DataFrame) -
         shares, numbers = group["above"].to_numpy(), numbered_units(group["unit"])
         rows.append((
             *key, group["references"].mean(), len(group), int(numbers.max()) + 1, float(shares.mean()),
-            *share_interval(shares, numbers),
+            *rate_interval(shares, numbers),
         ))  # fmt: skip
     table = pl.DataFrame(rows, schema=RATE, orient="row")
     return table.join(signatures(scores, units, SIGNATURE), on="corpus", how="left", maintain_order="left")
@@ -155,15 +156,6 @@ def exceeded_by(values: Floats, weights: Floats, share: float) -> float:
     reached = np.cumsum(weights[order]) / weights.sum()
     place = min(int(np.searchsorted(reached, 1 - share - 1e-9)), len(values) - 1)
     return float(values[order[place]])
-
-
-def share_interval(shares: Floats, units: Units) -> Bounds:
-    """95 % interval of a mean of shares in [0, 1], shape (rows,), as that of `intervals.rate_interval`."""
-    low, high = mean_interval(shares, units)
-    if low is None or high is None:
-        return None, None
-    share = float(shares.mean())
-    return rate_bounds(share, len(shares), int(units.max()) + 1, share - low, high - share)
 
 
 def _above(lists: pl.Series, threshold: float) -> Floats:

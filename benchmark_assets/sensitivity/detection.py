@@ -15,6 +15,7 @@ from benchmark_assets.metrics.intervals import (
     bounded,
     effective_units,
     sample_and_resamples,
+    unit_sizes,
 )
 from benchmark_assets.metrics.measures import OUTLIER, ratio
 from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, STRETCHES
@@ -62,7 +63,7 @@ class Pairs(NamedTuple):
     @property
     def units(self) -> float:
         """Effective number of units."""
-        return effective_units(np.bincount(self.unit).astype(np.float64))
+        return effective_units(unit_sizes(self.unit))
 
 
 def detection(scores: pl.DataFrame, language: str) -> pl.DataFrame:
