@@ -71,3 +71,8 @@ def envelope_rows(passages: pl.DataFrame, references: pl.DataFrame) -> dict[str,
         "reference_envelope": order.join(pl.concat(envelopes, how="diagonal"), on="passage", maintain_order="left"),
         "reference_similarity": order.join(pl.concat(pairs), on="passage", maintain_order="left_right"),
     }
+
+
+def both_ways(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Rows of pairs of references (columns `translator` and `other`), and the same rows with the two exchanged."""
+    return pl.concat([pairs, pairs.rename({"translator": "other", "other": "translator"}).select(pairs.columns)])

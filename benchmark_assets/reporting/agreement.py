@@ -7,6 +7,7 @@ import polars as pl
 
 from benchmark_assets.metrics.intervals import SIGNATURE, mean_interval
 from benchmark_assets.metrics.measures import numbered_units
+from benchmark_assets.references.rows import both_ways
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
@@ -43,10 +44,10 @@ def agreement(similarities: pl.DataFrame, envelopes: pl.DataFrame, units: pl.Dat
     """
     envelopes = envelopes.drop_nulls("human_spread").select("passage", "reference_count", "human_spread")
     pairs = similarities.select("passage", "translator", "other", value="similarity")
-    both_ways = pl.concat([pairs, pairs.select("passage", translator="other", other="translator", value="value")])
     mean = (1 + pl.col("value").sum()) / pl.col("reference_count").first()
     centroid_similarities = (
-        both_ways.join(envelopes, on="passage")
+        both_ways(pairs)
+        .join(envelopes, on="passage")
         .group_by("passage", "translator")
         .agg(value=mean / (1 - pl.col("human_spread").first()))
     )

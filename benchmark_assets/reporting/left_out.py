@@ -6,6 +6,7 @@ Here: scores from similarities, without vectors. Not here: comparisons (people),
 import polars as pl
 
 from benchmark_assets.metrics.drift import adjusted_drift
+from benchmark_assets.references.rows import both_ways
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
@@ -45,9 +46,14 @@ def left_out_scores(outputs: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     Σ s(x, j) / (n - 1) over j ≠ t; the mean similarity of the references is the sum over all pairs without those of t,
     divided by (n - 1)(n - 2) / 2.
     """
-    both_ways = pl.concat([pairs, pairs.rename({"translator": "other", "other": "translator"}).select(pairs.columns)])
-    texts = both_ways.group_by("passage", "embedder", left_out="translator").agg(
-        references=pl.len().cast(pl.Int64), similarity=pl.col("similarity").sum(), sim_best=pl.col("similarity").max()
+    texts = (
+        both_ways(pairs)
+        .group_by("passage", "embedder", left_out="translator")
+        .agg(
+            references=pl.len().cast(pl.Int64),
+            similarity=pl.col("similarity").sum(),
+            sim_best=pl.col("similarity").max(),
+        )
     )
     sums = pairs.group_by("passage").agg(all_pairs=pl.col("similarity").sum())
     kept = (pl.col("references") * (pl.col("references") - 1)) / 2

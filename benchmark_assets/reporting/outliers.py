@@ -16,6 +16,7 @@ from benchmark_assets.metrics.drift import adjusted_drift, cosine_drift
 from benchmark_assets.metrics.intervals import SEED, Bounds, Floats, rate_interval
 from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.metrics.measures import OUTLIER, numbered_units
+from benchmark_assets.references.rows import both_ways
 from benchmark_assets.reporting.people import signatures
 from resources.catalogue import schema
 from resources.keys import CORPUS
@@ -52,8 +53,7 @@ def human_drifts(pairs: pl.DataFrame) -> pl.DataFrame:
     Columns of `DRIFTS`. `references` is k, from 2 to one fewer than the passage has; `drift_adjusted` and `drift` have
     one value for each subset of k references.
     """
-    both_ways = pl.concat([pairs, pairs.rename({"translator": "other", "other": "translator"}).select(pairs.columns)])
-    texts = both_ways.sort("passage", "translator", "other").group_by(
+    texts = both_ways(pairs).sort("passage", "translator", "other").group_by(
         "passage", "embedder", "translator", maintain_order=True
     ).agg("similarity")  # fmt: skip
     passages = texts.group_by("passage", "embedder", maintain_order=True).agg(
