@@ -15,7 +15,7 @@ from benchmark_assets.metrics.diagnostics import diagnose, twins
 from benchmark_assets.metrics.drift import semantic_scores
 from benchmark_assets.metrics.entries import MEANS, PASSAGE_SCORE, Checkpoints, means, score_settings, scores
 from benchmark_assets.metrics.lexical import lexical_scores, lexical_settings
-from benchmark_assets.metrics.tokenizers import tokenized, unavailable
+from benchmark_assets.metrics.tokenizers import available, tokenized
 from benchmark_assets.partitions import BY_PASSAGE, GRID, PASSAGE, SINGLE_RUN
 from benchmark_assets.references.assets import reference, reference_envelope
 from benchmark_assets.translation.assets import model_output
@@ -77,8 +77,7 @@ def lexical_score(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam
     def compute(stale: pl.DataFrame) -> Computed:
         on = ["model", "passage"]
         outputs = tokenized(warehouse, warehouse.read("model_output", stale, [*on, "text"]))
-        failures = unavailable(outputs)
-        outputs = outputs.join(failures, on=on, how="anti")
+        outputs, failures = available(outputs, on)
         scores = lexical_scores(outputs, _references(warehouse, stale), on=on, within=["passage"])
         return Computed({"lexical_score": scores}, failures)
 
@@ -95,9 +94,7 @@ def human_baseline(
     """Each translator of a passage scored like a system against the other translators: the human level."""
 
     def compute(stale: pl.DataFrame) -> Computed:
-        references = tokenized(warehouse, _references(warehouse, stale))
-        failures = unavailable(references).unique("passage")
-        references = references.join(failures, on="passage", how="anti")
+        references, failures = available(tokenized(warehouse, _references(warehouse, stale)), ["passage"])
         names = references.select(pl.format("{} {}", "passage", "translator")).to_series()
         vectors = embed_unique(references["text"], embedder, warehouse, context.run.run_id, names)
         references = references.join(vectors, on="text", maintain_order="left")
@@ -195,8 +192,8 @@ def segment_metric(
     def compute(stale: pl.DataFrame) -> Computed:
         on = ["model", "passage"]
         outputs = tokenized(warehouse, warehouse.read("model_output", stale, [*on, "text"]))
-        failures = unavailable(outputs).filter(None in metrics.values())  # only TER needs a tokenizer
-        outputs = outputs.join(failures, on=on, how="anti")
+        with_ter = None in metrics.values()  # the only one that needs a tokenizer
+        outputs, failures = available(outputs, on) if with_ter else (outputs, None)
         stored = warehouse.read("segment_metric", stale), warehouse.read("metric_span", stale)
         rows, spans = scores(metrics, outputs, _references(warehouse, stale), _sources(warehouse, stale), on, *stored)
         return Computed({"segment_metric": rows, "metric_span": spans}, failures)
@@ -216,8 +213,8 @@ def human_metric(
     def compute(stale: pl.DataFrame) -> Computed:
         references, own = _references(warehouse, stale), {"translator": "own"}
         candidates = tokenized(warehouse, references).rename(own)
-        failures = unavailable(candidates).filter(None in metrics.values()).unique("passage")
-        candidates = candidates.join(failures, on="passage", how="anti")
+        with_ter = None in metrics.values()
+        candidates, failures = available(candidates, ["passage"]) if with_ter else (candidates, None)
         stored = warehouse.read("human_metric", stale).rename(own)
         rows, _ = scores(metrics, candidates, references, _sources(warehouse, stale), ["passage", "own"], stored)
         return Computed({"human_metric": rows.rename({"own": "translator"})}, failures)

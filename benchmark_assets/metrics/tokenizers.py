@@ -3,6 +3,7 @@
 Here: the choice and loading of sacrebleu's tokenizers. Not here: tokens of texts (metrics.tokens).
 """
 
+from collections.abc import Sequence
 from functools import cache
 
 import polars as pl
@@ -62,8 +63,11 @@ def tokenized(warehouse: Warehouse, rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(tokenizer=CORPUS.replace_strict(names, default=DEFAULT, return_dtype=pl.String))
 
 
-def unavailable(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows whose `tokenizer` lacks its libraries, with the message as `error`."""
+def available(rows: pl.DataFrame, on: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Rows as `tokenized` returns them whose tokenizer has its libraries, and failures for the others.
+
+    The failures have a row with `error`, the message, for each combination of the columns `on`.
+    """
     errors = {}
     for name in rows["tokenizer"].unique():
         try:
@@ -71,7 +75,8 @@ def unavailable(rows: pl.DataFrame) -> pl.DataFrame:
         except BadInput as fault:
             errors[name] = str(fault)
     error = pl.col("tokenizer").replace_strict(errors, default=None, return_dtype=pl.String)
-    return rows.with_columns(error=error).drop_nulls("error")
+    failures = rows.with_columns(error=error).drop_nulls("error").unique(on)
+    return rows.join(failures, on=on, how="anti", maintain_order="left"), failures
 
 
 @cache

@@ -11,7 +11,7 @@ from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Description, Plots, refresh
 from benchmark_assets.metrics.lexical import lexical_settings
 from benchmark_assets.metrics.summary import signature
-from benchmark_assets.metrics.tokenizers import DEFAULT, tokenized, unavailable
+from benchmark_assets.metrics.tokenizers import DEFAULT, available, tokenized
 from benchmark_assets.partitions import PASSAGE, SINGLE_RUN
 from benchmark_assets.references.assets import reference
 from benchmark_assets.sensitivity.detection import detection, thresholds
@@ -51,8 +51,7 @@ def damaged_score(
 
     def compute(stale: pl.DataFrame) -> Computed:
         references = tokenized(warehouse, warehouse.read("reference", stale).filter("complete"))
-        failures = unavailable(references).unique("passage")
-        references = references.join(failures, on="passage", how="anti")
+        references, failures = available(references, ["passage"])
         sound = references.select(
             "passage", "translator", "text", kind=pl.lit(SOUND), severity=pl.lit(0, pl.Int32), extent=pl.lit(0.0)
         )

@@ -12,7 +12,7 @@ from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.description import load as load_description
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.metrics.lexical import lexical_settings
-from benchmark_assets.metrics.tokenizers import load, tokenized, tokenizer_of, tokenizer_signature, unavailable
+from benchmark_assets.metrics.tokenizers import available, load, tokenized, tokenizer_of, tokenizer_signature
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 
@@ -49,7 +49,8 @@ def test_without_its_libraries_a_tokenizer_names_the_command(name: str, command:
         load(name)
     assert tokenizer_signature(name) == name
     rows = pl.DataFrame({"passage": ["a/1", "b/1", "c/1"], "tokenizer": ["13a", name, "zh"]})
-    failures = unavailable(rows)
+    others, failures = available(rows, ["passage"])
+    assert others["passage"].to_list() == ["a/1", "c/1"]
     assert failures["passage"].to_list() == ["b/1"]
     assert "pip install" in failures["error"].item()
 
