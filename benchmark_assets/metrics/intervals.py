@@ -64,19 +64,28 @@ def signs(units: int) -> NDArray[np.int8]:
     All patterns up to their direction if there are at most `TRIALS`, else that many random ones.
     """
     if 2 ** (units - 1) <= TRIALS:
-        exchanged = (np.arange(2 ** (units - 1))[:, None] >> np.arange(units) & 1).astype(np.int8)
+        exchanged = np.arange(2 ** (units - 1))[:, None] >> np.arange(units) & 1
+        patterns: NDArray[np.int8] = 1 - 2 * exchanged.astype(np.int8)
     else:
-        bits = np.random.default_rng(SEED).integers(0, 256, size=(TRIALS, (units + 7) // 8), dtype=np.uint8)
-        exchanged = np.unpackbits(bits, axis=1, count=units).astype(np.int8)
-        exchanged[0] = 0
-    patterns: NDArray[np.int8] = 1 - 2 * exchanged
+        patterns = random_signs(units)
+        patterns[0] = 1
     patterns.flags.writeable = False
     return patterns
 
 
-def signed_sums(table: Floats) -> Floats:
-    """Sums over units with the signs of each pattern: from shape (units, estimates) to (patterns, estimates)."""
-    patterns = signs(len(table))
+def random_signs(places: int) -> NDArray[np.int8]:
+    """Random signs, 1 or -1, shape (TRIALS, places)."""
+    bits = np.random.default_rng(SEED).integers(0, 256, size=(TRIALS, (places + 7) // 8), dtype=np.uint8)
+    drawn: NDArray[np.int8] = 1 - 2 * np.unpackbits(bits, axis=1, count=places).astype(np.int8)
+    return drawn
+
+
+def signed_sums(table: Floats, patterns: NDArray[np.int8] | None = None) -> Floats:
+    """Sums over places with the signs of each pattern: from shape (places, columns) to (patterns, columns).
+
+    `patterns` has the shape (patterns, places); the default is that of `signs`, for a table whose places are units.
+    """
+    patterns = signs(len(table)) if patterns is None else patterns
     blocks = range(0, len(patterns), 1000)  # floats need eight times the memory of the patterns
     return np.concatenate([patterns[at : at + 1000].astype(np.float64) @ table for at in blocks])
 

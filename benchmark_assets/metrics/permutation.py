@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark_assets.metrics.intervals import SEED, TRIALS, Floats
+from benchmark_assets.metrics.intervals import SEED, TRIALS, Floats, random_signs, signed_sums
 from benchmark_assets.metrics.measures import ratio
 
 SIGNATURE = f"paired permutations, {TRIALS} trials (all exchanges where they are fewer), seed {SEED}"
@@ -31,17 +31,16 @@ class Comparison(NamedTuple):
 
 
 @lru_cache(maxsize=2)
-def exchanges(items: int) -> NDArray[np.uint8]:
-    """Whether two sides keep (1) or exchange (0) their scores of each item, shape (trials, items).
+def exchanges(items: int) -> NDArray[np.int8]:
+    """Whether two sides keep (1) or exchange (-1) their scores of each item, shape (trials, items).
 
     The trials are all patterns except the one that exchanges nothing or, if these are more than `TRIALS`, that many
     random patterns.
     """
     if 2**items - 1 <= TRIALS:
-        patterns = np.arange(2**items - 1)
-        return (patterns[:, None] >> np.arange(items) & 1).astype(np.uint8)
-    drawn = np.random.default_rng(SEED).integers(0, 256, size=(TRIALS, (items + 7) // 8), dtype=np.uint8)
-    return np.unpackbits(drawn, axis=1, count=items)
+        kept: NDArray[np.int8] = (np.arange(2**items - 1)[:, None] >> np.arange(items) & 1).astype(np.int8)
+        return 2 * kept - 1
+    return -random_signs(items)
 
 
 def at_least_observed(differences: Floats) -> Floats:
@@ -54,7 +53,7 @@ def at_least_observed(differences: Floats) -> Floats:
     Each trial exchanges the two systems in random items, so the sum of differences changes signs at random.
     p = (hits + 1) / (trials + 1) with a hit for a sum of at least the observed one.
     """
-    sums, observed = _signed_sums(differences), differences.sum(axis=1)
+    sums, observed = _exchanged_sums(differences), differences.sum(axis=1)
     return _p(sums, observed, ROUNDING * np.abs(differences).sum(axis=1))
 
 
@@ -81,7 +80,7 @@ def compare_accuracy(gold: Floats, metrics: Floats) -> list[Comparison]:
     """
     pairs = [_standardized(gold, *two) for two in combinations(metrics, 2)]
     coefficients = np.array([_accuracy_coefficients(*scores).ravel() for scores in pairs]).reshape(len(pairs), -1)
-    differences = _signed_sums(coefficients)
+    differences = _exchanged_sums(coefficients)
     observed = coefficients.sum(axis=1)
     observed[[not _comparable(people) for people, _, _ in pairs]] = np.nan
     return [_compared(differences[:, at], float(difference)) for at, difference in enumerate(observed)]
@@ -101,7 +100,7 @@ def compare_pearson(gold: Floats, metrics: Floats) -> list[Comparison]:
         fixed.append([half.sum(), (half**2 + gap**2).sum(), (x * half).sum(), count, (x**2).sum()])
         exchanged += [gap, 2 * half * gap, x * gap]
     terms = np.array(exchanged).reshape(3 * len(pairs), -1)
-    sums = np.vstack([terms.sum(axis=1), _signed_sums(terms)]).reshape(-1, len(pairs), 3)
+    sums = np.vstack([terms.sum(axis=1), _exchanged_sums(terms)]).reshape(-1, len(pairs), 3)
     constant = np.array(fixed).reshape(len(pairs), 5)
     count, spread = constant[:, 3], constant[:, 4]
     correlations = []
@@ -150,12 +149,9 @@ def _comparable(people: Floats) -> bool:
     return bool((np.isfinite(people).sum(axis=0) > 1).any())
 
 
-def _signed_sums(terms: Floats) -> Floats:
+def _exchanged_sums(terms: Floats) -> Floats:
     """Sums of terms with exchanged signs in each trial, from shape (columns, places) to (trials, columns)."""
-    patterns = exchanges(terms.shape[1])
-    totals, table = terms.sum(axis=1), terms.T
-    blocks = range(0, len(patterns), 1000)  # floats need eight times the memory of the patterns
-    return np.concatenate([2 * (patterns[at : at + 1000].astype(np.float64) @ table) - totals for at in blocks])
+    return signed_sums(terms.T, exchanges(terms.shape[1]))
 
 
 def _compared(differences: Floats, observed: float) -> Comparison:
