@@ -16,7 +16,7 @@ from benchmark_assets.metrics import meta_evaluation as agree
 from benchmark_assets.metrics import permutation
 from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.metrics.intervals import Floats, Units, bounded, effective_units, sample_and_resamples, unit_sizes
-from benchmark_assets.metrics.measures import numbered_units
+from benchmark_assets.metrics.measures import BY_NAME, numbered_units
 from benchmark_assets.metrics.significance import holm
 from resources.catalogue import schema
 
@@ -24,11 +24,11 @@ POINTS = {VALID: 0, MINOR: -1, MAJOR: -5}
 """Score of an output by its label: MQM's weights of minor and major errors (Freitag et al. 2021)."""
 
 GOODNESS = {
-    "sim_best": pl.col("sim_best"), "sim_centroid": pl.col("sim_centroid"), "drift": -pl.col("drift"),
-    "drift_euclidean": -pl.col("drift_euclidean"), "chrf": pl.col("chrf"), "bleu": pl.col("bleu"),
-    "comet_avg": pl.col("comet_avg"), "comet_best": pl.col("comet_best"),
-    "length_error": -(pl.col("length_ratio") - 1).abs(),
-}  # fmt: skip
+    name: BY_NAME[name].better * pl.col(name)
+    for name in (
+        "sim_best", "sim_centroid", "drift", "drift_euclidean", "chrf", "bleu", "comet_avg", "comet_best",
+    )
+} | {"length_error": -(pl.col("length_ratio") - 1).abs()}  # fmt: skip
 """Scores of outputs by metric, turned so that more is better."""
 
 METRIC_AGREEMENT, METRIC_COMPARISON = schema("metric_agreement"), schema("metric_comparison")

@@ -15,7 +15,7 @@ from sacrebleu.metrics.ter import TER
 from benchmark_assets.metrics.comet import LEGIBLE
 from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.metrics.intervals import mean_interval
-from benchmark_assets.metrics.measures import numbered_units
+from benchmark_assets.metrics.measures import BY_NAME, numbered_units
 from benchmark_assets.metrics.tokenizers import DEFAULT, load, tokenized
 from resources.catalogue import schema
 from resources.comet.comet import Comet
@@ -253,6 +253,12 @@ def _errors(scored: pl.DataFrame) -> pl.DataFrame:
     return errors.cast({name: kind for name, kind in SPAN.items() if name in errors.columns})
 
 
+def _measured(name: str, tables: tuple[str, str], needs: tuple[Need, ...], cost: Cost) -> Metric:
+    """The entry of a metric with an asset of its own, whose direction and range are those of its measure."""
+    measure = BY_NAME[name]
+    return Metric(name, *tables, measure.better, measure.least, measure.most, needs, cost)
+
+
 _DRIFT = ("drift_score", "human_baseline")
 _LEXICAL = ("lexical_score", "human_baseline")
 _COMET = ("comet_score", "comet_baseline")
@@ -260,15 +266,16 @@ _FURTHER = ("segment_metric", "human_metric")
 _BOTH: tuple[Need, ...] = ("source", "references")
 
 METRICS = [
-    Metric("sim_best", *_DRIFT, 1, -1, 1, ("references",), "embedder"),
-    Metric("sim_centroid", *_DRIFT, 1, -1, 1, ("references",), "embedder"),
-    Metric("drift", *_DRIFT, -1, 0, math.inf, ("references",), "embedder"),
-    Metric("drift_euclidean", *_DRIFT, -1, 0, math.inf, ("references",), "embedder"),
-    Metric("bleu", *_LEXICAL, 1, 0, 100, ("references",), "counts"),
-    Metric("chrf", *_LEXICAL, 1, 0, 100, ("references",), "counts"),
-    Metric("length_ratio", *_LEXICAL, 0, 0, math.inf, ("references",), "counts"),
-    Metric("comet_avg", *_COMET, 1, -math.inf, math.inf, _BOTH, "encoder"),
-    Metric("comet_best", *_COMET, 1, -math.inf, math.inf, _BOTH, "encoder"),
+    _measured("sim_best", _DRIFT, ("references",), "embedder"),
+    _measured("sim_centroid", _DRIFT, ("references",), "embedder"),
+    _measured("drift", _DRIFT, ("references",), "embedder"),
+    _measured("drift_adjusted", _DRIFT, ("references",), "embedder"),
+    _measured("drift_euclidean", _DRIFT, ("references",), "embedder"),
+    _measured("bleu", _LEXICAL, ("references",), "counts"),
+    _measured("chrf", _LEXICAL, ("references",), "counts"),
+    _measured("length_ratio", _LEXICAL, ("references",), "counts"),
+    _measured("comet_avg", _COMET, _BOTH, "encoder"),
+    _measured("comet_best", _COMET, _BOTH, "encoder"),
     Metric("ter", *_FURTHER, -1, 0, math.inf, ("references",), "edits", _ter),
     Metric("kiwi", *_FURTHER, 1, -math.inf, math.inf, ("source",), "encoder", _by_checkpoint),
     Metric("xcomet", *_FURTHER, 1, -math.inf, math.inf, _BOTH, "large model", _by_checkpoint),

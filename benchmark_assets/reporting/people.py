@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.metrics import significance
-from benchmark_assets.metrics.measures import MEASURES, numbered_units
+from benchmark_assets.metrics.measures import BY_NAME, numbered_units
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
@@ -72,7 +72,7 @@ def verdicts(differences: pl.DataFrame) -> pl.DataFrame:
     translator, 'worse' if it is significantly worse than every translator, and otherwise 'among'; null if no translator
     has a p-value. The names of the translators are sorted and separated by ', '.
     """
-    direction = pl.col("measure").replace_strict({measure.name: measure.better for measure in MEASURES})
+    direction = pl.col("measure").replace_strict({name: BY_NAME[name].better for name in COMPARED})
     tested, significant = pl.col("p_holm").is_not_null(), pl.col("p_holm") <= significance.LEVEL
     translators = {
         "better_than": significant & (pl.col("difference") * direction > 0),
