@@ -12,14 +12,13 @@ import polars as pl
 from benchmark_assets.literary.scores import PARITY
 from benchmark_assets.metrics import significance
 from benchmark_assets.reporting.report import ASSETS, charts, content, people
-from benchmark_assets.reporting.report.exhibits import Exhibit, Home, named, plotted
+from benchmark_assets.reporting.report.exhibits import Exhibit, Home, closed, named, plotted
 from resources import catalogue
 from resources.tables import cells
 from resources.warehouse import Warehouse
 
 Drawn = Iterator[tuple[str, charts.Spec]]
 
-INTERVAL = "95 % interval"
 POINTS = [0, 100]
 SIGNIFICANT, INSIGNIFICANT = "p < 0.05, corrected", "not significant"
 
@@ -69,8 +68,7 @@ def _ranges(
     rows: pl.DataFrame, table: str, name: str, panel: pl.Expr, row: pl.Expr, kind: pl.Expr
 ) -> pl.DataFrame:  # fmt: skip
     """Like `plotted`, but a value without an interval has itself as `low` and `high`."""
-    plot_rows = plotted(rows, table, name, row, kind, panel)
-    return plot_rows.with_columns(pl.coalesce("low", "value"), pl.coalesce("high", "value"))
+    return closed(plotted(rows, table, name, row, kind, panel))
 
 
 def _agreement(rows: pl.DataFrame) -> charts.Spec:
@@ -79,7 +77,7 @@ def _agreement(rows: pl.DataFrame) -> charts.Spec:
     pair = pl.when(pl.col("other") != "").then(pl.format("{} – {}", "translator", "other")).otherwise("translator")
     (measure,) = cells("translator_agreement", "measure")
     plot_rows = _ranges(rows, "translator_agreement", "value", measure, pair, pl.lit("human")).sort("panel", "value")
-    return charts.ranges(plot_rows, INTERVAL, width=170)
+    return charts.ranges(plot_rows, charts.INTERVAL, width=170)
 
 
 def _differences(rows: pl.DataFrame) -> charts.Spec:
@@ -94,7 +92,7 @@ def _pairs(rows: pl.DataFrame, table: str, panel: pl.Expr, first: str, measure: 
     """Differences between pairs of systems, with intervals; `kind` tells whether a difference is significant."""
     kind = pl.when(pl.col("p_holm") <= significance.LEVEL).then(pl.lit(SIGNIFICANT)).otherwise(pl.lit(INSIGNIFICANT))
     plot_rows = _ranges(rows, table, "difference", panel, pl.format("{} – {}", first, "other"), kind)
-    return charts.ranges(plot_rows, f"difference of {measure}, {INTERVAL}", width=340, columns=1, rule=0)
+    return charts.ranges(plot_rows, f"difference of {measure}, {charts.INTERVAL}", width=340, columns=1, rule=0)
 
 
 def _slices(warehouse: Warehouse) -> Drawn:
@@ -148,14 +146,14 @@ def _marks(rows: pl.DataFrame) -> charts.Spec:
     """Mean marks of each judge, best model first."""
     rows = rows.sort("judge", "mean", descending=[False, True])
     plot_rows = _ranges(rows, "rubric_summary", "mean", pl.col("judge"), pl.col("model"), pl.lit("model"))
-    return charts.ranges(plot_rows, f"mean mark, {INTERVAL}", width=190, domain=[1, 5])
+    return charts.ranges(plot_rows, f"mean mark, {charts.INTERVAL}", width=190, domain=[1, 5])
 
 
 def _error_scores(rows: pl.DataFrame) -> charts.Spec:
     """Mean MQM scores by each judge, best model first."""
     rows = rows.sort("judge", "mqm", descending=[False, True], nulls_last=True)
     plot_rows = _ranges(rows, "span_summary", "mqm", pl.col("judge"), pl.col("model"), pl.lit("model"))
-    return charts.ranges(plot_rows, f"mean MQM score, {INTERVAL}", width=190)
+    return charts.ranges(plot_rows, f"mean MQM score, {charts.INTERVAL}", width=190)
 
 
 def _adherence(rows: pl.DataFrame) -> charts.Spec:
@@ -164,7 +162,7 @@ def _adherence(rows: pl.DataFrame) -> charts.Spec:
     models = _ranges(rows, "adherence_summary", "adherence", pl.lit(""), pl.col("model"), pl.lit("model"))
     share = 100 * pl.col("human_adherence")
     people = rows.select(panel=pl.lit(""), row="model", kind=pl.lit("human"), value=share, low=share, high=share)
-    return charts.ranges(pl.concat([models, people]), f"% of the terms, {INTERVAL}", width=340)
+    return charts.ranges(pl.concat([models, people]), f"% of the terms, {charts.INTERVAL}", width=340)
 
 
 def _seats(rows: pl.DataFrame) -> charts.Spec:
@@ -179,7 +177,7 @@ def _seats(rows: pl.DataFrame) -> charts.Spec:
         _ranges(rows, table, name, pl.lit(catalogue.column(table, name).label), words, pl.lit("judge"))
         for name in ("coverage", "accuracy")
     ])  # fmt: skip
-    return charts.ranges(plot_rows, f"%, {INTERVAL}", width=180, rule=PARITY, domain=POINTS)
+    return charts.ranges(plot_rows, f"%, {charts.INTERVAL}", width=180, rule=PARITY, domain=POINTS)
 
 
 def _scores(table: str, system: str, kind: str) -> Callable[[Warehouse], Drawn]:
@@ -189,7 +187,7 @@ def _scores(table: str, system: str, kind: str) -> Callable[[Warehouse], Drawn]:
         rows = warehouse.read(table).sort("task", "score", descending=[False, True])
         if len(rows):
             scores = _ranges(rows, table, "score", pl.col("task"), pl.col(system), pl.lit(kind))
-            yield "Scores by task", charts.ranges(scores, f"score, {INTERVAL}", width=170, domain=POINTS)
+            yield "Scores by task", charts.ranges(scores, f"score, {charts.INTERVAL}", width=170, domain=POINTS)
 
     return draw_all
 

@@ -52,6 +52,7 @@ LEVELS = {"valid": "sky", "minor": "orange", "major": "vermilion", "uncertain": 
 STEP = 18
 """Height of a row in pixels."""
 
+INTERVAL = "95 % interval"
 WIDE = 560
 """Width of a chart that stands alone, in pixels."""
 

@@ -19,7 +19,7 @@ from benchmark_assets.metrics.measures import MEAN_RANK, RANKED
 from benchmark_assets.metrics.summary import DRIFT
 from benchmark_assets.reporting.leaderboard import HEADLINE, best_first
 from benchmark_assets.reporting.report import ASSETS, charts, details, people
-from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, column, columns, named, plotted
+from benchmark_assets.reporting.report.exhibits import Exhibit, Home, Part, closed, column, columns, named, plotted
 from resources import catalogue
 from resources.keys import CORPUS
 from resources.tables import ENDS, cell, cells, text
@@ -485,8 +485,7 @@ def understanding(home: Home) -> list[Exhibit]:
     means = rows.filter(task="").sort("benchmark", "score", "system", descending=[False, True, False], nulls_last=True)
     if means["score"].count():
         table = columns(means, "understanding_board", "benchmark", "system", "kind", "tasks", "score", "missing")
-        plot_rows = plotted(means, "understanding_board", "score", "system", "kind", pl.col("benchmark"))
-        plot_rows = plot_rows.with_columns(pl.coalesce("low", "value"), pl.coalesce("high", "value"))
+        plot_rows = closed(plotted(means, "understanding_board", "score", "system", "kind", pl.col("benchmark")))
         chart = _intervals(plot_rows, "score, 95 % interval", domain=[0, 100])
         words = (
             "Mean over the tasks of a benchmark in a language, from 0 to 100. A system without a score in a task that "

@@ -149,6 +149,11 @@ def plotted(
     return rows.select(panel=pl.lit("") if panel is None else panel, row=row, kind=kind, **points(table, name))
 
 
+def closed(plot_rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `plotted` in which a value without an interval has itself as `low` and `high`."""
+    return plot_rows.with_columns(pl.coalesce("low", "value"), pl.coalesce("high", "value"))
+
+
 def sources(states: pl.DataFrame, assets: Sequence[str], corpus: str = "") -> list[ExhibitSource]:
     """Sources of an exhibit, one for each asset that was materialized.
 

@@ -7,10 +7,8 @@ import polars as pl
 
 from benchmark_assets.metrics.measures import OUTLIER
 from benchmark_assets.reporting.report import charts
-from benchmark_assets.reporting.report.exhibits import Exhibit, Home, columns, named, plotted
+from benchmark_assets.reporting.report.exhibits import Exhibit, Home, closed, columns, named, plotted
 from resources.tables import cells
-
-INTERVAL = "95 % interval"
 
 
 def human_range(home: Home, corpus: str) -> list[Exhibit]:
@@ -23,11 +21,8 @@ def human_range(home: Home, corpus: str) -> list[Exhibit]:
     rows = rows.sort("measure", order, "model", "translator", descending=[True, True, False, False])
     (measure,) = cells("human_difference", "measure")
     pair = pl.format("{} – {}", "model", "translator")
-    plot_rows = plotted(rows, "human_difference", "difference", pair, pl.lit("model"), measure)
-    chart = charts.ranges(
-        plot_rows.with_columns(pl.coalesce("low", "value"), pl.coalesce("high", "value")),
-        f"model – translator, {INTERVAL}", width=250, rule=0,
-    )  # fmt: skip
+    plot_rows = closed(plotted(rows, "human_difference", "difference", pair, pl.lit("model"), measure))
+    chart = charts.ranges(plot_rows, f"model – translator, {charts.INTERVAL}", width=250, rule=0)
     words = (
         "Whether a model is better than the human translators, among them or worse. A model and a translator are "
         "scored against the same references, those of the other translators, on the same passages. A model is better "
@@ -58,9 +53,8 @@ def outliers(home: Home, corpus: str) -> list[Exhibit]:
         "outlier_threshold", "reference_envelope",
     )]  # fmt: skip
     rows = home.read("calibrated_outliers", corpus).sort("share", "kind", "system")
-    plot_rows = plotted(rows, "calibrated_outliers", "share", named("system", "kind"), "kind")
-    plot_rows = plot_rows.with_columns(pl.coalesce("low", "value"), pl.coalesce("high", "value"))
-    chart = charts.ranges(plot_rows, f"% of texts above the threshold, {INTERVAL}")
+    plot_rows = closed(plotted(rows, "calibrated_outliers", "share", named("system", "kind"), "kind"))
+    chart = charts.ranges(plot_rows, f"% of texts above the threshold, {charts.INTERVAL}")
     words = (
         "Share of each system's texts above the threshold. Every text is scored against the references without one "
         "translator's, so that models and translators have the same number of references."
