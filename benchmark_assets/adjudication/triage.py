@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from benchmark_assets.corpus.description import Audit
+from benchmark_assets.corpus.registry import sections
 from resources.catalogue import schema
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
@@ -20,8 +21,7 @@ BANDED = schema("triage", "item")
 
 def audits(warehouse: Warehouse) -> dict[str, Audit]:
     """Settings of adjudication from the corpus descriptions, by corpus."""
-    rows = warehouse.read("corpus", columns=["corpus", "audit"]).iter_rows()
-    return {corpus: Audit.model_validate_json(text or "{}") for corpus, text in rows}
+    return sections(warehouse, "audit", Audit)
 
 
 def band_names(edges: Sequence[float]) -> list[str]:

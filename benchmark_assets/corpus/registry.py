@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 
@@ -12,8 +13,11 @@ from benchmark_assets.corpus.readers import layout_faults
 from benchmark_assets.corpus.scan import scan
 from resources.digest import digest
 from resources.errors import BadInput, raise_all
+from resources.frozen import Frozen
 from resources.home import restored, stored
 from resources.warehouse import Replacement, Warehouse
+
+Section = TypeVar("Section", bound=Frozen)
 
 
 def register(warehouse: Warehouse, path: Path) -> Description:
@@ -83,6 +87,15 @@ def current(warehouse: Warehouse, corpus: str) -> Description:
     if isinstance(description, BadInput):
         raise description
     return description
+
+
+def sections(warehouse: Warehouse, name: str, kind: type[Section]) -> dict[str, Section]:
+    """A section of each corpus's description, by corpus; its defaults where the description has none.
+
+    `name` is the key in the description and the column of the table `corpus`, `kind` the class of the section.
+    """
+    rows = warehouse.read("corpus", columns=["corpus", name])
+    return {corpus: kind.model_validate_json(text or "{}") for corpus, text in rows.iter_rows()}
 
 
 def corpus_languages(warehouse: Warehouse) -> dict[str, tuple[str, str]]:

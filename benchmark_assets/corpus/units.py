@@ -9,6 +9,7 @@ import re
 import polars as pl
 
 from benchmark_assets.corpus.description import Scoring
+from benchmark_assets.corpus.registry import sections
 from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
@@ -21,8 +22,7 @@ UNITS = {"passage": pl.String(), "unit": pl.String(), "unit_kind": pl.String()}
 
 def scoring(warehouse: Warehouse) -> dict[str, Scoring]:
     """Settings of the statistics, by corpus."""
-    rows = warehouse.read("corpus", columns=["corpus", "scoring"])
-    return {corpus: Scoring.model_validate_json(text or "{}") for corpus, text in rows.iter_rows()}
+    return sections(warehouse, "scoring", Scoring)
 
 
 def units(warehouse: Warehouse) -> pl.DataFrame:

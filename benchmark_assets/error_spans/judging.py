@@ -13,6 +13,7 @@ from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.corpus.description import ErrorSpans
+from benchmark_assets.corpus.registry import sections
 from benchmark_assets.error_spans.location import located
 from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.studies.study import Answered, Group, Item
@@ -22,7 +23,6 @@ from resources.digest import digest
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict, fields
 from resources.provider.reading import storable
-from resources.warehouse import Warehouse
 
 WEIGHTS = {"minor": 1, "major": 5, "critical": 25}
 """Points that an error costs, by severity (GEMBA-MQM)."""
@@ -89,12 +89,6 @@ class Annotation(NamedTuple):
     score: float
 
 
-def configured(warehouse: Warehouse) -> dict[str, ErrorSpans]:
-    """The section `spans` of each corpus's description, by corpus; the defaults where a description has none."""
-    rows = warehouse.read("corpus", columns=["corpus", "spans"]).iter_rows()
-    return {corpus: ErrorSpans.model_validate_json(text or "{}") for corpus, text in rows}
-
-
 def read_annotation(values: Mapping[str, Any]) -> Annotation:
     """Read the fields of a reply.
 
@@ -151,16 +145,17 @@ class SpanVotes(OutputStudy[Jury]):
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Jury]]:
         """Outputs of the corpora that name judges. If the judges see references, passages without a complete reference
         are left out."""
-        sections = {corpus: section for corpus, section in configured(self.warehouse).items() if section.judges}
-        outputs = partitions.select(OUTPUT).filter(CORPUS.is_in(list(sections)))
-        with_references = CORPUS.is_in([corpus for corpus, section in sections.items() if section.references])
+        settings = sections(self.warehouse, "spans", ErrorSpans)
+        with_judges = {corpus: section for corpus, section in settings.items() if section.judges}
+        outputs = partitions.select(OUTPUT).filter(CORPUS.is_in(list(with_judges)))
+        with_references = CORPUS.is_in([corpus for corpus, section in with_judges.items() if section.references])
         references = self.warehouse.read("reference", outputs.select("passage"), ["passage", "complete"])
         complete = references.filter("complete")["passage"].unique().implode()
         outputs = outputs.filter(~with_references | pl.col("passage").is_in(complete))
         languages, prompt = self.languages(), prompts.load("error_spans")
 
         def jury_of(model: str, corpus: str) -> tuple[Jury, str]:
-            section = sections[corpus]
+            section = with_judges[corpus]
             judges = impartial(self.provider, section.judges, model, f"corpus {corpus}", "spans.judges")
             read = fields(ANSWER["required"], read_annotation)
             jury = tuple(Template(judge, prompt, languages[corpus], "error_spans", ANSWER, read) for judge in judges)

@@ -13,6 +13,7 @@ from benchmark_assets.adjudication import outputs as on_trial
 from benchmark_assets.adjudication.impartial import impartial
 from benchmark_assets.adjudication.outputs import OUTPUT, OutputStudy
 from benchmark_assets.corpus.description import Rubric
+from benchmark_assets.corpus.registry import sections
 from benchmark_assets.metrics.intervals import SIGNATURE, Bounds, mean_interval, rate_interval
 from benchmark_assets.metrics.measures import numbered_units
 from benchmark_assets.references.texts import complete_texts
@@ -55,8 +56,7 @@ class Mark(NamedTuple):
 
 def rubrics(warehouse: Warehouse) -> dict[str, Rubric]:
     """The section `rubric` of each corpus's description, by corpus; the defaults where a description has none."""
-    rows = warehouse.read("corpus", columns=["corpus", "rubric"]).iter_rows()
-    return {corpus: Rubric.model_validate_json(text or "{}") for corpus, text in rows}
+    return sections(warehouse, "rubric", Rubric)
 
 
 def reference_of(passage: str, references: Mapping[str, str]) -> str:

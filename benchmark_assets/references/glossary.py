@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from benchmark_assets.corpus.description import Literary
-from benchmark_assets.corpus.registry import paths
+from benchmark_assets.corpus.registry import paths, sections
 from resources.catalogue import schema
 from resources.warehouse import Warehouse
 
@@ -68,14 +68,12 @@ def _folded(text: str) -> str:
 
 def literary(warehouse: Warehouse) -> dict[str, Literary]:
     """Literary settings by corpus, for corpora whose description names a human translation to compare with."""
-    rows = warehouse.read("corpus", columns=["corpus", "literary"]).drop_nulls().iter_rows()
-    sections = {corpus: Literary.model_validate_json(text) for corpus, text in rows}
-    descriptions = paths(warehouse)
-    for corpus, section in sections.items():
+    settings, descriptions = sections(warehouse, "literary", Literary), paths(warehouse)
+    for corpus, section in settings.items():
         if section.glossary:  # stored relative to the description
             glossary = descriptions[corpus].parent / section.glossary
-            sections[corpus] = section.model_copy(update={"glossary": glossary})
-    return {corpus: section for corpus, section in sections.items() if section.human}
+            settings[corpus] = section.model_copy(update={"glossary": glossary})
+    return {corpus: section for corpus, section in settings.items() if section.human}
 
 
 def rows(passage: str, terms: Iterable[Term], origin: str, source: str, human: str | None) -> pl.DataFrame:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import polars as pl
 
 from benchmark_assets.corpus.description import Sensitivity
+from benchmark_assets.corpus.registry import sections
 from benchmark_assets.sensitivity.damage import KINDS, SEVERITIES, Material, damage, foreign_terms, hashed, terms
 from benchmark_assets.sensitivity.languages import rules
 from resources.catalogue import schema
@@ -41,13 +42,12 @@ def chosen(passages: Sequence[str], count: int | None, seed: int) -> list[str]:
 
 def samples(warehouse: Warehouse, corpora: Iterable[str]) -> list[Sample]:
     """The samples of corpora. Passages with fewer than two complete references are left out: they cannot be scored."""
-    language_of, descriptions = languages(warehouse), warehouse.read("corpus", columns=["corpus", "sensitivity"])
-    sections = {name: Sensitivity.model_validate_json(text or "{}") for name, text in descriptions.iter_rows()}
+    language_of, settings = languages(warehouse), sections(warehouse, "sensitivity", Sensitivity)
     complete = warehouse.read("reference", columns=["passage", "complete"]).filter("complete")
     counts = complete.group_by("passage").len().filter(pl.col("len") > 1).with_columns(CORPUS)
     corpus_samples = []
     for corpus in sorted(set(corpora) & set(language_of)):
-        count, seed = sections[corpus].passages, sections[corpus].seed
+        count, seed = settings[corpus].passages, settings[corpus].seed
         passages = chosen(counts.filter(corpus=corpus)["passage"].to_list(), count, seed)
         key = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
         references = warehouse.read("reference", key, ["passage", "translator", "text", "complete"])
