@@ -30,7 +30,6 @@ MERGED = {
 }  # fmt: skip
 """For each former table: the table that its rows move to, and the SELECT clause that converts them."""
 
-
 RENAMED = {("understanding_comparison", "p_randomization"): "p", ("system_comparison", "p_randomization"): "p"}
 """New name of each former column, by table and former name."""
 

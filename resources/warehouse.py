@@ -509,8 +509,7 @@ def _digest() -> str:
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
-    """Migrate a file to the declared schema: add new tables and nullable columns, and move rows of former tables;
-    rename columns, and allow null in those that have become nullable.
+    """Migrate a file to the declared schema: add new tables and nullable columns, and migrate former tables and names.
 
     Columns that are no longer declared, or are nullable by now, lose their constraint NOT NULL. A table whose primary
     key has gained columns is rebuilt; the new columns must have defaults.

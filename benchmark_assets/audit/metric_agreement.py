@@ -85,7 +85,7 @@ def comparisons(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_corpus(rows: pl.DataFrame, scores: pl.DataFrame) -> list[tuple[object, Floats, dict[str, Floats], Units]]:
-    """Each corpus with labels, with people's scores and those of each metric, shape (models, passages), NaN if missing.
+    """Each corpus with labels, with the scores by people and by each metric, shape (models, passages), NaN if missing.
 
     Passages are in alphabetical order; the last item has the number of each passage's unit.
     """

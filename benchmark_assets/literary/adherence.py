@@ -130,8 +130,8 @@ def summarize(rows: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     rows
-        Columns of ADHERENCE, and those of `works.with_works`. Rows of chunks without a human translation, where
-        `in_human` is null, are left out.
+        Columns of ADHERENCE, and the columns that `works.with_works` adds. Rows of chunks without a human translation,
+        where `in_human` is null, are left out.
 
     Returns
     -------

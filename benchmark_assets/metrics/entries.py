@@ -107,7 +107,7 @@ def scores(
     """Score candidates by all metrics of the registry.
 
     Scores among the stored ones that have the same signature and the same texts are not computed again, so that a new
-    metric does not cost those of the other metrics.
+    metric costs its own scores only.
 
     Parameters
     ----------

@@ -253,7 +253,7 @@ def least_similarity(size: int) -> float:
 def uncovered_end(stems: list[str], reference: list[str]) -> float:
     """Share of a reference's content words that follow the last one with a counterpart in the text, in [0, 1].
 
-    Counterparts are those of the longest common subsequence, as early in the reference as possible. It is computed with
+    Words of the longest common subsequence are counterparts, as early in the reference as possible. It is computed with
     one bit for each word of the reference.
 
     Source: Hyyrö, Bit-parallel LCS-length computation revisited (2004).

@@ -223,10 +223,10 @@ def rate_bounds(rate: float, rows: float, units: int, below: float, above: float
     Notes
     -----
     For each side, Wilson's bound with the sample size whose normal bound is as distant, at most the number of rows; or
-    the bound of the mean, if it is farther. Wilson's bounds suit rare hits, those of the mean suit units that differ in
-    size: together they hold the truth in 93 % of simulated corpora or more. If all rows are hits, or none is, the rows
-    say nothing of their correlation, and every unit counts as one row. If every unit has one row, rows are independent,
-    and the bounds are Wilson's.
+    the bound of the mean, if it is farther. Wilson's bounds suit rare hits, the bounds of the mean suit units that
+    differ in size: together they hold the truth in 93 % of simulated corpora or more. If all rows are hits, or none is,
+    the rows say nothing of their correlation, and every unit counts as one row. If every unit has one row, rows are
+    independent, and the bounds are Wilson's.
     """
     if units >= rows:
         return wilson(rate * rows, rows)

@@ -83,8 +83,8 @@ class Panel(NamedTuple):
 def panel(scores: pl.DataFrame, measures: Iterable[Measure]) -> Panel:
     """Arrange the scores of systems on one corpus in arrays.
 
-    `scores` has the columns `kind`, `system`, `passage`, `unit`, `references`, `ranked` and those of the measures, one
-    row per system and passage.
+    `scores` has the columns `kind`, `system`, `passage`, `unit`, `references`, `ranked`, and the columns of the
+    measures, one row per system and passage.
     """
     unit_of = scores.select("passage", "unit").unique("passage").sort("passage")
     passages = unit_of["passage"]

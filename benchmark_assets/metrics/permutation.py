@@ -89,7 +89,7 @@ def compare_accuracy(gold: Floats, metrics: Floats) -> list[Comparison]:
 def compare_pearson(gold: Floats, metrics: Floats) -> list[Comparison]:
     """Compare metrics by their Pearson correlation with people over all outputs; otherwise as `compare_accuracy`.
 
-    NaN if the scores by people, or those of a metric, are constant.
+    NaN if the scores by people or by a metric are constant.
     """
     pairs = [_standardized(gold, *two) for two in combinations(metrics, 2)]
     fixed, exchanged = [], []

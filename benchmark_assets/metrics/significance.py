@@ -184,7 +184,7 @@ def clusters(ahead: NDArray[np.bool_]) -> list[int]:
 
 def rank_sets(ahead: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """The ranks that each system may have: from 1 plus the systems that are significantly better, to the number of
-    systems minus those that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm 2024).
+    systems minus the systems that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm 2024).
 
     `ahead` is as in `clusters`, in any order. All ranks of a cluster are better than all ranks of the next one.
     """

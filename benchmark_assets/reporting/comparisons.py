@@ -83,8 +83,8 @@ def standings(scores: pl.DataFrame, compared: pl.DataFrame) -> tuple[pl.DataFram
     ranks
         Columns of `RANK`: one row for each system and each measure of `RANKED` that at least one model has, and one per
         ranked model for `mean_rank`, whose `value` is the model's mean rank over the measures that it has. Translators
-        and models with too few usable outputs have a value, but no rank. The bounds of a rank are those of
-        `significance.rank_sets`; models with the same number in `cluster` belong to the same cluster (see
+        and models with too few usable outputs have a value, but no rank. `significance.rank_sets` gives the
+        bounds of a rank; models with the same number in `cluster` belong to the same cluster (see
         `significance.clusters`).
     agreement
         Columns of `CONCORDANCE`: 'tau_b' of each pair of measures, and 'W' of all measures over the ranked models that

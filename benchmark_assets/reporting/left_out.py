@@ -1,4 +1,4 @@
-"""Models and human translators scored against the same references: those of a passage without one translator's.
+"""Models and human translators scored against the same references: all of a passage but one translator's.
 
 Here: scores from similarities, without vectors. Not here: comparisons (people), thresholds (outliers).
 """
@@ -43,8 +43,8 @@ def left_out_scores(outputs: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     Notes
     -----
     With s(x, j) the cosine of a text and reference j, and t left out of n references: the mean similarity of x is
-    Σ s(x, j) / (n - 1) over j ≠ t; the mean similarity of the references is the sum over all pairs without those of t,
-    divided by (n - 1)(n - 2) / 2.
+    Σ s(x, j) / (n - 1) over j ≠ t; the mean similarity of the references is the sum over all pairs without t, divided
+    by (n - 1)(n - 2) / 2.
     """
     texts = (
         both_ways(pairs)

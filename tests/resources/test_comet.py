@@ -25,9 +25,9 @@ from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.provider.registry import load
 from resources.warehouse import Warehouse
+from tests.resources.checkpoints import built
 from tests.support import CORE, MODELS, PASSAGES, LetterEmbedder
 
-PYTHON = Path(Comet().python)
 SHORT = "A mouse runs."
 LONG = "The cat sits, o " * 1250  # 20,000 characters
 TRIPLES = pl.DataFrame(
@@ -60,15 +60,8 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    assert PYTHON.exists(), "these tests need COMET's environment: run `make comet`"
     folder = tmp_path_factory.mktemp("workshop")
-    triples = folder / "triples.parquet"
-    TRIPLES.write_parquet(triples)
-    arguments = [str(PYTHON), "-m", "tests.comet_checkpoints", str(folder), str(triples)]
-    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(arguments, cwd=PROJECT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return Workshop(folder, json.loads((folder / "found.json").read_text(encoding="utf-8")))
+    return Workshop(folder, built("tests.comet_checkpoints", folder, TRIPLES))
 
 
 def test_scores_are_those_of_predict_and_long_texts_are_reported(

@@ -1,8 +1,6 @@
 """Reference-free and unified COMET and MetricX in COMET's environment, with checkpoints that the tests build."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,10 +12,9 @@ from benchmark_assets.metrics.entries import scores
 from resources.comet.comet import Comet
 from resources.comet.worker import EXAMPLES
 from resources.errors import BadInput
-from resources.home import PROJECT
 from resources.provider.registry import load
+from tests.resources.checkpoints import built
 
-PYTHON = Path(Comet().python)
 LONG = "The cat sits, o the cat, " * 12  # more than the small encoders read
 ROWS = pl.DataFrame(
     [
@@ -52,14 +49,8 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    assert PYTHON.exists(), "these tests need COMET's environment: run `make comet`"
     folder = tmp_path_factory.mktemp("workshop")
-    ROWS.write_parquet(folder / "rows.parquet")
-    arguments = [str(PYTHON), "-m", "tests.metric_checkpoints", str(folder), str(folder / "rows.parquet")]
-    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(arguments, cwd=PROJECT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return Workshop(folder, json.loads((folder / "found.json").read_text(encoding="utf-8")))
+    return Workshop(folder, built("tests.metric_checkpoints", folder, ROWS))
 
 
 FULL = [pytest.mark.large, pytest.mark.proof]
