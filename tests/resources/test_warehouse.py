@@ -253,9 +253,9 @@ def test_texts_lists_and_floats_come_back_exactly(
             for name in ("human_spread", "euclidean_spread", "mean_similarity", "least_similarity")
         }
     )
-    warehouse.write(
-        [Replacement("segmented_reference", reference, None), Replacement("reference_envelope", envelope, None)], "run"
-    )
+    for frames in ((reference.clear(), envelope.clear()), (reference, envelope)):  # examples share the warehouse
+        tables = zip(("segmented_reference", "reference_envelope"), frames, strict=True)
+        warehouse.write([Replacement(table, frame, None) for table, frame in tables], "run")
     # By repr, because 0.0 == -0.0.
     for table, rows in (("segmented_reference", reference), ("reference_envelope", envelope)):
         assert repr(warehouse.read(table, columns=rows.columns).rows()) == repr(rows.rows())
