@@ -32,7 +32,7 @@ SIGNATURE = (
 
 Floats = NDArray[np.float64]
 Units = NDArray[np.int64]
-"""Number of the unit that each row belongs to, from 0, shape (rows,); every number up to the largest one occurs."""
+"""Number of the unit that each row belongs to, from 0, shape (rows,). A number without a row is no unit."""
 
 Bounds = tuple[float | None, float | None]
 """Lower and upper bound of an interval; None with too few units."""
@@ -48,8 +48,9 @@ def by_unit(values: Floats, units: Units) -> Floats:
 
 
 def unit_sizes(units: Units) -> Floats:
-    """Number of rows of each unit, shape (units,)."""
-    return np.bincount(units).astype(np.float64)
+    """Number of rows of each unit that has some, in the order of `by_unit`, shape (units,)."""
+    sizes = np.bincount(units)
+    return sizes[sizes > 0].astype(np.float64)
 
 
 def effective_units(sizes: Floats) -> float:
