@@ -118,7 +118,7 @@ def damaged(
     altered: set[int] = set()
 
     def cut(length: int) -> tuple[None, str]:
-        start = foreign.index(". ", rng.randrange(len(foreign) - length - 500)) + 2
+        start = foreign.index(". ", rng.randrange(foreign.rindex(". ") - length)) + 2
         return None, " ".join(foreign[start : start + length].split())
 
     if kind == "preface":
