@@ -204,7 +204,8 @@ def test_damage_to_the_daodejing_is_left_over_or_doubted(realdata: Path, embed: 
     for (count, kind), values in means.items():
         print(f"{count} {kind:8}{'mean':14}" + "".join(f"{value:8.4f}" for value in values))
         assert values[4] <= (0.02 if full else 0.1)
-        precision, recall = {"notes": (0.975, 0.975)}.get(kind, (0.985, 0.985 if count == 7 else 0.98))
+        targets = {"notes": (0.975, 0.975 if count == 7 else 0.97)}
+        precision, recall = targets.get(kind, (0.985, 0.985 if count == 7 else 0.98))
         assert not full or kind in ("missing", "swapped") or (values[0] >= precision and values[1] >= recall)
         assert not full or kind != "missing" or values[2] >= 0.95
         assert not full or kind != "swapped" or values[3] >= 0.9
