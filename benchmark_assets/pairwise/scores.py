@@ -75,7 +75,7 @@ class Field(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """Estimates on the scale of log-odds.
+    """Estimates of strengths or rates.
 
     `values` has shape (estimates,), `without` has the values without each unit, shape (units, estimates). `errors` are
     the standard errors of the values if all verdicts are independent tosses, shape (estimates,).
@@ -223,8 +223,7 @@ def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, contract: str) -
     base_set, signature = items["base_set"].unique().item(), _signature(items)
     rows: list[tuple[object, ...]] = []
     for field in fields(judgments, items):
-        won, lost = field.wins.sum(axis=2), field.wins.sum(axis=1)
-        columns = [_rates(won, lost)]
+        columns = [_win_rates(field.wins, field.wins.swapaxes(1, 2), field.verdicts)]
         columns += _joint(field.wins, field.strengths, field.verdicts, list(range(len(field.anchors))))
         problem = obstacle(field.wins.sum(axis=0), field.anchors)
         for anchor, *numbers in zip(field.anchors, *columns, strict=True):
@@ -267,12 +266,12 @@ def candidate_scores(
         for (model,), group in matches.filter(inside).group_by(["model"], maintain_order=True):
             wins, losses = _against(group, field)
             met_all = len(group) == group["passage"].n_unique() * len(field.anchors)
-            (win_rate,) = _rates(*(each.sum(axis=1, keepdims=True) for each in (wins, losses)))
+            (win_rate,) = _win_rates(wins[:, None], losses[:, None], verdicts)
             (first_rate,) = _rates(*_first_and_second(first_wins.filter(inside).filter(model=model), field))
             joined = _joined(field.wins, wins, losses)
             problem = _problem(joined.sum(axis=0), field, str(model))
             strength, lt, en = (each for (each,) in _joint(joined, fit(joined.sum(axis=0)), verdicts, [-1]))
-            lt_fixed = _fixed(field, wins, losses, verdicts, joined.sum(axis=(1, 2)))
+            lt_fixed = _fixed(field, wins, losses, verdicts, joined.sum(axis=(1, 2))[:, None])
             columns = win_rate if met_all else NONE, strength, lt, en, lt_fixed, first_rate
             counts, numbers = group.select(_tally()).row(0), [value for column in columns for value in column]
             rows.append((model, base_set, field.slice.name, *counts, *numbers, problem, contract, signature))
@@ -285,7 +284,7 @@ def _joint(wins: Floats, strengths: Floats, verdicts: float, systems: list[int])
         return [[NONE] * len(systems)] * 3
     without, covariance = without_units(wins, strengths)
     shares_of_odds, derivatives = log_shares(strengths)
-    size, matches = len(systems), wins.sum(axis=(1, 2))
+    size, matches = len(systems), np.repeat(wins.sum(axis=(1, 2))[:, None], 2 * len(systems), axis=1)
     weights = np.vstack([np.eye(len(strengths))[systems], derivatives[systems]])
     errors = np.sqrt(np.einsum("ij,jk,ik->i", weights, covariance, weights) / verdicts)
     values = np.append(strengths[systems], shares_of_odds[systems])
@@ -315,18 +314,34 @@ def _on_scale(log_odds: Estimate) -> Estimate:
     return value, low, high
 
 
+def _win_rates(wins: Floats, losses: Floats, verdicts: float) -> list[Estimate]:
+    """Win rates of systems with their intervals, from wins and losses against each opponent in each unit, two arrays of
+    shape (units, systems, opponents). None without matches."""
+    won, matches = wins.sum(axis=2), (wins + losses).sum(axis=2)
+    rates, total = ratio(won.sum(axis=0), matches.sum(axis=0)), matches.sum(axis=0)
+    against, chances = (wins + losses).sum(axis=0), ratio(wins.sum(axis=0), (wins + losses).sum(axis=0))
+    errors = np.sqrt(np.nansum(against * chances * (1 - chances), axis=1) / verdicts) / np.maximum(total, 1)
+    estimates = _rates(won, matches - won)  # for those who won all matches, or none
+    mixed = np.flatnonzero((rates > 0) & (rates < 1))
+    without = ratio(won.sum(axis=0) - won, total - matches)[:, mixed]
+    of_mixed = _intervals(Estimates(rates[mixed], without, errors[mixed]), matches[:, mixed])
+    for system, (value, low, high) in zip(mixed, of_mixed, strict=True):
+        estimates[system] = value, None if low is None else max(low, 0.0), None if high is None else min(high, 1.0)
+    return estimates
+
+
 def _intervals(estimates: Estimates, matches: Floats) -> list[Estimate]:
-    """Estimates with their 95 % intervals, all as log-odds; `matches` has the number of matches of each unit.
+    """Estimates with their 95 % intervals; `matches` has the number of matches of each unit, shape (units, estimates).
 
     The sign test of units is inverted (`metrics.intervals.bounds`). An interval is at least as wide as if all verdicts
     were independent tosses: units that all say the same would leave it no width.
     """
-    shares = np.broadcast_to((matches / matches.sum())[:, None], estimates.without.shape)
+    shares = matches / matches.sum(axis=0)
     distances = bounds(influence(estimates.values, estimates.without, shares), shares)
     result: list[Estimate] = []
     for value, below, above, error in zip(estimates.values, *distances, estimates.errors, strict=True):
-        ends = value - max(below, Z * error), value + max(above, Z * error)
-        result.append((float(value), *((None, None) if np.isnan(below) else map(float, ends))))
+        ends = float(value - max(below, Z * error)), float(value + max(above, Z * error))
+        result.append((float(value), *((None, None) if np.isnan(below) else ends)))
     return result
 
 

@@ -203,6 +203,7 @@ def test_a_judge_who_always_says_the_same_leaves_the_width_of_independent_verdic
     assert overall["lt_fixed_high"] == pytest.approx(on_scale(np.array(1.96 * error)), abs=1e-4)
     assert overall["lt_high"] - 5 == pytest.approx(5 - overall["lt_low"])
     assert overall["lt_high"] > 5.15
+    assert overall["win_rate_high"] == pytest.approx(0.5 + 1.96 / np.sqrt(480) / 2, abs=1e-4)
 
 
 def test_where_the_judge_refuses_a_pair_does_not_count() -> None:
@@ -293,10 +294,10 @@ def tailed(systems: Floats, effect: float, chance: np.random.Generator, count: i
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("effect", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("effect", [0.5, 1.0])
 def test_intervals_hold_the_truth_in_95_percent(effect: float, full: bool) -> None:
     """Every other anchor of the published twenty; the candidate at LT 2, 5, 8 and 9.5; 16, 40 and 70 items."""
-    anchors, trials = ANCHORS[::2], 1000 if full else 12
+    anchors, trials = ANCHORS[::2], 400 if full else 12
     print(f"\nitem effects {effect}: LT, items, share without a finite strength, coverage by estimate")
     for lt in (2, 5, 8, 9.5) if full else (8,):
         systems = np.append(anchors, level_of(lt, anchors, effect))
@@ -317,7 +318,7 @@ def test_intervals_hold_the_truth_in_95_percent(effect: float, full: bool) -> No
             shares = {name: float(np.mean(held)) for name, held in hits.items()}
             print(lt, count, 1 - len(hits["lt"]) / trials, shares)
             for name, share in shares.items():
-                assert 0.93 - slack(full, trials) <= share <= 0.97 + slack(full, trials), (lt, count, name)
+                assert 0.93 - slack(False, trials) / 2 <= share <= 0.97 + slack(False, trials) / 2, (lt, count, name)
 
 
 def moved(level: float, orders: str, bias: float = np.log(1.5)) -> float:
