@@ -26,6 +26,7 @@ from benchmark_assets.sensitivity import assets as sensitivity
 from benchmark_assets.translation import assets as translation
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import assets as understanding
+from benchmark_assets.vital_signs import assets as vital_signs
 from resources import catalogue
 from resources.downloads.downloads import Downloads
 from resources.home import home
@@ -36,7 +37,7 @@ from resources.warehouse import Warehouse
 
 ROOMS = [
     corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting, adjudication,
-    audit, pairwise, error_spans, literary, understanding,
+    audit, pairwise, error_spans, literary, understanding, vital_signs,
 ]  # fmt: skip
 OWNERS = ["team:variorum"]
 

@@ -148,7 +148,7 @@ class Literary(Frozen):
     extractor: str = ""
     ensemble: tuple[Seat, ...] = ()
     orders: Literal["both", "one"] = "both"
-    margin: float = Field(default=0, ge=0, lt=1)
+    margin: float = Field(default=0.2, ge=0, lt=1)
 
     @model_validator(mode="after")
     def _whole(self) -> "Literary":

@@ -89,7 +89,7 @@ aspect_vote = study_asset(
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="literary", code_version="1", kinds={"duckdb"},
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="literary", code_version="2", kinds={"duckdb"},
     deps=[aspect_vote],
 )  # fmt: skip
 def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
@@ -115,7 +115,7 @@ def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="2",
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="3",
     kinds={"duckdb", "numpy"},
     deps=[dg.AssetDep(each, partition_mapping=BY_MODEL) for each in (head_to_head, aspect_vote)],
 )  # fmt: skip
@@ -157,7 +157,7 @@ def literary_score(
     return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
 
 
-@dg.asset(group_name="literary", code_version="2", kinds={"duckdb", "numpy"}, deps=[aspect_vote])
+@dg.asset(group_name="literary", code_version="3", kinds={"duckdb", "numpy"}, deps=[aspect_vote])
 def ensemble_calibration(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,

@@ -5,6 +5,7 @@ Here: the seats of a corpus, pairs that need no judge, votes and verdicts as row
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from unicodedata import category
 
 import numpy as np
 import polars as pl
@@ -51,13 +52,18 @@ def contract(literary: Literary, provider: Provider) -> str | None:
 
 
 def alike(text: str, other: str) -> bool:
-    """Whether two texts are equal apart from white space."""
-    return text.split() == other.split()
+    """Whether two texts have the same words in the same order, apart from punctuation and capitals."""
+    return _words(text) == _words(other)
+
+
+def _words(text: str) -> list[str]:
+    bare = ("".join(each for each in word if category(each)[0] != "P") for word in text.casefold().split())
+    return [word for word in bare if word]
 
 
 def settled(machine: str, human: str, side: Side) -> Verdict[Preference] | None:
-    """The verdict on a pair that needs no judge, None for other pairs. A blank output loses; an output equal to the
-    human translation is a tie. `side` is the side of the output."""
+    """The verdict on a pair that needs no judge, None for other pairs. A blank output loses; an output that is `alike`
+    the human translation is a tie. `side` is the side of the output."""
     if not machine.strip():
         return Verdict(value=Preference("B" if side == "A" else "A", "the output is empty"))
     if alike(machine, human):
@@ -151,11 +157,13 @@ def seat_votes(votes: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     Columns `model`, `passage`, `judge`, `aspect` and `vote`, the mean over orders of 1 (machine), -1 (human) and 0
-    (unsure). A seat whose preference changes with the order has the vote 0. Abstentions are left out of the mean; a
-    seat that abstained in all orders has the vote null.
+    (unsure). Abstentions are left out of the mean. A seat abstains, and has the vote null, if it abstained in all
+    orders, or if its preference changes from one text to the other with the order: it judged the position.
     """
     values = pl.col("better").replace_strict({MACHINE: 1.0, HUMAN: -1.0, UNSURE: 0.0}, return_dtype=pl.Float64)
-    means = votes.with_columns(vote=values).group_by(*OUTPUT, *SEAT).agg(pl.col("vote").mean())
+    vote = pl.col("vote")
+    consistent = vote.max() - vote.min() < 2
+    means = votes.with_columns(vote=values).group_by(*OUTPUT, *SEAT).agg(pl.when(consistent).then(vote.mean()))
     return means.sort(*OUTPUT, *SEAT)
 
 

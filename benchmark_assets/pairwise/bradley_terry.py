@@ -1,7 +1,7 @@
 """Strengths of systems from counts of wins: the Bradley–Terry model by maximum likelihood.
 
-Here: the fit, with all systems free or with fixed anchors; the test of whether a fit exists; the scales LT and EN. Not
-here: counting wins, slices, intervals (scores), the choice of pairs (adaptive).
+Here: the fit, with all systems free or with fixed anchors; the test of whether a fit exists; what each unit adds to a
+fit; the scales LT and EN. Not here: counting wins, slices, intervals (scores), the choice of pairs (adaptive).
 """
 
 from collections.abc import Callable, Sequence
@@ -57,14 +57,11 @@ def fit(wins: Floats) -> Floats:
     result = np.full(tables.shape[:2], np.nan)
     tables = tables[exists]
     matches, won = tables + tables.swapaxes(1, 2), tables.sum(axis=2)
-    diagonal = np.arange(size)
 
     def step(strengths: Floats) -> Floats:
         chances, information = _logistic(strengths[:, :, None] - strengths[:, None, :])
         slope = won - (matches * chances).sum(axis=2) - 2 * PENALTY * strengths
-        curvature = -matches * information
-        curvature[:, diagonal, diagonal] = 0
-        curvature[:, diagonal, diagonal] = 2 * PENALTY - curvature.sum(axis=2)
+        curvature = _curvature(matches * information) + 2 * PENALTY * np.eye(size)
         # Adding a constant to all strengths changes only the penalty, and the slope has no component in that direction.
         # So adding 1 to the curvature changes no step, and keeps the equations well conditioned.
         steps: Floats = np.linalg.solve(curvature + 1, slope[:, :, None])[:, :, 0]
@@ -118,6 +115,63 @@ def fit_fixed(anchors: Floats, wins: Floats, losses: Floats) -> Floats:
     return result.reshape(np.broadcast_shapes(anchors.shape, wins.shape, losses.shape)[:-1])
 
 
+def without_units(wins: Floats, strengths: Floats) -> tuple[Floats, Floats]:
+    """Log-strengths without each unit, and their covariance if all matches are independent tosses.
+
+    Parameters
+    ----------
+    wins
+        Wins of the row's system against the column's system in each unit, shape (units, n, n).
+    strengths
+        `fit(wins.sum(axis=0))`, shape (n,), finite.
+
+    Returns
+    -------
+    without
+        Log-strengths after one Newton step, shape (units, n). Unlike the maximum, they are finite even if all losses of
+        a system are in the unit left out.
+    covariance
+        Shape (n, n): the inverse of the Fisher information of all matches.
+    """
+    matches = wins + wins.swapaxes(1, 2)
+    chances, information = _logistic(strengths[:, None] - strengths[None, :])
+    slopes = (wins - matches * chances).sum(axis=2)
+    curvatures = _curvature(matches * information)
+    rest = curvatures.sum(axis=0) - curvatures
+    steps = np.linalg.solve(rest + 2 * PENALTY * np.eye(len(strengths)) + 1, slopes[:, :, None])[:, :, 0]
+    covariance = np.asarray(np.linalg.pinv(curvatures.sum(axis=0), hermitian=True), np.float64)
+    return strengths - steps, covariance
+
+
+def without_units_fixed(anchors: Floats, wins: Floats, losses: Floats, strength: float) -> tuple[Floats, Floats, float]:
+    """The same for the strength of one system against fixed anchors.
+
+    Parameters
+    ----------
+    anchors
+        Log-strengths of the anchors, shape (anchors,).
+    wins, losses
+        Wins and losses of the system against each anchor in each unit, shape (units, anchors).
+    strength
+        `fit_fixed(anchors, wins.sum(axis=0), losses.sum(axis=0))`, finite.
+
+    Returns
+    -------
+    without
+        Log-strength without each unit, shape (units,); NaN if the system has matches in one unit only.
+    weights
+        Change of the strength with the strength of each anchor, shape (anchors,), with the sum 1.
+    variance
+        Variance of the strength if all matches of the system are independent tosses.
+    """
+    chances, information = _logistic(strength - anchors)
+    slopes = (wins - (wins + losses) * chances).sum(axis=1)
+    weights = (wins + losses) * information
+    rest = weights.sum() - weights.sum(axis=1)
+    steps = np.divide(slopes, rest, out=np.full(len(rest), np.nan), where=rest > 0)
+    return strength - steps, weights.sum(axis=0) / weights.sum(), 1 / float(weights.sum())
+
+
 def solvable(wins: Floats) -> Flags:
     """Whether the likelihood of a table of wins has a finite maximum: shape (...,) for wins of shape (..., n, n).
 
@@ -159,25 +213,34 @@ def obstacle(wins: Floats, names: Sequence[str]) -> str | None:
     return "no finite strengths exist: " + "; ".join(reasons)
 
 
-def lt(strengths: Floats) -> Floats:
-    """LT = 10 σ(θ_i - mean θ), in [0, 10], from the log-strengths of one fit, shape (..., n): JP-TL-Bench, section
-    4.4."""
-    return on_scale(strengths - strengths.mean(axis=-1, keepdims=True))
+def on_scale(log_odds: Floats) -> Floats:
+    """10 σ(x), element by element, in [0, 10], any shape: LT from log-strengths with mean 0, EN from `log_shares`."""
+    return SPAN * _logistic(log_odds)[0]
 
 
-def on_scale(strengths: Floats) -> Floats:
-    """10 σ(θ), element by element, in [0, 10]: the LT of log-strengths with mean 0, any shape."""
-    return SPAN * _logistic(strengths)[0]
+def log_shares(strengths: Floats) -> tuple[Floats, Floats]:
+    """Log-odds of each system's share of the total odds, from the log-strengths of one fit, shape (n,).
 
+    `on_scale` of these is EN = 10 exp(θ_i) / Σ_j exp(θ_j): the column `EN` of JP-TL-Bench's score files.
 
-def en(strengths: Floats) -> Floats:
-    """EN = 10 exp(θ_i) / Σ_j exp(θ_j), in [0, 10], from log-strengths of shape (..., n); NaN where a strength is NaN.
-
-    It is each system's share of the total odds: the column `EN` of JP-TL-Bench's score files.
+    Returns
+    -------
+    Log-odds, shape (n,), and their derivatives by the strengths, shape (n, n); NaN if the strengths are NaN.
     """
-    odds = np.exp(strengths - strengths.max(axis=-1, keepdims=True))
-    shares: Floats = SPAN * odds / odds.sum(axis=-1, keepdims=True)
-    return shares
+    size = len(strengths)
+    others = np.where(np.eye(size, dtype=np.bool_), -np.inf, strengths)
+    peaks = others.max(axis=1, keepdims=True)
+    odds = np.exp(others - peaks)
+    totals = odds.sum(axis=1, keepdims=True)
+    return strengths - (peaks + np.log(totals))[:, 0], np.eye(size) - odds / totals
+
+
+def _curvature(information: Floats) -> Floats:
+    """Negative second derivatives of the log-likelihood from the information of each pair, both (..., n, n)."""
+    diagonal = np.eye(information.shape[-1])
+    apart = information * (1 - diagonal)
+    curvature: Floats = apart.sum(axis=-1, keepdims=True) * diagonal - apart
+    return curvature
 
 
 def _newton(strengths: Floats, step: Callable[[Floats], Floats]) -> Floats:

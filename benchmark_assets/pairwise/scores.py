@@ -4,6 +4,7 @@ Here: matches, wins, win rates, strengths and LT from judgments, and the contrac
 here: the fit itself (bradley_terry), judging (comparing, matches).
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,20 +12,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from benchmark_assets.metrics.intervals import (
-    BOOTSTRAP,
-    RESAMPLES,
-    Floats,
-    Units,
-    bounded,
-    by_unit,
-    effective_units,
-    sample_and_resamples,
-    unit_sizes,
-)
+from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
+from benchmark_assets.metrics.intervals import Floats, Units, Z, bounds, by_unit, influence, rate_intervals
 from benchmark_assets.metrics.measures import numbered_units, ratio
 from benchmark_assets.pairwise.base_sets import JudgeRecord
-from benchmark_assets.pairwise.bradley_terry import PENALTY, en, fit, fit_fixed, lt, obstacle, on_scale
+from benchmark_assets.pairwise.bradley_terry import (
+    PENALTY,
+    fit,
+    fit_fixed,
+    log_shares,
+    obstacle,
+    on_scale,
+    without_units,
+    without_units_fixed,
+)
 from resources.catalogue import schema
 
 AGGREGATION = 1
@@ -33,10 +34,7 @@ AGGREGATION = 1
 UNRECORDED = "not recorded"
 """The judge of the anchors, in a contract, if the base set has no record of the judge."""
 
-SIGNATURE = (
-    f"Bradley-Terry by maximum likelihood (penalty {PENALTY:g} of squares), LT = 10 σ(strength); "
-    f"95 % intervals: {BOOTSTRAP}"
-)
+SIGNATURE = f"Bradley-Terry by maximum likelihood (penalty {PENALTY:g} of squares), LT = 10 σ(strength); {INTERVALS}"
 
 OVERALL = "overall"
 
@@ -54,24 +52,38 @@ class Slice(NamedTuple):
     passages: tuple[str, ...]
 
 
+Estimate = tuple[float | None, float | None, float | None]
+"""A value with the bounds of its 95 % interval; None where they do not exist."""
+
+NONE: Estimate = (None, None, None)
+
+
 class Field(NamedTuple):
     """Wins and strengths of the anchors of a base set on the items of a slice.
 
-    `units` has the number of each item's unit. `tables` has the wins of the row's anchor against the column's anchor,
-    summed over items, for the sample and then for each resample, shape (1 + RESAMPLES, anchors, anchors). `strengths`
-    has the log-strengths from each table, shape (1 + RESAMPLES, anchors); NaN where no finite strengths exist.
+    `units` has the number of each item's unit. `wins` has the wins of the row's anchor against the column's anchor in
+    each unit, shape (units, anchors, anchors). `strengths` has their log-strengths, shape (anchors,); NaN if no finite
+    strengths exist. `verdicts` is the number of verdicts per match: 2 if both orders were judged.
     """
 
     slice: Slice
     units: Units
     anchors: tuple[str, ...]
-    tables: Floats
+    wins: Floats
     strengths: Floats
+    verdicts: float
 
-    @property
-    def effective_units(self) -> float:
-        """Number of units of equal size."""
-        return effective_units(unit_sizes(self.units))
+
+class Estimates(NamedTuple):
+    """Estimates of strengths or rates.
+
+    `values` has shape (estimates,), `without` has the values without each unit, shape (units, estimates). `errors` are
+    the standard errors of the values if all verdicts are independent tosses, shape (estimates,).
+    """
+
+    values: Floats
+    without: Floats
+    errors: Floats
 
 
 def contract(base_set: Mapping[str, str | None], models: JudgeRecord | None = None) -> str:
@@ -170,11 +182,12 @@ def fields(judgments: pl.DataFrame, items: pl.DataFrame) -> list[Field]:
     matches = anchor_matches(judgments)
     anchors = tuple(sorted({*matches["system"], *matches["other"]}))
     unit_of = dict(items.select("passage", "unit").iter_rows())
+    verdicts = _verdicts_per_match(judgments, matches)
     result = []
     for part in slices(items):
         units = numbered_units(pl.Series([unit_of[passage] for passage in part.passages]))
-        tables = resampled(_wins(matches, part.passages, anchors), units)
-        result.append(Field(part, units, anchors, tables, fit(tables)))
+        wins = by_unit(_wins(matches, part.passages, anchors), units)
+        result.append(Field(part, units, anchors, wins, fit(wins.sum(axis=0)), verdicts))
     return result
 
 
@@ -187,14 +200,6 @@ def _wins(matches: pl.DataFrame, passages: Sequence[str], anchors: Sequence[str]
     wins[item, system, other] = decided_matches["won"]
     wins[item, other, system] = 1 - decided_matches["won"]
     return wins
-
-
-def resampled(counts: Floats, units: Units) -> Floats:
-    """Counts summed over items, for the sample and then for each resample of units: from shape (items, ...) to shape
-    (1 + RESAMPLES, ...); `units` has the number of each item's unit."""
-    sums = by_unit(counts, units)
-    resamples: Floats = np.tensordot(sample_and_resamples(len(sums)), sums, axes=1)
-    return resamples
 
 
 def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, contract: str) -> pl.DataFrame:
@@ -218,13 +223,13 @@ def anchor_scores(judgments: pl.DataFrame, items: pl.DataFrame, contract: str) -
     base_set, signature = items["base_set"].unique().item(), _signature(items)
     rows: list[tuple[object, ...]] = []
     for field in fields(judgments, items):
-        won, lost = field.tables.sum(axis=2), field.tables.sum(axis=1)
-        columns = ratio(won, won + lost), field.strengths, lt(field.strengths), en(field.strengths)
-        problem = obstacle(field.tables[0], field.anchors) or _omitted(field.strengths[:, 0])
-        for number, anchor in enumerate(field.anchors):
+        columns = [_win_rates(field.wins, field.wins.swapaxes(1, 2), field.verdicts)]
+        columns += _joint(field.wins, field.strengths, field.verdicts, list(range(len(field.anchors))))
+        problem = obstacle(field.wins.sum(axis=0), field.anchors)
+        for anchor, *numbers in zip(field.anchors, *columns, strict=True):
             if counts := counts_of.get((field.slice.name, anchor)):
-                numbers = [value for column in columns for value in _interval(column[:, number], field.effective_units)]
-                rows.append((base_set, field.slice.name, anchor, *counts, *numbers, problem, contract, signature))
+                values = [value for number in numbers for value in number]
+                rows.append((base_set, field.slice.name, anchor, *counts, *values, problem, contract, signature))
     return pl.DataFrame(rows, schema=ANCHOR_SCORE, orient="row")
 
 
@@ -254,25 +259,100 @@ def candidate_scores(
     """
     matches = candidate_matches(comparisons)
     base_set, signature = items["base_set"].unique().item(), _signature(items)
-    first_wins = _first_wins(comparisons)
+    first_wins, verdicts = _first_wins(comparisons), _verdicts_per_match(comparisons, matches)
     rows: list[tuple[object, ...]] = []
     for field in fields(judgments, items):
         inside = pl.col("passage").is_in(field.slice.passages)
         for (model,), group in matches.filter(inside).group_by(["model"], maintain_order=True):
             wins, losses = _against(group, field)
-            won, lost = wins.sum(axis=1), losses.sum(axis=1)
-            tables = _joined(field.tables, wins, losses)
-            strengths = fit(tables)
-            lt_fixed = on_scale(fit_fixed(field.strengths, wins, losses))
-            problem = _problem(tables[0], field, str(model)) or _omitted(strengths[:, -1] + lt_fixed)
             met_all = len(group) == group["passage"].n_unique() * len(field.anchors)
-            rate = ratio(won, won + lost) if met_all else np.full(len(won), np.nan)
-            first_rate = _first_rate(first_wins.filter(inside).filter(model=model), field)
-            columns = rate, strengths[:, -1], lt(strengths)[:, -1], en(strengths)[:, -1], lt_fixed, first_rate
-            numbers = [value for column in columns for value in _interval(column, field.effective_units)]
-            counts = group.select(_tally()).row(0)
+            (win_rate,) = _win_rates(wins[:, None], losses[:, None], verdicts)
+            (first_rate,) = _rates(*_first_and_second(first_wins.filter(inside).filter(model=model), field))
+            joined = _joined(field.wins, wins, losses)
+            problem = _problem(joined.sum(axis=0), field, str(model))
+            strength, lt, en = (each for (each,) in _joint(joined, fit(joined.sum(axis=0)), verdicts, [-1]))
+            lt_fixed = _fixed(field, wins, losses, verdicts, joined.sum(axis=(1, 2))[:, None])
+            columns = win_rate if met_all else NONE, strength, lt, en, lt_fixed, first_rate
+            counts, numbers = group.select(_tally()).row(0), [value for column in columns for value in column]
             rows.append((model, base_set, field.slice.name, *counts, *numbers, problem, contract, signature))
     return pl.DataFrame(rows, schema=PAIRWISE_SCORE, orient="row").sort("model", maintain_order=True)
+
+
+def _joint(wins: Floats, strengths: Floats, verdicts: float, systems: list[int]) -> list[list[Estimate]]:
+    """Strength, LT and EN of some systems of a joint fit, each with its interval; `wins` has shape (units, n, n)."""
+    if np.isnan(strengths).any():
+        return [[NONE] * len(systems)] * 3
+    without, covariance = without_units(wins, strengths)
+    shares_of_odds, derivatives = log_shares(strengths)
+    size, matches = len(systems), np.repeat(wins.sum(axis=(1, 2))[:, None], 2 * len(systems), axis=1)
+    weights = np.vstack([np.eye(len(strengths))[systems], derivatives[systems]])
+    errors = np.sqrt(np.einsum("ij,jk,ik->i", weights, covariance, weights) / verdicts)
+    values = np.append(strengths[systems], shares_of_odds[systems])
+    estimates = _intervals(Estimates(values, values + (without - strengths) @ weights.T, errors), matches)
+    scores = [_on_scale(estimate) for estimate in estimates]
+    return [estimates[:size], scores[:size], scores[size:]]
+
+
+def _fixed(field: Field, wins: Floats, losses: Floats, verdicts: float, matches: Floats) -> Estimate:
+    """LT beside the anchors, whose strengths are fixed, with its interval.
+
+    The strengths of the anchors come from the same units: without a unit, they change, too.
+    """
+    strength = float(fit_fixed(field.strengths, wins.sum(axis=0), losses.sum(axis=0)))
+    if math.isnan(strength):
+        return NONE
+    without, weights, variance = without_units_fixed(field.strengths, wins, losses, strength)
+    anchors_without, covariance = without_units(field.wins, field.strengths)
+    error = math.sqrt(variance / verdicts + weights @ covariance @ weights / field.verdicts)
+    without += (anchors_without - field.strengths) @ weights
+    (estimate,) = _intervals(Estimates(np.array([strength]), without[:, None], np.array([error])), matches)
+    return _on_scale(estimate)
+
+
+def _on_scale(log_odds: Estimate) -> Estimate:
+    value, low, high = (None if each is None else float(on_scale(np.array(each))) for each in log_odds)
+    return value, low, high
+
+
+def _win_rates(wins: Floats, losses: Floats, verdicts: float) -> list[Estimate]:
+    """Win rates of systems with their intervals, from wins and losses against each opponent in each unit, two arrays of
+    shape (units, systems, opponents). None without matches."""
+    won, matches = wins.sum(axis=2), (wins + losses).sum(axis=2)
+    rates, total = ratio(won.sum(axis=0), matches.sum(axis=0)), matches.sum(axis=0)
+    against, chances = (wins + losses).sum(axis=0), ratio(wins.sum(axis=0), (wins + losses).sum(axis=0))
+    errors = np.sqrt(np.nansum(against * chances * (1 - chances), axis=1) / verdicts) / np.maximum(total, 1)
+    estimates = _rates(won, matches - won)  # for those who won all matches, or none
+    mixed = np.flatnonzero((rates > 0) & (rates < 1))
+    without = ratio(won.sum(axis=0) - won, total - matches)[:, mixed]
+    of_mixed = _intervals(Estimates(rates[mixed], without, errors[mixed]), matches[:, mixed])
+    for system, (value, low, high) in zip(mixed, of_mixed, strict=True):
+        estimates[system] = value, None if low is None else max(low, 0.0), None if high is None else min(high, 1.0)
+    return estimates
+
+
+def _intervals(estimates: Estimates, matches: Floats) -> list[Estimate]:
+    """Estimates with their 95 % intervals; `matches` has the number of matches of each unit, shape (units, estimates).
+
+    The sign test of units is inverted (`metrics.intervals.bounds`). An interval is at least as wide as if all verdicts
+    were independent tosses: units that all say the same would leave it no width.
+    """
+    shares = matches / matches.sum(axis=0)
+    distances = bounds(influence(estimates.values, estimates.without, shares), shares)
+    result: list[Estimate] = []
+    for value, below, above, error in zip(estimates.values, *distances, estimates.errors, strict=True):
+        ends = float(value - max(below, Z * error)), float(value + max(above, Z * error))
+        result.append((float(value), *((None, None) if np.isnan(below) else ends)))
+    return result
+
+
+def _rates(hits: Floats, misses: Floats) -> list[Estimate]:
+    """Rates with their 95 % intervals, from hits and misses by unit, shape (units, rates); None without trials."""
+    trials = hits + misses
+    rates = ratio(hits.sum(axis=0), trials.sum(axis=0))
+    return [
+        NONE if np.isnan(rate) else (float(rate), *interval)
+        for rate, interval in zip(rates, rate_intervals(hits, trials), strict=True)
+    ]
 
 
 def _signature(items: pl.DataFrame) -> str:
@@ -293,8 +373,7 @@ def _tally() -> list[pl.Expr]:
 
 
 def _against(matches: pl.DataFrame, field: Field) -> tuple[Floats, Floats]:
-    """Wins and losses of a model against each anchor, in the sample and each resample: two arrays of shape
-    (1 + RESAMPLES, anchors)."""
+    """Wins and losses of a model against each anchor in each unit: two arrays of shape (units, anchors)."""
     decided_matches = matches.drop_nulls("won")
     counts = np.zeros((len(field.slice.passages), 2, len(field.anchors)))
     item, anchor = (
@@ -303,19 +382,25 @@ def _against(matches: pl.DataFrame, field: Field) -> tuple[Floats, Floats]:
     )
     counts[item, 0, anchor] = decided_matches["won"]
     counts[item, 1, anchor] = 1 - decided_matches["won"]
-    sums = resampled(counts, field.units)
+    sums = by_unit(counts, field.units)
     return sums[:, 0], sums[:, 1]
 
 
 def _joined(tables: Floats, wins: Floats, losses: Floats) -> Floats:
-    """The anchors' tables of wins, shape (resamples, n, n), with the model appended as the last row and column; `wins`
-    and `losses` of the model have shape (resamples, n)."""
+    """The anchors' tables of wins, shape (units, n, n), with the model appended as the last row and column; `wins` and
+    `losses` of the model have shape (units, n)."""
     size = tables.shape[-1]
     result = np.zeros((len(tables), size + 1, size + 1))
     result[:, :size, :size] = tables
     result[:, size, :size] = wins
     result[:, :size, size] = losses
     return result
+
+
+def _verdicts_per_match(judged: pl.DataFrame, matches: pl.DataFrame) -> float:
+    """Verdicts with a winner per decided match, 1 or more; 1 without matches."""
+    decided = matches["won"].count()
+    return judged["winner"].count() / decided if decided else 1.0
 
 
 def _first_wins(comparisons: pl.DataFrame) -> pl.DataFrame:
@@ -326,42 +411,22 @@ def _first_wins(comparisons: pl.DataFrame) -> pl.DataFrame:
     return judged_rows.group_by("model", "passage").agg(verdicts=pl.len(), first=first_won.sum())
 
 
-def _first_rate(first_wins: pl.DataFrame, field: Field) -> Floats:
-    """Share of verdicts for the text shown as A, in the sample and each resample, shape (1 + RESAMPLES,)."""
+def _first_and_second(first_wins: pl.DataFrame, field: Field) -> tuple[Floats, Floats]:
+    """Verdicts for the texts shown as A and as B in each unit: two arrays of shape (units, 1)."""
     counts = np.zeros((len(field.slice.passages), 2))
-    counts[_indices(first_wins["passage"], field.slice.passages)] = first_wins.select("first", "verdicts").to_numpy()
-    sums = resampled(counts, field.units)
-    return ratio(sums[:, 0], sums[:, 1])
+    counts[_indices(first_wins["passage"], field.slice.passages)] = first_wins.select(
+        "first", pl.col("verdicts") - pl.col("first")
+    ).to_numpy()
+    sums = by_unit(counts, field.units)
+    return sums[:, :1], sums[:, 1:]
 
 
 def _problem(table: Floats, field: Field, model: str) -> str | None:
     """The reason why anchors and model, or the anchors alone, have no finite strengths; None if both fits exist."""
     if reason := obstacle(table, [*field.anchors, model]):
         return reason
-    alone = obstacle(field.tables[0], field.anchors)
+    alone = obstacle(field.wins.sum(axis=0), field.anchors)
     return f"among the anchors alone, {alone}" if alone else None
-
-
-def _omitted(strengths: Floats) -> str | None:
-    """Message with the number of resamples without a finite strength; None if there are none.
-
-    `strengths` has the strength in the sample and in each resample, shape (1 + RESAMPLES,).
-    """
-    omitted = int(np.isnan(strengths[1:]).sum())
-    if not omitted:
-        return None
-    return f"{omitted} of {RESAMPLES} resamples have no finite strengths; the intervals leave them out"
-
-
-def _interval(values: Floats, units: float) -> list[float | None]:
-    """A value and the bounds of its interval; None for NaN. No bounds if more than half of the resamples are NaN.
-
-    `values` has the value in the sample and in each resample, shape (1 + RESAMPLES,); `units` is the effective number
-    of units.
-    """
-    if np.isnan(values[1:]).mean() > 0.5:
-        return [None if np.isnan(values[0]) else float(values[0]), None, None]
-    return list(bounded(values, units))
 
 
 def _indices(names: pl.Series, sequence: Sequence[str]) -> NDArray[np.int64]:

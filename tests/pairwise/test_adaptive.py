@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.pairwise.adaptive import Z, enough, half_width, interval, next_pairs, places
 from benchmark_assets.pairwise.base_sets import Ranks, Within
-from benchmark_assets.pairwise.bradley_terry import fit, lt
+from benchmark_assets.pairwise.bradley_terry import fit, on_scale
 from benchmark_assets.pairwise.building import judge_pool
 from benchmark_assets.pairwise.rounds import BATCH
 from benchmark_assets.pairwise.scores import anchor_matches, anchor_wins
@@ -54,7 +54,7 @@ def adaptive(level: float, effect: float, seed: int, orders: str = "one", batch:
 
 
 def _lt(won: Floats) -> float:
-    return float(lt(fit(won.sum(axis=0)))[-1])
+    return float(on_scale(fit(won.sum(axis=0)))[-1])
 
 
 def test_at_first_the_anchors_in_the_middle_are_asked_about_once_an_item() -> None:

@@ -11,7 +11,17 @@ from scipy.optimize import minimize  # type: ignore[import-untyped]
 from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.intervals import Floats
-from benchmark_assets.pairwise.bradley_terry import PENALTY, en, fit, fit_fixed, lt, obstacle, on_scale, solvable
+from benchmark_assets.pairwise.bradley_terry import (
+    PENALTY,
+    fit,
+    fit_fixed,
+    log_shares,
+    obstacle,
+    on_scale,
+    solvable,
+    without_units,
+    without_units_fixed,
+)
 from tests.pairwise.simulated import ANCHORS, expected, judged, sigma
 
 TABLES = st.integers(2, 6).flatmap(
@@ -85,14 +95,34 @@ def test_expected_wins_give_the_strengths_back(strengths: Floats, matches: float
 
 
 @given(arrays(np.float64, 6, elements=st.floats(-8, 8)), st.floats(-3, 3))
-def test_scales_know_differences_only(strengths: Floats, constant: float) -> None:
-    for scale in (lt, en):
-        assert_allclose(scale(strengths + constant), scale(strengths), atol=1e-9)
-        order = np.argsort(strengths)
-        assert (np.diff(scale(strengths)[order]) >= 0).all()
-        assert ((scale(strengths) >= 0) & (scale(strengths) <= 10)).all()
-    assert en(strengths).sum() == pytest.approx(10)
-    assert_allclose(lt(strengths), on_scale(strengths - strengths.mean()))
+def test_shares_of_the_odds_know_differences_only(strengths: Floats, constant: float) -> None:
+    values, derivatives = log_shares(strengths)
+    odds = np.exp(strengths)
+    assert_allclose(on_scale(values), 10 * odds / odds.sum(), atol=1e-9)
+    assert_allclose(log_shares(strengths + constant)[0], values, atol=1e-9)
+    assert_allclose(derivatives.sum(axis=1), 0, atol=1e-9)
+    step = 1e-6 * np.arange(6)
+    assert_allclose(log_shares(strengths + step)[0] - values, derivatives @ step, atol=1e-9)
+
+
+@given(st.integers(0, 1000))
+def test_strengths_without_a_unit_are_near_those_of_the_others(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    wins = chance.integers(1, 9, size=(20, 4, 4)) * (1 - np.eye(4))
+    total = wins.sum(axis=0)
+    strengths = fit(total)
+    without, covariance = without_units(wins, strengths)
+    assert_allclose(without, fit(total - wins), atol=5e-3)
+    assert np.ptp(without - strengths) > 0.02
+    assert_allclose(without_units(2 * wins, strengths)[1], covariance / 2, atol=1e-9)
+    anchors, own, lost = np.array([-1.0, 0.0, 0.5, 2.0]), wins[:, 0], wins[:, :, 0]
+    strength = float(fit_fixed(anchors, own.sum(axis=0), lost.sum(axis=0)))
+    alone, weights, variance = without_units_fixed(anchors, own, lost, strength)
+    assert_allclose(alone, fit_fixed(anchors, total[0] - own, total[:, 0] - lost), atol=5e-3)
+    step = 1e-3 * np.arange(4)
+    assert fit_fixed(anchors + step, total[0], total[:, 0]) - strength == pytest.approx(step @ weights, abs=1e-5)
+    chances = sigma(strength - anchors)
+    assert 1 / variance == pytest.approx(((total[0] + total[:, 0]) * chances * (1 - chances)).sum())
 
 
 @given(arrays(np.float64, 4, elements=st.floats(-6, 6)), st.floats(-6, 6))

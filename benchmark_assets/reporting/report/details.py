@@ -106,6 +106,21 @@ def error_spans(home: Home, corpus: str) -> list[Exhibit]:
     ]  # fmt: skip
 
 
+def vital_signs(home: Home, corpus: str) -> list[Exhibit]:
+    """What the verdicts of judges on pairs of texts depend on besides quality."""
+    rows = home.read("vital_sign", corpus).filter(part_of="all").sort("asset", "judge", "aspect", "model")
+    names = (
+        "judge", "aspect", "model", "pairs", "incomplete", "first_rate", "contradiction_rate", "tie_rate",
+        "length_effect",
+    )  # fmt: skip
+    words = (
+        "What verdicts depend on besides the quality of the texts: without a position bias, the text shown first is "
+        "preferred in half of the pairs; a judge who tosses a coin contradicts itself in half of them. The effect of "
+        "length also contains the quality of longer outputs."
+    )
+    return _table(home, corpus, "Vital signs of judges", words, columns(rows, "vital_sign", *names), rows, "vital_sign")
+
+
 def seats(home: Home, corpus: str) -> list[Exhibit]:
     """Agreement of ensembles, and of each of their seats (a judge of one aspect), with people."""
     rows = home.read("ensemble_calibration", corpus).sort("kind", "expected", descending=[False, True])
