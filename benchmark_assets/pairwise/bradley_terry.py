@@ -131,15 +131,17 @@ def without_units(wins: Floats, strengths: Floats) -> tuple[Floats, Floats]:
         Log-strengths after one Newton step, shape (units, n). Unlike the maximum, they are finite even if all losses of
         a system are in the unit left out.
     covariance
-        Shape (n, n): the inverse of the Fisher information of all matches.
+        Shape (n, n): the inverse of the Fisher information of all matches, with the penalty of `fit`.
     """
     matches = wins + wins.swapaxes(1, 2)
     chances, information = _logistic(strengths[:, None] - strengths[None, :])
     slopes = (wins - matches * chances).sum(axis=2)
     curvatures = _curvature(matches * information)
-    rest = curvatures.sum(axis=0) - curvatures
-    steps = np.linalg.solve(rest + 2 * PENALTY * np.eye(len(strengths)) + 1, slopes[:, :, None])[:, :, 0]
-    covariance = np.asarray(np.linalg.pinv(curvatures.sum(axis=0), hermitian=True), np.float64)
+    # As in `fit`, adding 1 conditions the equations well; so does the penalty, for a system with little information.
+    size, total = len(strengths), curvatures.sum(axis=0)
+    conditioned = total + 2 * PENALTY * np.eye(size) + 1
+    steps = np.linalg.solve(conditioned - curvatures, slopes[:, :, None])[:, :, 0]
+    covariance: Floats = np.linalg.inv(conditioned) - 1 / (size * (size + 2 * PENALTY))
     return strengths - steps, covariance
 
 

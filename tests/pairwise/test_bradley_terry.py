@@ -114,7 +114,8 @@ def test_strengths_without_a_unit_are_near_those_of_the_others(seed: int) -> Non
     without, covariance = without_units(wins, strengths)
     assert_allclose(without, fit(total - wins), atol=5e-3)
     assert np.ptp(without - strengths) > 0.02
-    assert_allclose(without_units(2 * wins, strengths)[1], covariance / 2, atol=1e-9)
+    assert_allclose(without_units(2 * wins, strengths)[1], covariance / 2, atol=1e-6)
+    assert_allclose(covariance.sum(axis=0), 0, atol=1e-9)
     anchors, own, lost = np.array([-1.0, 0.0, 0.5, 2.0]), wins[:, 0], wins[:, :, 0]
     strength = float(fit_fixed(anchors, own.sum(axis=0), lost.sum(axis=0)))
     alone, weights, variance = without_units_fixed(anchors, own, lost, strength)
@@ -123,6 +124,14 @@ def test_strengths_without_a_unit_are_near_those_of_the_others(seed: int) -> Non
     assert fit_fixed(anchors + step, total[0], total[:, 0]) - strength == pytest.approx(step @ weights, abs=1e-5)
     chances = sigma(strength - anchors)
     assert 1 / variance == pytest.approx(((total[0] + total[:, 0]) * chances * (1 - chances)).sum())
+
+
+@given(arrays(np.float64, 6, elements=st.floats(-18, 18)))
+def test_systems_without_information_have_a_large_variance(strengths: Floats) -> None:
+    """A system that is far from all others is known by a single odd match."""
+    covariance = without_units(expected(strengths)[None], strengths)[1]
+    assert (np.diag(covariance) > 0.3).all()
+    assert (np.linalg.eigvalsh(covariance) > -1e-6).all()
 
 
 @given(arrays(np.float64, 4, elements=st.floats(-6, 6)), st.floats(-6, 6))
