@@ -8,6 +8,7 @@ import polars as pl
 from benchmark_assets.adjudication.assets import human_label, judge_vote, triage, verdict
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit import readings
+from benchmark_assets.audit.anchored import anchored_estimates
 from benchmark_assets.audit.calibration import agreement, calibration, confusion, panel_without, reliability
 from benchmark_assets.audit.correlation import METRICS, correlations
 from benchmark_assets.audit.estimates import estimates
@@ -81,20 +82,24 @@ def judge_calibration(
 
 
 @dg.asset(
-    group_name="audit", code_version="2", metadata={"tables": ["recall_cost"]},
+    group_name="audit", code_version="3", metadata={"tables": ["anchored_estimate", "recall_cost"]},
     kinds={"duckdb", "scikitlearn"}, deps=[triage, verdict, human_label, *SCORES],
 )  # fmt: skip
 def error_estimate(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Error rates of all outputs, judged or not, estimated from people's labels; the cost of finding errors."""
+    """Error rates of all outputs, from people's labels alone or with verdicts; the cost of finding errors."""
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
         outputs, rows = _triage(warehouse), _rated(warehouse)
-        costs = recall_costs(outputs, rows, _scores(warehouse).drop("drift"))
-        return _signed(panels, {"error_estimate": estimates(outputs, rows), "recall_cost": costs})
+        signed = {
+            "error_estimate": estimates(outputs, rows),
+            "anchored_estimate": anchored_estimates(outputs, rows, warehouse.read("verdict")),
+            "recall_cost": recall_costs(outputs, rows, _scores(warehouse).drop("drift")),
+        }
+        return _signed(panels, signed)
 
     return _refresh(context, warehouse, panels, tables, readings.of_estimates, plots)
 

@@ -56,8 +56,13 @@ def of_judges(warehouse: Warehouse) -> Mapping[str, str]:
 def of_estimates(warehouse: Warehouse) -> Mapping[str, str]:
     """Estimated error rates of all outputs, and the cost of finding major errors."""
     errors = warehouse.read("error_estimate").sort("corpus", "model", "region")
+    anchored = warehouse.read("anchored_estimate").sort("corpus", "model", "region", "level")
     costs = warehouse.read("recall_cost").sort("corpus", "ranking", "recall")
-    return {"errors": shown(errors, "error_estimate"), "cost of recall": shown(costs, "recall_cost")}
+    return {
+        "errors": shown(errors, "error_estimate"),
+        "errors, with verdicts": shown(anchored, "anchored_estimate"),
+        "cost of recall": shown(costs, "recall_cost"),
+    }
 
 
 def of_metrics(warehouse: Warehouse) -> Mapping[str, str]:
