@@ -183,7 +183,9 @@ def _panels(warehouse: Warehouse, provider: Provider) -> Mapping[str, str]:
         corpus: f"threshold: drift > {audit.threshold}; judges: "
         f"{', '.join(f'{name} ({hashes.get(name)})' for name in sorted(audit.judges)) or 'none'}, scores "
         f"{'shown' if audit.show_scores else 'hidden'}; prompt: {prompt.name} {prompt.version} "
-        f"({prompt.digest()[:8]}); sample: seed {audit.seed}; units: {units.get(corpus, 'passages')}"
+        f"({prompt.digest()[:8]}); sample: seed {audit.seed}"
+        f"{f'; judged below the threshold: {audit.below:g}' if audit.below else ''}"
+        f"; units: {units.get(corpus, 'passages')}"
         for corpus, audit in audits(warehouse).items()
     }
 
