@@ -17,6 +17,7 @@ from benchmark_assets.audit.metric_agreement import agreements, comparisons
 from benchmark_assets.audit.outcomes import categories, outcomes
 from benchmark_assets.audit.overlap import failing_passages, overlap
 from benchmark_assets.audit.rated import rated
+from benchmark_assets.audit.raters import rater_model
 from benchmark_assets.audit.recall_cost import recall_costs
 from benchmark_assets.corpus.units import kinds, with_units
 from benchmark_assets.lineage.computed import Computed
@@ -58,8 +59,8 @@ def audit_outcome(
 
 
 @dg.asset(
-    group_name="audit", code_version="2",
-    metadata={"tables": ["judge_confusion", "judge_reliability", "rater_agreement", "panel_without"]},
+    group_name="audit", code_version="3",
+    metadata={"tables": ["judge_confusion", "judge_reliability", "rater_agreement", "rater_model", "panel_without"]},
     kinds={"duckdb"}, deps=[triage, judge_vote, verdict, human_label],
 )  # fmt: skip
 def judge_calibration(
@@ -70,10 +71,11 @@ def judge_calibration(
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
-        rows, votes = _rated(warehouse), warehouse.read("judge_vote")
+        outputs, rows = _triage(warehouse), _rated(warehouse)
+        votes, labels = warehouse.read("judge_vote"), warehouse.read("human_label")
         signed = {
             "judge_calibration": calibration(rows, votes), "judge_reliability": reliability(rows, votes),
-            "rater_agreement": agreement(_triage(warehouse), votes, warehouse.read("human_label")),
+            "rater_agreement": agreement(outputs, votes, labels), "rater_model": rater_model(outputs, votes, labels),
             "panel_without": panel_without(rows, votes),
         }  # fmt: skip
         return _signed(panels, signed) | {"judge_confusion": confusion(rows, votes)}
