@@ -47,7 +47,7 @@ def design(corpus: str, rate: float) -> None:
     if triage.is_empty():
         raise BadInput(corpus, "", "has no outputs with a drift", "evaluate a model: `variorum evaluate MODEL`")
     rows = designs(triage, audits(home.warehouse)[corpus], rate / 100)
-    click.echo(plain(rows.with_columns((100 * pl.exclude("verdicts", "labels")).round(1))))
+    click.echo(plain(rows.with_columns((pl.exclude("verdicts", "labels") * 100).round(1))))
     click.echo(
         "\nbelow: part of the outputs below the threshold that the panel judges (`audit.below`), in per cent. verdicts,"
         "\nlabels: outputs that the panel judges and that people label. people, judges_70, …: width of the interval"
