@@ -65,17 +65,17 @@ def _of_corpus(outputs: pl.DataFrame) -> Iterator[tuple[object, ...]]:
         labeled = own.drop_nulls("label")
         if labeled.is_empty():
             continue
-        covered = domain.filter(pl.col("stratum").is_in(labeled["stratum"].implode()))["outputs"].sum()
+        total = int(domain["outputs"].sum())
+        covered = int(domain.filter(pl.col("stratum").is_in(labeled["stratum"].implode()))["outputs"].sum())
         shown = labeled["unit"].n_unique() >= FEWEST
         for level, errors in LEVELS.items():
-            values = (_values(seen[name], errors) for name in ("label", "judged"))
-            found = anchored(Rated(*values, stratum, unit, pool, sizes))
+            people, judge = (_values(seen[name], errors) for name in ("label", "judged"))
+            found = anchored(Rated(people, judge, stratum, unit, pool, sizes))
             rate, low, high = found.mean
             width = found.people[2] - found.people[1]
             yield (
-                *key, level, domain["outputs"].sum(), len(labeled), own["judged"].count(),
-                covered / domain["outputs"].sum(), rate, *((low, high) if shown else (None, None)), found.tuning,
-                1 - (high - low) / width if shown else None,
+                *key, level, total, len(labeled), own["judged"].count(), covered / total, rate,
+                *((low, high) if shown else (None, None)), found.tuning, 1 - (high - low) / width if shown else None,
             )  # fmt: skip
 
 

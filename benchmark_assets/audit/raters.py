@@ -18,6 +18,7 @@ from benchmark_assets.metrics.intervals import (
     by_unit,
     effective_units,
     sample_and_resamples,
+    unit_sizes,
 )
 from benchmark_assets.metrics.measures import numbered_units, ratio
 from resources.catalogue import schema
@@ -145,4 +146,4 @@ def _rows(given: pl.DataFrame) -> Iterator[tuple[object, ...]]:
 def _alpha(votes: Floats, units: Units) -> tuple[float | None, float | None, float | None]:
     """Alpha with its interval."""
     sums = alpha_by_unit(votes, units)
-    return bounded(alpha(sample_and_resamples(len(sums)) @ sums), effective_units(np.bincount(units) * 1.0))
+    return bounded(alpha(sample_and_resamples(len(sums)) @ sums), effective_units(unit_sizes(units)))

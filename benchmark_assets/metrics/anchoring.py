@@ -92,9 +92,8 @@ def anchored(rated: Rated) -> Anchored:
     """
     weighted, level = _weighted(rated), _levels(rated.judge)
     labels, others = weighted.labels & (weighted.weight > 0), weighted.others
-    truth, shares, pull, unit = (
-        values[labels] for values in (rated.people, weighted.weight, weighted.pull, rated.unit)
-    )
+    truth, shares, pull = (values[labels] for values in (rated.people, weighted.weight, weighted.pull))
+    unit = rated.unit[labels]
     fold = np.random.default_rng(SEED).permutation(int(rated.unit.max()) + 1)[rated.unit] % FOLDS
     corrections = np.zeros(len(rated.people))
     for number in range(FOLDS):
@@ -211,9 +210,11 @@ def _weighted(rated: Rated) -> _Weighted:
     drawn, judged = (np.bincount(rated.stratum[rows], minlength=len(rated.outputs)) for rows in (labels, others))
     covered = np.where(drawn > 0, rated.outputs, 0)
     parts = covered / covered.sum()
-    weights = [np.where(rows, (parts / np.maximum(count, 1))[rated.stratum], 0)
-               for rows, count in ((labels, drawn), (others, judged))]  # fmt: skip
-    return _Weighted(labels, others, *weights, (judged / np.maximum(drawn + judged, 1))[rated.stratum])
+    weight, other = (
+        np.where(rows, (parts / np.maximum(count, 1))[rated.stratum], 0)
+        for rows, count in ((labels, drawn), (others, judged))
+    )
+    return _Weighted(labels, others, weight, other, (judged / np.maximum(drawn + judged, 1))[rated.stratum])
 
 
 def _levels(judge: Floats) -> Rows:

@@ -8,7 +8,7 @@ from scipy import optimize, special  # type: ignore[import-untyped]
 
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, VALID
 from benchmark_assets.audit.raters import alpha, alpha_by_unit, dawid_skene, information, rater_model
-from benchmark_assets.metrics.intervals import Floats
+from benchmark_assets.metrics.intervals import Floats, Units
 
 KRIPPENDORFF = [
     [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
@@ -29,7 +29,7 @@ def one_hot(labels: list[list[int | None]], kinds: int) -> Floats:
     return votes
 
 
-def drawn(seed: int, outputs: int, accuracies: list[float], kinds: int = 2) -> tuple[Floats, Floats]:
+def drawn(seed: int, outputs: int, accuracies: list[float], kinds: int = 2) -> tuple[Units, Floats]:
     """True classes, and votes of raters who are right with these probabilities."""
     rng = np.random.default_rng(seed)
     truth = rng.choice(kinds, outputs, p=np.array([0.7, 0.3, 0.0][:kinds]) if kinds == 2 else None)

@@ -75,7 +75,8 @@ def simulated(
         variance = share**2 * error * (1 - error) / n
         alone += variance
         remaining += variance * (1 - gain(rho, n, own)) ** 2
-    return Simulated(*(held / runs), (widths[0] / runs, widths[1] / runs), 1 - float(np.sqrt(remaining / alone)))
+    from_people, both = (float(count) / runs for count in held)
+    return Simulated(from_people, both, (widths[0] / runs, widths[1] / runs), 1 - float(np.sqrt(remaining / alone)))
 
 
 @pytest.mark.parametrize("judge", JUDGES)
@@ -125,7 +126,7 @@ def test_a_perfect_judge_gives_the_mean_of_its_verdicts() -> None:
     truth = np.random.default_rng(2).random(4000) < 0.3
     people = np.where(np.arange(4000) < 200, truth, np.nan)
     none = np.zeros(4000, dtype=int)
-    found = anchored(Rated(people, truth * 1.0, none, np.arange(4000), none[:1], np.array([4000.0])))
+    found = anchored(Rated(people, truth.astype(np.float64), none, np.arange(4000), none[:1], np.array([4000.0])))
     assert found.mean[0] == pytest.approx(truth.mean(), abs=0.01)
     assert found.mean[2] - found.mean[1] < 0.5 * (found.people[2] - found.people[1])
 
