@@ -53,6 +53,9 @@ def test_the_demo_ends_in_a_leaderboard_of_systems_and_translators(tmp_path: Pat
     page = (tmp_path / "examples.html").read_text(encoding="utf-8")
     assert "Far from the references" in page
     assert "exacting: VALID_VARIATION" in page
+    design = here(tmp_path, "design", "sample", "--rate", "10").stdout.splitlines()
+    assert design[0].split()[:5] == ["below", "verdicts", "labels", "people", "judges_70"]
+    assert [line.split()[0] for line in design if line.startswith("100.0")] == ["100.0"] * 3
     sent = here(tmp_path, "annotate", str(tmp_path / "items"), "sample", "--annotator", "me").stdout
     assert "104 items for each of me; no restricted texts" in sent
     label = here(tmp_path, "import", "labels", str(tmp_path / "items" / "items.me.csv")).stdout

@@ -30,7 +30,9 @@ def triage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Wareho
         return banded(drifts, audits(warehouse)).join(partitions, on=["model", "passage"], how="semi")
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
-        return rows(partitions).select("model", "passage", settings=pl.format("{} {} {}", "band", "queued", "sampled"))
+        screened = pl.when("screened").then(pl.lit(" screened")).otherwise(pl.lit(""))
+        words = pl.format("{} {} {}{}", "band", "queued", "sampled", screened)
+        return rows(partitions).select("model", "passage", settings=words)
 
     def compute(stale: pl.DataFrame) -> Computed:
         texts = warehouse.read("model_output", stale, ["model", "passage", "text"])

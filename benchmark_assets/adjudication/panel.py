@@ -73,7 +73,7 @@ def panel(provider: Provider, corpus: str, audit: Audit, languages: Mapping[str,
 
 
 class JudgeVotes(OutputStudy[JudgePanel]):
-    """Votes of each corpus's panel on its outputs that are queued, or sampled for people.
+    """Votes of each corpus's panel on its outputs that are queued, sampled for people, or screened below the threshold.
 
     A judge is asked again only if the output, its source, its references or the panel changes.
     """
@@ -82,10 +82,11 @@ class JudgeVotes(OutputStudy[JudgePanel]):
     lost = "it lost a text: materialize triage first"
 
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[JudgePanel]]:
-        """Queued and sampled outputs of corpora that configure judges, by model and corpus."""
+        """Queued, sampled and screened outputs of corpora that configure judges, by model and corpus."""
         with_judges = {corpus: audit for corpus, audit in audits(self.warehouse).items() if audit.judges}
-        queued = self.warehouse.read("triage", partitions.select(OUTPUT), [*OUTPUT, "queued", "sampled"])
-        outputs = queued.filter(pl.col("queued") | pl.col("sampled"), CORPUS.is_in(list(with_judges)))
+        flags = ["queued", "sampled", "screened"]
+        triage = self.warehouse.read("triage", partitions.select(OUTPUT), [*OUTPUT, *flags])
+        outputs = triage.filter(pl.any_horizontal(flags), CORPUS.is_in(list(with_judges)))
         languages = self.languages()
 
         def seated(model: str, corpus: str) -> tuple[JudgePanel, str]:

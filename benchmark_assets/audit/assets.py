@@ -8,6 +8,7 @@ import polars as pl
 from benchmark_assets.adjudication.assets import human_label, judge_vote, triage, verdict
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit import readings
+from benchmark_assets.audit.anchored import anchored_estimates
 from benchmark_assets.audit.calibration import agreement, calibration, confusion, panel_without, reliability
 from benchmark_assets.audit.correlation import METRICS, correlations
 from benchmark_assets.audit.estimates import estimates
@@ -16,6 +17,7 @@ from benchmark_assets.audit.metric_agreement import agreements, comparisons
 from benchmark_assets.audit.outcomes import categories, outcomes
 from benchmark_assets.audit.overlap import failing_passages, overlap
 from benchmark_assets.audit.rated import rated
+from benchmark_assets.audit.raters import rater_model
 from benchmark_assets.audit.recall_cost import recall_costs
 from benchmark_assets.corpus.units import kinds, with_units
 from benchmark_assets.lineage.computed import Computed
@@ -57,8 +59,8 @@ def audit_outcome(
 
 
 @dg.asset(
-    group_name="audit", code_version="2",
-    metadata={"tables": ["judge_confusion", "judge_reliability", "rater_agreement", "panel_without"]},
+    group_name="audit", code_version="3",
+    metadata={"tables": ["judge_confusion", "judge_reliability", "rater_agreement", "rater_model", "panel_without"]},
     kinds={"duckdb"}, deps=[triage, judge_vote, verdict, human_label],
 )  # fmt: skip
 def judge_calibration(
@@ -69,10 +71,11 @@ def judge_calibration(
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
-        rows, votes = _rated(warehouse), warehouse.read("judge_vote")
+        outputs, rows = _triage(warehouse), _rated(warehouse)
+        votes, labels = warehouse.read("judge_vote"), warehouse.read("human_label")
         signed = {
             "judge_calibration": calibration(rows, votes), "judge_reliability": reliability(rows, votes),
-            "rater_agreement": agreement(_triage(warehouse), votes, warehouse.read("human_label")),
+            "rater_agreement": agreement(outputs, votes, labels), "rater_model": rater_model(outputs, votes, labels),
             "panel_without": panel_without(rows, votes),
         }  # fmt: skip
         return _signed(panels, signed) | {"judge_confusion": confusion(rows, votes)}
@@ -81,20 +84,24 @@ def judge_calibration(
 
 
 @dg.asset(
-    group_name="audit", code_version="2", metadata={"tables": ["recall_cost"]},
+    group_name="audit", code_version="3", metadata={"tables": ["anchored_estimate", "recall_cost"]},
     kinds={"duckdb", "scikitlearn"}, deps=[triage, verdict, human_label, *SCORES],
 )  # fmt: skip
 def error_estimate(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Error rates of all outputs, judged or not, estimated from people's labels; the cost of finding errors."""
+    """Error rates of all outputs, from people's labels alone or with verdicts; the cost of finding errors."""
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
         outputs, rows = _triage(warehouse), _rated(warehouse)
-        costs = recall_costs(outputs, rows, _scores(warehouse).drop("drift"))
-        return _signed(panels, {"error_estimate": estimates(outputs, rows), "recall_cost": costs})
+        signed = {
+            "error_estimate": estimates(outputs, rows),
+            "anchored_estimate": anchored_estimates(outputs, rows, warehouse.read("verdict")),
+            "recall_cost": recall_costs(outputs, rows, _scores(warehouse).drop("drift")),
+        }
+        return _signed(panels, signed)
 
     return _refresh(context, warehouse, panels, tables, readings.of_estimates, plots)
 
@@ -178,7 +185,9 @@ def _panels(warehouse: Warehouse, provider: Provider) -> Mapping[str, str]:
         corpus: f"threshold: drift > {audit.threshold}; judges: "
         f"{', '.join(f'{name} ({hashes.get(name)})' for name in sorted(audit.judges)) or 'none'}, scores "
         f"{'shown' if audit.show_scores else 'hidden'}; prompt: {prompt.name} {prompt.version} "
-        f"({prompt.digest()[:8]}); sample: seed {audit.seed}; units: {units.get(corpus, 'passages')}"
+        f"({prompt.digest()[:8]}); sample: seed {audit.seed}"
+        f"{f'; judged below the threshold: {audit.below:g}' if audit.below else ''}"
+        f"; units: {units.get(corpus, 'passages')}"
         for corpus, audit in audits(warehouse).items()
     }
 

@@ -4,12 +4,11 @@ Not here: counts of labeled outputs (outcomes).
 """
 
 import polars as pl
-from scipy import special  # type: ignore[import-untyped]
 
 from benchmark_assets.adjudication.labels import MAJOR, MINOR
 from benchmark_assets.audit.rated import labeled_by_people, with_totals
 from benchmark_assets.corpus.units import FEWEST
-from benchmark_assets.metrics.intervals import LEVEL, Floats, Units, Z, by_unit, wilson
+from benchmark_assets.metrics.anchoring import design_effect, post_stratified
 from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 from resources.keys import CORPUS
@@ -63,53 +62,3 @@ def _estimate(labeled: pl.DataFrame, name: str, covered: int) -> tuple[float | N
         outputs / labelled / covered, errors, rates, design_effect((errors - rates) * outputs / labelled, units)
     )
     return (rate, low, high) if units.max() + 1 >= FEWEST else (rate, None, None)
-
-
-def post_stratified(weights: Floats, errors: Floats, rates: Floats, effect: float) -> tuple[float, float, float]:
-    """Post-stratified error rate and its 95 % interval: (rate, low, high), in [0, 1].
-
-    Parameters
-    ----------
-    weights
-        Weight of each labeled output: the share of its stratum in all outputs, divided by the number of labeled outputs
-        in the stratum, summing to 1; shape (labels,).
-    errors
-        1 for an error, else 0; shape (labels,).
-    rates
-        Expected error rate of the output's stratum, strictly between 0 and 1, for its variance; shape (labels,).
-    effect
-        Factor by which the variance exceeds that of independent labels; see `design_effect`.
-
-    Notes
-    -----
-    The rate is the sum of weight * error. Its variance gives the effective sample size: the number of
-    independent outputs that would carry as much information. The interval is Wilson's for this size (Korn and Graubard
-    1998). A stratum's variance is not computed from its observed rate, because a few labels without an error would give
-    a variance of 0, as if the rate were certain. There is no finite population correction.
-    """
-    rate, expected = float(weights @ errors), float(weights @ rates)
-    variance = float(weights**2 @ (rates * (1 - rates))) * effect
-    effective = expected * (1 - expected) / variance
-    rate = min(rate, 1.0)  # weights may sum to a little more than 1
-    return rate, *wilson(rate * effective, effective)
-
-
-def design_effect(deviations: Floats, units: Units) -> float:
-    """Factor by which the variance of a sum exceeds that of independent deviations, at least 1; Student's t included.
-
-    Parameters
-    ----------
-    deviations
-        Deviations of labeled outputs from what is expected, times their weights, shape (labels,).
-    units
-        Number of each output's unit, shape (labels,).
-
-    Notes
-    -----
-    The sum over units of the squared sum of deviations, divided by the sum of squared deviations; times (t/z)², with
-    one degree of freedom less than there are units (Korn and Graubard 1998). For labels that are all in different
-    units, the ratio is 1; for units of n equal deviations it is n.
-    """
-    sums = by_unit(deviations, units)
-    t = float(special.stdtrit(max(len(sums) - 1, 1), (1 + LEVEL) / 2))
-    return max(1.0, float((sums**2).sum() / (deviations**2).sum())) * (t / Z) ** 2

@@ -59,12 +59,22 @@ def anonymous(annotators: Iterable[str]) -> dict[str, str]:
     return {name: f"annotator-{number}" for number, name in enumerate(sorted(set(annotators)), start=1)}
 
 
-def without_names(agreement: pl.DataFrame, pseudonyms: Mapping[str, str]) -> pl.DataFrame:
-    """Rows of `rater_agreement` with pseudonyms, as returned by `anonymous`, instead of people's names."""
-    people = pl.col("kind") == "people"
-    return agreement.with_columns(
-        pl.when(people).then(pl.col(name).replace(pseudonyms)).otherwise(name).alias(name)
-        for name in ("first", "second")
+NAMES = ("first", "second", "rater")
+"""Columns of `rater_agreement` and `rater_model` with names of raters."""
+
+
+def names_of_people(rows: pl.DataFrame) -> list[str]:
+    """Names of people in rows of `rater_agreement` or `rater_model`."""
+    people = rows.filter(kind="people")
+    return [name for column in NAMES if column in rows.columns for name in people[column] if name]
+
+
+def without_names(rows: pl.DataFrame, pseudonyms: Mapping[str, str]) -> pl.DataFrame:
+    """Rows of `rater_agreement` or `rater_model` with pseudonyms, from `anonymous`, instead of people's names."""
+    named = pl.when(pl.col("kind") == "people")
+    columns = [column for column in NAMES if column in rows.columns]
+    return rows.with_columns(
+        named.then(pl.col(name).replace(pseudonyms)).otherwise(name).alias(name) for name in columns
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from benchmark_assets.audit.rated import PANEL, anonymous, without_names
+from benchmark_assets.audit.rated import PANEL, anonymous, names_of_people, without_names
 from resources.tables import cells, markdown, shown
 from resources.warehouse import Warehouse
 
@@ -38,8 +38,9 @@ def of_judges(warehouse: Warehouse) -> Mapping[str, str]:
     calibration = warehouse.read("judge_calibration").sort("corpus", "judge")
     confusion = warehouse.read("judge_confusion").filter(judge="panel").sort("corpus", "people", "judged")
     raters = warehouse.read("rater_agreement").sort("corpus", "scope", "kind", "first", "second")
-    people = raters.filter(kind="people")
-    raters = without_names(raters, anonymous([*people["first"], *people["second"]]))
+    model = warehouse.read("rater_model").sort("corpus", "kind", "rater")
+    pseudonyms = anonymous([*names_of_people(raters), *names_of_people(model)])
+    raters, model = (without_names(rows, pseudonyms) for rows in (raters, model))
     confidence = warehouse.read("judge_reliability").sort("corpus", "judge", "confidence")
     without = warehouse.read("panel_without").sort("corpus", "judge")
     return {
@@ -48,6 +49,7 @@ def of_judges(warehouse: Warehouse) -> Mapping[str, str]:
             confusion.select(cells("judge_confusion", "corpus", "people", "judged", "outputs"))
         ),
         "agreement": shown(raters, "rater_agreement"),
+        "model of raters": shown(model, "rater_model"),
         "confidence": shown(confidence, "judge_reliability"),
         "without a judge": shown(without, "panel_without"),
     }
@@ -56,8 +58,13 @@ def of_judges(warehouse: Warehouse) -> Mapping[str, str]:
 def of_estimates(warehouse: Warehouse) -> Mapping[str, str]:
     """Estimated error rates of all outputs, and the cost of finding major errors."""
     errors = warehouse.read("error_estimate").sort("corpus", "model", "region")
+    anchored = warehouse.read("anchored_estimate").sort("corpus", "model", "region", "level")
     costs = warehouse.read("recall_cost").sort("corpus", "ranking", "recall")
-    return {"errors": shown(errors, "error_estimate"), "cost of recall": shown(costs, "recall_cost")}
+    return {
+        "errors": shown(errors, "error_estimate"),
+        "errors, with verdicts": shown(anchored, "anchored_estimate"),
+        "cost of recall": shown(costs, "recall_cost"),
+    }
 
 
 def of_metrics(warehouse: Warehouse) -> Mapping[str, str]:

@@ -29,7 +29,8 @@ def import_() -> None:
 def import_corpus(description: Path) -> None:
     """Import the corpus that a YAML file describes, and compute its references and envelopes."""
     home = Deployment()
-    corpus = register(home.warehouse, description)
+    families = {name: judge.family for name, judge in home.provider.registry().judges.items()}
+    corpus = register(home.warehouse, description, families)
     name = corpus.name
     if corpus.downloads:
         runs.download(home.definitions, home.instance, [name])

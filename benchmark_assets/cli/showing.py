@@ -4,6 +4,8 @@ import click
 import polars as pl
 
 from benchmark_assets.accounts.costs import costs
+from benchmark_assets.adjudication.triage import audits
+from benchmark_assets.audit.design import designs
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, following, order
 from benchmark_assets.cli.deployment import Deployment
@@ -12,7 +14,7 @@ from benchmark_assets.selection.funnel import reasons, steps
 from benchmark_assets.understanding.readings import boards, confusions, neighbours, troubles, two_ways
 from benchmark_assets.understanding.stored import baseline_scores
 from resources.errors import BadInput
-from resources.keys import KEYS
+from resources.keys import CORPUS, KEYS
 from resources.provider import ledger
 from resources.tables import cells, plain
 
@@ -32,6 +34,25 @@ def status() -> None:
     click.echo(plain(runs.status(home.definitions, home.instance)))
     for notice in notices(home.warehouse):
         click.echo(f"\n{notice}")
+
+
+@click.command()
+@click.argument("corpus")
+@click.option("--rate", type=click.FloatRange(0, 100, min_open=True, max_open=True), default=5, show_default=True,
+              help="Error rate to expect, in per cent.")  # fmt: skip
+def design(corpus: str, rate: float) -> None:
+    """Show how wide the interval of CORPUS's error rate will be with so many verdicts and labels. Nothing is asked."""
+    home = Deployment()
+    triage = home.warehouse.read("triage").filter(corpus == CORPUS)
+    if triage.is_empty():
+        raise BadInput(corpus, "", "has no outputs with a drift", "evaluate a model: `variorum evaluate MODEL`")
+    rows = designs(triage, audits(home.warehouse)[corpus], rate / 100)
+    click.echo(plain(rows.with_columns((pl.exclude("verdicts", "labels") * 100).round(1))))
+    click.echo(
+        "\nbelow: part of the outputs below the threshold that the panel judges (`audit.below`), in per cent. verdicts,"
+        "\nlabels: outputs that the panel judges and that people label. people, judges_70, …: width of the interval"
+        "\nfrom people alone, and with a panel that is right in 70 % of outputs; in points, for independent outputs."
+    )
 
 
 @click.command()
@@ -135,4 +156,4 @@ def snapshot() -> None:
     click.echo(Deployment().warehouse.snapshot())
 
 
-COMMANDS = [status, stale, show_costs, models, show_funnel, show_understanding, snapshot]
+COMMANDS = [status, stale, design, show_costs, models, show_funnel, show_understanding, snapshot]

@@ -64,6 +64,8 @@ class Audit(Frozen):
     - `judges`: the panel, an odd number of names in the registry. Without judges, nothing is judged.
     - `show_scores`: whether judges see the scores of the output.
     - `sample`: for each band, number of outputs per model that `seed` draws for people. The panel judges these, too.
+    - `below`: share of each model's outputs in each band below the threshold that `seed` draws for the panel, too. Such
+      verdicts make estimates of error rates below the threshold more precise (audit.anchored).
     """
 
     threshold: float = Field(default=1.5, ge=0)
@@ -72,6 +74,7 @@ class Audit(Frozen):
     seed: int = 1
     show_scores: bool = False
     sample: tuple[Annotated[int, Field(ge=0)], ...] = (25, 25, 13, 7, 6)
+    below: float = Field(default=0, ge=0, le=1)
 
     @model_validator(mode="after")
     def _whole(self) -> "Audit":
@@ -305,6 +308,9 @@ def _faults(path: Path, description: Description) -> Iterator[BadInput]:
     required, count = description.filters.references if description.filters else None, len(description.references)
     if required is not None and required > count:
         yield BadInput(path, "filters.references", f"requires {required} references, but there are {count}", "lower it")
+    if (judges := description.audit.judges) and len(judges) % 2 == 0:
+        problem = f"are {len(judges)}, so that votes may be tied"
+        yield BadInput(path, "audit.judges", problem, "name an odd number of judges")
     if (human := description.literary.human) and human not in description.references:
         remedy = f"use one of {sorted(description.references)}"
         yield BadInput(path, "literary.human", f"{human!r} is not a reference", remedy)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,8 +20,10 @@ from resources.warehouse import Replacement, Warehouse
 Section = TypeVar("Section", bound=Frozen)
 
 
-def register(warehouse: Warehouse, path: Path) -> Description:
+def register(warehouse: Warehouse, path: Path, families: Mapping[str, str] | None = None) -> Description:
     """Register the corpus that a file describes, with the licences of its texts. The next scan adds its passages.
+
+    `families` are the families of judges, by name: no two judges of the audit's panel may share one.
 
     Raises
     ------
@@ -33,6 +35,7 @@ def register(warehouse: Warehouse, path: Path) -> Description:
     if description is not None:
         without_reader = list(layout_faults(description, path))
         faults += [*without_reader, *_taken(warehouse, description.name, path)]
+        faults += _related(description.audit.judges, families or {}, path)
         if faults and not without_reader and description.root.exists():
             faults += scan([description]).faults
     raise_all(faults)
@@ -48,6 +51,18 @@ def _taken(warehouse: Warehouse, name: str, path: Path) -> Iterator[BadInput]:
         yield BadInput(path, "name", f"{name!r} is already the name of {other}", "choose another name")
     if len(warehouse.read("task", pl.DataFrame({"task": [name]}))):
         yield BadInput(path, "name", f"{name!r} is already the name of a task", "choose another name")
+
+
+def _related(judges: Sequence[str], families: Mapping[str, str], path: Path) -> Iterator[BadInput]:
+    """A fault for each judge of a panel that is of the same family as one before it. Unknown judges have none."""
+    seats: dict[str, str] = {}
+    for judge in judges:
+        family = families.get(judge, "").casefold()
+        if family and seats.setdefault(family, judge) != judge:
+            problem = (
+                f"has {seats[family]} and {judge}, both of the family {families[judge]!r}: their votes are not two"
+            )
+            yield BadInput(path, "audit.judges", problem, "name judges of different families")
 
 
 def paths(warehouse: Warehouse) -> dict[str, Path]:

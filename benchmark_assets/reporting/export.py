@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from benchmark_assets.audit.rated import anonymous, without_names
+from benchmark_assets.audit.rated import anonymous, names_of_people, without_names
 from benchmark_assets.corpus.human_work import outdated_counts
 from benchmark_assets.corpus.renderings import renderings
 from benchmark_assets.corpus.rights import Disclosure, disclosure, named
@@ -199,19 +199,17 @@ def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> 
     )
     scores = semantic.join(lexical, on=["model", "passage"], how="full", coalesce=True)
     tables |= {"scores.csv": scores.sort("model", "passage"), "selection": selection, "passage_filter": filters}
-    tables |= _numbered(tables["human_labels.csv"], tables["rater_agreement.csv"])
+    about_raters = {name: tables[name] for name in ("rater_agreement.csv", "rater_models.csv")}
+    tables |= _numbered(tables["human_labels.csv"], about_raters)
     tables["corpus"] = warehouse.read("corpus", key, ["source_language", "target_language", "filters", "aligners"])
     return tables
 
 
-def _numbered(labels: pl.DataFrame, agreement: pl.DataFrame) -> dict[str, pl.DataFrame]:
+def _numbered(labels: pl.DataFrame, raters: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """The tables about annotators, by CSV file name, with numbers in place of their names."""
-    people = agreement.filter(kind="people")
-    numbers = anonymous([*labels["annotator"], *people["first"], *people["second"]])
-    return {
-        "human_labels.csv": labels.with_columns(pl.col("annotator").replace(numbers)),
-        "rater_agreement.csv": without_names(agreement, numbers),
-    }
+    numbers = anonymous([*labels["annotator"], *(name for rows in raters.values() for name in names_of_people(rows))])
+    by_number = {name: without_names(rows, numbers) for name, rows in raters.items()}
+    return {"human_labels.csv": labels.with_columns(pl.col("annotator").replace(numbers)), **by_number}
 
 
 def _package(content: Content, private: bool, published: date) -> dict[str, bytes]:

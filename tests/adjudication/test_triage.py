@@ -80,3 +80,13 @@ def test_seeds_draw_different_samples() -> None:
 def test_an_audit_that_makes_no_sense_is_refused(given: dict[str, object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Audit.model_validate(given)
+
+
+def test_the_panel_judges_a_random_part_below_the_threshold_that_begins_with_the_sample() -> None:
+    values: list[float | None] = [*[0.5] * 101, *[1.2] * 10, *[1.8] * 10]
+    given = drifts({"m": values})
+    rows = banded(given, {"c": Audit(sample=(5, 5, 5, 5, 5), below=0.2)})
+    screened = Counter(rows.filter("screened")["band"])
+    assert screened == {BANDS[0]: 21, BANDS[1]: 2}  # rounded up, and none above the threshold
+    assert rows.filter(pl.col("sampled") & ~pl.col("screened"), band=BANDS[0]).is_empty()
+    assert banded(given, {"c": Audit()}).filter("screened").is_empty()

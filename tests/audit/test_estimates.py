@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, UNSURE, VALID
-from benchmark_assets.audit.estimates import design_effect, estimates, post_stratified
+from benchmark_assets.audit.estimates import estimates
 from benchmark_assets.audit.rated import rated
+from benchmark_assets.metrics.anchoring import design_effect, post_stratified
 from benchmark_assets.metrics.intervals import Floats, wilson
 from tests.audit.published import NO_VERDICTS
 from tests.support import slack

@@ -6,12 +6,14 @@ import polars as pl
 from benchmark_assets.adjudication.labels import CATEGORIES, LABELS
 from benchmark_assets.adjudication.verdicts import verdicts
 from benchmark_assets.audit import (
+    anchored,
     calibration,
     correlation,
     estimates,
     metric_agreement,
     outcomes,
     overlap,
+    raters,
     recall_cost,
 )
 from benchmark_assets.audit.rated import rated
@@ -70,8 +72,10 @@ def test_rows_of_all_tables_are_stored_as_they_are(warehouse: Warehouse) -> None
         "judge_confusion": calibration.confusion(rows, votes),
         "judge_reliability": calibration.reliability(rows, votes),
         "rater_agreement": calibration.agreement(triage, votes, labels),
+        "rater_model": raters.rater_model(triage, votes, labels),
         "panel_without": calibration.panel_without(rows, votes),
         "error_estimate": estimates.estimates(triage, rows),
+        "anchored_estimate": anchored.anchored_estimates(triage, rows, panel),
         "recall_cost": recall_cost.recall_costs(triage, rows, scores),
         "metric_agreement": metric_agreement.agreements(rows, with_all_scores(scores)),
         "metric_comparison": metric_agreement.comparisons(rows, with_all_scores(scores)),
@@ -94,6 +98,7 @@ def test_corpora_that_nobody_rated_have_no_rows(warehouse: Warehouse) -> None:
         calibration.calibration(rows, votes), calibration.confusion(rows, votes), calibration.reliability(rows, votes),
         calibration.agreement(triage, votes, labels), calibration.panel_without(rows, votes),
         estimates.estimates(triage, rows), recall_cost.recall_costs(triage, rows, scores),
+        anchored.anchored_estimates(triage, rows, verdicts(votes)), raters.rater_model(triage, votes, labels),
         metric_agreement.agreements(rows, with_all_scores(scores)),
         metric_agreement.comparisons(rows, with_all_scores(scores)),
     ):  # fmt: skip

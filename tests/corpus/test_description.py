@@ -50,6 +50,7 @@ def test_the_root_lies_beside_the_description(tmp_path: Path, monkeypatch: pytes
         (GOOD | {"name": "two words"}, "'two words'", "cannot be the key"),
         (GOOD | {"name": ""}, "''", "cannot be the key"),
         (GOOD | {"name": "pali/suttas"}, "name", "contains a slash"),
+        (GOOD | {"audit": {"judges": ["fair", "mild"]}}, "audit.judges", "are 2, so that votes may be tied"),
         (GOOD | {"references": {"ann|ben": TEXT}}, "'ann|ben'", "cannot be the key"),
     ],
 )
@@ -123,6 +124,15 @@ def test_a_layout_that_nobody_reads_is_refused_at_import(corpus: Path, warehouse
         register(warehouse, corpus)
     assert caught.value.where == str(corpus)
     assert warehouse.read("corpus").is_empty()
+
+
+def test_judges_of_one_family_are_refused_at_import(corpus: Path, warehouse: Warehouse) -> None:
+    edit(corpus, {"audit": {"judges": ["fair", "mild", "harsh"]}})
+    families = {"fair": "acme", "mild": "other", "harsh": "ACME"}
+    with pytest.raises(BadInput, match="has fair and harsh, both of the family 'ACME'") as caught:
+        register(warehouse, corpus, families)
+    assert (caught.value.where, caught.value.key) == (str(corpus), "audit.judges")
+    register(warehouse, corpus, families | {"harsh": ""})  # a missing family is a fault of the registry
 
 
 def test_an_unknown_corpus_is_told_with_those_that_are_known(corpus: Path, warehouse: Warehouse) -> None:

@@ -62,6 +62,7 @@ NEVER = {
     "imported_label": ["notes", "file", "annotator"],
     "label_quarantine": ["file", "annotator", "reason"],
     "rater_agreement": ["first", "second"],
+    "rater_model": ["rater"],
     "base_set": ["folder"],
     "anchor_output": ["text"],
     "comparison": ["excluded"],
@@ -156,6 +157,8 @@ def stored(built: dg.Definitions, warehouse: Warehouse, corpus: Path) -> Warehou
     put(warehouse, "rater_agreement",
         {"corpus": "tiny", "scope": "sample", "kind": "people", "first": "who@where", "second": "who@else",
          "outputs": 1, "signature": "s"})  # fmt: skip
+    put(warehouse, "rater_model",
+        {"corpus": "tiny", "kind": "people", "rater": "who@alone", "outputs": 1, "signature": "s"})  # fmt: skip
     put(warehouse, "model_call",
         {"attempt": 1, "call": "c", "replicate": 0, "run": "r", "model": "alpha", "purpose": "translate", "place": "p",
          "asked": datetime(2026, 1, 1), "detail": "d", "reserved": 0.0})  # fmt: skip

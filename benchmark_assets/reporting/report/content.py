@@ -547,8 +547,8 @@ def costs(home: Home) -> list[Exhibit]:
 OF_CORPUS: list[Callable[[Home, str], list[Exhibit]]] = [
     leaderboard, people.human_range, details.outdated, drift, people.outliers, closest, concordance, severity,
     categories, calibration, metric_agreement, literary, details.differences, details.slices, details.agreement,
-    details.sensitivity, details.recall, details.marks, details.error_spans, details.vital_signs, details.seats,
-    details.glossaries,
+    details.sensitivity, details.anchored, details.recall, details.marks, details.error_spans, details.vital_signs,
+    details.seats, details.glossaries,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
     "Base sets": pairwise, "Understanding": understanding, "Costs": costs,

@@ -66,6 +66,18 @@ def sensitivity(home: Home, corpus: str) -> list[Exhibit]:
     return _table(home, corpus, "Sensitivity to damage (AUC)", words, table, rows, "sensitivity")
 
 
+def anchored(home: Home, corpus: str) -> list[Exhibit]:
+    """Error rates of all outputs, from people's labels and the panel's verdicts."""
+    rows = home.read("anchored_estimate", corpus).filter(region="all").sort("level", "model")
+    names = ("level", "model", "labelled", "judged", "rate", "tuning", "narrower")
+    words = (
+        "Error rates of all outputs, estimated from people's labels with the panel's verdicts as predictions. The "
+        "intervals hold whatever the panel does, and are narrower than from people alone as far as it agrees with them."
+    )
+    table = columns(rows, "anchored_estimate", *names)
+    return _table(home, corpus, "Error rates from labels and verdicts", words, table, rows, "error_estimate")
+
+
 def recall(home: Home, corpus: str) -> list[Exhibit]:
     """Number of outputs that must be judged to find given shares of the major errors."""
     rows = home.read("recall_cost", corpus).sort("ranking", "recall")

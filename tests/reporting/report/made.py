@@ -201,6 +201,8 @@ def _details(warehouse: Warehouse, models: Sequence[str]) -> None:
     ])  # fmt: skip
     put(warehouse, "outlier_threshold", [{**corpus, "embedder": "an embedder", "references": 2}])
     put(warehouse, "calibrated_outliers", [{**corpus, "kind": kind, "system": system} for kind, system in systems])
+    put(warehouse, "anchored_estimate",
+        [{**corpus, "model": each, "region": "all", "level": "any"} for each in ("", *models)])  # fmt: skip
     put(warehouse, "recall_cost", [{**corpus, "ranking": each, "recall": 0.9} for each in ("drift", "combined")])
     put(warehouse, "rubric_summary", [{**corpus, "judge": judge, "model": each} for judge, each in
                                       product(JUDGES[:2], models)])  # fmt: skip

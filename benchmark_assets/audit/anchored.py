@@ -1,0 +1,84 @@
+"""Error rates of all outputs, estimated from people's labels with the panel's verdicts as predictions.
+
+Not here: estimates from people's labels alone (estimates), the method (metrics.anchoring).
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from benchmark_assets.adjudication.labels import ERRORS, MAJOR, MINOR
+from benchmark_assets.adjudication.verdicts import KEY
+from benchmark_assets.audit.rated import labeled_by_people, with_totals
+from benchmark_assets.corpus.units import FEWEST
+from benchmark_assets.metrics.anchoring import FOLDS, Rated, anchored
+from benchmark_assets.metrics.intervals import SEED
+from benchmark_assets.metrics.measures import numbered_units
+from resources.catalogue import schema
+from resources.keys import CORPUS
+
+LEVELS = {"minor": [MINOR], "major": [MAJOR], "any": list(ERRORS)}
+"""Labels that count as an error, by level."""
+
+ANCHORED = schema("anchored_estimate")
+
+SIGNATURE = (
+    "prediction-powered (PPI++, stratified by model and band), predictions from the panel's verdicts by Bayes's rule, "
+    f"slope and predictions cross-fitted in {FOLDS} folds of units, seed {SEED}; 95 % score intervals, design effect "
+    f"and t of units, none with fewer than {FEWEST} labeled units; people alone where verdicts do not help"
+)
+
+
+def anchored_estimates(triage: pl.DataFrame, rows: pl.DataFrame, panel: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `anchored_estimate`: `triage` and `rows` as for `estimates`, and rows of `verdict`.
+
+    Columns of `ANCHORED`: for each corpus with labels, one row for each model ('' for all models), region ('above' or
+    'below' the threshold, or 'all') and level of errors. Regions without labels have no row. Verdicts count wherever
+    the panel was asked: on the queue, on the sample, and on the random part of the outputs below the threshold.
+    """
+    region = pl.when("queued").then(pl.lit("above")).otherwise(pl.lit("below"))
+    verdicts = panel.select(*KEY, judged="label")
+    labels = labeled_by_people(rows).select(*KEY, "label")
+    outputs = triage.select(CORPUS, *KEY, "band", "unit", region.alias("region"))
+    rated = outputs.join(verdicts, on=KEY, how="left").join(labels, on=KEY, how="left").sort("corpus", *KEY)
+    result: list[tuple[object, ...]] = []
+    for (corpus,), part in rated.group_by(["corpus"], maintain_order=True):
+        if part["label"].count():
+            result += [(corpus, *row, SIGNATURE) for row in _of_corpus(part)]
+    return pl.DataFrame(result, schema=ANCHORED, orient="row").sort("corpus", "model", "region", "level")
+
+
+def _of_corpus(outputs: pl.DataFrame) -> Iterator[tuple[object, ...]]:
+    """Rows of one corpus, from one row per output: columns `model`, `band`, `region`, `unit`, `judged` and `label`."""
+    strata = outputs.group_by("model", "band", "region", maintain_order=True).agg(outputs=pl.len())
+    strata = strata.with_row_index("stratum").with_columns(pool=pl.col("band").rank("dense") - 1)
+    seen = outputs.join(strata, on=["model", "band", "region"], maintain_order="left")
+    seen = seen.filter(pl.col("judged").is_not_null() | pl.col("label").is_not_null())
+    stratum, pool = (column.to_numpy().astype(np.int64) for column in (seen["stratum"], strata["pool"]))
+    unit = numbered_units(seen["unit"])
+    domains = with_totals(strata, model="", region="all").group_by("model", "region", maintain_order=True)
+    for key, domain in domains:
+        inside = strata["stratum"].is_in(domain["stratum"].implode())
+        sizes = (strata["outputs"] * inside).to_numpy().astype(np.float64)
+        own = seen.filter(pl.col("stratum").is_in(domain["stratum"].implode()))
+        labeled = own.drop_nulls("label")
+        if labeled.is_empty():
+            continue
+        total = int(domain["outputs"].sum())
+        covered = int(domain.filter(pl.col("stratum").is_in(labeled["stratum"].implode()))["outputs"].sum())
+        shown = labeled["unit"].n_unique() >= FEWEST
+        for level, errors in LEVELS.items():
+            people, judge = (_values(seen[name], errors) for name in ("label", "judged"))
+            found = anchored(Rated(people, judge, stratum, unit, pool, sizes))
+            rate, low, high = found.mean
+            width = found.people[2] - found.people[1]
+            yield (
+                *key, level, total, len(labeled), own["judged"].count(), covered / total, rate,
+                *((low, high) if shown else (None, None)), found.tuning, 1 - (high - low) / width if shown else None,
+            )  # fmt: skip
+
+
+def _values(labels: pl.Series, errors: list[str]) -> np.typing.NDArray[np.float64]:
+    """1 for an error, 0 for another label, NaN without a label; shape (rows,)."""
+    return labels.is_in(errors).cast(pl.Float64).fill_null(float("nan")).to_numpy()

@@ -1,0 +1,80 @@
+"""The design of an audit: how wide intervals will be with so many verdicts and labels, before anything is paid.
+
+Not here: estimates (estimates, anchored), the cost of a verdict (accounts).
+"""
+
+import math
+from itertools import product
+
+import numpy as np
+import polars as pl
+
+from benchmark_assets.adjudication.triage import band_names
+from benchmark_assets.corpus.description import Audit
+from benchmark_assets.metrics.anchoring import gain
+from benchmark_assets.metrics.intervals import Floats, Z
+
+BELOW = (0.0, 0.1, 0.25, 0.5, 1.0)
+SAMPLES = (1, 2, 4)
+ACCURACIES = (0.7, 0.8, 0.9, 0.95)
+
+DESIGN = pl.Schema(
+    {"below": pl.Float64(), "verdicts": pl.Int64(), "labels": pl.Int64(), "people": pl.Float64()}
+    | {f"judges_{100 * accuracy:.0f}": pl.Float64() for accuracy in ACCURACIES}
+)
+
+
+def designs(triage: pl.DataFrame, audit: Audit, rate: float) -> pl.DataFrame:
+    """Widths of the 95 % interval of the error rate of all outputs, for several designs.
+
+    Parameters
+    ----------
+    triage
+        Rows of `triage` of one corpus: columns `model`, `band` and `queued`.
+    audit
+        The corpus's settings: its judges, and the sample of each band.
+    rate
+        Error rate to expect, the same in all bands, in (0, 1).
+
+    Returns
+    -------
+    Columns of `DESIGN`, one row for each share of `BELOW` and multiple of the sample: number of outputs that the panel
+    judges and that people label, and the width from people alone and with judges right in 70, 80, 90 and 95 % of
+    both errors and sound outputs; as a difference of rates.
+
+    Notes
+    -----
+    The theory of `metrics.anchoring.gain` in each stratum, with outputs that are independent. Labels of documents in
+    which outputs are alike say less.
+    """
+    sample = dict(zip(band_names(audit.bands), audit.sample, strict=True))
+    strata = triage.group_by("model", "band", "queued", maintain_order=True).agg(outputs=pl.len())
+    sizes, drawn = (
+        column.to_numpy().astype(np.float64)
+        for column in (strata["outputs"], strata["band"].replace_strict(sample, return_dtype=pl.Int64))
+    )
+    rows: list[tuple[float | None, ...]] = []
+    for below, times in product(BELOW, SAMPLES):
+        labels = np.minimum(drawn * times, sizes)
+        judged = np.maximum(np.where(strata["queued"].to_numpy(), sizes, np.ceil(below * sizes)), labels)
+        widths = [width(sizes, labels, judged, rate, accuracy) for accuracy in (0.5, *ACCURACIES)]
+        rows.append((below, int(judged.sum()), int(labels.sum()), *widths))
+    return pl.DataFrame(rows, schema=DESIGN, orient="row")
+
+
+def width(outputs: Floats, labels: Floats, judged: Floats, rate: float, accuracy: float) -> float | None:
+    """Width of the interval of a rate, from numbers of outputs, labels and verdicts by stratum, shape (strata,).
+
+    Every labeled output is judged. Strata without labels are left out; None without any label. A judge who is right in
+    half of the outputs is of no use: the width is that of people alone.
+    """
+    covered = labels > 0
+    if not covered.any():
+        return None
+    called = accuracy * rate + (1 - accuracy) * (1 - rate)
+    correlation = (2 * accuracy - 1) * math.sqrt(rate * (1 - rate) / (called * (1 - called)))
+    variance = sum(
+        size**2 * rate * (1 - rate) / n * (1 - gain(correlation, n, both - n)) ** 2
+        for size, n, both in zip(outputs[covered], labels[covered], judged[covered], strict=True)
+    )
+    return float(2 * Z * math.sqrt(variance) / outputs[covered].sum())

@@ -1,0 +1,248 @@
+"""Means of people's values over all outputs, from a stratified sample with labels, alone or with judges' values.
+
+Here: post-stratification, and prediction-powered estimates, whose intervals hold whatever the judges do. Not here:
+tables of estimates (audit.estimates, audit.anchored), intervals of means and rates without strata (intervals).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special  # type: ignore[import-untyped]
+
+from benchmark_assets.metrics.intervals import LEVEL, SEED, Floats, Units, Z, by_unit, wilson
+
+FOLDS = 5
+"""Folds of units: what judges' values predict is learned on the other folds."""
+
+Rows = NDArray[np.bool_]
+
+
+class Rated(NamedTuple):
+    """Outputs with a value by people, by judges, or by both. Values are in [0, 1], such as 1 for an error, else 0.
+
+    Attributes
+    ----------
+    people, judge
+        Values, NaN without one; shape (rows,). Within a stratum, the rows with a value by people are a random sample of
+        the outputs, and so are those with a value by the judge.
+    stratum, unit
+        Numbers of each row's stratum and unit, shape (rows,).
+    pool
+        Number of each stratum's pool, shape (strata,): strata whose means are expected to be alike.
+    outputs
+        Number of outputs of each stratum over which the mean is taken, shape (strata,). A stratum with 0 outputs only
+        adds to what is known of its pool and of the judge.
+    """
+
+    people: Floats
+    judge: Floats
+    stratum: Units
+    unit: Units
+    pool: Units
+    outputs: Floats
+
+
+class Anchored(NamedTuple):
+    """A mean with its 95 % interval, the same from people alone, and the tuning.
+
+    `tuning` is the slope of people's values on what the judge's values predict: about 1 if the predictions hold, 0 if
+    the judge is not used, so that the estimate is that of people alone.
+    """
+
+    mean: tuple[float, float, float]
+    people: tuple[float, float, float]
+    tuning: float
+
+
+class _Weighted(NamedTuple):
+    """Weights of rows, all of shape (rows,).
+
+    `labels` and `others` are masks: labeled, and judged without a label. `weight` is a label's share of the mean, 0 for
+    other rows; `other` is the same for the others; `pull` is N / (n + N) with n labels and N others in the stratum.
+    """
+
+    labels: Rows
+    others: Rows
+    weight: Floats
+    other: Floats
+    pull: Floats
+
+
+def anchored(rated: Rated) -> Anchored:
+    """Mean of people's values over all outputs, with the help of a judge's values on more outputs than people label.
+
+    There is at least one label in a stratum with outputs; strata without labels are left out.
+
+    Notes
+    -----
+    PPI++ (Angelopoulos, Duchi and Zrnic 2023), stratified (Fisch et al. 2024): within a stratum, the mean of y - λf
+    over labels plus λ times the mean of f over the N other judged outputs, with λ = slope N / (n + N). Here f is the
+    probability of an error given the judge's value, by Bayes's rule from the rate of the pool and from the judge's hits
+    and false alarms over all labels. The slope minimizes the variance. Both are learned on other folds of units than
+    they are applied to, so that the estimate is unbiased whatever the judge's values mean.
+
+    The interval is a score interval like Wilson's. Its variance is the sum of the variances of labels with low and with
+    high judge's values, and of what the judge's values do not correct, from smoothed rates: a few labels without a
+    missed error do not show that the judge misses none. If the residuals out of fold have a larger variance, it is
+    theirs. If the mean grows by x, the variance of both groups grows as that of binomials whose parts of x are
+    proportional to their variances. Units and degrees of freedom count as in `post_stratified`. If the judge's values
+    do not make the variance smaller, the estimate is that of people alone.
+    """
+    weighted, level = _weighted(rated), _levels(rated.judge)
+    labels, others = weighted.labels & (weighted.weight > 0), weighted.others
+    truth, shares, pull = (values[labels] for values in (rated.people, weighted.weight, weighted.pull))
+    unit = rated.unit[labels]
+    fold = np.random.default_rng(SEED).permutation(int(rated.unit.max()) + 1)[rated.unit] % FOLDS
+    corrections = np.zeros(len(rated.people))
+    for number in range(FOLDS):
+        out = fold == number
+        _, _, deviations, slope = _tuned(rated, weighted, level, weighted.labels & ~out)
+        corrections[out] = slope * deviations[out]
+    expected, predicted, deviations, tuning = _tuned(rated, weighted, level, weighted.labels)
+    remaining = tuning * (weighted.pull * deviations * weighted.other)[others]
+    expected, predicted, deviations, corrections = (
+        values[labels] for values in (expected, predicted, deviations, corrections)
+    )
+    effect = design_effect(shares * (truth - expected), unit)
+    people = post_stratified(shares, truth, expected, effect)
+    alone = float(shares**2 @ (expected * (1 - expected)))
+
+    groups = [level[labels] == high for high in (False, True)]
+    within = [float(shares[group] ** 2 @ (predicted * (1 - predicted))[group]) for group in groups]
+    between = predicted - expected - tuning * pull * deviations
+    variance = sum(within) + float(shares**2 @ between**2 + remaining @ remaining)
+    residuals = truth - expected - pull * corrections
+    observed = float(shares**2 @ residuals**2 + remaining @ remaining) / float(shares**2 @ (truth - expected) ** 2)
+    inflation = max(1.0, observed * alone / variance) * few_units(unit)
+    inflation *= clustering(np.append(shares * residuals, remaining), np.append(unit, rated.unit[others]))
+    if not tuning or inflation * variance >= effect * alone:
+        return Anchored(people, people, 0.0)
+    growth = curvature = 0.0
+    for group, own in zip(groups, within, strict=True):
+        if own > 0:
+            part, share = float(shares[group].sum()), own / variance
+            rate = float(shares[group] @ predicted[group]) / part
+            size = rate * (1 - rate) * part**2 / own
+            growth += share * part * (1 - 2 * rate) / size
+            curvature += share**2 / size
+    mean = min(max(float(shares @ (truth - corrections)), 0.0), 1.0)
+    factor = Z**2 * inflation
+    scale, middle = 1 + factor * curvature, factor * growth / 2
+    half = math.sqrt(middle**2 + scale * factor * variance)
+    low, high = mean + (middle - half) / scale, mean + (middle + half) / scale
+    return Anchored((mean, max(low, 0.0), min(high, 1.0)), people, tuning)
+
+
+def gain(correlation: float, labels: float, others: float) -> float:
+    """Part by which the interval can become narrower at most: 1 - √(1 - ρ² N / (n + N)).
+
+    `correlation` is ρ, that of the judge's values with people's within strata; `labels` is n; `others` is N, the number
+    of outputs that only the judge sees.
+    """
+    return 1 - math.sqrt(1 - correlation**2 * others / (labels + others))
+
+
+def post_stratified(weights: Floats, errors: Floats, rates: Floats, effect: float) -> tuple[float, float, float]:
+    """Post-stratified error rate and its 95 % interval: (rate, low, high), in [0, 1].
+
+    Parameters
+    ----------
+    weights
+        Weight of each labeled output: the share of its stratum in all outputs, divided by the number of labeled outputs
+        in the stratum, summing to 1; shape (labels,).
+    errors
+        1 for an error, else 0; shape (labels,).
+    rates
+        Expected error rate of the output's stratum, strictly between 0 and 1, for its variance; shape (labels,).
+    effect
+        Factor by which the variance exceeds that of independent labels; see `design_effect`.
+
+    Notes
+    -----
+    The rate is the sum of weight * error. Its variance gives the effective sample size: the number of
+    independent outputs that would carry as much information. The interval is Wilson's for this size (Korn and Graubard
+    1998). A stratum's variance is not computed from its observed rate, because a few labels without an error would give
+    a variance of 0, as if the rate were certain. There is no finite population correction.
+    """
+    rate, expected = float(weights @ errors), float(weights @ rates)
+    variance = float(weights**2 @ (rates * (1 - rates))) * effect
+    effective = expected * (1 - expected) / variance
+    rate = min(rate, 1.0)  # weights may sum to a little more than 1
+    return rate, *wilson(rate * effective, effective)
+
+
+def design_effect(deviations: Floats, units: Units) -> float:
+    """Factor by which the variance of a sum exceeds that of independent deviations, at least 1; Student's t included.
+
+    Parameters
+    ----------
+    deviations
+        Deviations of labeled outputs from what is expected, times their weights, shape (labels,).
+    units
+        Number of each output's unit, shape (labels,).
+
+    Notes
+    -----
+    The sum over units of the squared sum of deviations, divided by the sum of squared deviations; times (t/z)², with
+    one degree of freedom less than there are units (Korn and Graubard 1998). For labels that are all in different
+    units, the ratio is 1; for units of n equal deviations it is n.
+    """
+    return clustering(deviations, units) * few_units(units)
+
+
+def clustering(deviations: Floats, units: Units) -> float:
+    """The ratio of `design_effect`, at least 1, without Student's t."""
+    squares = float((deviations**2).sum())
+    return max(1.0, float((by_unit(deviations, units) ** 2).sum()) / squares) if squares else 1.0
+
+
+def few_units(units: Units) -> float:
+    """The factor (t/z)² of `design_effect`."""
+    freedom = max(len(np.unique(units)) - 1, 1)
+    return float(special.stdtrit(freedom, (1 + LEVEL) / 2) / Z) ** 2
+
+
+def _weighted(rated: Rated) -> _Weighted:
+    labels = np.isfinite(rated.people)
+    others = np.isfinite(rated.judge) & ~labels
+    drawn, judged = (np.bincount(rated.stratum[rows], minlength=len(rated.outputs)) for rows in (labels, others))
+    covered = np.where(drawn > 0, rated.outputs, 0)
+    parts = covered / covered.sum()
+    weight, other = (
+        np.where(rows, (parts / np.maximum(count, 1))[rated.stratum], 0)
+        for rows, count in ((labels, drawn), (others, judged))
+    )
+    return _Weighted(labels, others, weight, other, (judged / np.maximum(drawn + judged, 1))[rated.stratum])
+
+
+def _levels(judge: Floats) -> Rows:
+    """Rows whose judge's value is above the mean."""
+    judged = np.isfinite(judge)
+    high: Rows = judged & (judge > judge[judged].mean()) if judged.any() else judged
+    return high
+
+
+def _tuned(rated: Rated, weighted: _Weighted, level: Rows, fitted: Rows) -> tuple[Floats, Floats, Floats, float]:
+    """Expected and predicted values of all rows, deviations of predictions from their stratum's mean, and the slope.
+
+    Everything is learned from the labels in the mask `fitted`. Deviations are 0 without a judge's value, and in strata
+    where the judge saw nothing but labels.
+    """
+    pools, truth = rated.pool[rated.stratum], np.where(fitted, rated.people, 0)
+    drawn, sums = (np.bincount(pools, row, minlength=int(rated.pool.max()) + 1) for row in (fitted * 1.0, truth))
+    expected = ((sums + 0.5) / (drawn + 1))[pools]
+    judged = np.isfinite(rated.judge)
+    errors, sound = truth[fitted & judged], 1 - truth[fitted & judged]
+    high = level[fitted & judged]
+    hits, alarms = ((float(part[high].sum()) + 0.5) / (float(part.sum()) + 1) for part in (errors, sound))
+    likely = expected * np.where(level, hits, 1 - hits)
+    unlikely = (1 - expected) * np.where(level, alarms, 1 - alarms)
+    predicted = np.where(judged, likely / (likely + unlikely), expected)
+    present, sums = (np.bincount(rated.stratum, row * judged, minlength=len(rated.outputs)) for row in (1.0, predicted))
+    deviations = np.where(judged & (weighted.pull > 0), predicted - (sums / np.maximum(present, 1))[rated.stratum], 0)
+    leverage = (weighted.weight**2 * weighted.pull * deviations)[fitted]
+    spread = float(leverage @ deviations[fitted])
+    slope = float(leverage @ (truth - expected)[fitted]) / spread if spread > 1e-15 else 0.0
+    return expected, predicted, deviations, slope
