@@ -16,6 +16,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import polars as pl
 
+from benchmark_assets.adjudication.annotators import same_name
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES
 from benchmark_assets.adjudication.triage import audits, item_key
 from benchmark_assets.corpus.registry import current
@@ -155,11 +156,14 @@ def in_order(items: Iterable[SheetItem], annotator: str, seed: int) -> list[Shee
 
 
 def tasks(items: Iterable[SheetItem], translators: Sequence[str], annotator: str) -> bytes:
-    """Items in Label Studio's import format (JSON). `made_for` is the annotator's name."""
+    """Items in Label Studio's import format (JSON). `made_for` is the annotator's name.
+
+    No field is named `source`: Label Studio would show the whole task in its place.
+    """
     content = [
         {
             "data": {
-                "item": item.item, "made_for": annotator, "place": item.place, "source": item.source,
+                "item": item.item, "made_for": annotator, "place": item.place, "source_text": item.source,
                 **{f"reference_{n}": item.references.get(name, ABSENT) for n, name in enumerate(translators, start=1)},
                 "candidate": item.candidate,
             }
@@ -188,7 +192,7 @@ def labeling_config(translators: Sequence[str]) -> bytes:
             SubElement(choices, "Choice", value=_spoken(word))
 
     shown("Place", "place")
-    shown("Source", "source")
+    shown("Source", "source_text")
     for n, name in enumerate(translators, start=1):
         shown(f"Reference: {name}", f"reference_{n}")
     spans = SubElement(view, "Labels", name="error_span", toName="candidate")
@@ -266,13 +270,13 @@ def drawn_items(warehouse: Warehouse, corpus: str) -> list[SheetItem]:
 def checked_names(annotators: Sequence[str]) -> list[str]:
     """Names of annotators without surrounding blanks.
 
-    Raises BadInput if a name is empty, has several lines, or occurs twice regardless of case.
+    Raises BadInput if a name is empty, has several lines, or occurs twice regardless of case and white space.
     """
     names = [name.strip() for name in annotators]
     for name in names:
         if not name or not name.isprintable():
             raise BadInput("annotator", repr(name), "is not a name", "give a name on one line")
-        if [other.casefold() for other in names].count(name.casefold()) > 1:
+        if [same_name(other) for other in names].count(same_name(name)) > 1:
             raise BadInput("annotator", name, "is given twice", "give names that differ by more than case")
     return names
 

@@ -96,7 +96,9 @@ def import_people_labels(files: tuple[Path, ...], annotator: str | None, ignore:
     """Import labels by people: completed spreadsheets (.csv) or exports of Label Studio (.json)."""
     warehouse = Deployment().warehouse
     for path, counts in zip(files, import_labels(warehouse, files, annotator, ignore), strict=True):
-        click.echo(f"{path}: {numbers(counts._asdict())}")
+        click.echo(f"{path}: {numbers(dict(zip(counts._fields, counts[:-1], strict=False)))}")
+        for name, spelling in counts.respelled.items():
+            click.echo(f"{name!r} is the annotator {spelling!r}: labels are stored under the first spelling")
         quarantine = warehouse.read("label_quarantine", pl.DataFrame({"file": [str(path.resolve())]}))
         if len(quarantine):
             click.echo(f"\n{plain(quarantine.select('place', 'item', 'annotator', 'reason'))}\n")

@@ -118,7 +118,7 @@ def test_nothing_of_models_scores_and_judges_goes_out(drawn: Warehouse, tmp_path
         assert not [word for word in ("zq.", ".qz", "1.837", "0.726", 'MAJOR_ERROR",', "prediction") if word in text]
     tasks = json.loads(found["tasks.mori.json"])
     assert {frozenset(task) for task in tasks} == {frozenset({"data"})}
-    shown = {"item", "made_for", "place", "source", "reference_1", "reference_2", "candidate"}
+    shown = {"item", "made_for", "place", "source_text", "reference_1", "reference_2", "candidate"}
     assert {frozenset(task["data"]) for task in tasks} == {frozenset(shown)}
 
 
@@ -131,7 +131,7 @@ def test_both_forms_show_what_was_drawn_with_its_texts(drawn: Warehouse, tmp_pat
     for row, task in zip(table, (task["data"] for task in tasks), strict=True):
         place = row["place"]
         assert (task["item"], task["place"]) == (row["item"], place)
-        assert task["source"] == row["source"] == f"Fons {place}"
+        assert task["source_text"] == row["source"] == f"Fons {place}"
         assert task["candidate"] == unguarded(row["candidate"])
         assert task["reference_1"] == row["reference ann"] == f"ann's tiny/{place}"
         # Only complete references: ben's are none, cleo has none of the first passage.
