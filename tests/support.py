@@ -169,6 +169,7 @@ STAGES = {
         "audit_outcome",
         "judge_calibration",
         "error_estimate",
+        "annotator_consistency",
         "metric_agreement",
         "worked_example",
         "anchor_score",
@@ -181,7 +182,8 @@ STAGES = {
 """Assets that a person might materialize together in Dagster's UI."""
 
 SPARSE = {
-    "judge_vote", "verdict", "human_label", "comparison", "pairwise_score", "rubric_vote", "rubric_summary",
+    "judge_vote", "verdict", "human_label", "annotator_consistency", "comparison", "pairwise_score", "rubric_vote",
+    "rubric_summary",
     "span_vote", "span_summary", "audit_outcome", "judge_calibration", "error_estimate", "metric_agreement",
     "worked_example", "anchor_score",
     "term_adherence", "adherence_summary", "aspect_vote", "head_to_head", "literary_score", "ensemble_calibration",

@@ -81,7 +81,7 @@ class Answer(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A current output: its passage, its text, and the source and the complete references of the passage.
+    """A current output or a control item, with the source and the complete references of its passage.
 
     `source` is None if the passage is no longer in the files.
     """
@@ -253,9 +253,11 @@ def _parsed(path: Path, annotator: str | None, ignore: Collection[str]) -> Answe
 
 
 def _candidates(warehouse: Warehouse, items: Collection[str]) -> dict[str, Candidate]:
-    """Current outputs among the items, by item."""
+    """Current outputs and control items among the items, by item."""
+    controls = warehouse.read("control_item", pl.DataFrame({"item": [*items]}, schema={"item": pl.String}))
+    texts = {item: (passage, text) for item, passage, text in controls.select("item", "passage", "text").iter_rows()}
     outputs = warehouse.read("model_output", columns=["model", "passage", "text"])
-    texts = {item: row[1:] for row in outputs.iter_rows() if (item := item_key(*row)) in items}
+    texts |= {item: row[1:] for row in outputs.iter_rows() if (item := item_key(*row)) in items}
     passages = pl.DataFrame({"passage": [passage for passage, _ in texts.values()]}, schema={"passage": pl.String})
     sources = dict(warehouse.read("source_text", passages.unique(), ["passage", "text"]).iter_rows())
     references = complete_texts(warehouse, passages.unique())
@@ -357,7 +359,7 @@ def _label(answer: Answer, candidates: Mapping[str, Candidate]) -> dict[str, Any
     notes = answer.fields.get("notes", "")
     label = {**judgement._asdict(), "notes": notes, "span_start": start, "span_end": end}
     fingerprint = digest(*label.values())
-    key = {"item": answer.item, "annotator": answer.annotator, "passage": candidate.passage}
+    key = {"item": answer.item, "annotator": answer.annotator, "passage": candidate.passage, "place": answer.place}
     return {**key, **label, "fingerprint": fingerprint}
 
 

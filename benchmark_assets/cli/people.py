@@ -23,7 +23,9 @@ from resources.errors import BadInput
 def annotate(folder: Path, corpus: str, annotators: tuple[str, ...]) -> None:
     """Write the blind sample of CORPUS to FOLDER: Label Studio tasks and a spreadsheet for each annotator."""
     sent = export_items(Deployment().warehouse, folder, corpus, annotators)
-    click.echo(f"{folder}: {sent.items} items for each of {', '.join(annotators)}; {holding(sent.restricted)}")
+    controls = f" and {sent.controls} control items" if sent.controls else ""
+    names = ", ".join(annotators)
+    click.echo(f"{folder}: {sent.items} items{controls} for each of {names}; {holding(sent.restricted)}")
     click.echo("its README.md explains the labels; import completed files with `variorum import labels FILES`")
 
 

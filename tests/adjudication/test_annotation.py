@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from benchmark_assets.adjudication.annotation import (
     ANSWERS,
-    SheetItem,
     export_items,
     guarded,
     in_order,
@@ -24,6 +23,7 @@ from benchmark_assets.adjudication.annotation import (
     tasks,
     unguarded,
 )
+from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES, read_judgement
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.corpus.registry import register
@@ -123,7 +123,7 @@ def test_nothing_of_models_scores_and_judges_goes_out(drawn: Warehouse, tmp_path
 
 
 def test_both_forms_show_what_was_drawn_with_its_texts(drawn: Warehouse, tmp_path: Path) -> None:
-    assert export_items(drawn, tmp_path / "out", "tiny", ["mori"]) == (5, [])
+    assert export_items(drawn, tmp_path / "out", "tiny", ["mori"]) == (5, [], 0)
     found = files(tmp_path / "out")
     table, tasks = rows(found["items.mori.csv"]), json.loads(found["tasks.mori.json"])
     wanted = {item_key(*key, text): (key[1], text) for key, text in TEXTS.items() if key != max(TEXTS)}

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.annotation import ANSWERS, SheetItem, export_items, items_sheet, sheet, unguarded
+from benchmark_assets.adjudication.annotation import ANSWERS, export_items, items_sheet, sheet, unguarded
 from benchmark_assets.adjudication.annotators import first_spellings, same_name
+from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.label_imports import (
     NO_ANNOTATOR,
     NO_SPAN,
@@ -93,8 +94,8 @@ def test_a_sheet_brings_every_field(outputs: Warehouse, tmp_path: Path) -> None:
     assert import_labels(outputs, [path]) == [LabelCounts(taken=2, unchanged=0, replaced=0, open=1, quarantined=0)]
     stored = outputs.read("imported_label").drop("fingerprint", "run_id", "updated_at")
     assert sorted(stored.rows()) == sorted([
-        (MOUSE, "mori", "MINOR_ERROR", "OTHER", "low", "high", "=not a formula", 14, 27, str(path), "tiny/doc1:1"),
-        (SUN, "santos", "VALID_VARIATION", "NONE", "none", None, "", None, None, str(path), "tiny/doc1:2"),
+        (MOUSE, "mori", "MINOR_ERROR", "OTHER", "low", "high", "=not a formula", 14, 27, str(path), "tiny/doc1:1", 2),
+        (SUN, "santos", "VALID_VARIATION", "NONE", "none", None, "", None, None, str(path), "tiny/doc1:2", 4),
     ])  # fmt: skip
     text = TEXTS["alpha", "tiny/doc1:1"]
     assert text[14:27].split() == ["the", "Cat", "sits"]
@@ -368,7 +369,7 @@ def test_an_export_of_label_studio_brings_all_who_finished(outputs: Warehouse, t
         task(PUSS, annotation("bo@uni.org", *IS_MINOR, skipped=True), annotation({"id": 9}, *IS_VALID)),
     ])  # fmt: skip
     assert import_labels(outputs, [path]) == [LabelCounts(taken=4, unchanged=0, replaced=0, open=2, quarantined=0)]
-    stored = outputs.read("imported_label").drop("file", "passage", "fingerprint", "run_id", "updated_at")
+    stored = outputs.read("imported_label").drop("file", "passage", "place", "fingerprint", "run_id", "updated_at")
     assert sorted(stored.rows()) == sorted([
         (MOUSE, "ada@uni.org", "MINOR_ERROR", "OMISSION_OR_TRUNCATION", "medium", "low", "one\ntwo 🌞", 14, 27),
         (MOUSE, "bo@uni.org", "VALID_VARIATION", "NONE", "none", None, "", None, None),
