@@ -142,8 +142,8 @@ def import_labels(
     """
     parsed = [_parsed(path, annotator, ignore) for path in paths]
     with warehouse.exclusively():  # no output may change between the check and the write
-        candidates = _candidates(warehouse, {answer.item for answers in parsed for answer in answers.answers})
-        return [_import(warehouse, path, answers, candidates) for path, answers in zip(paths, parsed, strict=True)]
+        known = candidates(warehouse, {answer.item for answers in parsed for answer in answers.answers})
+        return [_import(warehouse, path, answers, known) for path, answers in zip(paths, parsed, strict=True)]
 
 
 def read_sheet(path: Path, ignore: Collection[str] = ()) -> Answers:
@@ -230,13 +230,36 @@ def marked_span(marked: Marked, candidate: str) -> tuple[int, int]:
     start, end, text = marked
     if not isinstance(start, int) or not isinstance(end, int):
         raise ValueError("the error span has no position in the candidate")  # noqa: TRY004 - a fault of the file
-    places = [(start, end), (_characters(candidate, start), _characters(candidate, end))]
+    places = [(start, end), (characters(candidate, start), characters(candidate, end))]
     inside = [(first, last) for first, last in places if 0 <= first < last <= len(candidate)]
     for normalize in (str, _squeezed):
         for first, last in inside:
             if not text.strip() or normalize(candidate[first:last]) == normalize(text):
                 return first, last
     raise ValueError(NO_SPAN)
+
+
+def candidates(warehouse: Warehouse, items: Collection[str]) -> dict[str, Candidate]:
+    """Current outputs and control items among the items, by item."""
+    controls = warehouse.read("control_item", pl.DataFrame({"item": [*items]}, schema={"item": pl.String}))
+    texts = {item: (passage, text) for item, passage, text in controls.select("item", "passage", "text").iter_rows()}
+    outputs = warehouse.read("model_output", columns=["model", "passage", "text"])
+    texts |= {item: row[1:] for row in outputs.iter_rows() if (item := item_key(*row)) in items}
+    passages = pl.DataFrame({"passage": [passage for passage, _ in texts.values()]}, schema={"passage": pl.String})
+    sources = dict(warehouse.read("source_text", passages.unique(), ["passage", "text"]).iter_rows())
+    references = complete_texts(warehouse, passages.unique())
+    return {
+        item: Candidate(passage, text, sources.get(passage), list(references.get(passage, {}).values()))
+        for item, (passage, text) in texts.items()
+    }
+
+
+def characters(text: str, units: int) -> int:
+    """Convert an offset in UTF-16 code units to characters; -1 if it is outside the text."""
+    encoded = text.encode("utf-16-le")
+    if not 0 <= 2 * units <= len(encoded):
+        return -1
+    return len(encoded[: 2 * units].decode("utf-16-le", "replace"))
 
 
 def _parsed(path: Path, annotator: str | None, ignore: Collection[str]) -> Answers:
@@ -252,35 +275,20 @@ def _parsed(path: Path, annotator: str | None, ignore: Collection[str]) -> Answe
     return Answers(answers, unlabeled)
 
 
-def _candidates(warehouse: Warehouse, items: Collection[str]) -> dict[str, Candidate]:
-    """Current outputs and control items among the items, by item."""
-    controls = warehouse.read("control_item", pl.DataFrame({"item": [*items]}, schema={"item": pl.String}))
-    texts = {item: (passage, text) for item, passage, text in controls.select("item", "passage", "text").iter_rows()}
-    outputs = warehouse.read("model_output", columns=["model", "passage", "text"])
-    texts |= {item: row[1:] for row in outputs.iter_rows() if (item := item_key(*row)) in items}
-    passages = pl.DataFrame({"passage": [passage for passage, _ in texts.values()]}, schema={"passage": pl.String})
-    sources = dict(warehouse.read("source_text", passages.unique(), ["passage", "text"]).iter_rows())
-    references = complete_texts(warehouse, passages.unique())
-    return {
-        item: Candidate(passage, text, sources.get(passage), list(references.get(passage, {}).values()))
-        for item, (passage, text) in texts.items()
-    }
-
-
-def _import(warehouse: Warehouse, path: Path, parsed: Answers, candidates: Mapping[str, Candidate]) -> LabelCounts:
+def _import(warehouse: Warehouse, path: Path, parsed: Answers, known: Mapping[str, Candidate]) -> LabelCounts:
     """Store the new and changed labels of a file, each under the first spelling of its annotator's name."""
     labeled = warehouse.read("imported_label", columns=["annotator", "updated_at"]).sort("updated_at", "annotator")
     names = [answer.annotator for answer in parsed.answers if answer.annotator]
     spellings = first_spellings(names, labeled["annotator"])
     answers = [answer._replace(annotator=spellings.get(answer.annotator, "")) for answer in parsed.answers]
-    counts = _store(warehouse, path, parsed._replace(answers=answers), candidates)
+    counts = _store(warehouse, path, parsed._replace(answers=answers), known)
     return counts._replace(respelled={name: first for name, first in spellings.items() if name != first})
 
 
-def _store(warehouse: Warehouse, path: Path, parsed: Answers, candidates: Mapping[str, Candidate]) -> LabelCounts:
+def _store(warehouse: Warehouse, path: Path, parsed: Answers, known: Mapping[str, Candidate]) -> LabelCounts:
     """Store the new and changed labels of a file, and its quarantined rows."""
     file = str(path.resolve())
-    rows, faults = _checked(parsed.answers, candidates)
+    rows, faults = _checked(parsed.answers, known)
     schema = warehouse.empty("imported_label").schema
     labels = pl.DataFrame([row | {"file": file} for row in rows], schema=schema)
     keys = labels.select("item", "annotator")
@@ -312,18 +320,19 @@ def _store(warehouse: Warehouse, path: Path, parsed: Answers, candidates: Mappin
 
 
 def _checked(
-    answers: Iterable[Answer], candidates: Mapping[str, Candidate]
+    answers: Iterable[Answer], known: Mapping[str, Candidate]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows of `imported_label` and of `label_quarantine`, without the column `file`."""
-    results = [(answer, _label(answer, candidates)) for answer in answers]
-    variants: dict[tuple[str, str], list[object]] = {}
+    results = [(answer, _label(answer, known)) for answer in answers]
+    variants: dict[tuple[str, str], set[str]] = {}
     for answer, label in results:
-        variants.setdefault((answer.item, answer.annotator), []).append(label)
+        variant = label if isinstance(label, str) else label["fingerprint"]
+        variants.setdefault((answer.item, answer.annotator), set()).add(variant)
     labels: dict[tuple[str, str], dict[str, Any]] = {}
     reasons: dict[tuple[int, str], list[tuple[str, str]]] = {}
     for answer, label in results:
         key = answer.item, answer.annotator
-        if isinstance(label, dict) and all(other == label for other in variants[key]):
+        if isinstance(label, dict) and len(variants[key]) == 1:
             labels[key] = label
         else:
             reason = label if isinstance(label, str) else TWICE
@@ -339,9 +348,9 @@ def _checked(
     return list(labels.values()), faults
 
 
-def _label(answer: Answer, candidates: Mapping[str, Candidate]) -> dict[str, Any] | str:
+def _label(answer: Answer, known: Mapping[str, Candidate]) -> dict[str, Any] | str:
     """The row of an answer in `imported_label`, or the reason for its quarantine."""
-    candidate = candidates.get(answer.item)
+    candidate = known.get(answer.item)
     if candidate is None:
         return UNKNOWN_ITEM if answer.item else "the item is missing"
     if not answer.annotator:
@@ -516,14 +525,6 @@ def _text(value: object) -> str:
 def _storable(text: str) -> str:
     """Replace lone surrogates, which browsers may leave in a text and tables cannot store."""
     return _LONE_SURROGATE.sub("\ufffd", text)
-
-
-def _characters(text: str, units: int) -> int:
-    """Convert an offset in UTF-16 code units to characters; -1 if it is outside the text."""
-    encoded = text.encode("utf-16-le")
-    if not 0 <= 2 * units <= len(encoded):
-        return -1
-    return len(encoded[: 2 * units].decode("utf-16-le", "replace"))
 
 
 def _squeezed(text: str) -> str:

@@ -71,7 +71,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
         process = subprocess.Popen(command, cwd=folder, env=os.environ | settings, stdout=log, stderr=log)
     running = Studio(f"http://127.0.0.1:{port}")
     try:
-        for _ in range(150):
+        for _ in range(300):
             try:
                 running.ask("GET", "/api/version")
                 break
