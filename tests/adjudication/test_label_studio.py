@@ -105,7 +105,7 @@ def result(candidate: str, major: bool) -> list[Mapping[str, Any]]:
     answers = {"label": "Major error", "error_category": "Other", "severity": "High"}
     if not major:
         answers = {"label": "Valid variation", "severity": "None"}
-    parts = [
+    parts: list[Mapping[str, Any]] = [
         {"from_name": name, "to_name": "candidate", "type": "choices", "value": {"choices": [word]}}
         for name, word in answers.items()
     ]

@@ -104,7 +104,7 @@ def test_what_is_missing_has_no_place_in_the_output(drawn: Warehouse, tmp_path: 
 
 def test_unsound_annotations_are_set_aside_and_the_others_are_taken(drawn: Warehouse, tmp_path: Path) -> None:
     texts = items(drawn)
-    faulty = [
+    faulty: list[tuple[dict[str, Any], str]] = [
         ({"score": None}, "score None is not a number from 0 to 100"),
         ({"score": 101}, "score 101"),
         ({"spans": "none"}, "error_spans is not a list"),
