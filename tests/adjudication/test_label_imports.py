@@ -378,6 +378,19 @@ def test_an_export_of_label_studio_brings_all_who_finished(outputs: Warehouse, t
     ])  # fmt: skip
 
 
+def test_tasks_of_earlier_versions_name_the_source_otherwise(drawn: Warehouse, tmp_path: Path) -> None:
+    rows_of = {row["item"]: row for row in of(drawn)}
+    first, second, *_ = rows_of
+    tasks = [task(first, annotation("a@b.org", *IS_VALID)), task(second, annotation("a@b.org", *IS_VALID))]
+    for entry, source in zip(tasks, (rows_of[first]["source"], "Another source"), strict=True):
+        row = rows_of[entry["data"]["item"]]
+        entry["data"] |= {"source": source, "candidate": row["candidate"]}
+        del entry["data"]["source_text"]
+    assert import_labels(drawn, [export(tmp_path / "p.json", tasks)]) == [LabelCounts(1, 0, 0, 0, 1)]
+    assert labels(drawn) == [(first, "a@b.org")]
+    assert quarantined(drawn)[0][1].startswith("'source' was altered")
+
+
 def test_the_short_form_brings_the_same(outputs: Warehouse, tmp_path: Path) -> None:
     def short(item: str, **said: Any) -> dict[str, Any]:
         return {"item": item, "made_for": "mori", "id": 3, "annotation_id": 7,
