@@ -9,7 +9,8 @@ import re
 from collections.abc import Mapping
 from hashlib import blake2b
 
-from benchmark_assets.adjudication.annotation import ANSWERS, SheetItem, in_order, sheet
+from benchmark_assets.adjudication.annotation import ANSWERS, in_order, sheet
+from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.labels import MAJOR, MINOR, UNSURE, VALID
 from benchmark_assets.adjudication.triage import item_key
 from tests.record_sample import SAMPLE, translations

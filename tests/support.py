@@ -160,6 +160,7 @@ STAGES = {
         "comparison",
         "rubric_vote",
         "span_vote",
+        "human_span_vote",
         "term_adherence",
         "aspect_vote",
         "head_to_head",
@@ -169,6 +170,7 @@ STAGES = {
         "audit_outcome",
         "judge_calibration",
         "error_estimate",
+        "annotator_consistency",
         "metric_agreement",
         "worked_example",
         "anchor_score",
@@ -181,8 +183,10 @@ STAGES = {
 """Assets that a person might materialize together in Dagster's UI."""
 
 SPARSE = {
-    "judge_vote", "verdict", "human_label", "comparison", "pairwise_score", "rubric_vote", "rubric_summary",
-    "span_vote", "span_summary", "audit_outcome", "judge_calibration", "error_estimate", "metric_agreement",
+    "judge_vote", "verdict", "human_label", "annotator_consistency", "comparison", "pairwise_score", "rubric_vote",
+    "rubric_summary",
+    "span_vote", "human_span_vote", "span_summary", "audit_outcome", "judge_calibration", "error_estimate",
+    "metric_agreement",
     "worked_example", "anchor_score",
     "term_adherence", "adherence_summary", "aspect_vote", "head_to_head", "literary_score", "ensemble_calibration",
     "task_sample", "task_chance", "task_leakage", "baseline_answer", "baseline_score", "encoder_answer",

@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -16,14 +16,18 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import polars as pl
 
+from benchmark_assets.adjudication.annotators import same_name
+from benchmark_assets.adjudication.controls import REPEATED, Control, attention_checks, with_repeats
+from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES
 from benchmark_assets.adjudication.triage import audits, item_key
 from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.rights import named, rights_of
 from benchmark_assets.references.texts import complete_texts
+from resources.digest import digest
 from resources.errors import BadInput
 from resources.folders import PRIVATE, README, check_vacant, put
-from resources.warehouse import Warehouse
+from resources.warehouse import Replacement, Warehouse
 
 ANSWERS = ("label", "error_category", "severity", "confidence", "notes", "error_span")
 """Fields that annotators fill in: columns of the spreadsheet, controls in Label Studio."""
@@ -89,28 +93,19 @@ JSON (or JSON-MIN) and send the file back.
 """
 
 
-class SheetItem(NamedTuple):
-    """An output as annotators see it: anonymous key (`item`), passage id (`place`), and texts.
-
-    `references` maps translators to texts.
-    """
-
-    item: str
-    place: str
-    source: str
-    references: Mapping[str, str]
-    candidate: str
-
-
 class SentItem(NamedTuple):
-    """Number of items in an export, and names of its restricted texts: translators, or 'source'."""
+    """Number of items in an export, names of its restricted texts (translators, or 'source'), and the greatest number
+    of control items in a list."""
 
     items: int
     restricted: list[str]
+    controls: int = 0
 
 
 def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Sequence[str]) -> SentItem:
     """Write the sample of a corpus to a folder for annotators. Equal inputs give equal files, byte for byte.
+
+    The lists have control items, which the warehouse records in `control_item`, so that the import recognizes them.
 
     Parameters
     ----------
@@ -135,18 +130,44 @@ def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Se
         translators = sorted({name for item in items for name in item.references})
         rights = rights_of(warehouse, corpus, translators)
         seed = audits(warehouse)[corpus].seed
+        lists, controls = with_controls(items, names, seed)
     restricted = named(rights.filter("restricted", pl.col("translator").is_in(["", *translators]))["translator"])
     subfolder = f"{PRIVATE}/" if restricted else ""
     files = {
         README: _readme(corpus, len(items), restricted).encode(),
         f"{subfolder}labeling-config.xml": labeling_config(translators),
     }
-    for name in names:
-        ordered = in_order(items, name, seed)
+    for name, ordered in lists.items():
         files[f"{subfolder}tasks.{quote(name, safe='')}.json"] = tasks(ordered, translators, name)
         files[f"{subfolder}items.{quote(name, safe='')}.csv"] = items_sheet(ordered, translators, name)
     put(files, folder)
-    return SentItem(len(items), restricted)
+    record_controls(warehouse, corpus, controls)
+    return SentItem(len(items), restricted, max(map(len, lists.values())) - len(items))
+
+
+def with_controls(
+    items: Sequence[SheetItem], annotators: Sequence[str], seed: int
+) -> tuple[dict[str, list[SheetItem]], list[Control]]:
+    """Each annotator's list: the items in an individual order, with control items; and the control items."""
+    controls = attention_checks(items, seed)
+    shown = [*items, *(check.shown for check in controls)]
+    lists = {}
+    for name in annotators:
+        lists[name], repeats = with_repeats(in_order(shown, name, seed), seed, name)
+        controls += repeats
+    return lists, controls
+
+
+def record_controls(warehouse: Warehouse, corpus: str, controls: Iterable[Control]) -> None:
+    """Store control items, so that answers to them are recognized."""
+    rows = [
+        {"item": shown.item, "kind": kind, "original": original, "passage": f"{corpus}/{shown.place}",
+         "text": shown.candidate, "fingerprint": digest(kind, original, shown.candidate)}
+        for kind, original, shown in controls
+    ]  # fmt: skip
+    stored = pl.DataFrame(rows, schema=warehouse.empty("control_item").schema).unique("item", maintain_order=True)
+    if len(stored):
+        warehouse.write([Replacement("control_item", stored, stored.select("item"))], run_id="export")
 
 
 def in_order(items: Iterable[SheetItem], annotator: str, seed: int) -> list[SheetItem]:
@@ -155,11 +176,14 @@ def in_order(items: Iterable[SheetItem], annotator: str, seed: int) -> list[Shee
 
 
 def tasks(items: Iterable[SheetItem], translators: Sequence[str], annotator: str) -> bytes:
-    """Items in Label Studio's import format (JSON). `made_for` is the annotator's name."""
+    """Items in Label Studio's import format (JSON). `made_for` is the annotator's name.
+
+    No field is named `source`: Label Studio would show the whole task in its place.
+    """
     content = [
         {
             "data": {
-                "item": item.item, "made_for": annotator, "place": item.place, "source": item.source,
+                "item": item.item, "made_for": annotator, "place": item.place, "source_text": item.source,
                 **{f"reference_{n}": item.references.get(name, ABSENT) for n, name in enumerate(translators, start=1)},
                 "candidate": item.candidate,
             }
@@ -188,7 +212,7 @@ def labeling_config(translators: Sequence[str]) -> bytes:
             SubElement(choices, "Choice", value=_spoken(word))
 
     shown("Place", "place")
-    shown("Source", "source")
+    shown("Source", "source_text")
     for n, name in enumerate(translators, start=1):
         shown(f"Reference: {name}", f"reference_{n}")
     spans = SubElement(view, "Labels", name="error_span", toName="candidate")
@@ -266,13 +290,13 @@ def drawn_items(warehouse: Warehouse, corpus: str) -> list[SheetItem]:
 def checked_names(annotators: Sequence[str]) -> list[str]:
     """Names of annotators without surrounding blanks.
 
-    Raises BadInput if a name is empty, has several lines, or occurs twice regardless of case.
+    Raises BadInput if a name is empty, has several lines, or occurs twice regardless of case and white space.
     """
     names = [name.strip() for name in annotators]
     for name in names:
         if not name or not name.isprintable():
             raise BadInput("annotator", repr(name), "is not a name", "give a name on one line")
-        if [other.casefold() for other in names].count(name.casefold()) > 1:
+        if [same_name(other) for other in names].count(same_name(name)) > 1:
             raise BadInput("annotator", name, "is given twice", "give names that differ by more than case")
     return names
 
@@ -289,11 +313,12 @@ def guide() -> str:
 
 def _readme(corpus: str, count: int, restricted: Sequence[str]) -> str:
     title, warning = "# Items to label: ", ""
+    extra = ", and some that occur twice or check attention" if count >= REPEATED else ""
     if restricted:
         title = "# Items to label, private, do not pass on: "
         warning = f"`{PRIVATE}` holds texts that may not be passed on: {', '.join(restricted)}.\n\n"
     return (
-        f"{title}{corpus}\n\n{warning}{count} items.\n\n"
+        f"{title}{corpus}\n\n{warning}{count} items{extra}.\n\n"
         f"## What to look at\n\n{guide()}\n## How to send it back\n\n{RETURN}"
     )
 

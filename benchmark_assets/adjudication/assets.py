@@ -3,15 +3,20 @@
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.adjudication.consistency import consistency
 from benchmark_assets.adjudication.panel import JudgeVotes
 from benchmark_assets.adjudication.triage import audits, banded, item_key
 from benchmark_assets.adjudication.verdicts import verdicts
+from benchmark_assets.corpus.units import with_units
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE, drift_score
+from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.partitions import GRID, SINGLE_RUN
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
+from resources.digest import digest
+from resources.tables import shown
 from resources.warehouse import Warehouse
 
 
@@ -69,7 +74,7 @@ def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
     def labels(partitions: pl.DataFrame) -> pl.DataFrame:
         items = warehouse.read("triage", partitions.select("model", "passage"), ["model", "passage", "item"])
         imported = warehouse.read("imported_label", items.select("item"))
-        imported = imported.drop("file", "passage", "run_id", "updated_at")
+        imported = imported.drop("file", "passage", "place", "run_id", "updated_at")
         return items.join(imported, on="item").drop("item").sort("model", "passage", "annotator")
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
@@ -80,3 +85,23 @@ def human_label(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[W
         return Computed({"human_label": labels(stale).drop("fingerprint")})
 
     return refresh(context, warehouse, compute, settings, sparse=True)
+
+
+@dg.asset(group_name="adjudication", code_version="1", kinds={"duckdb"}, deps=[human_label])
+def annotator_consistency(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
+    """Agreement of annotators with themselves, attention checks that they passed, and changes over time."""
+
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        labels = warehouse.read("imported_label", columns=["item", "annotator", "place", "fingerprint"])
+        labels = labels.select(pl.concat_str(pl.all().cast(pl.String), separator=" ", ignore_nulls=True))
+        applicable = partitions if len(labels) else partitions.clear()
+        return applicable.with_columns(settings=pl.lit(digest(SIGNATURE, *labels.to_series())))
+
+    def compute(_: pl.DataFrame) -> Computed:
+        labels = with_units(warehouse.read("imported_label"), warehouse)
+        return Computed({"annotator_consistency": consistency(labels, warehouse.read("control_item"), SIGNATURE)})
+
+    def describe() -> dict[str, str]:
+        return {"consistency": shown(warehouse.read("annotator_consistency"), "annotator_consistency")}
+
+    return refresh(context, warehouse, compute, settings, describe, sparse=True)

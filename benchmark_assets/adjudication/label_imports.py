@@ -12,17 +12,21 @@ import csv
 import io
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from benchmark_assets.adjudication.annotation import ANSWERS, unguarded
-from benchmark_assets.adjudication.labels import read_judgement
+from benchmark_assets.adjudication.annotation import ABSENT, ANSWERS, unguarded
+from benchmark_assets.adjudication.annotators import first_spellings, same_name
+from benchmark_assets.adjudication.labels import ERRORS, SEVERITIES, Judgement, read_judgement
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.corpus.readers.unknown_keys import IMPORTED, unknown_keys
+from benchmark_assets.references.texts import complete_texts
 from resources.digest import digest
 from resources.errors import BadInput, raise_all
 from resources.warehouse import Replacement, Warehouse
@@ -31,13 +35,17 @@ UNKNOWN_ITEM = "no current output has this item; the output may have changed"
 NO_ANNOTATOR = "the annotator is missing"
 TWICE = "this annotator gives the item two different labels in this file"
 NO_SPAN = "the error span is not in the candidate"
+NO_HARM = SEVERITIES[0]
+"""Severity of an output without an error."""
 
 NEEDED = ("item", "label", "error_category", "severity")
 """Columns that every sheet of labels must have."""
 
-SHOWN = ("item", "made_for", "place", "source", "candidate")
-"""Fields of an item besides its references: columns of a sheet, fields of Label Studio's tasks. Only `item` and
-`made_for` are read."""
+SOURCES = ("source", "source_text")
+"""Fields with the source: in sheets and earlier tasks, and in tasks."""
+
+SHOWN = ("item", "made_for", "place", *SOURCES, "candidate")
+"""Fields of an item besides its references: columns of a sheet, fields of Label Studio's tasks. `place` is not read."""
 
 STUDIO = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
 """Keys that Label Studio adds to each task in JSON-MIN. Only `annotator` is read."""
@@ -59,7 +67,8 @@ class Answer(NamedTuple):
 
     `place` is the number of the row (the header is row 1) or of the task (from 1). `fields` maps names in
     `ANSWERS` to values. `span` is a marked span or a phrase of the candidate, '' for none. `fault` is the reason why
-    the answer is unreadable, or ''.
+    the answer is unreadable, or ''. `texts` has the texts that the file shows, by column or field; blank ones and
+    ignored ones are left out.
     """
 
     place: int
@@ -68,13 +77,19 @@ class Answer(NamedTuple):
     fields: Mapping[str, str]
     span: str | Marked
     fault: str = ""
+    texts: Mapping[str, str] = MappingProxyType({})
 
 
 class Candidate(NamedTuple):
-    """A current output: its passage and its text."""
+    """A current output or a control item, with the source and the complete references of its passage.
+
+    `source` is None if the passage is no longer in the files.
+    """
 
     passage: str
     text: str
+    source: str | None
+    references: Collection[str]
 
 
 class Answers(NamedTuple):
@@ -86,19 +101,26 @@ class Answers(NamedTuple):
 
 class LabelCounts(NamedTuple):
     """Counts for an imported file: labels that are new (`taken`), unchanged, or replace an earlier label; rows that
-    are open (not yet labeled) or quarantined."""
+    are open (not yet labeled) or quarantined.
+
+    `respelled` maps names that differ only in case or white space from an earlier spelling to that spelling, under
+    which their labels are stored.
+    """
 
     taken: int
     unchanged: int
     replaced: int
     open: int
     quarantined: int
+    respelled: Mapping[str, str] = MappingProxyType({})
 
 
 def import_labels(
     warehouse: Warehouse, paths: Sequence[Path], annotator: str | None = None, ignore: Collection[str] = ()
 ) -> list[LabelCounts]:
     """Import labels from files, in order. A label replaces the same annotator's earlier label of the item.
+
+    Names of annotators are compared by `same_name`. All labels of a person are stored under the first spelling.
 
     Parameters
     ----------
@@ -120,9 +142,8 @@ def import_labels(
     """
     parsed = [_parsed(path, annotator, ignore) for path in paths]
     with warehouse.exclusively():  # no output may change between the check and the write
-        outputs = warehouse.read("model_output", columns=["model", "passage", "text"])
-        candidates = {item_key(*row): Candidate(*row[1:]) for row in outputs.iter_rows()}
-        return [_store(warehouse, path, answers, candidates) for path, answers in zip(paths, parsed, strict=True)]
+        known = candidates(warehouse, {answer.item for answers in parsed for answer in answers.answers})
+        return [_import(warehouse, path, answers, known) for path, answers in zip(paths, parsed, strict=True)]
 
 
 def read_sheet(path: Path, ignore: Collection[str] = ()) -> Answers:
@@ -134,7 +155,8 @@ def read_sheet(path: Path, ignore: Collection[str] = ()) -> Answers:
             unlabeled += 1
             continue
         item, annotator = (unguarded(row.get(name, "")).strip() for name in ("item", "annotator"))
-        answers.append(Answer(place, item, annotator, fields, fields["error_span"], fault))
+        texts = _shown_texts(row, {name.casefold() for name in ignore})
+        answers.append(Answer(place, item, annotator, fields, fields["error_span"], fault, texts))
     return Answers(answers, unlabeled)
 
 
@@ -159,7 +181,8 @@ def read_label_studio(path: Path, ignore: Collection[str] = ()) -> Answers:
         if item := _text(data.get("item")).strip():  # tasks without one are of another project
             controls = [name for _, values in annotations for name in values if name]
             names = dict.fromkeys([*data, *controls], f"task {place}") | names
-        answers = [_answer(place, item, account, values) for account, values in annotations]
+        texts = _shown_texts(data, ignore)
+        answers = [_answer(place, item, account, values, texts) for account, values in annotations]
         with_label = [answer for answer in answers if answer.fault or answer.span or any(answer.fields.values())]
         unlabeled += not with_label
         recipients |= {_text(data.get("made_for")).strip() for _ in with_label}
@@ -207,7 +230,7 @@ def marked_span(marked: Marked, candidate: str) -> tuple[int, int]:
     start, end, text = marked
     if not isinstance(start, int) or not isinstance(end, int):
         raise ValueError("the error span has no position in the candidate")  # noqa: TRY004 - a fault of the file
-    places = [(start, end), (_characters(candidate, start), _characters(candidate, end))]
+    places = [(start, end), (characters(candidate, start), characters(candidate, end))]
     inside = [(first, last) for first, last in places if 0 <= first < last <= len(candidate)]
     for normalize in (str, _squeezed):
         for first, last in inside:
@@ -216,29 +239,69 @@ def marked_span(marked: Marked, candidate: str) -> tuple[int, int]:
     raise ValueError(NO_SPAN)
 
 
+def candidates(warehouse: Warehouse, items: Collection[str]) -> dict[str, Candidate]:
+    """Current outputs and control items among the items, by item."""
+    controls = warehouse.read("control_item", pl.DataFrame({"item": [*items]}, schema={"item": pl.String}))
+    texts = {item: (passage, text) for item, passage, text in controls.select("item", "passage", "text").iter_rows()}
+    outputs = warehouse.read("model_output", columns=["model", "passage", "text"])
+    texts |= {item: row[1:] for row in outputs.iter_rows() if (item := item_key(*row)) in items}
+    passages = pl.DataFrame({"passage": [passage for passage, _ in texts.values()]}, schema={"passage": pl.String})
+    sources = dict(warehouse.read("source_text", passages.unique(), ["passage", "text"]).iter_rows())
+    references = complete_texts(warehouse, passages.unique())
+    return {
+        item: Candidate(passage, text, sources.get(passage), list(references.get(passage, {}).values()))
+        for item, (passage, text) in texts.items()
+    }
+
+
+def characters(text: str, units: int) -> int:
+    """Convert an offset in UTF-16 code units to characters; -1 if it is outside the text."""
+    encoded = text.encode("utf-16-le")
+    if not 0 <= 2 * units <= len(encoded):
+        return -1
+    return len(encoded[: 2 * units].decode("utf-16-le", "replace"))
+
+
 def _parsed(path: Path, annotator: str | None, ignore: Collection[str]) -> Answers:
     if path.suffix.lower() not in READERS:
         raise BadInput(path, "", "has an unknown ending", f"give a file that ends in one of {sorted(READERS)}")
     answers, unlabeled = READERS[path.suffix.lower()](path, ignore)
     if annotator is not None:
-        if len(names := {answer.annotator for answer in answers} - {""}) > 1:
-            problem = f"has labels by several annotators: {', '.join(sorted(names))}"
+        names = {same_name(answer.annotator): answer.annotator for answer in answers if answer.annotator}
+        if len(names) > 1:
+            problem = f"has labels by several annotators: {', '.join(sorted(names.values()))}"
             raise BadInput(path, "", problem, "import it without naming an annotator")
         answers = [answer._replace(annotator=annotator.strip()) for answer in answers]
     return Answers(answers, unlabeled)
 
 
-def _store(warehouse: Warehouse, path: Path, parsed: Answers, candidates: Mapping[str, Candidate]) -> LabelCounts:
+def _import(warehouse: Warehouse, path: Path, parsed: Answers, known: Mapping[str, Candidate]) -> LabelCounts:
+    """Store the new and changed labels of a file, each under the first spelling of its annotator's name."""
+    labeled = warehouse.read("imported_label", columns=["annotator", "updated_at"]).sort("updated_at", "annotator")
+    names = [answer.annotator for answer in parsed.answers if answer.annotator]
+    spellings = first_spellings(names, labeled["annotator"])
+    answers = [answer._replace(annotator=spellings.get(answer.annotator, "")) for answer in parsed.answers]
+    counts = _store(warehouse, path, parsed._replace(answers=answers), known)
+    return counts._replace(respelled={name: first for name, first in spellings.items() if name != first})
+
+
+def _store(warehouse: Warehouse, path: Path, parsed: Answers, known: Mapping[str, Candidate]) -> LabelCounts:
     """Store the new and changed labels of a file, and its quarantined rows."""
     file = str(path.resolve())
-    rows, faults = _checked(parsed.answers, candidates)
+    rows, faults = _checked(parsed.answers, known)
     schema = warehouse.empty("imported_label").schema
     labels = pl.DataFrame([row | {"file": file} for row in rows], schema=schema)
     keys = labels.select("item", "annotator")
-    previous = warehouse.read("imported_label", keys, ["item", "annotator", "fingerprint"])
+    person = pl.col("annotator").map_elements(same_name, return_dtype=pl.String)
+    previous = warehouse.read("imported_label", keys.select("item"), ["item", "annotator", "fingerprint"])
+    previous = previous.with_columns(person=person).join(
+        keys.with_columns(person=person), on=["item", "person"], how="semi"
+    )
     unchanged = labels.join(previous, on=["item", "annotator", "fingerprint"], how="semi")
     changed = labels.join(unchanged, on=["item", "annotator"], how="anti")
-    replaced = changed.join(previous, on=["item", "annotator"], how="semi")
+    replaced = changed.with_columns(person=person).join(previous, on=["item", "person"], how="semi")
+    earlier = previous.join(unchanged, on=["item", "annotator"], how="anti")  # also under other spellings
+    outdated_keys = pl.concat([changed.select(keys.columns), earlier.select(keys.columns)]).unique()
 
     schema = warehouse.empty("label_quarantine").schema
     quarantined = pl.DataFrame([row | {"file": file} for row in faults], schema=schema).sort("place", "annotator")
@@ -246,8 +309,8 @@ def _store(warehouse: Warehouse, path: Path, parsed: Answers, candidates: Mappin
     settled = stored.filter(pl.col("file") != file).join(keys, on=["item", "annotator"], how="semi")
     outdated = pl.concat([stored.filter(file=file), settled])
     replacements = []
-    if len(changed):
-        replacements.append(Replacement("imported_label", changed, changed.select("item", "annotator")))
+    if len(outdated_keys):
+        replacements.append(Replacement("imported_label", changed, outdated_keys))
     if not outdated.sort("file", "place", "annotator").equals(quarantined):
         partitions = pl.concat([outdated, quarantined]).select("file", "place", "annotator").unique()
         replacements.append(Replacement("label_quarantine", quarantined, partitions))
@@ -257,18 +320,19 @@ def _store(warehouse: Warehouse, path: Path, parsed: Answers, candidates: Mappin
 
 
 def _checked(
-    answers: Iterable[Answer], candidates: Mapping[str, Candidate]
+    answers: Iterable[Answer], known: Mapping[str, Candidate]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows of `imported_label` and of `label_quarantine`, without the column `file`."""
-    results = [(answer, _label(answer, candidates)) for answer in answers]
-    variants: dict[tuple[str, str], list[object]] = {}
+    results = [(answer, _label(answer, known)) for answer in answers]
+    variants: dict[tuple[str, str], set[str]] = {}
     for answer, label in results:
-        variants.setdefault((answer.item, answer.annotator), []).append(label)
+        variant = label if isinstance(label, str) else label["fingerprint"]
+        variants.setdefault((answer.item, answer.annotator), set()).add(variant)
     labels: dict[tuple[str, str], dict[str, Any]] = {}
     reasons: dict[tuple[int, str], list[tuple[str, str]]] = {}
     for answer, label in results:
         key = answer.item, answer.annotator
-        if isinstance(label, dict) and all(other == label for other in variants[key]):
+        if isinstance(label, dict) and len(variants[key]) == 1:
             labels[key] = label
         else:
             reason = label if isinstance(label, str) else TWICE
@@ -284,25 +348,67 @@ def _checked(
     return list(labels.values()), faults
 
 
-def _label(answer: Answer, candidates: Mapping[str, Candidate]) -> dict[str, Any] | str:
+def _label(answer: Answer, known: Mapping[str, Candidate]) -> dict[str, Any] | str:
     """The row of an answer in `imported_label`, or the reason for its quarantine."""
-    candidate = candidates.get(answer.item)
+    candidate = known.get(answer.item)
     if candidate is None:
         return UNKNOWN_ITEM if answer.item else "the item is missing"
     if not answer.annotator:
         return NO_ANNOTATOR
     if answer.fault:
         return answer.fault
+    if fault := _altered(answer.texts, candidate):
+        return fault
     try:
         judgement = read_judgement(answer.fields, confidence_needed=False)
+        _check_severity(judgement)
         start, end = _span(answer.span, candidate.text)
     except ValueError as fault:
         return str(fault)
     notes = answer.fields.get("notes", "")
     label = {**judgement._asdict(), "notes": notes, "span_start": start, "span_end": end}
     fingerprint = digest(*label.values())
-    key = {"item": answer.item, "annotator": answer.annotator, "passage": candidate.passage}
+    key = {"item": answer.item, "annotator": answer.annotator, "passage": candidate.passage, "place": answer.place}
     return {**key, **label, "fingerprint": fingerprint}
+
+
+def _check_severity(judgement: Judgement) -> None:
+    """Raise ValueError if an error has the severity `none`, or anything else has another severity."""
+    if (judgement.label in ERRORS) == (judgement.severity == NO_HARM):
+        raise ValueError(f"severity {judgement.severity} is not allowed with label {judgement.label}")
+
+
+def _altered(texts: Mapping[str, str], candidate: Candidate) -> str:
+    """The reason for the quarantine of an answer whose texts differ from the warehouse; '' if none does.
+
+    Spreadsheets change line breaks and add or remove spaces; such differences are ignored. A reference is compared with
+    all references of the passage, because tasks only number them.
+    """
+    if "candidate" in texts and not _alike(texts["candidate"], candidate.text):
+        return "the candidate was altered in the file; restore it"
+    for name, text in texts.items():
+        current = candidate.references if _REFERENCE.fullmatch(name) else [candidate.source or text]
+        if name != "candidate" and not any(_alike(text, other) for other in current):
+            return (
+                f"{name!r} was altered in the file, or has changed since the export; restore it or, if the label holds "
+                f"for the current text, add --ignore {name!r}"
+            )
+    return ""
+
+
+def _alike(shown: str, text: str) -> bool:
+    """Whether a text in a file is this text, with or without a guard, and apart from white space."""
+    squeezed = "".join(unicodedata.normalize("NFC", _storable(text)).split())
+    return squeezed in ("".join(unicodedata.normalize("NFC", form).split()) for form in (shown, unguarded(shown)))
+
+
+def _shown_texts(fields: Mapping[str, Any], ignore: Collection[str]) -> dict[str, str]:
+    """The texts of an item that a row or a task shows, by column or field."""
+    texts = {name: _text(value).strip() for name, value in fields.items() if name not in ignore}
+    return {
+        name: text for name, text in texts.items()
+        if (name in ("candidate", *SOURCES) or _REFERENCE.fullmatch(name)) and text not in ("", ABSENT)
+    }  # fmt: skip
 
 
 def _span(span: str | Marked, candidate: str) -> tuple[int, int] | tuple[None, None]:
@@ -383,7 +489,7 @@ def _annotations(task: Mapping[str, Any], path: Path, place: int) -> Iterable[tu
             ) from error
 
 
-def _answer(place: int, item: str, account: object, values: Mapping[str, Any]) -> Answer:
+def _answer(place: int, item: str, account: object, values: Mapping[str, Any], texts: Mapping[str, str]) -> Answer:
     """Convert an annotation to an answer. `account` is a number, an e-mail address, or an object that contains one."""
     if isinstance(account, dict):
         account = account.get("email") or account.get("username") or account.get("id")
@@ -399,7 +505,7 @@ def _answer(place: int, item: str, account: object, values: Mapping[str, Any]) -
         faults.append("more than one error span is marked")
     span = Marked(spans[0].get("start"), spans[0].get("end"), _text(spans[0].get("text"))) if spans else ""
     name = str(account) if isinstance(account, str | int) else ""
-    return Answer(place, item, _storable(name).strip(), fields, span, "; ".join(faults))
+    return Answer(place, item, _storable(name).strip(), fields, span, "; ".join(faults), texts)
 
 
 def _texts(value: object, key: str) -> list[str]:
@@ -419,14 +525,6 @@ def _text(value: object) -> str:
 def _storable(text: str) -> str:
     """Replace lone surrogates, which browsers may leave in a text and tables cannot store."""
     return _LONE_SURROGATE.sub("\ufffd", text)
-
-
-def _characters(text: str, units: int) -> int:
-    """Convert an offset in UTF-16 code units to characters; -1 if it is outside the text."""
-    encoded = text.encode("utf-16-le")
-    if not 0 <= 2 * units <= len(encoded):
-        return -1
-    return len(encoded[: 2 * units].decode("utf-16-le", "replace"))
 
 
 def _squeezed(text: str) -> str:

@@ -5,18 +5,20 @@ from pathlib import Path
 import click
 import polars as pl
 
-from benchmark_assets.adjudication.label_imports import import_labels
+from benchmark_assets.adjudication.label_imports import LabelCounts, import_labels
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import IGNORE, PATH, numbers
 from benchmark_assets.corpus.registry import register
+from benchmark_assets.error_spans.human_spans import import_annotations
 from benchmark_assets.literary.pairs import import_pairs
 from benchmark_assets.pairwise.base_sets import import_base_set
 from benchmark_assets.translation.imports import import_outputs
 from benchmark_assets.understanding.answer_imports import import_answers
 from benchmark_assets.understanding.tasks import import_tasks
 from resources.tables import plain
+from resources.warehouse import Warehouse
 
 
 @click.group(name="import")
@@ -97,11 +99,27 @@ def import_people_labels(files: tuple[Path, ...], annotator: str | None, ignore:
     """Import labels by people: completed spreadsheets (.csv) or exports of Label Studio (.json)."""
     warehouse = Deployment().warehouse
     for path, counts in zip(files, import_labels(warehouse, files, annotator, ignore), strict=True):
-        click.echo(f"{path}: {numbers(counts._asdict())}")
-        quarantine = warehouse.read("label_quarantine", pl.DataFrame({"file": [str(path.resolve())]}))
-        if len(quarantine):
-            click.echo(f"\n{plain(quarantine.select('place', 'item', 'annotator', 'reason'))}\n")
+        _report(warehouse, path, counts)
     click.echo("`variorum update` updates the results that depend on them")
+
+
+@import_.command(name="annotations")
+@click.argument("file", type=PATH)
+def import_people_annotations(file: Path) -> None:
+    """Import errors that people marked, and their scores: annotations downloaded from Pearmut's dashboard (.json)."""
+    warehouse = Deployment().warehouse
+    _report(warehouse, file, import_annotations(warehouse, file))
+    click.echo("`variorum update` updates the results that depend on them")
+
+
+def _report(warehouse: Warehouse, path: Path, counts: LabelCounts) -> None:
+    """Print the counts of an imported file, its respelled names and its quarantined rows."""
+    click.echo(f"{path}: {numbers(dict(zip(counts._fields, counts[:-1], strict=False)))}")
+    for name, spelling in counts.respelled.items():
+        click.echo(f"{name!r} is the annotator {spelling!r}: stored under the first spelling")
+    quarantine = warehouse.read("label_quarantine", pl.DataFrame({"file": [str(path.resolve())]}))
+    if len(quarantine):
+        click.echo(f"\n{plain(quarantine.select('place', 'item', 'annotator', 'reason'))}\n")
 
 
 @import_.command(name="baseset")

@@ -9,6 +9,7 @@ from benchmark_assets.adjudication.annotation import export_items
 from benchmark_assets.audit.page import page
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import IGNORE, PATH, holding, numbers
+from benchmark_assets.error_spans.campaigns import ESA, PROTOCOLS, write_campaign
 from benchmark_assets.literary import glossary_file
 from benchmark_assets.literary.pairs import export_pairs
 from benchmark_assets.understanding import span_labels
@@ -23,8 +24,26 @@ from resources.errors import BadInput
 def annotate(folder: Path, corpus: str, annotators: tuple[str, ...]) -> None:
     """Write the blind sample of CORPUS to FOLDER: Label Studio tasks and a spreadsheet for each annotator."""
     sent = export_items(Deployment().warehouse, folder, corpus, annotators)
-    click.echo(f"{folder}: {sent.items} items for each of {', '.join(annotators)}; {holding(sent.restricted)}")
+    controls = f" and {sent.controls} control items" if sent.controls else ""
+    names = ", ".join(annotators)
+    click.echo(f"{folder}: {sent.items} items{controls} for each of {names}; {holding(sent.restricted)}")
     click.echo("its README.md explains the labels; import completed files with `variorum import labels FILES`")
+
+
+@click.command(name="campaign")
+@click.argument("file", type=PATH)
+@click.argument("corpus")
+@click.option("--annotator", "annotators", multiple=True, required=True, help="Name of an annotator; may be repeated.")
+@click.option("--protocol", type=click.Choice(PROTOCOLS), default=ESA, show_default=True)
+@click.option("--private", is_flag=True, help="Include restricted texts; do not pass the file on.")
+def campaign(file: Path, corpus: str, annotators: tuple[str, ...], protocol: str, private: bool) -> None:
+    """Write the blind sample of CORPUS to FILE, a campaign for Pearmut with a task for each annotator."""
+    sent = write_campaign(Deployment().warehouse, file, corpus, annotators, protocol, private)
+    names = ", ".join(annotators)
+    click.echo(
+        f"{file}: {sent.items} items and {sent.controls} control items for each of {names}; {holding(sent.restricted)}"
+    )
+    click.echo("`pearmut add FILE` loads it; import the downloaded annotations with `variorum import annotations FILE`")
 
 
 @click.command(name="pairs")
@@ -90,4 +109,4 @@ def write_task_labels(file: Path, code: str, out: Path, ignore: tuple[str, ...])
     click.echo(f"{out}: {numbers(written._asdict())}")
 
 
-COMMANDS = [annotate, write_pairs, write_examples, write_glossary, task_group]
+COMMANDS = [annotate, campaign, write_pairs, write_examples, write_glossary, task_group]

@@ -5,8 +5,10 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.adjudication.assets import triage
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.error_spans import readings
+from benchmark_assets.error_spans.human_spans import human_rows
 from benchmark_assets.error_spans.judging import TABLE, SpanVotes
 from benchmark_assets.error_spans.summary import rates, summarize
 from benchmark_assets.lineage.computed import Computed
@@ -40,3 +42,27 @@ def span_summary(
 
     describe = partial(readings.of_spans, warehouse)
     return refresh(context, warehouse, compute, SIGNATURE, describe, sparse=True, draw=plots)
+
+
+@dg.asset(
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="error_spans", code_version="1",
+    metadata={"tables": ["human_error_span"]}, kinds={"duckdb"}, deps=[triage],
+)  # fmt: skip
+def human_span_vote(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
+    """People's scores of an output's current text, and the errors that they mark in it."""
+
+    def annotations(partitions: pl.DataFrame) -> pl.DataFrame:
+        items = warehouse.read("triage", partitions.select("model", "passage"), ["model", "passage", "item"])
+        imported = warehouse.read("imported_annotation", items.select("item")).drop("passage")
+        return items.join(imported, on="item").sort("model", "passage", "annotator")
+
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        fingerprints = pl.format("{} {}", "annotator", "fingerprint").str.join("\n")
+        return annotations(partitions).group_by("model", "passage", maintain_order=True).agg(settings=fingerprints)
+
+    def compute(stale: pl.DataFrame) -> Computed:
+        rows = annotations(stale)
+        votes, errors = human_rows(rows, warehouse.read("imported_span", rows.select("item", "annotator")))
+        return Computed({"human_span_vote": votes, "human_error_span": errors})
+
+    return refresh(context, warehouse, compute, settings, sparse=True)

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from benchmark_assets.adjudication.annotation import (
     ANSWERS,
-    SheetItem,
     export_items,
     guarded,
     in_order,
@@ -24,6 +23,7 @@ from benchmark_assets.adjudication.annotation import (
     tasks,
     unguarded,
 )
+from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES, read_judgement
 from benchmark_assets.adjudication.triage import item_key
 from benchmark_assets.corpus.registry import register
@@ -118,12 +118,12 @@ def test_nothing_of_models_scores_and_judges_goes_out(drawn: Warehouse, tmp_path
         assert not [word for word in ("zq.", ".qz", "1.837", "0.726", 'MAJOR_ERROR",', "prediction") if word in text]
     tasks = json.loads(found["tasks.mori.json"])
     assert {frozenset(task) for task in tasks} == {frozenset({"data"})}
-    shown = {"item", "made_for", "place", "source", "reference_1", "reference_2", "candidate"}
+    shown = {"item", "made_for", "place", "source_text", "reference_1", "reference_2", "candidate"}
     assert {frozenset(task["data"]) for task in tasks} == {frozenset(shown)}
 
 
 def test_both_forms_show_what_was_drawn_with_its_texts(drawn: Warehouse, tmp_path: Path) -> None:
-    assert export_items(drawn, tmp_path / "out", "tiny", ["mori"]) == (5, [])
+    assert export_items(drawn, tmp_path / "out", "tiny", ["mori"]) == (5, [], 0)
     found = files(tmp_path / "out")
     table, tasks = rows(found["items.mori.csv"]), json.loads(found["tasks.mori.json"])
     wanted = {item_key(*key, text): (key[1], text) for key, text in TEXTS.items() if key != max(TEXTS)}
@@ -131,7 +131,7 @@ def test_both_forms_show_what_was_drawn_with_its_texts(drawn: Warehouse, tmp_pat
     for row, task in zip(table, (task["data"] for task in tasks), strict=True):
         place = row["place"]
         assert (task["item"], task["place"]) == (row["item"], place)
-        assert task["source"] == row["source"] == f"Fons {place}"
+        assert task["source_text"] == row["source"] == f"Fons {place}"
         assert task["candidate"] == unguarded(row["candidate"])
         assert task["reference_1"] == row["reference ann"] == f"ann's tiny/{place}"
         # Only complete references: ben's are none, cleo has none of the first passage.

@@ -70,4 +70,11 @@ def test_a_label_applies_as_long_as_its_output_is_what_was_labelled(
     import_labels(warehouse, [tmp_path / "labels.csv"])
     assert materialize(definitions, instance, "human_label", ends=ROW)
     assert applied() == [whole[0], (PASSAGES[0], "santos", "VALID_VARIATION"), whole[2]]
+    consistency = definitions.resolve_implicit_global_asset_job_def().get_subset(
+        asset_selection={dg.AssetKey("annotator_consistency")}
+    )
+    assert consistency.execute_in_process(instance=instance).success
+    columns = ["corpus", "annotator", "labels", "repeats", "agreement"]
+    counted = warehouse.read("annotator_consistency", columns=columns).rows()
+    assert counted == [("tiny", "mori", 2, 0, None), ("tiny", "santos", 1, 0, None)]
     assert warehouse.read("human_label").filter(pl.col("passage") == PASSAGES[1]).equals(stored)

@@ -4,8 +4,10 @@ import csv
 import io
 import json
 import shutil
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
@@ -13,7 +15,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from benchmark_assets.adjudication.annotation import ANSWERS, SheetItem, export_items, items_sheet, sheet, unguarded
+from benchmark_assets.adjudication.annotation import ANSWERS, export_items, items_sheet, sheet, unguarded
+from benchmark_assets.adjudication.annotators import first_spellings, same_name
+from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.label_imports import (
     NO_ANNOTATOR,
     NO_SPAN,
@@ -28,7 +32,7 @@ from benchmark_assets.adjudication.label_imports import (
 )
 from benchmark_assets.adjudication.triage import item_key
 from resources.errors import BadInput
-from resources.warehouse import Warehouse
+from resources.warehouse import Replacement, Warehouse
 from tests.adjudication.test_annotation import ODD, drawn, put, put_outputs, rows
 from tests.adjudication.test_annotation import TEXTS as SENT
 from tests.annotate_sample import ANNOTATIONS, ANNOTATORS, answers
@@ -90,8 +94,8 @@ def test_a_sheet_brings_every_field(outputs: Warehouse, tmp_path: Path) -> None:
     assert import_labels(outputs, [path]) == [LabelCounts(taken=2, unchanged=0, replaced=0, open=1, quarantined=0)]
     stored = outputs.read("imported_label").drop("fingerprint", "run_id", "updated_at")
     assert sorted(stored.rows()) == sorted([
-        (MOUSE, "mori", "MINOR_ERROR", "OTHER", "low", "high", "=not a formula", 14, 27, str(path), "tiny/doc1:1"),
-        (SUN, "santos", "VALID_VARIATION", "NONE", "none", None, "", None, None, str(path), "tiny/doc1:2"),
+        (MOUSE, "mori", "MINOR_ERROR", "OTHER", "low", "high", "=not a formula", 14, 27, str(path), "tiny/doc1:1", 2),
+        (SUN, "santos", "VALID_VARIATION", "NONE", "none", None, "", None, None, str(path), "tiny/doc1:2", 4),
     ])  # fmt: skip
     text = TEXTS["alpha", "tiny/doc1:1"]
     assert text[14:27].split() == ["the", "Cat", "sits"]
@@ -185,6 +189,8 @@ def test_a_sheet_may_be_saved_in_other_forms(tmp_path: Path, form: dict[str, Any
         (mori(MOUSE, **MINOR | {"confidence": "90 %"}), "confidence '90 %' is not one of low, medium, high"),
         (mori(MOUSE, **MINOR | {"error_span": "a dog"}), NO_SPAN),
         (mori(MOUSE, notes="only a note"), "label '' is not one of"),
+        (mori(MOUSE, **VALID | {"severity": "high"}), "severity high is not allowed with label VALID_VARIATION"),
+        (mori(MOUSE, **MINOR | {"severity": "none"}), "severity none is not allowed with label MINOR_ERROR"),
     ],
 )
 def test_a_row_that_does_not_fit_is_set_aside_and_the_others_are_taken(
@@ -230,6 +236,91 @@ def test_a_phrase_stands_where_it_first_occurs() -> None:
                 phrase_span(absent, text)
 
 
+def of(warehouse: Warehouse) -> list[dict[str, str]]:
+    """Rows of a sheet of the drawn sample, each labeled as valid."""
+    with TemporaryDirectory() as folder:
+        export_items(warehouse, Path(folder) / "out", "tiny", ["mori"])
+        table = rows((Path(folder) / "out" / "items.mori.csv").read_bytes().decode("utf-8-sig"))
+    return [{name: unguarded(cell) for name, cell in row.items()} | VALID for row in table]
+
+
+@pytest.mark.parametrize("column", ["candidate", "source", "reference ann"])
+def test_a_row_whose_text_was_altered_is_set_aside(drawn: Warehouse, tmp_path: Path, column: str) -> None:
+    table = of(drawn)
+    columns = list(table[0])
+    table[1][column] += " indeed"
+    path = write(tmp_path / "back.csv", *table, columns=columns)
+    assert import_labels(drawn, [path]) == [LabelCounts(4, 0, 0, 0, 1)]
+    ((place, reason),) = quarantined(drawn)
+    assert place == 3
+    assert column in reason
+    assert "altered in the file" in reason
+    table[1][column] = table[1][column].removesuffix(" indeed")
+    assert import_labels(drawn, [write(path, *table, columns=columns)]) == [LabelCounts(1, 4, 0, 0, 0)]
+
+
+def test_labels_that_were_sorted_apart_from_their_texts_are_set_aside(drawn: Warehouse, tmp_path: Path) -> None:
+    table = of(drawn)
+    keys = [row["item"] for row in table]
+    table = [row | {"item": key} for row, key in zip(table, keys[1:] + keys[:1], strict=True)]
+    path = write(tmp_path / "back.csv", *table, columns=list(table[0]))
+    assert import_labels(drawn, [path]) == [LabelCounts(0, 0, 0, 0, 5)]
+
+
+def test_spaces_and_line_breaks_that_a_spreadsheet_changes_are_no_alteration(drawn: Warehouse, tmp_path: Path) -> None:
+    table = [row | {"candidate": f" {row['candidate']} ".replace("\n", "\r\n")} for row in of(drawn)]
+    for row in table:
+        row["candidate"] = unicodedata.normalize("NFD", row["candidate"])
+    path = write(tmp_path / "back.csv", *table, columns=list(table[0]))
+    assert import_labels(drawn, [path]) == [LabelCounts(5, 0, 0, 0, 0)]
+
+
+def test_a_source_that_was_corrected_since_is_accepted_if_its_column_is_ignored(
+    drawn: Warehouse, tmp_path: Path
+) -> None:
+    table = of(drawn)
+    path = write(tmp_path / "back.csv", *table, columns=list(table[0]))
+    sources = drawn.read("source_text").drop("run_id", "updated_at").with_columns(text=pl.lit("Fons novus"))
+    drawn.write([Replacement("source_text", sources, None)], run_id="test")
+    assert import_labels(drawn, [path])[0].quarantined == 5
+    assert "--ignore 'source'" in quarantined(drawn)[0][1]
+    assert import_labels(drawn, [path], ignore=["source"]) == [LabelCounts(5, 0, 0, 0, 0)]
+
+
+# Names
+
+
+def test_spellings_of_a_name_are_one_person(outputs: Warehouse, tmp_path: Path) -> None:
+    names = ["Mori  É", "mori é", " MORI e\u0301 "]
+    first = write(tmp_path / "1.csv", {"item": MOUSE, "annotator": names[0]} | VALID)
+    second = write(tmp_path / "2.csv", *({"item": MOUSE, "annotator": name} | MINOR for name in names[1:]),
+                   {"item": SUN, "annotator": "mori é"} | VALID)  # fmt: skip
+    respelled = {"mori é": names[0], "MORI e\u0301": names[0]}
+    assert import_labels(outputs, [first, second]) == [
+        LabelCounts(1, 0, 0, 0, 0),
+        LabelCounts(1, 0, 1, 0, 0, respelled),
+    ]
+    assert sorted(labels(outputs, "label")) == sorted([
+        (MOUSE, names[0], "MINOR_ERROR"), (SUN, names[0], "VALID_VARIATION")
+    ])  # fmt: skip
+
+
+def test_two_spellings_of_an_earlier_version_become_one(outputs: Warehouse, tmp_path: Path) -> None:
+    path = write(tmp_path / "1.csv", mori(MOUSE, **VALID))
+    import_labels(outputs, [path])
+    earlier = outputs.read("imported_label").drop("run_id", "updated_at").with_columns(annotator=pl.lit("Mori"))
+    outputs.write([Replacement("imported_label", earlier, earlier.select("item", "annotator"))], run_id="earlier")
+    assert import_labels(outputs, [path]) == [LabelCounts(0, 1, 0, 0, 0)]
+    assert labels(outputs) == [(MOUSE, "mori")]
+
+
+@given(st.text(max_size=8), st.text(max_size=8))
+def test_same_name_is_an_equivalence_that_ignores_case_and_space(one: str, two: str) -> None:
+    assert same_name(same_name(one)) == same_name(one)
+    assert same_name(f"  {one}\t{two} ") == same_name(f"{one} {two}")
+    assert first_spellings([one, two], [two])[two] == two
+
+
 # Label Studio
 
 
@@ -249,7 +340,8 @@ def annotation(by: Any, *result: dict[str, Any], **further: Any) -> dict[str, An
 
 
 def task(item: str, *annotations: dict[str, Any], **further: Any) -> dict[str, Any]:
-    shown = {"item": item, "made_for": "mori", "place": "doc1:1", "source": "Mus", "candidate": "A mouse"}
+    shown = {"item": item, "made_for": "mori", "place": "doc1:1", "source_text": "Mus"}
+    shown["candidate"] = dict(zip(KEYS, TEXTS.values(), strict=True)).get(item, "A mouse")
     return {"id": 3, "data": shown, "annotations": list(annotations), "drafts": [], "predictions": [],
             "project": 1} | further  # fmt: skip
 
@@ -277,7 +369,7 @@ def test_an_export_of_label_studio_brings_all_who_finished(outputs: Warehouse, t
         task(PUSS, annotation("bo@uni.org", *IS_MINOR, skipped=True), annotation({"id": 9}, *IS_VALID)),
     ])  # fmt: skip
     assert import_labels(outputs, [path]) == [LabelCounts(taken=4, unchanged=0, replaced=0, open=2, quarantined=0)]
-    stored = outputs.read("imported_label").drop("file", "passage", "fingerprint", "run_id", "updated_at")
+    stored = outputs.read("imported_label").drop("file", "passage", "place", "fingerprint", "run_id", "updated_at")
     assert sorted(stored.rows()) == sorted([
         (MOUSE, "ada@uni.org", "MINOR_ERROR", "OMISSION_OR_TRUNCATION", "medium", "low", "one\ntwo 🌞", 14, 27),
         (MOUSE, "bo@uni.org", "VALID_VARIATION", "NONE", "none", None, "", None, None),
@@ -286,9 +378,22 @@ def test_an_export_of_label_studio_brings_all_who_finished(outputs: Warehouse, t
     ])  # fmt: skip
 
 
+def test_tasks_of_earlier_versions_name_the_source_otherwise(drawn: Warehouse, tmp_path: Path) -> None:
+    rows_of = {row["item"]: row for row in of(drawn)}
+    first, second, *_ = rows_of
+    tasks = [task(first, annotation("a@b.org", *IS_VALID)), task(second, annotation("a@b.org", *IS_VALID))]
+    for entry, source in zip(tasks, (rows_of[first]["source"], "Another source"), strict=True):
+        row = rows_of[entry["data"]["item"]]
+        entry["data"] |= {"source": source, "candidate": row["candidate"]}
+        del entry["data"]["source_text"]
+    assert import_labels(drawn, [export(tmp_path / "p.json", tasks)]) == [LabelCounts(1, 0, 0, 0, 1)]
+    assert labels(drawn) == [(first, "a@b.org")]
+    assert quarantined(drawn)[0][1].startswith("'source' was altered")
+
+
 def test_the_short_form_brings_the_same(outputs: Warehouse, tmp_path: Path) -> None:
     def short(item: str, **said: Any) -> dict[str, Any]:
-        return {"item": item, "made_for": "mori", "candidate": "A mouse", "id": 3, "annotation_id": 7,
+        return {"item": item, "made_for": "mori", "id": 3, "annotation_id": 7,
                 "annotator": "ada@uni.org", "lead_time": 3.1} | said  # fmt: skip
 
     words = {"label": "Minor error", "error_category": "Other", "severity": "Low"}
@@ -401,7 +506,7 @@ def refused(warehouse: Warehouse, path: Path) -> list[tuple[str, str]]:
 
 
 def test_an_unknown_column_is_refused_by_name_unless_it_is_ignored(outputs: Warehouse, tmp_path: Path) -> None:
-    row = mori(MOUSE, **VALID) | {"note": "lost", "reference ann": "A mouse", "colour": "red"}
+    row = mori(MOUSE, **VALID) | {"note": "lost", "reference ann": "", "colour": "red"}
     columns = ["item", "annotator", "reference ann", "note", *ANSWERS[:4], "Colour"]
     path = write(tmp_path / "items.csv", row, columns=columns)
     misspelled, other = refused(outputs, path)
@@ -420,7 +525,7 @@ def test_unknown_controls_and_fields_of_label_studio_are_refused(outputs: Wareho
     assert [key for key, _ in refused(outputs, full)] == ["task 2 colour", "task 2 note"]
     assert refused(outputs, full)[1][1].startswith("write `notes`")
     short = {"id": 1, "annotation_id": 2, "annotator": 3, "created_at": "", "updated_at": "", "lead_time": 1.0}
-    short |= {"item": PUSS, "label": "Valid variation", "severity": "None", "reference_1": "Puss", "confidense": "low"}
+    short |= {"item": PUSS, "label": "Valid variation", "severity": "None", "reference_1": "—", "confidense": "low"}
     least = export(tmp_path / "min.json", [short])
     assert refused(outputs, least) == [("task 1 confidense", "write `confidence`, or name it with `--ignore`")]
     counts = import_labels(outputs, [full, least], ignore=["colour", "note", "confidense"])
@@ -521,7 +626,7 @@ def test_the_samples_labels_are_all_of_outputs_of_the_sample(warehouse: Warehous
     put(warehouse, "model_output", *({"model": m, "passage": p, "text": text} for (m, p), text in texts.items()))
     paths = [ANNOTATIONS / f"{name}.csv" for name in ANNOTATORS]
     counts = import_labels(warehouse, paths)
-    assert [each[1:] for each in counts] == [(0, 0, 0, 0)] * 2
+    assert [each[1:] for each in counts] == [(0, 0, 0, 0, {})] * 2
     assert counts[0].taken == len(texts) == 240
     assert 70 <= counts[1].taken <= 90
     stored = warehouse.read("imported_label")

@@ -20,12 +20,13 @@ import polars as pl
 from benchmark_assets.adjudication.annotation import (
     ANSWERS,
     SentItem,
-    SheetItem,
     checked_names,
     drawn_items,
     guide,
-    in_order,
+    record_controls,
+    with_controls,
 )
+from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.corpus.registry import current
@@ -102,7 +103,8 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
         items = drawn_items(warehouse, corpus)
         texts = ["", *sorted({translator for item in items for translator in item.references})]
         rights = rights_of(warehouse, corpus, texts).filter(pl.col("restricted"), pl.col("translator").is_in(texts))
-        items = in_order(items, name, audits(warehouse)[corpus].seed)
+        lists, controls = with_controls(items, [name], audits(warehouse)[corpus].seed)
+        sampled, items = len(items), lists[name]
         key = pl.DataFrame({"corpus": [corpus]})
         described = warehouse.read("corpus", key, ["source_language", "target_language"]).row(0, named=True)
     restricted = named(rights["translator"])
@@ -119,7 +121,8 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
         "often, and send the file back. `variorum import labels FILE` imports it.\n"
     )
     _put(folder, f"{corpus}, items for {name}", bool(restricted), readme, index, passages)
-    return SentItem(len(items), restricted)
+    record_controls(warehouse, corpus, controls)
+    return SentItem(sampled, restricted, len(items) - sampled)
 
 
 def _blind(item: SheetItem, source_language: str, target_language: str) -> Record:

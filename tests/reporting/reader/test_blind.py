@@ -74,7 +74,7 @@ def test_labels_come_back_as_by_the_spreadsheet(stored: Warehouse, blind: Path, 
     assert len(wanted) == len(ODD)
     assert found.drop("file", "run_id", "updated_at").equals(wanted.drop("file", "run_id", "updated_at"))
     counts = import_labels(stored, [tmp_path / "sheet.csv", tmp_path / "labels.csv"])
-    assert counts[0] == counts[1] == (0, len(ODD), 0, len(table) - len(ODD), 0)
+    assert counts[0] == counts[1] == (0, len(ODD), 0, len(table) - len(ODD), 0, {})
 
 
 def taken(warehouse: Warehouse, path: Path) -> pl.DataFrame:

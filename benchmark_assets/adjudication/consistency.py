@@ -1,0 +1,93 @@
+"""Consistency of annotators: with themselves, with attention checks, and over time.
+
+Here: rates with intervals for each person. Not here: choosing control items (controls), agreement of pairs of people
+(audit.calibration).
+"""
+
+import math
+
+import polars as pl
+
+from benchmark_assets.adjudication.controls import ATTENTION, REPEAT
+from benchmark_assets.adjudication.labels import ERRORS, MAJOR
+from benchmark_assets.metrics.intervals import Bounds, rate_interval
+from benchmark_assets.metrics.measures import numbered_units
+from resources.catalogue import schema
+from resources.keys import CORPUS
+
+CONSISTENCY = schema("annotator_consistency")
+
+
+def consistency(labels: pl.DataFrame, controls: pl.DataFrame, signature: str) -> pl.DataFrame:
+    """Rows of `annotator_consistency`: one for each corpus and annotator.
+
+    Parameters
+    ----------
+    labels
+        Rows of `imported_label`, and `unit`: the unit of the passage. Labels without a passage are left out.
+    controls
+        Rows of `control_item`.
+
+    Notes
+    -----
+    A repeated item agrees if both labels are the same. An attention check is passed with MAJOR_ERROR. Time is the
+    order of the files, divided into halves of equal size; labels without a place are left out of them. An item agrees
+    with others if the label is that of another annotator of the item, on average over the others.
+    """
+    kinds = controls.select("item", "kind", "original")
+    labels = labels.drop_nulls("passage").with_columns(CORPUS).join(kinds, on="item", how="left")
+    ordinary = labels.filter(pl.col("kind").is_null())
+    first = ordinary.select("annotator", original="item", first_label="label")
+    repeats = labels.filter(kind=REPEAT).join(first, on=["annotator", "original"])
+    repeats = repeats.with_columns(hit=pl.col("label") == pl.col("first_label"))
+    checks = labels.filter(kind=ATTENTION).with_columns(hit=pl.col("label") == MAJOR)
+    others = ordinary.select("item", other="annotator", other_label="label")
+    pairs = ordinary.join(others, on="item").filter(pl.col("annotator") != pl.col("other"))
+    hits = (pl.col("label") == pl.col("other_label")).mean()
+    agreed = pairs.group_by("item", "annotator").agg(agreed=hits)
+    timed = ordinary.join(agreed, on=["item", "annotator"], how="left").sort("file", "place", "item")
+    rows = []
+    for corpus, annotator in labels.select("corpus", "annotator").unique().sort("corpus", "annotator").iter_rows():
+        key = {"corpus": corpus, "annotator": annotator}
+        row = key | {"labels": len(ordinary.filter(**key)), "signature": signature}
+        for count, name, table in (("repeats", "agreement", repeats), ("checks", "passed", checks)):
+            trials = table.filter(**key)
+            row |= {count: len(trials)} | _rate(name, trials.select("unit", value=pl.col("hit").cast(pl.Float64)))
+        of_annotator = timed.filter(**key).drop_nulls("place")
+        errors = of_annotator.select("unit", value=pl.col("label").is_in(ERRORS).cast(pl.Float64))
+        row |= _change("errors", errors) | _change("peers", of_annotator.select("unit", value="agreed").drop_nulls())
+        rows.append(row)
+    return pl.DataFrame(rows, schema=CONSISTENCY)
+
+
+def _rate(name: str, trials: pl.DataFrame) -> dict[str, float | None]:
+    """Mean of the column `value`, in [0, 1], with its interval; None without trials."""
+    if trials.is_empty():
+        return {name: None, f"{name}_low": None, f"{name}_high": None}
+    rate, (low, high) = _estimate(trials)
+    return {name: rate, f"{name}_low": low, f"{name}_high": high}
+
+
+def _change(name: str, trials: pl.DataFrame) -> dict[str, float | None]:
+    """Means of the first and the second half of the trials, and their difference with an interval.
+
+    Notes
+    -----
+    The interval is Newcombe's (1998, method 10): with rates p in [l, u] and q in [m, v], the difference q - p extends
+    to √((q - m)² + (u - p)²) below and √((v - q)² + (p - l)²) above.
+    """
+    early, late = trials[: len(trials) // 2], trials[len(trials) // 2 :]
+    row = dict.fromkeys((f"early_{name}", f"late_{name}", *(f"{name}_change{end}" for end in ("", "_low", "_high"))))
+    if early.is_empty():
+        return row
+    (p, (l, u)), (q, (m, v)) = _estimate(early), _estimate(late)  # noqa: E741 - the names of the equation
+    row |= {f"early_{name}": p, f"late_{name}": q, f"{name}_change": q - p}
+    if l is not None and u is not None and m is not None and v is not None:
+        row[f"{name}_change_low"] = q - p - math.hypot(q - m, u - p)
+        row[f"{name}_change_high"] = q - p + math.hypot(v - q, p - l)
+    return row
+
+
+def _estimate(trials: pl.DataFrame) -> tuple[float, Bounds]:
+    values = trials["value"].to_numpy()
+    return float(values.mean()), rate_interval(values, numbered_units(trials["unit"]))

@@ -1,0 +1,76 @@
+"""Control items of a sample: repeated items and attention checks, which measure annotators and never become labels.
+
+Here: which items are repeated, which texts check attention, and where both stand in an annotator's list. Not here:
+files (annotation), the consistency of annotators (consistency).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from benchmark_assets.adjudication.items import SheetItem
+from benchmark_assets.adjudication.triage import item_key
+
+REPEAT, ATTENTION = "repeat", "attention"
+
+REPEATED = 10
+"""One of so many items is repeated, as in campaigns of WMT, where about 10 % of the items control the annotators."""
+
+CHECKED = 20
+"""For so many items, there is one attention check."""
+
+MOST_ALIKE = 0.3
+"""Largest share of common words of an output and the text that replaces it in an attention check: outputs of parallel
+passages may fit each other's source."""
+
+
+class Control(NamedTuple):
+    """A control item as annotators see it; `original` is the item that it repeats, or whose output it replaces."""
+
+    kind: str
+    original: str
+    shown: SheetItem
+
+
+def attention_checks(items: Sequence[SheetItem], seed: int) -> list[Control]:
+    """Items whose candidate is the output of another passage: MAJOR_ERROR, for any reader of source and candidate.
+
+    One for every `CHECKED` items, the same for all annotators, chosen by a hash. An item is left out if no other
+    output of the sample is different enough from its own.
+    """
+    checks: list[Control] = []
+    for item in sorted(items, key=lambda item: item_key(str(seed), ATTENTION, item.item)):
+        if len(checks) == len(items) // CHECKED:
+            break
+        others = [other for other in items if other.place != item.place and _alike(other, item) <= MOST_ALIKE]
+        if others:
+            other = min(others, key=lambda other: item_key(item.item, ATTENTION, other.item))
+            key = item_key(ATTENTION, item.item, other.candidate)
+            checks.append(Control(ATTENTION, item.item, item._replace(item=key, candidate=other.candidate)))
+    return checks
+
+
+def with_repeats(ordered: Sequence[SheetItem], seed: int, annotator: str) -> tuple[list[SheetItem], list[Control]]:
+    """An annotator's list with repeated items, and the repeated items.
+
+    One of every `REPEATED` items is repeated. The items are chosen by a hash from the first half of the list, and each
+    comes again half a list later, so that at least `REPEATED` // 2 items are between.
+    """
+    half = len(ordered) // 2
+    early = list(enumerate(ordered[:half]))
+    chosen = sorted(early, key=lambda row: item_key(str(seed), f"{REPEAT} {annotator}", row[1].item))
+    again = {place + half: item for place, item in chosen[: len(ordered) // REPEATED]}
+    rows, repeats = [], []
+    for place, item in enumerate(ordered):
+        rows.append(item)
+        if place in again:
+            original = again[place]
+            repeat = original._replace(item=item_key(REPEAT, "", original.item))
+            repeats.append(Control(REPEAT, original.item, repeat))
+            rows.append(repeat)
+    return rows, repeats
+
+
+def _alike(one: SheetItem, other: SheetItem) -> float:
+    """Share of the words of two candidates that both have, in [0, 1]; 1 if both have none."""
+    words, others = (set(item.candidate.casefold().split()) for item in (one, other))
+    return len(words & others) / len(words | others) if words | others else 1.0

@@ -1,0 +1,140 @@
+"""A real Label Studio: what annotators see there, and that its exports come back."""
+
+import json
+import os
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from benchmark_assets.adjudication.annotation import export_items
+from benchmark_assets.adjudication.label_imports import import_labels
+from resources.warehouse import Warehouse
+from tests.adjudication.test_controls import drawn
+from tests.automation.dagster_ui import free_port
+from tests.reporting.reader.conftest import CHROMIUM
+
+__all__ = ["drawn"]
+
+PROGRAM = os.environ.get("VARIORUM_LABEL_STUDIO")
+pytestmark = [
+    pytest.mark.proof,
+    pytest.mark.skipif(
+        PROGRAM is None, reason="needs Label Studio, installed apart: VARIORUM_LABEL_STUDIO=FOLDER/bin/label-studio"
+    ),
+    pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt-get install chromium"),
+]
+EMAIL, PASSWORD, TOKEN = "mori@example.org", "not-secret-123", "0123456789" * 4
+
+
+class Studio(NamedTuple):
+    """A running Label Studio with one account."""
+
+    url: str
+
+    def ask(self, method: str, path: str, body: object = None) -> Any:
+        headers = {"Authorization": f"Token {TOKEN}", "Content-Type": "application/json"}
+        content = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}{path}", content, headers, method=method)
+        with urllib.request.urlopen(request, timeout=120) as reply:
+            return json.load(reply)
+
+    def project(self, folder: Path, name: str) -> int:
+        """A project with the files for an annotator."""
+        config = (folder / "labeling-config.xml").read_text(encoding="utf-8")
+        number: int = self.ask("POST", "/api/projects/", {"title": name, "label_config": config})["id"]
+        tasks = json.loads((folder / f"tasks.{name}.json").read_text(encoding="utf-8"))
+        self.ask("POST", f"/api/projects/{number}/import", tasks)
+        return number
+
+    def tasks(self, project: int) -> list[dict[str, Any]]:
+        tasks: list[dict[str, Any]] = self.ask("GET", f"/api/tasks/?project={project}&fields=all&page_size=500")[
+            "tasks"
+        ]
+        return tasks
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    assert PROGRAM is not None
+    folder, port = tmp_path_factory.mktemp("studio"), free_port()
+    settings = {"LABEL_STUDIO_BASE_DATA_DIR": str(folder), "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true"}
+    command = [PROGRAM, "start", "--no-browser", "--port", str(port), "--username", EMAIL, "--password", PASSWORD,
+               "--user-token", TOKEN]  # fmt: skip
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(command, cwd=folder, env=os.environ | settings, stdout=log, stderr=log)
+    running = Studio(f"http://127.0.0.1:{port}")
+    try:
+        for _ in range(300):
+            try:
+                running.ask("GET", "/api/version")
+                break
+            except (urllib.error.URLError, ConnectionError):
+                time.sleep(2)
+        yield running
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def seen(studio: Studio, project: int, task: int) -> str:
+    """The text of the page on which an annotator labels a task."""
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto(f"{studio.url}/user/login")
+        page.fill("input[name=email]", EMAIL)
+        page.fill("input[name=password]", PASSWORD)
+        page.click("button[type=submit]")
+        page.goto(f"{studio.url}/projects/{project}/data?task={task}")
+        panel = page.locator(".lsf-main-content").first
+        panel.get_by_text("Valid variation").wait_for(timeout=60_000)
+        text = panel.inner_text()
+        browser.close()
+    return text
+
+
+def result(candidate: str, major: bool) -> list[Mapping[str, Any]]:
+    """An annotation as the page sends it."""
+    answers = {"label": "Major error", "error_category": "Other", "severity": "High"}
+    if not major:
+        answers = {"label": "Valid variation", "severity": "None"}
+    parts: list[Mapping[str, Any]] = [
+        {"from_name": name, "to_name": "candidate", "type": "choices", "value": {"choices": [word]}}
+        for name, word in answers.items()
+    ]
+    if major:
+        span = {"start": 0, "end": 4, "text": candidate[:4], "labels": ["Error"]}
+        parts.append({"from_name": "error_span", "to_name": "candidate", "type": "labels", "value": span})
+    return parts
+
+
+def test_annotators_see_the_texts_alone_and_their_labels_come_back(
+    studio: Studio, drawn: Warehouse, tmp_path: Path
+) -> None:
+    export_items(drawn, tmp_path / "out", "tiny", ["mori"])
+    project = studio.project(tmp_path / "out", "mori")
+    tasks = studio.tasks(project)
+    first, second = (task["data"] for task in tasks[:2])
+    for task in tasks[1:]:
+        body = {"result": result(task["data"]["candidate"], task["id"] % 3 == 0)}
+        studio.ask("POST", f"/api/tasks/{task['id']}/annotations/", body)
+    page = seen(studio, project, tasks[0]["id"])
+    lines = [line.strip() for line in page.splitlines()]
+    assert {first["place"], first["source_text"], first["candidate"]} <= set(lines)
+    assert not [word for word in ("made_for", first["item"], second["candidate"], "{") if word in page]
+    for kind, ending in (("JSON", "full"), ("JSON_MIN", "min")):
+        content = studio.ask("GET", f"/api/projects/{project}/export?exportType={kind}&download_all_tasks=true")
+        (tmp_path / f"{ending}.json").write_text(json.dumps(content), encoding="utf-8")
+    full, least = import_labels(drawn, [tmp_path / "full.json", tmp_path / "min.json"])
+    assert full == (len(tasks) - 1, 0, 0, 1, 0, {})
+    assert (least.taken, least.unchanged, least.quarantined) == (0, len(tasks) - 1, 0)
+    labels = drawn.read("imported_label")
+    assert set(labels["annotator"]) == {"mori"}  # the only account, which exports identify by number
+    assert labels["span_end"].drop_nulls().to_list() == [4] * labels.filter(label="MAJOR_ERROR").height

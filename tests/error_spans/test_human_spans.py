@@ -1,0 +1,186 @@
+"""Errors and scores by people: campaigns, what is read of a download, what is set aside, and what applies."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark_assets.adjudication.label_imports import UNKNOWN_ITEM, Candidate
+from benchmark_assets.error_spans.campaigns import MISSING, MQM, OUTPUT, PROTOCOLS, write_campaign
+from benchmark_assets.error_spans.human_spans import (
+    ALTERED,
+    RESET,
+    HumanError,
+    Submitted,
+    checked,
+    import_annotations,
+    read_pearmut,
+)
+from benchmark_assets.error_spans.judging import CATEGORIES, WEIGHTS
+from benchmark_assets.translation.imports import import_outputs
+from resources.errors import BadInput
+from resources.warehouse import Warehouse
+from tests.adjudication.test_controls import drawn
+from tests.adjudication.test_human_label import ROW, TEXTS, materialize
+from tests.support import PASSAGES, write_outputs
+
+__all__ = ["drawn"]
+
+
+def span(start: int, end: int, **further: Any) -> dict[str, Any]:
+    return {"start_i": start, "end_i": end, "severity": "Major", "category": None} | further
+
+
+def submission(item: str, text: str, user: str = "mori", score: Any = 80, spans: Any = ()) -> dict[str, Any]:
+    """An entry of Pearmut's log."""
+    shown = {"item_id": item, "src": "Fons", "tgt": {OUTPUT: text}}
+    answer = {"score": score, "error_spans": spans if isinstance(spans, str) else list(spans)}
+    return {"annotation": [{OUTPUT: answer}], "actions": [], "item": [shown], "user_id": user, "item_i": 0}
+
+
+def download(path: Path, *entries: Any) -> Path:
+    path.write_text(json.dumps({"tiny-ESA": entries}), encoding="utf-8")
+    return path
+
+
+def items(warehouse: Warehouse) -> list[tuple[str, str]]:
+    """Item and text of each output."""
+    outputs = warehouse.read("model_output", columns=["model", "passage", "text"])
+    joined = warehouse.read("triage", columns=["model", "passage", "item"]).join(outputs, on=["model", "passage"])
+    return list(joined.select("item", "text").iter_rows())
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_campaign_has_a_list_for_each_annotator_and_names_no_model(
+    drawn: Warehouse, tmp_path: Path, protocol: str
+) -> None:
+    sent = write_campaign(drawn, tmp_path / "c.json", "tiny", ["mori", "santos"], protocol)
+    campaign = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
+    info = campaign["info"]
+    assert (campaign["campaign_id"], info["protocol"], info["users"]) == (
+        f"tiny-{protocol}",
+        protocol,
+        ["mori", "santos"],
+    )
+    assert [len(task) for task in campaign["data"]] == [sent.items + sent.controls] * 2
+    assert all(set(item["tgt"]) == {OUTPUT} for task in campaign["data"] for (item,) in task)
+    checks = [item for task in campaign["data"] for (item,) in task if "validation" in item]
+    assert len(checks) == 2 * len(drawn.read("control_item").filter(kind="attention"))
+    if protocol == MQM:
+        pairs = [(main, sub) for main, subs in info["mqm_categories"].items() for sub in subs or [main]]
+        assert sorted(main if main == sub else f"{main}/{sub}" for main, sub in pairs) == sorted(CATEGORIES)
+        assert [name.lower() for name in info["mqm_severities"]] == list(WEIGHTS)
+    with pytest.raises(BadInput, match="already exists"):
+        write_campaign(drawn, tmp_path / "c.json", "tiny", ["mori"], protocol)
+    with pytest.raises(BadInput, match="cannot stand in a link"):
+        write_campaign(drawn, tmp_path / "d.json", "tiny", ["a&b"], protocol)
+
+
+@given(st.text(st.sampled_from("ab 𒀭🌞é\n"), min_size=1, max_size=12), st.data())
+def test_spans_count_utf_16_and_include_their_end(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    units = [len(text[:place].encode("utf-16-le")) // 2 for place in (start, end)]
+    content = {"score": 0, "error_spans": [span(units[0], units[1] - 1, category="style/style")]}
+    known = {"i": Candidate("tiny/1", text, None, [])}
+    (error,) = checked(Submitted(1, "i", "mori", text, content), known).errors
+    assert error == HumanError("output", start, end, text[start:end], "style", "major")
+
+
+def test_what_is_missing_has_no_place_in_the_output(drawn: Warehouse, tmp_path: Path) -> None:
+    (item, text), *_ = items(drawn)
+    marks = [span(len(text), len(text)), span(len(text), len(text), severity="critical", category="other/other")]
+    import_annotations(drawn, download(tmp_path / "a.json", submission(item, text, spans=marks)))
+    columns = ["side", "span_start", "text", "category", "severity"]
+    assert drawn.read("imported_span", columns=columns).rows() == [
+        ("source", None, "", "accuracy/omission", "major"), ("source", None, "", "other", "critical")
+    ]  # fmt: skip
+    assert MISSING not in text
+
+
+def test_unsound_annotations_are_set_aside_and_the_others_are_taken(drawn: Warehouse, tmp_path: Path) -> None:
+    texts = items(drawn)
+    faulty: list[tuple[dict[str, Any], str]] = [
+        ({"score": None}, "score None is not a number from 0 to 100"),
+        ({"score": 101}, "score 101"),
+        ({"spans": "none"}, "error_spans is not a list"),
+        ({"spans": [{"start_i": 0}]}, "no start, end, severity or category"),
+        ({"spans": [span(3, 1)]}, "no position"),
+        ({"spans": [span(0, 999)]}, "extends beyond"),
+        ({"spans": [span(0, 1, severity="Awful")]}, "unknown severity 'awful'"),
+        ({"spans": [span(0, 1, category="Accuracy/Addition")]}, "unknown category 'Accuracy/Addition'"),
+    ]
+    entries = [submission(*pair, **fault) for pair, (fault, _) in zip(texts, faulty, strict=False)]
+    entries += [submission("0" * 16, "x"), submission(texts[8][0], "another text"), submission(*texts[9])]
+    counts = import_annotations(drawn, download(tmp_path / "a.json", *entries))
+    assert (counts.taken, counts.quarantined) == (1, len(faulty) + 2)
+    reasons = drawn.read("label_quarantine", columns=["place", "reason"]).sort("place")["reason"].to_list()
+    wanted = [*(reason for _, reason in faulty), UNKNOWN_ITEM, ALTERED]
+    assert all(part in reason for part, reason in zip(wanted, reasons, strict=True))
+
+
+def test_the_last_submission_counts_and_a_reset_voids_earlier_ones(drawn: Warehouse, tmp_path: Path) -> None:
+    (one, text), (two, other), *_ = items(drawn)
+    reset = {"user_id": "mori", "annotation": RESET, "item_i": 0}
+    path = download(
+        tmp_path / "a.json",
+        submission(one, text), submission(one, text, user="santos"), reset,
+        submission(two, other, score=1, spans=[span(0, 1)]), submission(two, other, score=90), 
+        {"user_id": "mori", "annotation": ["an answer"], "item": [{"text": "a question", "form": "string"}]},
+    )  # fmt: skip
+    assert [(submitted.item, submitted.annotator) for submitted in read_pearmut(path)] == [
+        (one, "santos"),
+        (two, "mori"),
+    ]
+    assert import_annotations(drawn, path) == (2, 0, 0, 0, 0, {})
+    assert import_annotations(drawn, path) == (0, 2, 0, 0, 0, {})
+    assert drawn.read("imported_span").is_empty()
+    corrected = download(tmp_path / "b.json", submission(two, other, user="MORI", score=1, spans=[span(0, 1)]))
+    assert import_annotations(drawn, corrected) == (0, 0, 1, 0, 0, {"MORI": "mori"})
+    assert drawn.read("imported_span", columns=["annotator", "text"]).rows() == [("mori", other[:2])]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{", "[]", '{"c": 1}', '{"c": [1]}', '{"c": [{"user_id": "a"}]}',
+        '{"c": [{"user_id": "a", "annotation": [{}], "item": [{"item_id": "i", "tgt": {}}]}]}',
+    ],
+)  # fmt: skip
+def test_other_files_are_refused(warehouse: Warehouse, tmp_path: Path, content: str) -> None:
+    (tmp_path / "a.json").write_text(content)
+    with pytest.raises(BadInput):
+        import_annotations(warehouse, tmp_path / "a.json")
+
+
+def test_annotations_apply_to_the_text_that_was_annotated(
+    built: dg.Definitions,
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    warehouse: Warehouse,
+    tmp_path: Path,
+) -> None:
+    def evaluated(texts: dict[str, str]) -> None:
+        import_outputs(warehouse, write_outputs(tmp_path / "mine.jsonl", texts), "tiny", "mine")
+        assert materialize(definitions, instance, "model_output", "drift_score", "triage", "human_span_vote", ends=ROW)
+
+    instance.add_dynamic_partitions("model", ["mine"])
+    evaluated(TEXTS)
+    assert warehouse.read("human_span_vote").is_empty()
+    sent = [(item, text) for item, text in items(warehouse) if text in TEXTS.values()]
+    by_text = {text: item for item, text in sent}
+    text = TEXTS["doc1:1"]
+    marks = [span(0, 1), span(2, 6, severity="Minor", category="style/style")]
+    import_annotations(warehouse, download(tmp_path / "a.json", submission(by_text[text], text, spans=marks, score=55)))
+    assert materialize(definitions, instance, "human_span_vote", ends=ROW)
+    columns = ["model", "passage", "annotator", "mqm", "esa", "minor", "major", "critical"]
+    assert warehouse.read("human_span_vote", columns=columns).rows() == [("mine", PASSAGES[0], "mori", -6, 55, 1, 1, 0)]
+    assert warehouse.read("human_error_span", columns=["place", "text"]).rows() == [(1, text[:2]), (2, text[2:7])]
+    evaluated(TEXTS | {"doc1:1": "Another text."})
+    assert warehouse.read("human_span_vote").is_empty()
+    assert warehouse.read("human_error_span").is_empty()
+    assert len(warehouse.read("imported_annotation")) == 1
