@@ -12,8 +12,10 @@ from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.pairwise import base_sets, readings, rubric, scores
 from benchmark_assets.pairwise.comparing import judged_by
+from benchmark_assets.pairwise.examining import ComparisonSentinels
 from benchmark_assets.pairwise.matches import Comparisons
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
+from benchmark_assets.references.assets import reference
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
 from benchmark_assets.translation.systems import Systems
@@ -22,6 +24,8 @@ from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
 comparison = study_asset(Comparisons, GRID, "pairwise", [model_output, SOURCE])
+
+comparison_sentinel = study_asset(ComparisonSentinels, None, "pairwise", [reference, "source_text"])
 
 
 @dg.asset(group_name="pairwise", code_version="2", kinds={"duckdb", "numpy"})

@@ -25,7 +25,7 @@ def payer(context: dg.AssetExecutionContext) -> str:
 
 def study_asset(
     study: type[Study],
-    partitions_def: dg.PartitionsDefinition[Any],
+    partitions_def: dg.PartitionsDefinition[Any] | None,
     group_name: str,
     deps: Iterable[Any],
     describe: Callable[[Warehouse], Description] = lambda _: {},
