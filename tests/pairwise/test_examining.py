@@ -18,7 +18,7 @@ from tests.pairwise.arena import Arena, write_judges
 from tests.provider.server import Server, dumps
 from tests.support import write_corpus
 
-WHOLE = pl.DataFrame(dict.fromkeys(KEYS, [""]))
+WHOLE = pl.DataFrame({key: [""] for key in KEYS})
 ASSETS = ("comparison_sentinel", "judge_report")
 
 Choose = Callable[[Item], str]
