@@ -12,7 +12,7 @@ from benchmark_assets.lineage.refresh import refresh
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
-PURPOSES = {"comparison_sentinel": "comparison"}
+PURPOSES = {"comparison_sentinel": "comparison", "aspect_sentinel": "aspect_vote"}
 """Tables of choices, and the tables of the votes that the judges were examined for."""
 
 

@@ -67,7 +67,9 @@ class Sentinel(NamedTuple):
     trials: tuple[str, str]
 
 
-def sentinels(sounds: Sequence[Sound], seed: int, counts: Mapping[Trait, int]) -> list[Sentinel]:
+def sentinels(
+    sounds: Sequence[Sound], seed: int, counts: Mapping[Trait, int], damages: Sequence[str] | None = None
+) -> list[Sentinel]:
     """Make sentinels from sound texts.
 
     Parameters
@@ -78,6 +80,8 @@ def sentinels(sounds: Sequence[Sound], seed: int, counts: Mapping[Trait, int]) -
         Part of every hash that makes a choice.
     counts
         Number of sentinels wanted for each trait.
+    damages
+        The kinds of damage, by default all of `DAMAGES`.
 
     Returns
     -------
@@ -93,7 +97,7 @@ def sentinels(sounds: Sequence[Sound], seed: int, counts: Mapping[Trait, int]) -
 
     chosen: list[Sentinel] = []
     for trait, count in counts.items():
-        kinds = SENTINELS[trait]
+        kinds = damages if damages and trait == "accuracy" else SENTINELS[trait]
         streams = [of_kind(trait, kind, number / len(kinds)) for number, kind in enumerate(kinds)]
         chosen += islice(_in_turns(streams), count)
     return chosen

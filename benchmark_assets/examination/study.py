@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import polars as pl
 
 from benchmark_assets.examination.sample import Direction, sounds
-from benchmark_assets.examination.sentinels import TRAITS, Sentinel, Trait, sentinels
+from benchmark_assets.examination.sentinels import DAMAGES, TRAITS, Sentinel, Trait, sentinels
 from benchmark_assets.examination.sequential import Choice, Outcome, calls_of, counts, next_round
 from benchmark_assets.studies.study import Answered, Group, Item, ItemStudy, Rounds
 from resources.digest import digest
@@ -42,8 +42,16 @@ class Examinations(ItemStudy[Examinee]):
         """The judges to examine, once for each direction and aspect."""
 
     @abstractmethod
-    def contents(self, examinee: Examinee, passages: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """The content of a question without the translations, by passage. Passages without one are not asked about."""
+    def contexts(self, examinee: Examinee, passages: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """The content of a question before the translations, by passage. Passages without one are not asked about."""
+
+    def shown(self, examinee: Examinee, context: Mapping[str, Any], a: str, b: str) -> Mapping[str, Any]:
+        """The content of a question about the translations `a` and `b`."""
+        return {**context, "translation_a": a, "translation_b": b}
+
+    def damages(self, aspect: str) -> Sequence[str]:
+        """The kinds of damage that a judge of this aspect should see; by default all."""
+        return DAMAGES
 
     @abstractmethod
     def preferred(self, value: Any) -> str:
@@ -55,7 +63,8 @@ class Examinations(ItemStudy[Examinee]):
         for examinee in self.examinees():
             judge, aspect, direction, template = examinee
             once = replace(template, tries=1)  # so that the number of calls is bounded
-            fingerprint = digest(judge, aspect, direction, template.determinants, thresholds)
+            determinants = template.determinants, thresholds, self.damages(aspect)
+            fingerprint = digest(judge, aspect, direction, *determinants)
             yield Group(partitions, examinee._replace(template=once), fingerprint)
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
@@ -68,17 +77,18 @@ class Examinations(ItemStudy[Examinee]):
         """Two items for each sentinel, one for identical texts: the text on trial is shown as A and as B."""
         judge, aspect, direction, template = how
         texts = sounds(self.warehouse, direction)
-        contents = self.contents(how, [text.passage for text in texts])
-        known = [text for text in texts if text.passage in contents]
+        contexts = self.contexts(how, [text.passage for text in texts])
+        known = [text for text in texts if text.passage in contexts]
         limits = counts(self.provider.registry().examination.calls)
-        for number, sentinel in enumerate(sentinels(known, direction.settings[0].seed, limits)):
+        made = sentinels(known, direction.settings[0].seed, limits, self.damages(aspect))
+        for number, sentinel in enumerate(made):
             key = {
                 "judge": judge, "direction": direction.name, "aspect": aspect, "trait": sentinel.trait,
                 "kind": sentinel.kind, "passage": sentinel.passage,
             }  # fmt: skip
             for side, trial in list(zip(LETTERS, sentinel.trials, strict=True))[: calls_of(sentinel.trait)]:
                 a, b = (trial, sentinel.sound) if side == "A" else (sentinel.sound, trial)
-                content = {**contents[sentinel.passage], "translation_a": a, "translation_b": b}
+                content = self.shown(how, contexts[sentinel.passage], a, b)
                 yield Item((), {**key, "shown": side}, template, content, facts=(number, _ratio(sentinel, trial)))
 
     def most(self, items: Sequence[Item]) -> Sequence[Item]:

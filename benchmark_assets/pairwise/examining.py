@@ -1,6 +1,7 @@
 """The examination of the judges of base sets, with the questions of comparisons.
 
-Here: who is examined, and the content of a question. Not here: sentinels and rounds (examination).
+Here: who is examined, the content of a question, and the verdict on the judge of a base set. Not here: sentinels and
+rounds (examination).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,11 +9,26 @@ from typing import Any
 
 import polars as pl
 
+from benchmark_assets.corpus.registry import corpus_languages
+from benchmark_assets.examination.flags import Report, Standing, cards, together
 from benchmark_assets.examination.sample import directions
 from benchmark_assets.examination.study import Examinations, Examinee
 from benchmark_assets.pairwise.comparing import comparing
 from resources.keys import CORPUS
 from resources.provider.served import versioned
+from resources.warehouse import Warehouse
+
+
+def of_base_sets(warehouse: Warehouse) -> dict[str, Standing]:
+    """The verdict on the judge of each base set, in all directions of the corpora of its items."""
+    of_cards, languages = cards(warehouse, "comparison"), corpus_languages(warehouse)
+    judges = warehouse.read("base_set", columns=["base_set", "judge"])
+    items = warehouse.read("base_set_item", columns=["base_set", "passage"]).select("base_set", CORPUS).unique()
+    reports: dict[str, list[Report]] = {base_set: [] for base_set in judges["base_set"]}
+    for base_set, corpus, judge in items.join(judges, on="base_set").iter_rows():
+        if corpus in languages:
+            reports[base_set].append((judge, "", "-".join(languages[corpus])))
+    return {base_set: together(of_set, of_cards) for base_set, of_set in reports.items()}
 
 
 class ComparisonSentinels(Examinations):
@@ -38,7 +54,7 @@ class ComparisonSentinels(Examinations):
                 model = versioned(registry.model(judge), self.provider.ledger)
                 yield Examinee(judge, "", direction, comparing(model, (direction.source, direction.target)))
 
-    def contents(self, examinee: Examinee, passages: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+    def contexts(self, examinee: Examinee, passages: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """The source text of each passage."""
         key = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
         rows = self.warehouse.read("source_text", key, ["passage", "text"])

@@ -16,7 +16,6 @@ from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.error_spans import assets as error_spans
-from benchmark_assets.examination import assets as examination
 from benchmark_assets.pairwise import assets as pairwise
 from benchmark_assets.pairwise.base_sets import JudgeRecord, Judging
 from benchmark_assets.partitions import range_tags
@@ -71,7 +70,7 @@ class Arena:
     @cached_property
     def definitions(self) -> dg.Definitions:
         return build_definitions(
-            rooms=[*CORE, examination, pairwise, error_spans],
+            rooms=[*CORE, pairwise, error_spans],
             resource_overrides={"warehouse": self.warehouse, "embedder": LetterEmbedder()},
         )
 

@@ -14,9 +14,10 @@ from benchmark_assets.pairwise.examining import ComparisonSentinels
 from benchmark_assets.studies.study import CALLS, Item
 from resources.keys import KEYS
 from resources.provider.ledger import attempts
-from tests.pairwise.arena import Arena, write_judges
+from resources.warehouse import Replacement
+from tests.pairwise.arena import ANCHORS, SET, Arena, write_judges
 from tests.provider.server import Server, dumps
-from tests.support import write_corpus
+from tests.support import PASSAGES, write_corpus
 
 WHOLE = pl.DataFrame({key: [""] for key in KEYS})
 ASSETS = ("comparison_sentinel", "judge_report")
@@ -166,3 +167,33 @@ def test_the_report_goes_when_the_corpus_no_longer_asks(arena: Arena, server: Se
     describe(arena, passages=0)
     materialize(arena)
     assert len(arena.warehouse.read("judge_report")) == len(arena.warehouse.read("comparison_sentinel")) == 0
+
+
+def test_scores_carry_the_verdict_and_are_withheld_after_a_failure(arena: Arena, server: Server) -> None:
+    arena.base_set(anchors={name: ANCHORS[name] for name in ("high", "low")})
+    frozen = pl.DataFrame({
+        "base_set": SET, "passage": PASSAGES, "first": "high", "second": "low", "winner": ["high", "low", "high"],
+        "fingerprint": "test",
+    })  # fmt: skip
+    arena.warehouse.write([Replacement("anchor_judgment", frozen, None)], run_id="test")
+    arena.row("comparison")
+
+    def scored() -> pl.DataFrame:
+        arena.materialize(["pairwise_score"], "ours", "ours")
+        return arena.warehouse.read("pairwise_score", columns=["slice", "wins", "win_rate", "examination", "problem"])
+
+    flagged = scored()
+    assert flagged["examination"].unique().to_list() == ["not examined"]
+    describe(arena)
+    server.configure(answer="judge", judgements=answering(arena, other))
+    materialize(arena)
+    assert scored().equals(flagged.with_columns(examination=pl.lit("passed")))
+    write_judges(arena.registry, arena.url, temperature=0.5)
+    server.configure(answer="judge", judgements=answering(arena, lambda item: "A"))
+    materialize(arena)
+    withheld = scored()
+    assert withheld["examination"].unique().to_list() == ["failed"]
+    assert flagged["win_rate"].null_count() == 0
+    assert withheld["win_rate"].null_count() == len(withheld)
+    assert withheld["wins"].equals(flagged["wins"])
+    assert withheld["problem"].str.starts_with("comparer failed its examination: it preferred").all()
