@@ -4,11 +4,10 @@ import polars as pl
 import pytest
 
 from benchmark_assets.examination.reports import reports
-from benchmark_assets.examination.sentinels import Trait
 from benchmark_assets.examination.sequential import Outcome
 from resources.provider.registry import Examination
 
-Case = tuple[Trait, str, Outcome]
+Case = tuple[str, str, Outcome]
 
 
 def choices(*cases: Case) -> pl.DataFrame:
