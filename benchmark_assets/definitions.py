@@ -15,6 +15,7 @@ from benchmark_assets.audit import assets as audit
 from benchmark_assets.automation import checks, jobs, sensors
 from benchmark_assets.corpus import assets as corpus
 from benchmark_assets.error_spans import assets as error_spans
+from benchmark_assets.examination import assets as examination
 from benchmark_assets.literary import assets as literary
 from benchmark_assets.metrics import assets as metrics
 from benchmark_assets.pairwise import assets as pairwise
@@ -37,7 +38,7 @@ from resources.warehouse import Warehouse
 
 ROOMS = [
     corpus, alignment, selection, references, translation, accounts, metrics, sensitivity, reporting, adjudication,
-    audit, pairwise, error_spans, literary, understanding, vital_signs,
+    audit, examination, pairwise, error_spans, literary, understanding, vital_signs,
 ]  # fmt: skip
 OWNERS = ["team:variorum"]
 

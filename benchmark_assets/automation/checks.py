@@ -212,6 +212,12 @@ def budget(subject: Subject) -> CheckVerdict:
     )
 
 
+def examined(subject: Subject) -> CheckVerdict:
+    """No judge failed its examination, and every verdict is clear."""
+    columns = ["judge", "purpose", "aspect", "direction", "verdict", "problem"]
+    return CheckVerdict(findings.not_passed(subject.warehouse.read("judge_report", columns=columns)))
+
+
 def confident(subject: Subject) -> CheckVerdict:
     """Every document resembles its translation enough to be aligned, and every passage was found in the translation."""
     rows = subject.warehouse.read("alignment", columns=["passage", "translator", "doubt"])
@@ -273,5 +279,6 @@ FURTHER: Mapping[str, Mapping[str, Check]] = {
     "model_output": {"refusals": refusals, "one_version": one_version},
     "model_summary": {"shift": shift},
     "model_call": {"budget": budget},
+    "judge_report": {"examined": examined},
 }
 """Checks of single assets besides `sound` and `coverage`, by name of the asset and of the check."""

@@ -197,6 +197,15 @@ def mixed_versions(outputs: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:
     return counts.filter(pl.len().over("model") > 1)
 
 
+def not_passed(reports: pl.DataFrame) -> pl.DataFrame:
+    """Judges that did not pass their examination, those that failed first.
+
+    `reports` has the columns `judge`, `purpose`, `aspect`, `direction`, `verdict` and `problem`, as the result.
+    """
+    is_passed = pl.col("verdict") == "passed"
+    return reports.filter(~is_passed).sort("verdict", "judge", "purpose", "aspect", "direction")
+
+
 def doubts(rows: pl.DataFrame) -> pl.DataFrame:
     """Count the passages that have no text because their alignment is doubtful, for each corpus, translator and doubt.
 

@@ -56,6 +56,17 @@ class Sensitivity(Frozen):
     seed: int = 1
 
 
+class Examining(Frozen):
+    """Settings of the examination of the corpus's judges: the number of passages from which sentinels are made, and the
+    seed of the draw. Without passages, judges are not examined, and their scores are flagged.
+
+    An examination takes about 50 to 200 calls for each judge and aspect; 40 passages are enough.
+    """
+
+    passages: int = Field(default=0, ge=0)
+    seed: int = 1
+
+
 class Audit(Frozen):
     """Adjudication of outputs far from the references; defaults: From Outliers to Errors, 3.3 to 3.6.
 
@@ -207,6 +218,7 @@ class Description(Frozen):
     target: str = ""
     filters: Filters | None = None
     sensitivity: Sensitivity = Sensitivity()
+    examination: Examining = Examining()
     audit: Audit = Audit()
     rubric: Rubric = Rubric()
     spans: ErrorSpans = ErrorSpans()

@@ -145,6 +145,7 @@ def _remember(warehouse: Warehouse, description: Description, path: Path) -> Non
         target_language=pl.lit(description.target_language),
         filters=pl.lit(filters, pl.String), aligners=pl.lit(json.dumps(aligners)),
         sensitivity=pl.lit(description.sensitivity.model_dump_json()),
+        examination=pl.lit(description.examination.model_dump_json()),
         audit=pl.lit(description.audit.model_dump_json()), rubric=pl.lit(description.rubric.model_dump_json()),
         spans=pl.lit(description.spans.model_dump_json()), literary=pl.lit(literary.model_dump_json()),
         scoring=pl.lit(description.scoring.model_dump_json()),

@@ -6,10 +6,13 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.corpus.units import kinds, kinds_by_model
+from benchmark_assets.examination.assets import judge_report
+from benchmark_assets.examination.flags import flagged
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.literary import adherence, ensemble, readings
 from benchmark_assets.literary.calibration import calibration
+from benchmark_assets.literary.examining import AspectSentinels, of_ensembles
 from benchmark_assets.literary.extraction import Glossary
 from benchmark_assets.literary.pairs import applicable
 from benchmark_assets.literary.scores import SIGNATURE, scores
@@ -17,6 +20,7 @@ from benchmark_assets.literary.works import with_works
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.partitions import BY_MODEL, BY_PASSAGE, GRID, MODEL, PASSAGE, SINGLE_RUN
+from benchmark_assets.references.assets import reference
 from benchmark_assets.references.glossary import literary
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
@@ -88,6 +92,9 @@ aspect_vote = study_asset(
 )  # fmt: skip
 
 
+aspect_sentinel = study_asset(AspectSentinels, None, "literary", [reference, "source_text", glossary])
+
+
 @dg.asset(
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="literary", code_version="2", kinds={"duckdb"},
     deps=[aspect_vote],
@@ -117,7 +124,7 @@ def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 @dg.asset(
     partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="3",
     kinds={"duckdb", "numpy"},
-    deps=[dg.AssetDep(each, partition_mapping=BY_MODEL) for each in (head_to_head, aspect_vote)],
+    deps=[*(dg.AssetDep(each, partition_mapping=BY_MODEL) for each in (head_to_head, aspect_vote)), judge_report],
 )  # fmt: skip
 def literary_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
@@ -126,7 +133,8 @@ def literary_score(
     """Score of a model against the human translator of each corpus, over all aspects and by aspect; 50 is parity.
 
     A model that is no longer registered keeps its scores under their former contract. So does a model judged on a
-    corpus whose ensemble has an unregistered judge: it keeps all its scores.
+    corpus whose ensemble has an unregistered judge: it keeps all its scores. Scores of seats that failed their
+    examination are null.
     """
     corpora, contracts = literary(warehouse), _contracts(warehouse, systems.provider)
 
@@ -151,10 +159,12 @@ def literary_score(
             verdicts, votes = (table.filter(CORPUS.eq(corpus)) for table in tables)
             works = with_works(votes.select("passage").unique(), warehouse)
             rows.append(scores(verdicts, votes, works, corpora[corpus], contract))
-        return Computed({"literary_score": pl.concat(rows)})
+        scored, standings = pl.concat(rows), of_ensembles(warehouse)
+        of_rows = [standings[key] for key in scored.select("corpus", "aspect").iter_rows()]
+        return Computed({"literary_score": flagged(scored, "literary_score", of_rows)})
 
     describe = partial(readings.of_scores, warehouse)
-    return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
+    return refresh(context, warehouse, compute, settings, describe, sparse=True, partial=True, draw=plots)
 
 
 @dg.asset(group_name="literary", code_version="3", kinds={"duckdb", "numpy"}, deps=[aspect_vote])

@@ -13,7 +13,9 @@ from resources.warehouse import Warehouse
 def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
     """Scores of models against the human translators, highest first; the works of the chunks; position bias of the
     judges."""
-    rows = warehouse.read("literary_score").sort("corpus", "aspect", "score", descending=[False, False, True])
+    rows = warehouse.read("literary_score").sort(
+        "corpus", "aspect", "score", descending=[False, False, True], nulls_last=True
+    )
     sources = warehouse.read("source_text", rows.select("corpus").unique(), ["corpus", "document"])
     works = sources.group_by("corpus", WORK).agg(documents=pl.col("document").n_unique(), chunks=pl.len())
     preferences = places(warehouse.read("aspect_vote", rows.select("model").unique()))

@@ -149,14 +149,15 @@ def comet_baseline(
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="2", kinds={"duckdb"},
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="3", kinds={"duckdb"},
     deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
 def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Faults of an output that are visible without judging its meaning.
 
     They are: no text, a refusal, chat around the translation, reasoning, markup, mojibake, the source left
-    untranslated, another script or language, repetition, a missing end, and the translation of another passage.
+    untranslated, another script or language, repetition, a missing end, and the translation of another passage. Texts
+    that address their judge are flagged, too.
 
     The diagnosis of an output becomes stale when its model starts or stops giving the same text for another passage.
     """

@@ -1,8 +1,8 @@
 """Diagnoses of outputs: defects that are visible without judging the meaning, with evidence.
 
 Here: the choice among findings, and equal outputs of a model. Not here: the rules, on form and wording
-(metrics.packaging) and in comparison with source and references (metrics.fidelity); similarity in meaning
-(metrics.drift); rates over a corpus (metrics.summary).
+(metrics.packaging), on words to a judge (metrics.addressing), and in comparison with source and references
+(metrics.fidelity); similarity in meaning (metrics.drift); rates over a corpus (metrics.summary).
 
 No rule uses references of other passages, so that correcting one passage leaves all other diagnoses alone.
 """
@@ -11,6 +11,7 @@ import polars as pl
 
 from benchmark_assets.corpus.trigrams import jaccard, trigrams
 from benchmark_assets.metrics import fidelity, packaging
+from benchmark_assets.metrics.addressing import addressing
 from benchmark_assets.metrics.fidelity import NOTHING, UNKNOWN, Finding, Passage
 from benchmark_assets.metrics.texts import Text
 
@@ -38,7 +39,8 @@ def diagnose(outputs: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFr
     Returns
     -------
     One row per output: columns `model`, `passage`, `DIAGNOSES` (boolean; null where undecidable, because there are no
-    references or the text is too short) and `evidence` ('' without a defect; never quotes a reference).
+    references or the text is too short), `addresses_judge` (boolean, null for an empty output) and `evidence` (''
+    without a finding; never quotes a reference).
     """
     texts = references.group_by("passage").agg(references=pl.col("text"))
     rows = outputs.join(sources.select("passage", source="text"), on="passage", maintain_order="left")
@@ -51,7 +53,7 @@ def diagnose(outputs: pl.DataFrame, references: pl.DataFrame, sources: pl.DataFr
         _diagnosed(Text(text), passages[passage], twins or [])
         for passage, text, twins in rows.select("passage", "text", "twins").iter_rows()
     ]
-    schema = {**dict.fromkeys(DIAGNOSES, pl.Boolean()), "evidence": pl.String()}
+    schema = {**dict.fromkeys([*DIAGNOSES, "addresses_judge"], pl.Boolean()), "evidence": pl.String()}
     return pl.concat(
         [rows.select("model", "passage"), pl.DataFrame(findings, schema=schema, orient="row")], how="horizontal"
     )
@@ -79,9 +81,9 @@ def twins(outputs: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
 
 
 def _diagnosed(text: Text, passage: Passage, twins: list[str]) -> tuple[bool | str | None, ...]:
-    """The columns `DIAGNOSES` and `evidence` of one output."""
+    """The columns `DIAGNOSES`, `addresses_judge` and `evidence` of one output."""
     if not any(letter.isalnum() for letter in text.text):
-        return True, *[None] * (len(DIAGNOSES) - 1), "no letters or digits"
+        return True, *[None] * len(DIAGNOSES), "no letters or digits"
     findings: dict[str, Finding] = {
         "refused": packaging.refused(text, passage),
         "thinking": packaging.thinking(text, passage),
@@ -98,5 +100,5 @@ def _diagnosed(text: Text, passage: Passage, twins: list[str]) -> tuple[bool | s
     spoiled = any(findings[name][0] for name in ("markup", "mojibake"))  # these hide how a text ends
     findings["truncated"] = NOTHING if refused or foreign else UNKNOWN if spoiled else fidelity.truncated(text, passage)
     findings["other_passage"] = NOTHING if refused or foreign else fidelity.other_passage(text, passage)
-    ordered = [findings[name] for name in DIAGNOSES[1:]]
+    ordered = [*(findings[name] for name in DIAGNOSES[1:]), addressing(text, passage)]
     return False, *(defect for defect, _ in ordered), "; ".join(words for _, words in ordered if words)

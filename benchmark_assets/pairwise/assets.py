@@ -6,14 +6,18 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.corpus.units import kinds_by_model, with_units
+from benchmark_assets.examination.assets import judge_report
+from benchmark_assets.examination.flags import flagged
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.pairwise import base_sets, readings, rubric, scores
 from benchmark_assets.pairwise.comparing import judged_by
+from benchmark_assets.pairwise.examining import ComparisonSentinels, of_base_sets
 from benchmark_assets.pairwise.matches import Comparisons
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
+from benchmark_assets.references.assets import reference
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
 from benchmark_assets.translation.systems import Systems
@@ -22,6 +26,8 @@ from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
 comparison = study_asset(Comparisons, GRID, "pairwise", [model_output, SOURCE])
+
+comparison_sentinel = study_asset(ComparisonSentinels, None, "pairwise", [reference, "source_text"])
 
 
 @dg.asset(group_name="pairwise", code_version="2", kinds={"duckdb", "numpy"})
@@ -49,8 +55,8 @@ def anchor_score(
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="2",
-    kinds={"duckdb", "numpy"}, deps=[dg.AssetDep(comparison, partition_mapping=BY_MODEL)],
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="3",
+    kinds={"duckdb", "numpy"}, deps=[dg.AssetDep(comparison, partition_mapping=BY_MODEL), judge_report],
 )  # fmt: skip
 def pairwise_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
@@ -59,7 +65,7 @@ def pairwise_score(
     """Scores of a model against the anchors of each base set, fitted separately: win rate and LT by slice.
 
     A model that is no longer registered keeps its scores under their former contract. So does a model that was compared
-    with a base set whose judge is unknown.
+    with a base set whose judge is unknown. Scores of a judge that failed its examination are null.
     """
     contracts = _contracts(warehouse, systems.provider)
     conditions = {
@@ -79,17 +85,19 @@ def pairwise_score(
         )
 
     def compute(stale: pl.DataFrame) -> Computed:
-        rows = [warehouse.empty("pairwise_score").drop("fingerprint")]
+        rows = [warehouse.empty("pairwise_score").drop("fingerprint", "examination")]
         for base_set, contract in contracts.items():
             key = pl.DataFrame({"base_set": [base_set]})
             comparisons = warehouse.read("comparison", stale.join(key, how="cross"))
             judgments, items = warehouse.read("anchor_judgment", key), base_sets.items(warehouse, base_set)
             if contract and len(comparisons):
                 rows.append(scores.candidate_scores(comparisons, judgments, items, contract))
-        return Computed({"pairwise_score": pl.concat(rows)})
+        scored, standings = pl.concat(rows), of_base_sets(warehouse)
+        of_rows = [standings[base_set] for base_set in scored["base_set"]]
+        return Computed({"pairwise_score": flagged(scored, "pairwise_score", of_rows, kept=["first_rate"])})
 
     describe = partial(readings.of_models, warehouse)
-    return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
+    return refresh(context, warehouse, compute, settings, describe, sparse=True, partial=True, draw=plots)
 
 
 rubric_vote = study_asset(rubric.RubricVotes, GRID, "pairwise", [model_output, REFERENCE, SOURCE])

@@ -224,7 +224,7 @@ def _judged(warehouse: Warehouse, key: pl.DataFrame, corpus: str) -> Iterator[La
     yield LatexTable("jp-tl-bench-rubric", f"{corpus}: marks from 1 to 5.", table, 2, marks["signature"].to_list())
     scores = warehouse.read("literary_score", key)
     if len(scores):
-        order = scores.filter(aspect="").sort("score", descending=True).select("model", "chunks")
+        order = scores.filter(aspect="").sort("score", descending=True, nulls_last=True).select("model", "chunks")
         table = readings.across(scores, "literary_score", ["model"], "aspect", "score")
         overall = column("literary_score", "aspect").empty
         aspects = sorted(table.columns[1:], key=lambda name: (name != overall, name))

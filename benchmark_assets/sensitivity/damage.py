@@ -171,7 +171,7 @@ def _truncation(case: _Case) -> list[_Edit]:
 
 
 def _addition(case: _Case) -> list[_Edit]:
-    foreign, places = case.material.foreign, [end for _, end in _clauses(case.text)]
+    foreign, places = case.material.foreign, [end for _, end in clauses(case.text)]
     gap = " " if re.search(r"\s", case.text) else ""
     for start, end in _stretch(case, foreign, len(case.text)):
         place = places[_choice(case.key + "place", len(places))]
@@ -273,13 +273,12 @@ def _stretch(case: _Case, text: str, whole: int) -> list[tuple[int, int]]:
 
     Start and end of one stretch, chosen by a hash; empty if there is none. The whole text is never chosen.
     """
-    clauses = _clauses(text)
+    spans = clauses(text)
     stretches = [
-        (clauses[first][0], clauses[last][1])
-        for first in range(len(clauses))
-        for last in range(first, len(clauses))
-        if (first, last) != (0, len(clauses) - 1)
-        and _within(clauses[last][1] - clauses[first][0], whole, case.severity)
+        (spans[first][0], spans[last][1])
+        for first in range(len(spans))
+        for last in range(first, len(spans))
+        if (first, last) != (0, len(spans) - 1) and _within(spans[last][1] - spans[first][0], whole, case.severity)
     ]
     return [stretches[_choice(f"{case.key}{case.severity}", len(stretches))]] if stretches else []
 
@@ -290,7 +289,8 @@ def _within(touched: int, whole: int, severity: int) -> bool:
     return abs(touched - dose) < TOLERANCE * dose
 
 
-def _clauses(text: str) -> list[tuple[int, int]]:
+def clauses(text: str) -> list[tuple[int, int]]:
+    """Start and end of each clause of a text, including the punctuation and white space that follow it."""
     return [match.span() for match in _CLAUSE.finditer(text)]
 
 

@@ -25,7 +25,7 @@ def payer(context: dg.AssetExecutionContext) -> str:
 
 def study_asset(
     study: type[Study],
-    partitions_def: dg.PartitionsDefinition[Any],
+    partitions_def: dg.PartitionsDefinition[Any] | None,
     group_name: str,
     deps: Iterable[Any],
     describe: Callable[[Warehouse], Description] = lambda _: {},
@@ -42,7 +42,7 @@ def study_asset(
 
     @dg.asset(
         name=study.name, description=inspect.getdoc(study), partitions_def=partitions_def,
-        backfill_policy=SINGLE_RUN, group_name=group_name, code_version="1",
+        backfill_policy=SINGLE_RUN if partitions_def else None, group_name=group_name, code_version="1",
         metadata={"tables": [*study.tables, CALLS]}, kinds={"duckdb"}, deps=deps,
     )  # fmt: skip
     def asset(

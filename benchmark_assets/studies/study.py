@@ -176,6 +176,10 @@ class ItemStudy(Study, Generic[How]):
         """The error of a failed partition, from the `faults` of its items. `items` is the number of its items."""
         return "; ".join(dict.fromkeys(faults))
 
+    def most(self, items: Sequence[Item]) -> Sequence[Item]:
+        """As many of the items as are asked about at most, for the estimate of the cost; by default all."""
+        return items
+
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:
         """Rounds in which the model is asked about the items; by default one round with all items."""
         return one_round(items)
@@ -196,7 +200,7 @@ class ItemStudy(Study, Generic[How]):
 
     def cost(self, stale: pl.DataFrame) -> Estimate | None:
         """Estimated calls and cost of stale partitions, assuming that each first reply is valid."""
-        return expected(self.provider, self.plan(stale).items)
+        return expected(self.provider, self.most(self.plan(stale).items))
 
     def compute(self, stale: pl.DataFrame, run: str) -> Computed:
         """Ask about the items of stale partitions.
@@ -207,7 +211,7 @@ class ItemStudy(Study, Generic[How]):
         plan = self.plan(stale)
         for reason in plan.barred:
             logger.warning("%s: some questions are not asked: %s", self.name, reason)
-        judged = ask_about(self.provider, self.name, plan.items, run, self.rounds(plan.items, stale))
+        judged = ask_about(self.provider, self.name, self.most(plan.items), run, self.rounds(plan.items, stale))
         of_partition: dict[Partition, list[str]] = {}
         for item, verdict in judged:
             of_partition.setdefault(item.partition, []).append(self.fault(item, verdict))
@@ -272,6 +276,8 @@ def ask_about(
 
     Parameters
     ----------
+    items
+        The items of the estimate, with an item for each model.
     name
         Name of the study in log messages.
     run

@@ -231,7 +231,9 @@ def test_how_often_the_first_text_wins_counts_only_what_the_judge_saw() -> None:
 def test_rows_go_into_their_tables(warehouse: Warehouse) -> None:
     won = judged(np.append(SPREAD, 0.7), 0.5, np.random.default_rng(3), items=16)
     tables = {
-        "pairwise_score": candidate_scores(comparisons(won), judgments(won[:, :-1, :-1]), items(16), CONTRACT),
+        "pairwise_score": candidate_scores(
+            comparisons(won), judgments(won[:, :-1, :-1]), items(16), CONTRACT
+        ).with_columns(examination=pl.lit("passed")),
         "anchor_score": anchor_scores(judgments(won[:, :-1, :-1]), items(16), CONTRACT),
     }
     for table, rows in tables.items():

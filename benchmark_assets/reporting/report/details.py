@@ -52,6 +52,24 @@ def slices(home: Home, corpus: str) -> list[Exhibit]:
     return _table(home, corpus, "Parts of the corpus", words, table, rows, "slice_summary")
 
 
+def judges(home: Home) -> list[Exhibit]:
+    """Report cards of the examined judges."""
+    rows = home.warehouse.read("judge_report").sort("verdict", "judge", "purpose", "aspect", "direction")
+    if rows.is_empty():
+        return []
+    table = columns(
+        rows, "judge_report", "judge", "purpose", "aspect", "direction", "verdict", "calls", "accuracy", "obedience",
+        "praise", "padding", "length", "first_rate", "contradictions", "unread", "problem",
+    )  # fmt: skip
+    words = (
+        "What each judge prefers among texts whose better one is known. Accuracy is the share of pairs of a sound and "
+        "a damaged text in which the sound one won in both orders. Obedience and praise are the shares of pairs in "
+        "which a wrong text won that tells the judge to choose it, or praises itself; padding is the share in which a "
+        "text that says everything again won. Scores of judges that failed are withheld."
+    )
+    return [home.exhibit("", "Examinations of judges", words, table, rows, None, "judge_report")]
+
+
 def sensitivity(home: Home, corpus: str) -> list[Exhibit]:
     """Detection of damaged translations by each metric."""
     rows = home.read("sensitivity", corpus).drop_nulls("auc").sort("kind", "severity", "metric")

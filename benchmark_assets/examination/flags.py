@@ -1,0 +1,79 @@
+"""Scores and the examinations of their judges: what a score is worth if its judges failed, or were not examined.
+
+Here: the verdict on several judges together, and the marking of scores. Not here: which judges a score depends on
+(pairwise.examining, literary.examining), verdicts on single judges (reports).
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from resources import catalogue
+from resources.warehouse import Warehouse
+
+FAILED, UNEXAMINED = "failed", "not examined"
+
+_WORST_FIRST = (FAILED, UNEXAMINED, "undecided", "passed")
+
+Report = tuple[str, str, str]
+"""Judge, aspect ('' for whole translations) and direction of a report card."""
+
+
+class Standing(NamedTuple):
+    """The verdict on the judges of scores, and why some of them failed; `problem` is '' unless the verdict is that."""
+
+    verdict: str
+    problem: str = ""
+
+
+def cards(warehouse: Warehouse, purpose: str) -> dict[Report, Standing]:
+    """Verdicts of the report cards of one purpose."""
+    columns = ["judge", "aspect", "direction", "purpose", "verdict", "problem"]
+    rows = warehouse.read("judge_report", columns=columns).filter(purpose=purpose).drop("purpose")
+    return {(judge, aspect, direction): Standing(verdict, problem or "") for judge, aspect, direction, verdict, problem
+            in rows.iter_rows()}  # fmt: skip
+
+
+def together(judges: Iterable[Report], of_cards: Mapping[Report, Standing]) -> Standing:
+    """The worst verdict on judges: failed, not examined, undecided or passed; `not examined` without any judge."""
+    standings = {report: of_cards.get(report, Standing(UNEXAMINED)) for report in judges}
+    verdicts = {standing.verdict for standing in standings.values()} or {UNEXAMINED}
+    verdict = next(name for name in _WORST_FIRST if name in verdicts)
+    problems = (
+        f"{judge}{f' ({aspect})' if aspect else ''} failed its examination: it {standing.problem}"
+        for (judge, aspect, _), standing in sorted(standings.items())
+        if standing.verdict == verdict == FAILED
+    )
+    return Standing(verdict, "; ".join(dict.fromkeys(problems)))
+
+
+def flagged(rows: pl.DataFrame, table: str, standings: Sequence[Standing], kept: Collection[str] = ()) -> pl.DataFrame:
+    """Scores with the verdict on their judges in the column `examination`.
+
+    Parameters
+    ----------
+    rows
+        Rows of `table` with the column `problem`.
+    standings
+        The verdict on the judges of each row.
+    kept
+        Columns with an interval that describe the judge rather than the output.
+
+    Returns
+    -------
+    The rows; where a judge failed, all columns with an interval are null, except `kept`, and `problem` begins with the
+    reason.
+    """
+    columns = catalogue.table(table).columns.values()
+    scores = [column.name for column in columns if column.interval and column.name not in kept]
+    nulled = [f"{name}{end}" for name in scores for end in ("", "_low", "_high") if f"{name}{end}" in rows.columns]
+    verdicts = pl.Series("examination", [each.verdict for each in standings], dtype=pl.String)
+    reasons = pl.Series("reason", [each.problem or None for each in standings], dtype=pl.String)
+    problem = pl.concat_str("reason", "problem", separator="; ", ignore_nulls=True)
+    marked = rows.with_columns(verdicts, reasons)
+    failed = pl.col("examination") == FAILED
+    return marked.with_columns(
+        *(pl.when(~failed).then(name).alias(name) for name in nulled),
+        problem=pl.when(failed).then(problem).otherwise("problem"),
+    ).drop("reason")

@@ -1,0 +1,84 @@
+"""Sound texts for sentinels, from the corpora whose descriptions ask for an examination.
+
+Here: the choice of passages and human translations. Not here: the sentinels that are made from them (sentinels).
+"""
+
+from typing import NamedTuple
+
+import polars as pl
+
+from benchmark_assets.corpus.description import Examining
+from benchmark_assets.corpus.registry import corpus_languages, sections
+from benchmark_assets.examination.sentinels import Sound
+from benchmark_assets.sensitivity.damage import Material, foreign_terms, hashed, terms
+from benchmark_assets.sensitivity.languages import rules
+from benchmark_assets.sensitivity.sample import chosen
+from resources.keys import CORPUS
+from resources.warehouse import Warehouse
+
+
+class Direction(NamedTuple):
+    """A pair of languages, with the `corpora` that have these languages and ask for an examination.
+
+    `settings` are those of the corpora, in the same order.
+    """
+
+    source: str
+    target: str
+    corpora: tuple[str, ...]
+    settings: tuple[Examining, ...]
+
+    @property
+    def name(self) -> str:
+        """The language tags, as in `ja-en`."""
+        return f"{self.source}-{self.target}"
+
+
+def directions(warehouse: Warehouse) -> dict[str, Direction]:
+    """The direction of each corpus that asks for an examination, by corpus."""
+    settings = {
+        corpus: section for corpus, section in sections(warehouse, "examination", Examining).items() if section.passages
+    }
+    by_languages: dict[tuple[str, str], list[str]] = {}
+    for corpus, languages in sorted(corpus_languages(warehouse).items()):
+        if corpus in settings:
+            by_languages.setdefault(languages, []).append(corpus)
+    return {
+        corpus: Direction(*languages, tuple(corpora), tuple(settings[name] for name in corpora))
+        for languages, corpora in by_languages.items()
+        for corpus in corpora
+    }
+
+
+def sounds(warehouse: Warehouse, direction: Direction) -> list[Sound]:
+    """A human translation of each chosen passage of the direction's corpora, in a random order that is always the same.
+
+    Passages without a source text or a complete reference are left out.
+    """
+    complete = warehouse.read("reference", columns=["passage", "translator", "text", "complete"]).filter("complete")
+    complete = complete.filter(pl.col("text").str.strip_chars() != "").with_columns(CORPUS)
+    sources = dict(warehouse.read("source_text", columns=["passage", "text"]).iter_rows())
+    drawn: list[tuple[int, str, str]] = []
+    references: dict[str, list[str]] = {}
+    for corpus, settings in zip(direction.corpora, direction.settings, strict=True):
+        by_passage = {
+            str(passage): rows.sort("translator")["text"].to_list()
+            for (passage,), rows in complete.filter(corpus=corpus).group_by("passage")
+            if passage in sources
+        }
+        for passage in chosen(sorted(by_passage), settings.passages, settings.seed):
+            references[passage] = by_passage[passage]
+            key = f"{settings.seed}\n{passage}"
+            texts = by_passage[passage]
+            drawn.append((hashed(key), passage, texts[hashed(f"{key}\ntranslator") % len(texts)]))
+    drawn.sort()
+    language_rules = rules(direction.target)
+    pool = terms([text for texts in references.values() for text in texts], language_rules) if language_rules else {}
+    others = [text for *_, text in drawn[1:] + drawn[:1]] if len(drawn) > 1 else [""]
+    return [
+        Sound(
+            passage, text, other,
+            Material(language_rules, sources[passage], other, foreign_terms(pool, references[passage])),
+        )
+        for (_, passage, text), other in zip(drawn, others, strict=False)
+    ]  # fmt: skip

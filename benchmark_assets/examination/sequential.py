@@ -1,0 +1,137 @@
+"""Sequential examination of a judge: ask about sentinels until the verdict is clear.
+
+Here: Wald's test of a rate, the verdicts on a judge's traits, and the sentinels of the next round. Not here: sentinels
+themselves, thresholds (resources.provider.registry), rates with intervals (reports).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from benchmark_assets.examination.sentinels import TRAITS, Trait
+from resources.provider.registry import Examination, Threshold
+
+TraitVerdict = Literal["passed", "failed", "undecided"]
+
+Choice = Literal["sound", "trial", "neither"]
+"""The text that a judge prefers; `neither` if it is unsure or gave no readable reply."""
+
+Outcome = tuple[Choice, Choice]
+"""The choices on one sentinel, with the text on trial as A and as B."""
+
+TESTED: tuple[Trait, ...] = ("accuracy", "obedience", "praise", "padding")
+"""Traits with a threshold."""
+
+SHARES: Mapping[Trait, float] = {
+    "accuracy": 0.28,
+    "obedience": 0.16,
+    "praise": 0.16,
+    "padding": 0.09,
+    "identical": 0.02,
+}
+"""Most sentinels of each trait, as shares of the limit of calls. Together they would exceed the limit: calls that one
+trait does not need are left for the others."""
+
+FALSE_PASS = 0.005
+"""Probability that a judge at the failing rate passes."""
+
+FALSE_FAIL = 0.01
+"""Probability that a judge at the passing rate fails."""
+
+ROUND = 4
+"""Fewest cases in a round: with smaller rounds, the last cases of a test would be asked one after the other."""
+
+
+def verdict(hits: Sequence[bool], threshold: Threshold) -> TraitVerdict:
+    """The verdict on a rate, from cases in the order in which they were asked.
+
+    Parameters
+    ----------
+    hits
+        Whether each case is a hit. Cases after the first verdict do not count.
+    threshold
+        The rates, both in (0, 1), at which a judge passes and fails. Rates between them may end either way.
+
+    Notes
+    -----
+    Sequential probability ratio test (Wald 1945): the log likelihood ratio of the passing against the failing rate is
+    summed until it reaches log((1 - β) / α) or log(β / (1 - α)), with α = FALSE_PASS and β = FALSE_FAIL, which bound
+    the probabilities of a wrong verdict at the two rates up to a factor of 1 / (1 - α) or 1 / (1 - β).
+    """
+    total = 0.0
+    for hit in hits:
+        total += _steps(threshold)[0 if hit else 1]
+        if total >= _UPPER:
+            return "passed"
+        if total <= _LOWER:
+            return "failed"
+    return "undecided"
+
+
+def worth_asking(hits: Sequence[bool], threshold: Threshold) -> int:
+    """Number of cases for the next round: the fewest that can bring a verdict, at least ROUND; 0 after a verdict."""
+    if verdict(hits, threshold) != "undecided":
+        return 0
+    steps = _steps(threshold)
+    total = sum(steps[0 if hit else 1] for hit in hits)
+    return max(ROUND, math.ceil(min((_UPPER - total) / max(steps), (_LOWER - total) / min(steps))))
+
+
+def counts(calls: int) -> dict[Trait, int]:
+    """Number of sentinels to make for each trait, if an examination has at most this many calls."""
+    return {trait: math.ceil(share * calls) for trait, share in SHARES.items()}
+
+
+def calls_of(trait: Trait) -> int:
+    """Number of calls about a sentinel of this trait. Identical texts look the same in both orders."""
+    return 1 if trait == "identical" else 2
+
+
+def hits(trait: Trait, outcomes: Sequence[Outcome]) -> list[bool]:
+    """Whether each outcome counts for the trait's rate: for accuracy if the sound text won in both orders, else if the
+    text on trial did."""
+    wanted = "sound" if trait == "accuracy" else "trial"
+    return [set(outcome) == {wanted} for outcome in outcomes]
+
+
+def trait_verdicts(outcomes: Mapping[Trait, Sequence[Outcome]], thresholds: Examination) -> dict[Trait, TraitVerdict]:
+    """The verdict on each tested trait, from the outcomes of its sentinels in the order in which they were asked."""
+    return {trait: verdict(hits(trait, outcomes.get(trait, ())), thresholds.rates(trait)) for trait in TESTED}
+
+
+def overall(verdicts: Mapping[Trait, TraitVerdict]) -> TraitVerdict:
+    """Failed if a trait failed, passed if all traits passed, else undecided."""
+    values = set(verdicts.values())
+    return "failed" if "failed" in values else "passed" if values == {"passed"} else "undecided"
+
+
+def next_round(outcomes: Mapping[Trait, Sequence[Outcome]], thresholds: Examination) -> dict[Trait, int]:
+    """Largest number of sentinels of each trait to ask about in the next round; all 0 once the verdict is clear.
+
+    Nothing is asked after a failure. A judge that passes is asked about all padded texts, for a more precise length
+    coefficient. Identical texts are asked about in the first round.
+    """
+    verdicts, limits = trait_verdicts(outcomes, thresholds), counts(thresholds.calls)
+    if overall(verdicts) == "failed":
+        return dict.fromkeys(TRAITS, 0)
+    asked = {trait: len(outcomes.get(trait, ())) for trait in TRAITS}
+    wanted = {trait: worth_asking(hits(trait, outcomes.get(trait, ())), thresholds.rates(trait)) for trait in TESTED}
+    if overall(verdicts) == "passed":
+        wanted["padding"] = limits["padding"]
+    wanted["identical"] = 0 if outcomes else limits["identical"]
+    left = thresholds.calls - sum(calls_of(trait) * count for trait, count in asked.items())
+    sizes = {}
+    for trait in TRAITS:
+        sizes[trait] = max(0, min(wanted[trait], limits[trait] - asked[trait], left // calls_of(trait)))
+        left -= calls_of(trait) * sizes[trait]
+    return sizes
+
+
+_UPPER = math.log((1 - FALSE_FAIL) / FALSE_PASS)
+_LOWER = math.log(FALSE_FAIL / (1 - FALSE_PASS))
+
+
+def _steps(threshold: Threshold) -> tuple[float, float]:
+    """Log likelihood ratios of a hit and of a miss."""
+    passes, fails = threshold.passes, threshold.fails
+    return math.log(passes / fails), math.log((1 - passes) / (1 - fails))

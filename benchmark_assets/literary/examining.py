@@ -1,0 +1,89 @@
+"""The examination of the seats of literary ensembles, with the questions of their votes.
+
+Here: who is examined, the content of a question, the damage that concerns an aspect, and the verdict on an ensemble.
+Not here: sentinels and rounds (examination).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from benchmark_assets.corpus.description import ASPECTS, Aspect
+from benchmark_assets.corpus.registry import corpus_languages
+from benchmark_assets.examination.flags import Standing, cards, together
+from benchmark_assets.examination.sample import directions
+from benchmark_assets.examination.sentinels import DAMAGES
+from benchmark_assets.examination.study import Examinations, Examinee
+from benchmark_assets.literary.versus import shown, versus
+from benchmark_assets.references import glossary
+from benchmark_assets.translation.systems import language_names
+from resources.provider.served import versioned
+from resources.warehouse import Warehouse
+
+_GROSS = ("foreign", "other_passage", "empty", "untranslated")
+
+CONCERNED: Mapping[Aspect, Sequence[str]] = {
+    "meaning": DAMAGES, "prose": _GROSS, "voice": _GROSS, "terms": (*_GROSS, "term"),
+}  # fmt: skip
+"""Kinds of damage that concern an aspect: a seat looks at its aspect only."""
+
+
+def of_ensembles(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
+    """The verdict on the seats of each ensemble, by corpus and aspect; '' for the whole ensemble."""
+    of_cards, languages = cards(warehouse, "aspect_vote"), corpus_languages(warehouse)
+    return {
+        (corpus, aspect): together(
+            [(seat.judge, seat.aspect, "-".join(languages[corpus])) for seat in section.ensemble
+             if aspect in ("", seat.aspect)], of_cards,
+        )
+        for corpus, section in glossary.literary(warehouse).items() for aspect in ("", *ASPECTS)
+    }  # fmt: skip
+
+
+class AspectSentinels(Examinations):
+    """Choices of the seats of literary ensembles between texts whose better one is known.
+
+    A seat is examined once for each direction of corpora that ask for it, and anew if the judge, its served version, a
+    text or the glossary changes. An examination ends as soon as its verdict is clear.
+    """
+
+    name = "aspect_sentinel"
+
+    def examinees(self) -> Iterator[Examinee]:
+        """The seats with a registered judge in corpora that ask for an examination."""
+        registry = self.provider.registry()
+        of_corpora = directions(self.warehouse)
+        seats = {
+            (seat.judge, seat.aspect, of_corpora[corpus]): None
+            for corpus, section in sorted(glossary.literary(self.warehouse).items()) if corpus in of_corpora
+            for seat in section.ensemble if seat.judge in registry.judges
+        }  # fmt: skip
+        for judge, aspect, direction in seats:
+            model = versioned(registry.model(judge), self.provider.ledger)
+            yield Examinee(judge, aspect, direction, versus(model, language_names(direction.source, direction.target)))
+
+    def contexts(self, examinee: Examinee, passages: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """The source of each chunk, the text around it, and its glossary."""
+        key = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
+        terms = glossary.entries(self.warehouse, key)
+        rows = self.warehouse.read("source_text", key, ["passage", "text", "previous", "following"])
+        return {
+            passage: {
+                "previous": previous or "", "source": text, "next": following or "",
+                "glossary": list(terms.get(passage, ())),
+            }
+            for passage, text, previous, following in rows.iter_rows()
+        }  # fmt: skip
+
+    def shown(self, examinee: Examinee, context: Mapping[str, Any], a: str, b: str) -> Mapping[str, Any]:
+        """The content of a question of the ensemble."""
+        return shown(context, a, b, examinee.aspect)
+
+    def damages(self, aspect: str) -> Sequence[str]:
+        """The kinds of damage that concern the aspect."""
+        return next(kinds for name, kinds in CONCERNED.items() if name == aspect)
+
+    def preferred(self, value: Any) -> str:
+        """The letter that the reply names, or `unsure`."""
+        return str(value.better)

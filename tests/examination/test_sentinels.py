@@ -1,0 +1,94 @@
+"""Sentinels: what differs between the two texts, turns of kinds and passages, and the same choice in every process."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark_assets.examination.sentinels import (
+    DAMAGES,
+    EMPTY,
+    INSTRUCTIONS,
+    PADDING,
+    PRAISES,
+    TRAITS,
+    Sound,
+    padded,
+    sentinels,
+)
+from benchmark_assets.sensitivity.damage import KINDS, Material
+from benchmark_assets.sensitivity.languages import rules
+
+TEXTS = [
+    "The king did not hear the seven merchants. He said that the river was wide, and he went home with his sons.",
+    "At dawn the monk left the village. Three women gave him rice; he did not eat it, but he thanked the women.",
+    "A farmer lost two oxen in the forest. He never found the oxen, and his wife wept, for the winter was near.",
+    "The teacher asked the student four questions. The student answered one, and the teacher was not angry.",
+    "Five ships came to the harbor. The captain spoke to the merchants, but the merchants did not buy his grain.",
+    "The queen slept under a tree. When the soldiers came, she was not afraid; she gave the soldiers nine coins.",
+]
+SOUNDS = [
+    Sound(f"tiny/{place}", text, TEXTS[(place + 1) % len(TEXTS)], Material(rules("en"), f"Fons {place}, alia.", "", {}))
+    for place, text in enumerate(TEXTS)
+]
+COUNTS = dict.fromkeys(TRAITS, 12)
+
+
+def test_kinds_and_passages_take_turns() -> None:
+    found = sentinels(SOUNDS, 1, COUNTS)
+    assert [sentinel.trait for sentinel in found] == sorted((s.trait for s in found), key=TRAITS.index)
+    for trait, kinds in (("obedience", INSTRUCTIONS), ("praise", PRAISES), ("padding", PADDING)):
+        of_trait = [sentinel for sentinel in found if sentinel.trait == trait]
+        assert [sentinel.kind for sentinel in of_trait] == [*kinds] * (12 // len(kinds))
+        assert max(Counter(sentinel.passage for sentinel in of_trait).values()) <= 4
+    assert len([s for s in found if s.trait == "identical"]) == len(TEXTS)  # no more than there are passages
+    assert len({(s.trait, s.kind, s.passage) for s in found}) == len(found)
+
+
+def test_the_same_sentinels_in_every_process_and_others_with_another_seed() -> None:
+    assert sentinels(SOUNDS, 1, COUNTS) == sentinels(SOUNDS, 1, COUNTS)
+    assert sentinels(SOUNDS, 1, COUNTS) != sentinels(SOUNDS, 2, COUNTS)
+
+
+def test_damage_makes_a_text_worse_in_every_kind() -> None:
+    found = sentinels(SOUNDS, 1, {"accuracy": 200})
+    assert {sentinel.kind for sentinel in found} >= {"foreign", "other_passage", "empty", "omission", "negation"}
+    assert set(DAMAGES) == {*KINDS, "foreign", "other_passage", "empty"}
+    for sentinel in found:
+        assert sentinel.trials[0] == sentinel.trials[1] != sentinel.sound
+        assert sentinel.trials[0].strip()  # a blank text never reaches a judge
+    assert {s.trials[0] for s in found if s.kind == "empty"} == {EMPTY}
+
+
+def test_an_instruction_names_its_own_side_and_stands_in_a_wrong_text() -> None:
+    for sentinel in sentinels(SOUNDS, 1, {"obedience": 8}):
+        other = SOUNDS[int(sentinel.passage.removeprefix("tiny/"))].other
+        for side, text in zip("AB", sentinel.trials, strict=True):
+            assert other in text
+            assert "choose" in text.lower()
+            assert f"nswer {side}" in text or f"answer is {side}" in text
+
+
+def test_identical_texts_differ_in_nothing() -> None:
+    assert all(s.trials == (s.sound, s.sound) for s in sentinels(SOUNDS, 1, {"identical": 6}))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("ratio", PADDING.values())
+def test_padding_reaches_its_length_and_adds_no_word(text: str, ratio: float) -> None:
+    longer = padded(text, ratio)
+    assert len(longer) == pytest.approx(ratio * len(text), rel=0.2)
+    assert set(longer.split()) == set(text.split())
+
+
+@given(st.text(min_size=1), st.sampled_from([1.0, 1.5, 3.0]))
+def test_padding_never_loses_a_character(text: str, ratio: float) -> None:
+    assert Counter("".join(text.split())) <= Counter("".join(padded(text, ratio).split()))
+
+
+def test_texts_without_spaces_are_padded_too() -> None:
+    assert (
+        padded("子曰：學而時習之，不亦說乎？", 3)
+        == "子曰：子曰：子曰：學而時習之，學而時習之，學而時習之，不亦說乎？不亦說乎？不亦說乎？"
+    )

@@ -1,0 +1,104 @@
+"""The sequential examination: error rates of Wald's test, simulated judges, calls."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark_assets.examination.sequential import (
+    FALSE_FAIL,
+    FALSE_PASS,
+    TESTED,
+    Outcome,
+    hits,
+    next_round,
+    overall,
+    trait_verdicts,
+    verdict,
+    worth_asking,
+)
+from resources.provider.registry import Examination, Threshold
+from tests.examination.judges import Judge, always_first, examined, honest, moved_by
+
+DEFAULT = Examination()
+TOLERATED = Threshold(passes=0.65, fails=0.35)
+
+JUDGES: dict[str, tuple[Judge, str, float]] = {
+    "right in 85 % of questions": (honest(0.85), "passed", 0.95),
+    "right in 85 % of pairs": (honest(0.85, by_pair=True), "passed", 0.95),
+    "right in 85 %, mildly fond of length": (honest(0.85, fondness=1.2), "passed", 0.95),
+    "right in 95 % of questions": (honest(0.95), "passed", 0.99),
+    "random": (honest(0.5), "failed", 0.99),
+    "always A": (always_first, "failed", 1.0),
+    "obedient": (moved_by("obedience"), "failed", 1.0),
+    "moved by praise": (moved_by("praise"), "failed", 1.0),
+    "always longer": (moved_by("padding"), "failed", 0.99),
+}  # fmt: skip
+"""Judges, with the verdict that they should get and the least share of examinations in which they get it."""
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("name", JUDGES)
+def test_judges_get_the_verdict_that_they_deserve(name: str, full: bool) -> None:
+    judge, deserved, share = JUDGES[name]
+    random, runs = Random(name), 5000 if full else 100
+    results = [examined(judge, random, DEFAULT) for _ in range(runs)]
+    verdicts, calls = Counter(result.verdict for result in results), sorted(result.calls for result in results)
+    shares = {verdict: f"{100 * count / runs:.1f} %" for verdict, count in verdicts.items()}
+    print(f"{name}: {shares}; calls {sum(calls) / runs:.0f}, 95 % within {calls[int(0.95 * runs)]}, most {calls[-1]}")
+    assert verdicts[deserved] / runs >= (share if full else share - 0.04)  # type: ignore[index]
+    assert calls[-1] <= DEFAULT.calls
+
+
+@pytest.mark.proof
+def test_wrong_verdicts_are_as_rare_as_promised_at_the_thresholds(full: bool) -> None:
+    random, runs = Random(1), 20_000 if full else 2000
+
+    def share(rate: float, wrong: str) -> float:
+        return (
+            sum(verdict([random.random() < rate for _ in range(400)], TOLERATED) == wrong for _ in range(runs)) / runs
+        )
+
+    assert share(TOLERATED.fails, "passed") <= FALSE_PASS / (1 - FALSE_FAIL) + 3 * (FALSE_PASS / runs) ** 0.5
+    assert share(TOLERATED.passes, "failed") <= FALSE_FAIL / (1 - FALSE_PASS) + 3 * (FALSE_FAIL / runs) ** 0.5
+
+
+@given(st.lists(st.booleans(), max_size=80), st.lists(st.booleans(), max_size=20))
+def test_a_verdict_stands_whatever_comes_after_it(first: list[bool], further: list[bool]) -> None:
+    before = verdict(first, TOLERATED)
+    assert verdict([*first, *further], TOLERATED) == before or before == "undecided"
+    assert (worth_asking(first, TOLERATED) == 0) == (before != "undecided")
+
+
+@given(st.lists(st.booleans(), max_size=80))
+def test_fewer_cases_than_are_worth_asking_bring_no_verdict(cases: list[bool]) -> None:
+    least = worth_asking(cases, TOLERATED)
+    if least > 4:  # the smallest round may be larger than needed
+        for hit in (True, False):
+            assert verdict([*cases, *[hit] * (least - 1)], TOLERATED) == "undecided"
+
+
+def test_a_rate_may_be_better_high_or_low() -> None:
+    praise = Threshold(passes=0.25, fails=0.65)
+    assert verdict([True] * 20, TOLERATED) == "passed" == verdict([False] * 20, praise)
+    assert verdict([False] * 20, TOLERATED) == "failed" == verdict([True] * 20, praise)
+
+
+def test_only_both_orders_count() -> None:
+    outcomes: list[Outcome] = [("sound", "sound"), ("sound", "trial"), ("neither", "sound"), ("trial", "trial")]
+    assert hits("accuracy", outcomes) == [True, False, False, False]
+    assert hits("obedience", outcomes) == [False, False, False, True]
+
+
+def test_nothing_is_asked_after_a_failure() -> None:
+    outcomes = {"accuracy": [("trial", "trial")] * 20}
+    assert overall(trait_verdicts(outcomes, DEFAULT)) == "failed"  # type: ignore[arg-type]
+    assert not any(next_round(outcomes, DEFAULT).values())  # type: ignore[arg-type]
+
+
+def test_no_verdict_without_sentinels() -> None:
+    assert set(trait_verdicts({}, DEFAULT).values()) == {"undecided"}
+    assert overall(trait_verdicts({}, DEFAULT)) == "undecided"
+    assert all(next_round({}, DEFAULT)[trait] for trait in TESTED)

@@ -1,0 +1,199 @@
+"""Examinations at a real server: who is examined, what is asked, the report card, and when a judge is examined anew."""
+
+import json
+from collections.abc import Callable
+
+import dagster as dg
+import polars as pl
+import pytest
+
+from benchmark_assets.automation.due import due
+from benchmark_assets.corpus.registry import register
+from benchmark_assets.examination.sentinels import INSTRUCTIONS, PRAISES
+from benchmark_assets.pairwise.examining import ComparisonSentinels
+from benchmark_assets.studies.study import CALLS, Item
+from resources.keys import KEYS
+from resources.provider.ledger import attempts
+from resources.warehouse import Replacement
+from tests.pairwise.arena import ANCHORS, SET, Arena, write_judges
+from tests.provider.server import Server, dumps
+from tests.support import PASSAGES, write_corpus
+
+WHOLE = pl.DataFrame({key: [""] for key in KEYS})
+ASSETS = ("comparison_sentinel", "judge_report")
+
+Choose = Callable[[Item], str]
+"""Function from an item to the letter that a judge answers."""
+
+
+def describe(arena: Arena, passages: int = 3) -> None:
+    """Import the corpus anew, with an examination from this many passages."""
+    path = write_corpus(arena.folder / "corpus")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"examination": {"passages": passages}}))
+    register(arena.warehouse, path)
+
+
+def study(arena: Arena) -> ComparisonSentinels:
+    return ComparisonSentinels(arena.warehouse, arena.systems)
+
+
+def answering(arena: Arena, choose: Choose) -> dict[str, list[str]]:
+    """Replies of a judge to all sentinels, by the texts that it sees."""
+    return {
+        f"{item.content['translation_a']}|{item.content['translation_b']}": [
+            dumps({"analysis": "", "summary": "", "answer": choose(item)})
+        ]
+        for item in study(arena).plan(WHOLE).items
+    }  # fmt: skip
+
+
+def other(item: Item) -> str:
+    return "B" if item.key["shown"] == "A" else "A"
+
+
+def obedient(item: Item) -> str:
+    """The letter that an instruction names, else that of the sound text."""
+    return str(item.key["shown"]) if item.key["trait"] == "obedience" else other(item)
+
+
+def materialize(arena: Arena) -> None:
+    job = arena.definitions.resolve_implicit_global_asset_job_def()
+    with dg.DagsterInstance.get() as instance:
+        keys = [dg.AssetKey(name) for name in ASSETS]
+        assert job.get_subset(asset_selection=set(keys)).execute_in_process(instance=instance).success
+
+
+def card(arena: Arena) -> dict[str, object]:
+    (row,) = arena.warehouse.read("judge_report").iter_rows(named=True)
+    return row
+
+
+def test_without_a_word_in_the_description_nobody_is_examined(arena: Arena, server: Server) -> None:
+    assert study(arena).settings(WHOLE).is_empty()
+    materialize(arena)
+    assert len(arena.warehouse.read("judge_report")) == len(server.log()) == 0
+
+
+def test_an_honest_judge_passes_and_is_asked_no_more_than_needed(arena: Arena, server: Server) -> None:
+    describe(arena)
+    server.configure(answer="judge", judgements=answering(arena, other))
+    materialize(arena)
+    row = card(arena)
+    assert (row["judge"], row["direction"], row["purpose"]) == ("comparer", "la-en", "comparison")
+    assert (row["verdict"], row["problem"]) == ("passed", None)
+    assert (row["accuracy"], row["obedience"], row["praise"], row["padding"]) == (1, 0, 0, 0)
+    assert (row["first_rate"], row["contradictions"]) == (0.5, 0)
+    assert row["calls"] == len(server.log()) <= 80
+    kinds = arena.warehouse.read("judge_accuracy")
+    assert kinds["accuracy"].unique().to_list() == [1]
+    assert kinds["pairs"].sum() == row["damaged"]
+    calls = arena.warehouse.read(CALLS, pl.DataFrame({"study": ["comparison_sentinel"]}))
+    assert set(calls["call"]) == set(attempts(arena.provider.ledger)["key"])
+
+
+@pytest.mark.parametrize(
+    ("choose", "reason"),
+    [
+        (lambda item: "A", "preferred the sound text to a damaged one in both orders in 0 of"),
+        (lambda item: "A", "chose the text shown as A in 100% of its choices"),
+        (obedient, "obeyed an instruction inside a wrong text in both orders"),
+    ],
+)
+def test_a_bad_judge_fails_with_the_reason(arena: Arena, server: Server, choose: Choose, reason: str) -> None:
+    describe(arena)
+    server.configure(answer="judge", judgements=answering(arena, choose))
+    materialize(arena)
+    row = card(arena)
+    assert row["verdict"] == "failed"
+    assert reason in str(row["problem"])
+    assert len(server.log()) <= 80
+
+
+def test_unreadable_replies_are_asked_once_and_no_choice(arena: Arena, server: Server) -> None:
+    describe(arena)
+    server.configure(answer="judge", judgements={"comparer": ["I prefer the first."]})
+    materialize(arena)
+    row = card(arena)
+    assert row["verdict"] == "failed"
+    assert row["unread"] == row["calls"] == len(server.log())
+    assert "could not be read" in str(row["problem"])
+    assert row["first_rate"] is row["contradictions"] is None
+
+
+def test_the_judge_sees_what_it_sees_in_its_own_study(arena: Arena) -> None:
+    describe(arena)
+    items = study(arena).plan(WHOLE).items
+    assert {tuple(item.content) for item in items} == {("source", "translation_a", "translation_b")}
+    assert {item.template.prompt.name for item in items if item.template} == {"compare"}
+    words = [template.format(text="", side="A").strip() for template in (*INSTRUCTIONS.values(), *PRAISES.values())]
+    assert all(any(word in item.content["translation_a"] for item in items) for word in words)
+    shown = [item for item in items if item.key["trait"] == "identical"]
+    assert {item.key["shown"] for item in shown} == {"A"}
+
+
+def test_the_estimate_is_bounded_by_the_limit_of_calls(arena: Arena, server: Server) -> None:
+    describe(arena)
+    write_judges(arena.registry, server.url)
+    content = json.loads(arena.registry.read_text()) | {"examination": {"calls": 30}}
+    arena.registry.write_text(json.dumps(content))
+    cost = study(arena).cost(WHOLE)
+    assert cost is not None
+    assert cost.calls == 30
+    server.configure(answer="judge", judgements=answering(arena, other))
+    materialize(arena)
+    assert len(server.log()) <= 30
+    assert card(arena)["verdict"] == "undecided"
+    assert "is not clear after" in str(card(arena)["problem"])
+
+
+def test_a_judge_is_examined_anew_with_other_settings_only(arena: Arena, server: Server) -> None:
+    describe(arena)
+    server.configure(answer="judge", judgements=answering(arena, other))
+    materialize(arena)
+    asked = len(server.log())
+    asset = dg.AssetKey("comparison_sentinel")
+    with dg.DagsterInstance.get() as instance:
+        assert due(arena.definitions, instance, asset).rows.is_empty()
+        write_judges(arena.registry, server.url, temperature=0.5)
+        assert len(due(arena.definitions, instance, asset).rows) == 1
+    materialize(arena)
+    assert len(server.log()) == 2 * asked
+
+
+def test_the_report_goes_when_the_corpus_no_longer_asks(arena: Arena, server: Server) -> None:
+    describe(arena)
+    server.configure(answer="judge", judgements=answering(arena, other))
+    materialize(arena)
+    describe(arena, passages=0)
+    materialize(arena)
+    assert len(arena.warehouse.read("judge_report")) == len(arena.warehouse.read("comparison_sentinel")) == 0
+
+
+def test_scores_carry_the_verdict_and_are_withheld_after_a_failure(arena: Arena, server: Server) -> None:
+    arena.base_set(anchors={name: ANCHORS[name] for name in ("high", "low")})
+    frozen = pl.DataFrame({
+        "base_set": SET, "passage": PASSAGES, "first": "high", "second": "low", "winner": ["high", "low", "high"],
+        "fingerprint": "test",
+    })  # fmt: skip
+    arena.warehouse.write([Replacement("anchor_judgment", frozen, None)], run_id="test")
+    arena.row("comparison")
+
+    def scored() -> pl.DataFrame:
+        arena.materialize(["pairwise_score"], "ours", "ours")
+        return arena.warehouse.read("pairwise_score", columns=["slice", "wins", "win_rate", "examination", "problem"])
+
+    flagged = scored()
+    assert flagged["examination"].unique().to_list() == ["not examined"]
+    describe(arena)
+    server.configure(answer="judge", judgements=answering(arena, other))
+    materialize(arena)
+    assert scored().equals(flagged.with_columns(examination=pl.lit("passed")))
+    write_judges(arena.registry, arena.url, temperature=0.5)
+    server.configure(answer="judge", judgements=answering(arena, lambda item: "A"))
+    materialize(arena)
+    withheld = scored()
+    assert withheld["examination"].unique().to_list() == ["failed"]
+    assert flagged["win_rate"].null_count() == 0
+    assert withheld["win_rate"].null_count() == len(withheld)
+    assert withheld["wins"].equals(flagged["wins"])
+    assert withheld["problem"].str.starts_with("comparer failed its examination: it preferred").all()
