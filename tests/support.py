@@ -188,6 +188,7 @@ SPARSE = {
     "span_vote", "human_span_vote", "span_summary", "audit_outcome", "judge_calibration", "error_estimate",
     "metric_agreement",
     "worked_example", "anchor_score",
+    "comparison_sentinel", "aspect_sentinel", "judge_report", "vital_sign",
     "term_adherence", "adherence_summary", "aspect_vote", "head_to_head", "literary_score", "ensemble_calibration",
     "task_sample", "task_chance", "task_leakage", "baseline_answer", "baseline_score", "encoder_answer",
     "encoder_score", "answer", "task_score",

@@ -49,7 +49,7 @@ def together(judges: Iterable[Report], of_cards: Mapping[Report, Standing]) -> S
 
 
 def flagged(rows: pl.DataFrame, table: str, standings: Sequence[Standing], kept: Collection[str] = ()) -> pl.DataFrame:
-    """Scores with the verdict on their judges in the column `examination`.
+    """Scores with the verdict on their judges in the column `judge_standing`.
 
     Parameters
     ----------
@@ -68,11 +68,11 @@ def flagged(rows: pl.DataFrame, table: str, standings: Sequence[Standing], kept:
     columns = catalogue.table(table).columns.values()
     scores = [column.name for column in columns if column.interval and column.name not in kept]
     nulled = [f"{name}{end}" for name in scores for end in ("", "_low", "_high") if f"{name}{end}" in rows.columns]
-    verdicts = pl.Series("examination", [each.verdict for each in standings], dtype=pl.String)
+    verdicts = pl.Series("judge_standing", [each.verdict for each in standings], dtype=pl.String)
     reasons = pl.Series("reason", [each.problem or None for each in standings], dtype=pl.String)
     problem = pl.concat_str("reason", "problem", separator="; ", ignore_nulls=True)
     marked = rows.with_columns(verdicts, reasons)
-    failed = pl.col("examination") == FAILED
+    failed = pl.col("judge_standing") == FAILED
     return marked.with_columns(
         *(pl.when(~failed).then(name).alias(name) for name in nulled),
         problem=pl.when(failed).then(problem).otherwise("problem"),

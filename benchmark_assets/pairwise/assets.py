@@ -85,7 +85,7 @@ def pairwise_score(
         )
 
     def compute(stale: pl.DataFrame) -> Computed:
-        rows = [warehouse.empty("pairwise_score").drop("fingerprint", "examination")]
+        rows = [warehouse.empty("pairwise_score").drop("fingerprint", "judge_standing")]
         for base_set, contract in contracts.items():
             key = pl.DataFrame({"base_set": [base_set]})
             comparisons = warehouse.read("comparison", stale.join(key, how="cross"))

@@ -17,7 +17,9 @@ def of_anchors(warehouse: Warehouse) -> Mapping[str, str]:
 
 def of_models(warehouse: Warehouse) -> Mapping[str, str]:
     """Models by base set and slice, highest LT first."""
-    return {"scores": _best_first(warehouse, "pairwise_score", "model", "lt", "lt_fixed", "first_rate", "examination")}
+    return {
+        "scores": _best_first(warehouse, "pairwise_score", "model", "lt", "lt_fixed", "first_rate", "judge_standing")
+    }
 
 
 def of_rubric(warehouse: Warehouse) -> Mapping[str, str]:

@@ -41,7 +41,7 @@ OVERALL = "overall"
 
 ANCHOR_SCORE = schema("anchor_score")
 
-PAIRWISE_SCORE = schema("pairwise_score", "examination")
+PAIRWISE_SCORE = schema("pairwise_score", "judge_standing")
 
 
 class Slice(NamedTuple):

@@ -30,6 +30,11 @@ WITHOUT = {
     "worked_example": "names outputs to read, which `variorum examples` shows",
     "report": "is a page of plots itself",
     "metric_summary": "has metrics on scales of their own, most of them none",
+    "comparison_sentinel": "holds single choices, and the report card counts them",
+    "aspect_sentinel": "holds single choices, and the report card counts them",
+    "judge_report": "has verdicts and their reasons in words",
+    "annotator_consistency": "has a few rates of each annotator",
+    "vital_sign": "has rates of different meanings side by side",
 }
 """Aggregates that have no plot, and why."""
 

@@ -41,6 +41,6 @@ def test_scores_of_a_judge_that_failed_are_null_and_all_others_stay() -> None:
     marked = flagged(scores, "pairwise_score", [together([BAD], CARDS), together([GOOD], CARDS)], kept=["first_rate"])
     failed, passed = marked.rows(named=True)
     assert [failed[name] for name in ("lt", "lt_low", "lt_high")] == [None] * 3
-    assert (failed["first_rate"], failed["ties"], failed["examination"]) == (1.0, 3, "failed")
+    assert (failed["first_rate"], failed["ties"], failed["judge_standing"]) == (1.0, 3, "failed")
     assert failed["problem"] == "bad (prose) failed its examination: it obeyed an instruction; 2 of 1000 resamples"
-    assert passed == scores.row(1, named=True) | {"examination": "passed"}
+    assert passed == scores.row(1, named=True) | {"judge_standing": "passed"}

@@ -180,19 +180,21 @@ def test_scores_carry_the_verdict_and_are_withheld_after_a_failure(arena: Arena,
 
     def scored() -> pl.DataFrame:
         arena.materialize(["pairwise_score"], "ours", "ours")
-        return arena.warehouse.read("pairwise_score", columns=["slice", "wins", "win_rate", "examination", "problem"])
+        return arena.warehouse.read(
+            "pairwise_score", columns=["slice", "wins", "win_rate", "judge_standing", "problem"]
+        )
 
     flagged = scored()
-    assert flagged["examination"].unique().to_list() == ["not examined"]
+    assert flagged["judge_standing"].unique().to_list() == ["not examined"]
     describe(arena)
     server.configure(answer="judge", judgements=answering(arena, other))
     materialize(arena)
-    assert scored().equals(flagged.with_columns(examination=pl.lit("passed")))
+    assert scored().equals(flagged.with_columns(judge_standing=pl.lit("passed")))
     write_judges(arena.registry, arena.url, temperature=0.5)
     server.configure(answer="judge", judgements=answering(arena, lambda item: "A"))
     materialize(arena)
     withheld = scored()
-    assert withheld["examination"].unique().to_list() == ["failed"]
+    assert withheld["judge_standing"].unique().to_list() == ["failed"]
     assert flagged["win_rate"].null_count() == 0
     assert withheld["win_rate"].null_count() == len(withheld)
     assert withheld["wins"].equals(flagged["wins"])

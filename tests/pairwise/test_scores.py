@@ -233,7 +233,7 @@ def test_rows_go_into_their_tables(warehouse: Warehouse) -> None:
     tables = {
         "pairwise_score": candidate_scores(
             comparisons(won), judgments(won[:, :-1, :-1]), items(16), CONTRACT
-        ).with_columns(examination=pl.lit("passed")),
+        ).with_columns(judge_standing=pl.lit("passed")),
         "anchor_score": anchor_scores(judgments(won[:, :-1, :-1]), items(16), CONTRACT),
     }
     for table, rows in tables.items():

@@ -61,6 +61,14 @@ NEVER = {
     "human_label": ["notes", "annotator"],
     "imported_label": ["notes", "file", "annotator"],
     "label_quarantine": ["file", "annotator", "reason"],
+    "annotator_consistency": ["annotator"],
+    "control_item": ["text"],
+    "imported_annotation": ["annotator", "file"],
+    "imported_span": ["annotator", "text"],
+    "human_span_vote": ["annotator"],
+    "human_error_span": ["annotator", "text"],
+    "aspect_sentinel": ["abstention"],
+    "comparison_sentinel": ["abstention"],
     "rater_agreement": ["first", "second"],
     "rater_model": ["rater"],
     "base_set": ["folder"],
@@ -259,6 +267,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "task", "split", "sample", "type", "located", "class", "gold", "predicted", "baseline", "partner", "steps",
         "nearest", "missing", "source", "literary", "gender", "after", "before",
         "benchmark", "origin", "aspect", "better", "verdict", "interval_of", "machine_hash", "human_hash", "study",
+        "judge_standing", "part_of", "part", "trait", "choice", "original", "examination",
     }  # fmt: skip
     texts = {
         (table, column)

@@ -409,7 +409,7 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
     verdicts = ("machine", "unsure", "human")
     table = columns(
         rows, "literary_score", "aspect", "model", "chunks", "works", *verdicts, "score", "interval_of", "first_rate",
-        "examination", "problem",
+        "judge_standing", "problem",
         chunks=_where(overall, corpus, "model", verdict=ANY),
         **{verdict: _where(overall, corpus, "model", verdict=verdict) for verdict in verdicts},
     )  # fmt: skip
@@ -434,7 +434,7 @@ def pairwise(home: Home) -> list[Exhibit]:
     scores = pl.concat([
         models.select(
             *shared, *(f"{name}{end}" for name in ("first_rate", "lt", "lt_fixed", "en") for end in ENDS),
-            "examination", kind=pl.lit("model"), system="model",
+            "judge_standing", kind=pl.lit("model"), system="model",
         ),
         anchors.select(
             *shared, kind=pl.lit("anchor"), system="anchor", **{f"lt_fixed{end}": f"lt{end}" for end in ENDS}
@@ -450,7 +450,7 @@ def pairwise(home: Home) -> list[Exhibit]:
         rows = rows.sort("first", "slice", "best", "system", descending=[False, False, True, False], nulls_last=True)
         table = columns(
             rows, "pairwise_score", "slice", "system", "kind", "items", "matches", "ties", "excluded", "wins",
-            "win_rate", "lt_fixed", "lt", "en", "first_rate", "examination",
+            "win_rate", "lt_fixed", "lt", "en", "first_rate", "judge_standing",
         )  # fmt: skip
         plot_rows = plotted(rows, "pairwise_score", "lt_fixed", "system", "kind", pl.col("slice"))
         chart = _intervals(plot_rows, "LT beside the anchors, 95 % interval", domain=[0, 10])
