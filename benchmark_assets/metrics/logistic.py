@@ -5,15 +5,11 @@ from numpy.typing import NDArray
 from scipy import special  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.intervals import Floats, Units, bounds, by_unit, influence, unit_sizes
+from benchmark_assets.metrics.measures import NONE, Estimate
 
 STEPS = 50
 STEEP = 20.0
 """Logits per unit of the quantity above which the outcomes count as separated: the likelihood has no maximum."""
-
-Estimate = tuple[float | None, float | None, float | None]
-"""A value with the bounds of its 95 % interval; None where they do not exist."""
-
-NONE: Estimate = (None, None, None)
 
 
 def slope(quantity: Floats, outcome: NDArray[np.bool_], units: Units) -> Estimate:
@@ -51,9 +47,9 @@ def slope(quantity: Floats, outcome: NDArray[np.bool_], units: Units) -> Estimat
     shares = (sizes / sizes.sum())[:, None]
     rest = curvature - curvatures
     if len(sizes) < 2 or np.linalg.cond(rest).max() > 1e12:
-        return float(odds[1]), None, None
+        return Estimate(float(odds[1]), None, None)
     without = odds[1] - np.linalg.solve(rest, slopes[:, :, None])[:, 1]
     (below,), (above,) = bounds(influence(odds[1:], without, shares), shares)
     if np.isnan(below):
-        return float(odds[1]), None, None
-    return float(odds[1]), float(odds[1] - below), float(odds[1] + above)
+        return Estimate(float(odds[1]), None, None)
+    return Estimate(float(odds[1]), float(odds[1] - below), float(odds[1] + above))

@@ -65,6 +65,9 @@ class Estimate(NamedTuple):
     high: float | None
 
 
+NONE = Estimate(None, None, None)
+
+
 class Panel(NamedTuple):
     """The statistics from which the scores of several systems on a corpus are computed.
 
@@ -136,7 +139,7 @@ def estimates(measures: Sequence[Measure], tables: Sequence[Floats], units: Unit
 
 def _estimate(measure: Measure, value: float, totals: Floats, units: int, below: float, above: float) -> Estimate:
     if np.isnan(value):
-        return Estimate(None, None, None)
+        return NONE
     if np.isnan(below):
         return Estimate(value, None, None)
     if measure.proportion:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmark_assets.metrics.intervals import SIGNATURE as INTERVALS
 from benchmark_assets.metrics.intervals import Floats, Units, Z, bounds, by_unit, influence, rate_intervals
-from benchmark_assets.metrics.measures import numbered_units, ratio
+from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units, ratio
 from benchmark_assets.pairwise.base_sets import JudgeRecord
 from benchmark_assets.pairwise.bradley_terry import (
     PENALTY,
@@ -46,16 +46,10 @@ PAIRWISE_SCORE = schema("pairwise_score", "judge_standing")
 
 class Slice(NamedTuple):
     """A subset of the items of a base set. `name` is 'overall', a direction, a difficulty, or a direction and a
-    difficulty ('ja-en easy'); `passages` are its items, sorted, so that equal slices have equal resamples."""
+    difficulty ('ja-en easy'); `passages` are its items, sorted."""
 
     name: str
     passages: tuple[str, ...]
-
-
-Estimate = tuple[float | None, float | None, float | None]
-"""A value with the bounds of its 95 % interval; None where they do not exist."""
-
-NONE: Estimate = (None, None, None)
 
 
 class Field(NamedTuple):
@@ -310,8 +304,7 @@ def _fixed(field: Field, wins: Floats, losses: Floats, verdicts: float, matches:
 
 
 def _on_scale(log_odds: Estimate) -> Estimate:
-    value, low, high = (None if each is None else float(on_scale(np.array(each))) for each in log_odds)
-    return value, low, high
+    return Estimate(*(None if each is None else float(on_scale(np.array(each))) for each in log_odds))
 
 
 def _win_rates(wins: Floats, losses: Floats, verdicts: float) -> list[Estimate]:
@@ -326,7 +319,8 @@ def _win_rates(wins: Floats, losses: Floats, verdicts: float) -> list[Estimate]:
     without = ratio(won.sum(axis=0) - won, total - matches)[:, mixed]
     of_mixed = _intervals(Estimates(rates[mixed], without, errors[mixed]), matches[:, mixed])
     for system, (value, low, high) in zip(mixed, of_mixed, strict=True):
-        estimates[system] = value, None if low is None else max(low, 0.0), None if high is None else min(high, 1.0)
+        ends = None if low is None else max(low, 0.0), None if high is None else min(high, 1.0)
+        estimates[system] = Estimate(value, *ends)
     return estimates
 
 
@@ -341,7 +335,7 @@ def _intervals(estimates: Estimates, matches: Floats) -> list[Estimate]:
     result: list[Estimate] = []
     for value, below, above, error in zip(estimates.values, *distances, estimates.errors, strict=True):
         ends = float(value - max(below, Z * error)), float(value + max(above, Z * error))
-        result.append((float(value), *((None, None) if np.isnan(below) else ends)))
+        result.append(Estimate(float(value), *((None, None) if np.isnan(below) else ends)))
     return result
 
 
@@ -350,7 +344,7 @@ def _rates(hits: Floats, misses: Floats) -> list[Estimate]:
     trials = hits + misses
     rates = ratio(hits.sum(axis=0), trials.sum(axis=0))
     return [
-        NONE if np.isnan(rate) else (float(rate), *interval)
+        NONE if np.isnan(rate) else Estimate(float(rate), *interval)
         for rate, interval in zip(rates, rate_intervals(hits, trials), strict=True)
     ]
 

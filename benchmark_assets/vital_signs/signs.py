@@ -14,8 +14,8 @@ from benchmark_assets.adjudication.outputs import texts as output_texts
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
 from benchmark_assets.metrics.intervals import SIGNATURE, rate_interval
-from benchmark_assets.metrics.logistic import NONE, Estimate, slope
-from benchmark_assets.metrics.measures import numbered_units
+from benchmark_assets.metrics.logistic import slope
+from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units
 from benchmark_assets.references.glossary import literary
 from resources.catalogue import schema
 from resources.keys import CORPUS
@@ -145,7 +145,7 @@ def _rate(rows: pl.DataFrame, hit: pl.Expr) -> Estimate:
     if rows.is_empty():
         return NONE
     hits = rows.select(hit).to_series().to_numpy()
-    return float(np.mean(hits)), *rate_interval(hits, numbered_units(rows["unit"]))
+    return Estimate(float(np.mean(hits)), *rate_interval(hits, numbered_units(rows["unit"])))
 
 
 def of_judges(warehouse: Warehouse, calls: pl.DataFrame) -> pl.DataFrame:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import special  # type: ignore[import-untyped]
 
 from benchmark_assets.metrics.intervals import Floats
-from benchmark_assets.metrics.logistic import NONE, slope
+from benchmark_assets.metrics.logistic import slope
+from benchmark_assets.metrics.measures import NONE
 
 
 def outcomes(quantity: Floats, steepness: float, seed: int) -> Floats:
