@@ -20,7 +20,7 @@ from resources.warehouse import Warehouse
 class Direction(NamedTuple):
     """A pair of languages, with the `corpora` that have these languages and ask for an examination.
 
-    `settings` are those of the corpora, in the same order.
+    `settings` has the settings of each of these corpora, in the same order.
     """
 
     source: str

@@ -85,7 +85,7 @@ def sentinels(
 
     Returns
     -------
-    Sentinels in the order in which to ask about them, trait by trait. Kinds take turns, and so do passages. There are
+    Sentinels in the order of the questions, trait by trait. Kinds take turns, and so do passages. There are
     fewer than wanted if the passages do not yield more: each makes at most one sentinel of a kind.
     """
 
@@ -118,8 +118,8 @@ def padded(text: str, ratio: float) -> str:
 
 DAMAGES = ("foreign", "omission", "other_passage", "truncation", "empty", "addition", "untranslated", "term",
            "negation", "agent", "number", "ellipsis")  # fmt: skip
-"""Kinds of damage: those of sensitivity.damage; `foreign`, the source in place of a translation; `other_passage`, the
-translation of another passage; and `empty`, a text without words."""
+"""Kinds of damage: the kinds of sensitivity.damage; `foreign`, the source in place of a translation; `other_passage`,
+the translation of another passage; and `empty`, a text without words."""
 
 
 def _damaged(sound: Sound, kind: str, seed: int) -> tuple[str, str] | None:

@@ -177,7 +177,7 @@ class ItemStudy(Study, Generic[How]):
         return "; ".join(dict.fromkeys(faults))
 
     def most(self, items: Sequence[Item]) -> Sequence[Item]:
-        """As many of the items as are asked about at most, for the estimate of the cost; by default all."""
+        """The items that determine the estimated cost: the most that a run may ask about; by default all."""
         return items
 
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:
