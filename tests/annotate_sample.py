@@ -47,7 +47,7 @@ def answers(annotator: str) -> bytes:
             defects[item] = planted.get((model, passage), {"label": VALID})
     rows = [
         [each.item, annotator, *(answer[name] for name in ANSWERS)]
-        for each in in_order(items, annotator, seed=1)
+        for (each,) in in_order([[item] for item in items], annotator, seed=1)
         if _chance(annotator, each.item, "labelled") < SHARE[annotator]
         for answer in [_answer(annotator, each, defects[each.item])]
     ]

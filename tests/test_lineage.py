@@ -274,6 +274,8 @@ class MirroredEmbedder(LetterEmbedder):
             yield positions, [vector[::-1] for vector in raw], cut
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_another_embedder_remakes_the_envelopes_and_never_meets_old_vectors(
     built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, warehouse: Warehouse
 ) -> None:
@@ -316,6 +318,8 @@ def test_passages_that_only_a_fault_hides_keep_their_rows(
     assert PASSAGES[2] in warehouse.read("source_text")["passage"].to_list()
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_outputs_that_a_new_import_leaves_out_are_scored_no_more(
     definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path, tmp_path: Path
 ) -> None:

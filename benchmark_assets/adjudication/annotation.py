@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 import polars as pl
 
 from benchmark_assets.adjudication.annotators import same_name
-from benchmark_assets.adjudication.controls import REPEATED, Control, attention_checks, with_repeats
+from benchmark_assets.adjudication.controls import REPEATED, Control, Group, attention_checks, with_repeats
 from benchmark_assets.adjudication.items import SheetItem
 from benchmark_assets.adjudication.labels import CATEGORIES, CONFIDENCES, ERRORS, LABELS, SEVERITIES
 from benchmark_assets.adjudication.triage import audits, item_key
@@ -93,6 +93,19 @@ JSON (or JSON-MIN) and send the file back.
 """
 
 
+class Form(NamedTuple):
+    """What annotators answer about an item.
+
+    `answers` are the columns of the spreadsheet that they fill in, and `controls` adds the candidate and the controls
+    to Label Studio's interface. `guide` and `returning` are sections of the instructions (Markdown).
+    """
+
+    answers: Sequence[str]
+    controls: Callable[[Element], None]
+    guide: str
+    returning: str
+
+
 class SentItem(NamedTuple):
     """Number of items in an export, names of its restricted texts (translators, or 'source'), and the greatest number
     of control items in a list."""
@@ -102,7 +115,9 @@ class SentItem(NamedTuple):
     controls: int = 0
 
 
-def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Sequence[str]) -> SentItem:
+def export_items(
+    warehouse: Warehouse, folder: Path, corpus: str, annotators: Sequence[str], form: Form | None = None
+) -> SentItem:
     """Write the sample of a corpus to a folder for annotators. Equal inputs give equal files, byte for byte.
 
     The lists have control items, which the warehouse records in `control_item`, so that the import recognizes them.
@@ -114,6 +129,8 @@ def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Se
         all files with texts go into a subfolder, which has the same name as in private exports.
     annotators
         Names; each annotator gets all items, in an individual order.
+    form
+        What annotators answer; by default the labels of the audit.
 
     Raises
     ------
@@ -121,6 +138,7 @@ def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Se
         If the corpus is unknown, cannot be read, or has no sample; an output changed since it was drawn; a name is
         empty, has several lines or occurs twice; or the folder contains files or cannot be written.
     """
+    form = form or LABEL_FORM
     folder = folder.resolve()
     names = checked_names(annotators)
     check_vacant(folder, "labels")
@@ -134,26 +152,32 @@ def export_items(warehouse: Warehouse, folder: Path, corpus: str, annotators: Se
     restricted = named(rights.filter("restricted", pl.col("translator").is_in(["", *translators]))["translator"])
     subfolder = f"{PRIVATE}/" if restricted else ""
     files = {
-        README: _readme(corpus, len(items), restricted).encode(),
-        f"{subfolder}labeling-config.xml": labeling_config(translators),
+        README: _readme(corpus, len(items), restricted, form).encode(),
+        f"{subfolder}labeling-config.xml": labeling_config(translators, form),
     }
-    for name, ordered in lists.items():
+    for name, groups in lists.items():
+        ordered = [item for group in groups for item in group]
         files[f"{subfolder}tasks.{quote(name, safe='')}.json"] = tasks(ordered, translators, name)
-        files[f"{subfolder}items.{quote(name, safe='')}.csv"] = items_sheet(ordered, translators, name)
+        files[f"{subfolder}items.{quote(name, safe='')}.csv"] = items_sheet(ordered, translators, name, form.answers)
     put(files, folder)
     record_controls(warehouse, corpus, controls)
     return SentItem(len(items), restricted, max(map(len, lists.values())) - len(items))
 
 
 def with_controls(
-    items: Sequence[SheetItem], annotators: Sequence[str], seed: int
-) -> tuple[dict[str, list[SheetItem]], list[Control]]:
-    """Each annotator's list: the items in an individual order, with control items; and the control items."""
+    items: Sequence[SheetItem], annotators: Sequence[str], seed: int, together: bool = False
+) -> tuple[dict[str, list[Group]], list[Control]]:
+    """Each annotator's list: the items in an individual order, with control items; and the control items.
+
+    If `together`, the items of a passage are a group; otherwise each item is one of its own.
+    """
     controls = attention_checks(items, seed)
-    shown = [*items, *(check.shown for check in controls)]
+    groups: dict[str, list[SheetItem]] = {}
+    for item in (*items, *(check.shown for check in controls)):
+        groups.setdefault(item.place if together else item.item, []).append(item)
     lists = {}
     for name in annotators:
-        lists[name], repeats = with_repeats(in_order(shown, name, seed), seed, name)
+        lists[name], repeats = with_repeats(in_order(groups.values(), name, seed), seed, name)
         controls += repeats
     return lists, controls
 
@@ -170,9 +194,14 @@ def record_controls(warehouse: Warehouse, corpus: str, controls: Iterable[Contro
         warehouse.write([Replacement("control_item", stored, stored.select("item"))], run_id="export")
 
 
-def in_order(items: Iterable[SheetItem], annotator: str, seed: int) -> list[SheetItem]:
+def in_order(groups: Iterable[Group], annotator: str, seed: int) -> list[Group]:
     """Order items for an annotator by a hash, so that the order reveals nothing and differs between annotators."""
-    return sorted(items, key=lambda item: item_key(str(seed), annotator, item.item))
+
+    def place(item: SheetItem) -> str:
+        return item_key(str(seed), annotator, item.item)
+
+    ordered = [sorted(group, key=place) for group in groups]
+    return sorted(ordered, key=lambda group: place(group[0]))
 
 
 def tasks(items: Iterable[SheetItem], translators: Sequence[str], annotator: str) -> bytes:
@@ -193,48 +222,60 @@ def tasks(items: Iterable[SheetItem], translators: Sequence[str], annotator: str
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
 
 
-def labeling_config(translators: Sequence[str]) -> bytes:
-    """Label Studio's labeling interface (XML); its choices are words that `read_judgement` accepts."""
+def labeling_config(translators: Sequence[str], form: Form) -> bytes:
+    """Label Studio's labeling interface (XML): the texts, then the controls of a form."""
     view = Element("View")
-
-    def shown(title: str, name: str) -> None:
-        SubElement(view, "Header", value=title)
-        SubElement(view, "Text", name=name, value=f"${name}")
-
-    def choice(title: str, name: str, words: Sequence[str], **further: str) -> None:
-        block = SubElement(view, "View", further)
-        SubElement(block, "Header", value=title)
-        optional = {} if name == "confidence" else {"required": "true"}
-        choices = SubElement(
-            block, "Choices", {"name": name, "toName": "candidate", "choice": "single", **optional, **further}
-        )
-        for word in words:
-            SubElement(choices, "Choice", value=_spoken(word))
-
-    shown("Place", "place")
-    shown("Source", "source_text")
+    add_text(view, "Place", "place")
+    add_text(view, "Source", "source_text")
     for n, name in enumerate(translators, start=1):
-        shown(f"Reference: {name}", f"reference_{n}")
-    spans = SubElement(view, "Labels", name="error_span", toName="candidate")
-    SubElement(spans, "Label", value="Error", maxUsages="1")
-    shown("Candidate", "candidate")
-    choice("Label", "label", LABELS)
-    errors = {
-        "visibleWhen": "choice-selected",
-        "whenTagName": "label",
-        "whenChoiceValue": ",".join(map(_spoken, ERRORS)),
-    }
-    choice("Error category", "error_category", CATEGORIES, **errors)
-    choice("Severity", "severity", SEVERITIES)
-    choice("Confidence", "confidence", CONFIDENCES)
-    SubElement(view, "Header", value="Notes")
-    SubElement(view, "TextArea", name="notes", toName="candidate", rows="3", maxSubmissions="1", editable="true")
+        add_text(view, f"Reference: {name}", f"reference_{n}")
+    form.controls(view)
     indent(view)
     config: str = tostring(view, encoding="unicode")
     return f"{config}\n".encode()
 
 
-def items_sheet(items: Iterable[SheetItem], translators: Sequence[str], annotator: str) -> bytes:
+def add_text(view: Element, title: str, name: str) -> None:
+    """Add a field of the task to the labeling interface, under a title."""
+    SubElement(view, "Header", value=title)
+    SubElement(view, "Text", name=name, value=f"${name}")
+
+
+def add_choice(
+    view: Element, title: str, name: str, words: Sequence[str], required: bool = True, **further: str
+) -> None:
+    """Add a question with one answer to the labeling interface; `further` are conditions of its display."""
+    block = SubElement(view, "View", further)
+    SubElement(block, "Header", value=title)
+    needed = {"required": "true"} if required else {}
+    choices = SubElement(
+        block, "Choices", {"name": name, "toName": "candidate", "choice": "single", **needed, **further}
+    )
+    for word in words:
+        SubElement(choices, "Choice", value=spoken(word))
+
+
+def _add_labels(view: Element) -> None:
+    """Add the candidate and the controls for a label of the audit."""
+    spans = SubElement(view, "Labels", name="error_span", toName="candidate")
+    SubElement(spans, "Label", value="Error", maxUsages="1")
+    add_text(view, "Candidate", "candidate")
+    add_choice(view, "Label", "label", LABELS)
+    errors = {
+        "visibleWhen": "choice-selected",
+        "whenTagName": "label",
+        "whenChoiceValue": ",".join(map(spoken, ERRORS)),
+    }
+    add_choice(view, "Error category", "error_category", CATEGORIES, **errors)
+    add_choice(view, "Severity", "severity", SEVERITIES)
+    add_choice(view, "Confidence", "confidence", CONFIDENCES, required=False)
+    SubElement(view, "Header", value="Notes")
+    SubElement(view, "TextArea", name="notes", toName="candidate", rows="3", maxSubmissions="1", editable="true")
+
+
+def items_sheet(
+    items: Iterable[SheetItem], translators: Sequence[str], annotator: str, answers: Sequence[str]
+) -> bytes:
     """Items as a spreadsheet (CSV) with empty columns for the answers; missing references are empty cells."""
     columns = ["item", "annotator", "place", "source", *(f"reference {name}" for name in translators), "candidate"]
     rows = (
@@ -242,7 +283,7 @@ def items_sheet(items: Iterable[SheetItem], translators: Sequence[str], annotato
          item.candidate]
         for item in items
     )  # fmt: skip
-    return sheet([*columns, *ANSWERS], ([*row, *("" for _ in ANSWERS)] for row in rows))
+    return sheet([*columns, *answers], ([*row, *("" for _ in answers)] for row in rows))
 
 
 def sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
@@ -301,7 +342,7 @@ def checked_names(annotators: Sequence[str]) -> list[str]:
     return names
 
 
-def _spoken(name: str) -> str:
+def spoken(name: str) -> str:
     """A term of the vocabulary for display, such as 'Minor error'."""
     return name.replace("_", " ").capitalize()
 
@@ -311,7 +352,7 @@ def guide() -> str:
     return GUIDE.format(severities=_listed(SEVERITIES), confidences=_listed(CONFIDENCES))
 
 
-def _readme(corpus: str, count: int, restricted: Sequence[str]) -> str:
+def _readme(corpus: str, count: int, restricted: Sequence[str], form: Form) -> str:
     title, warning = "# Items to label: ", ""
     extra = ", and some that occur twice or check attention" if count >= REPEATED else ""
     if restricted:
@@ -319,9 +360,13 @@ def _readme(corpus: str, count: int, restricted: Sequence[str]) -> str:
         warning = f"`{PRIVATE}` holds texts that may not be passed on: {', '.join(restricted)}.\n\n"
     return (
         f"{title}{corpus}\n\n{warning}{count} items{extra}.\n\n"
-        f"## What to look at\n\n{guide()}\n## How to send it back\n\n{RETURN}"
+        f"## What to look at\n\n{form.guide}\n## How to send it back\n\n{form.returning}"
     )
 
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
+
+
+LABEL_FORM = Form(ANSWERS, _add_labels, guide(), RETURN)
+"""The labels of the audit."""

@@ -23,6 +23,10 @@ MOST_ALIKE = 0.3
 passages may fit each other's source."""
 
 
+Group = Sequence[SheetItem]
+"""Items that are shown together; most are alone."""
+
+
 class Control(NamedTuple):
     """A control item as annotators see it; `original` is the item that it repeats, or whose output it replaces."""
 
@@ -49,25 +53,24 @@ def attention_checks(items: Sequence[SheetItem], seed: int) -> list[Control]:
     return checks
 
 
-def with_repeats(ordered: Sequence[SheetItem], seed: int, annotator: str) -> tuple[list[SheetItem], list[Control]]:
-    """An annotator's list with repeated items, and the repeated items.
+def with_repeats(ordered: Sequence[Group], seed: int, annotator: str) -> tuple[list[Group], list[Control]]:
+    """An annotator's list with repeated groups of items, and the repeated items.
 
-    One of every `REPEATED` items is repeated. The items are chosen by a hash from the first half of the list, and each
-    comes again half a list later, so that at least `REPEATED` // 2 items are between.
+    One of every `REPEATED` groups is repeated. The groups are chosen by a hash from the first half of the list, and
+    each comes again half a list later, so that at least `REPEATED` // 2 groups are between.
     """
     half = len(ordered) // 2
     early = list(enumerate(ordered[:half]))
-    chosen = sorted(early, key=lambda row: item_key(str(seed), f"{REPEAT} {annotator}", row[1].item))
-    again = {place + half: item for place, item in chosen[: len(ordered) // REPEATED]}
-    rows, repeats = [], []
-    for place, item in enumerate(ordered):
-        rows.append(item)
+    chosen = sorted(early, key=lambda row: item_key(str(seed), f"{REPEAT} {annotator}", row[1][0].item))
+    again = {place + half: group for place, group in chosen[: len(ordered) // REPEATED]}
+    groups, repeats = [], []
+    for place, group in enumerate(ordered):
+        groups.append(group)
         if place in again:
-            original = again[place]
-            repeat = original._replace(item=item_key(REPEAT, "", original.item))
-            repeats.append(Control(REPEAT, original.item, repeat))
-            rows.append(repeat)
-    return rows, repeats
+            repeated = [(item.item, item._replace(item=item_key(REPEAT, "", item.item))) for item in again[place]]
+            repeats += [Control(REPEAT, original, repeat) for original, repeat in repeated]
+            groups.append([repeat for _, repeat in repeated])
+    return groups, repeats
 
 
 def _alike(one: SheetItem, other: SheetItem) -> float:

@@ -149,13 +149,13 @@ def import_labels(
 def read_sheet(path: Path, ignore: Collection[str] = ()) -> Answers:
     """Read a spreadsheet: CSV in UTF-8, separated by commas, semicolons or tabs, with columns in any order."""
     answers, unlabeled = [], 0
-    for place, row, fault in _table(path, ignore):
+    for place, row, fault in table_rows(path, ignore, NEEDED, ANSWERS):
         fields = {name: unguarded(row.get(name, "")).strip() for name in ANSWERS}
         if not fault and not any(fields.values()):
             unlabeled += 1
             continue
         item, annotator = (unguarded(row.get(name, "")).strip() for name in ("item", "annotator"))
-        texts = _shown_texts(row, {name.casefold() for name in ignore})
+        texts = shown_texts(row, {name.casefold() for name in ignore})
         answers.append(Answer(place, item, annotator, fields, fields["error_span"], fault, texts))
     return Answers(answers, unlabeled)
 
@@ -175,24 +175,30 @@ def read_label_studio(path: Path, ignore: Collection[str] = ()) -> Answers:
     recipients: set[str] = set()
     names: dict[str, str] = {}
     unlabeled = 0
-    for place, task in enumerate(_tasks(path), start=1):
+    for place, task in enumerate(studio_tasks(path), start=1):
         data = task.get("data", task)
-        annotations = list(_annotations(task, path, place)) if "data" in task else [(task.get("annotator"), task)]
+        annotations = list(studio_annotations(task, path, place)) if "data" in task else [(task.get("annotator"), task)]
         if item := _text(data.get("item")).strip():  # tasks without one are of another project
             controls = [name for _, values in annotations for name in values if name]
             names = dict.fromkeys([*data, *controls], f"task {place}") | names
-        texts = _shown_texts(data, ignore)
+        texts = shown_texts(data, ignore)
         answers = [_answer(place, item, account, values, texts) for account, values in annotations]
         with_label = [answer for answer in answers if answer.fault or answer.span or any(answer.fields.values())]
         unlabeled += not with_label
         recipients |= {_text(data.get("made_for")).strip() for _ in with_label}
         labeled += with_label
-    _check_names(path, names, (*ignore, *STUDIO))
-    accounts = {answer.annotator for answer in labeled}
-    if len(accounts) == len(recipients) == 1 and not accounts.pop().strip("0123456789"):
-        (name,) = recipients
-        labeled = [answer._replace(annotator=name or answer.annotator) for answer in labeled]
+    check_names(path, names, (*ignore, *STUDIO), ANSWERS)
+    recipient = only_recipient({answer.annotator for answer in labeled}, recipients)
+    if recipient:
+        labeled = [answer._replace(annotator=recipient) for answer in labeled]
     return Answers(labeled, unlabeled)
+
+
+def only_recipient(accounts: set[str], recipients: set[str]) -> str:
+    """The person for whom all tasks were exported, if a single account answered, named by a number; '' otherwise."""
+    if len(accounts) == len(recipients) == 1 and not min(accounts).strip("0123456789"):
+        return min(recipients)
+    return ""
 
 
 READERS: Mapping[str, Callable[[Path, Collection[str]], Answers]] = {".csv": read_sheet, ".json": read_label_studio}
@@ -357,7 +363,7 @@ def _label(answer: Answer, known: Mapping[str, Candidate]) -> dict[str, Any] | s
         return NO_ANNOTATOR
     if answer.fault:
         return answer.fault
-    if fault := _altered(answer.texts, candidate):
+    if fault := altered(answer.texts, candidate):
         return fault
     try:
         judgement = read_judgement(answer.fields, confidence_needed=False)
@@ -378,7 +384,7 @@ def _check_severity(judgement: Judgement) -> None:
         raise ValueError(f"severity {judgement.severity} is not allowed with label {judgement.label}")
 
 
-def _altered(texts: Mapping[str, str], candidate: Candidate) -> str:
+def altered(texts: Mapping[str, str], candidate: Candidate) -> str:
     """The reason for the quarantine of an answer whose texts differ from the warehouse; '' if none does.
 
     Spreadsheets change line breaks and add or remove spaces; such differences are ignored. A reference is compared with
@@ -402,7 +408,7 @@ def _alike(shown: str, text: str) -> bool:
     return squeezed in ("".join(unicodedata.normalize("NFC", form).split()) for form in (shown, unguarded(shown)))
 
 
-def _shown_texts(fields: Mapping[str, Any], ignore: Collection[str]) -> dict[str, str]:
+def shown_texts(fields: Mapping[str, Any], ignore: Collection[str]) -> dict[str, str]:
     """The texts of an item that a row or a task shows, by column or field."""
     texts = {name: _text(value).strip() for name, value in fields.items() if name not in ignore}
     return {
@@ -417,37 +423,60 @@ def _span(span: str | Marked, candidate: str) -> tuple[int, int] | tuple[None, N
     return phrase_span(span, candidate) if span else (None, None)
 
 
-def _check_names(path: Path, places: Mapping[str, str], ignore: Collection[str], kind: str = "key") -> None:
-    """Raise BadInput for columns, fields and controls that are not known; `places` has their places in the file."""
+def check_names(
+    path: Path, places: Mapping[str, str], ignore: Collection[str], answers: Sequence[str], kind: str = "key"
+) -> None:
+    """Raise BadInput for columns, fields and controls that are not known.
+
+    `places` has their places in the file; `answers` are those that annotators fill in.
+    """
     ours = {_storable(name): place for name, place in places.items() if not _REFERENCE.fullmatch(name)}
-    raise_all(unknown_keys(path, ours, ("annotator", *SHOWN, *ANSWERS), IMPORTED, ignore, kind))
+    raise_all(unknown_keys(path, ours, ("annotator", *SHOWN, *answers), IMPORTED, ignore, kind))
 
 
-def _table(path: Path, ignore: Collection[str]) -> Iterable[tuple[int, dict[str, str], str]]:
-    """Each non-empty row of a CSV file: row number, cells by column name, and fault ('' if none)."""
+def table_rows(
+    path: Path, ignore: Collection[str], needed: Sequence[str], answers: Sequence[str]
+) -> Iterable[tuple[int, dict[str, str], str]]:
+    """Each non-empty row of a CSV file: row number, cells by column name, and fault ('' if none).
+
+    Parameters
+    ----------
+    ignore
+        Columns that are not read.
+    needed
+        Columns that the file must have.
+    answers
+        Columns that annotators fill in.
+
+    Raises
+    ------
+    BadInput
+        If the file is not CSV, lacks a needed column, has an unknown one, or one twice.
+    """
     text = decode(path)
     try:
-        rows = next((rows for separator in ",;\t" if (rows := _rows(text, separator)) is not None), None)
+        rows = next((rows for separator in ",;\t" if (rows := _rows(text, separator, needed)) is not None), None)
     except csv.Error as error:
         raise BadInput(path, "", f"is not valid CSV ({error})", "save the spreadsheet as CSV") from error
     if rows is None:
-        problem = f"lacks the columns {', '.join(NEEDED)}"
+        problem = f"lacks the columns {', '.join(needed)}"
         raise BadInput(path, "row 1", problem, "give a sheet from `variorum annotate`")
     header = _header(rows[0])
-    for name in ("item", "annotator", *ANSWERS):
+    for name in ("item", "annotator", *answers):
         if header.count(name) > 1:
             raise BadInput(path, "row 1", f"has the column {name} twice", "delete one of them")
-    _check_names(path, {name: "row 1" for name in header if name}, [name.casefold() for name in ignore], "column")
+    names = {name: "row 1" for name in header if name}
+    check_names(path, names, [name.casefold() for name in ignore], answers, "column")
     for place, row in enumerate(rows[1:], start=2):
         if any(cell.strip() for cell in row):
             fault = "the row has more cells than the header" if any(row[len(header) :]) else ""
             yield place, dict(zip(header, row, strict=False)), fault
 
 
-def _rows(text: str, separator: str) -> list[list[str]] | None:
-    """Rows of a CSV text; None if its header, split at this separator, lacks a column in `NEEDED`."""
+def _rows(text: str, separator: str, needed: Sequence[str]) -> list[list[str]] | None:
+    """Rows of a CSV text; None if its header, split at this separator, lacks a needed column."""
     header = next(csv.reader(io.StringIO(text), delimiter=separator), [])
-    if not set(NEEDED) <= set(_header(header)):
+    if not set(needed) <= set(_header(header)):
         return None
     return list(csv.reader(io.StringIO(text), delimiter=separator, strict=True))
 
@@ -456,7 +485,7 @@ def _header(row: Iterable[str]) -> list[str]:
     return [unguarded(cell).strip().casefold() for cell in row]
 
 
-def _tasks(path: Path) -> list[dict[str, Any]]:
+def studio_tasks(path: Path) -> list[dict[str, Any]]:
     """The tasks in an export. Raises BadInput if no task has an item."""
     try:
         content = json.loads(decode(path))
@@ -473,7 +502,9 @@ def _tasks(path: Path) -> list[dict[str, Any]]:
     return content
 
 
-def _annotations(task: Mapping[str, Any], path: Path, place: int) -> Iterable[tuple[object, dict[str, list[Any]]]]:
+def studio_annotations(
+    task: Mapping[str, Any], path: Path, place: int
+) -> Iterable[tuple[object, dict[str, list[Any]]]]:
     """Yield the account and the values of each annotation of a task; values are keyed by control, as in JSON-MIN."""
     for annotation in task.get("annotations") or []:
         try:
@@ -490,9 +521,7 @@ def _annotations(task: Mapping[str, Any], path: Path, place: int) -> Iterable[tu
 
 
 def _answer(place: int, item: str, account: object, values: Mapping[str, Any], texts: Mapping[str, str]) -> Answer:
-    """Convert an annotation to an answer. `account` is a number, an e-mail address, or an object that contains one."""
-    if isinstance(account, dict):
-        account = account.get("email") or account.get("username") or account.get("id")
+    """Convert an annotation to an answer."""
     fields, faults = {}, []
     for name in ANSWERS[:4]:
         choices = _texts(values.get(name), "choices")
@@ -504,8 +533,14 @@ def _answer(place: int, item: str, account: object, values: Mapping[str, Any], t
     if len(spans) > 1:
         faults.append("more than one error span is marked")
     span = Marked(spans[0].get("start"), spans[0].get("end"), _text(spans[0].get("text"))) if spans else ""
-    name = str(account) if isinstance(account, str | int) else ""
-    return Answer(place, item, _storable(name).strip(), fields, span, "; ".join(faults), texts)
+    return Answer(place, item, account_name(account), fields, span, "; ".join(faults), texts)
+
+
+def account_name(account: object) -> str:
+    """Name of an account in an export: an e-mail address or a number, which may be in an object; '' if unknown."""
+    if isinstance(account, dict):
+        account = account.get("email") or account.get("username") or account.get("id")
+    return _storable(str(account)).strip() if isinstance(account, str | int) else ""
 
 
 def _texts(value: object, key: str) -> list[str]:

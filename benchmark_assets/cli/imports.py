@@ -106,7 +106,7 @@ def import_people_labels(files: tuple[Path, ...], annotator: str | None, ignore:
 @import_.command(name="annotations")
 @click.argument("file", type=PATH)
 def import_people_annotations(file: Path) -> None:
-    """Import errors that people marked, and their scores: annotations downloaded from Pearmut's dashboard (.json)."""
+    """Import errors that people marked, and their scores: from Pearmut, Label Studio or a spreadsheet."""
     warehouse = Deployment().warehouse
     _report(warehouse, file, import_annotations(warehouse, file))
     click.echo("`variorum update` updates the results that depend on them")

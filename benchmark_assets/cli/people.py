@@ -9,25 +9,34 @@ from benchmark_assets.adjudication.annotation import export_items
 from benchmark_assets.audit.page import page
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.cli.words import IGNORE, PATH, holding, numbers
-from benchmark_assets.error_spans.campaigns import ESA, PROTOCOLS, write_campaign
+from benchmark_assets.error_spans.campaigns import ESA, PROTOCOLS, Plan, write_campaign
+from benchmark_assets.error_spans.forms import FORMS
 from benchmark_assets.literary import glossary_file
 from benchmark_assets.literary.pairs import export_pairs
 from benchmark_assets.understanding import span_labels
 from resources import whole_files
 from resources.errors import BadInput
 
+LABELS = "labels"
+"""The protocol of the audit: one label for each output."""
+
 
 @click.command()
 @click.argument("folder", type=PATH)
 @click.argument("corpus")
 @click.option("--annotator", "annotators", multiple=True, required=True, help="Name of an annotator; may be repeated.")
-def annotate(folder: Path, corpus: str, annotators: tuple[str, ...]) -> None:
+@click.option(
+    "--protocol", type=click.Choice([LABELS, *FORMS]), default=LABELS, show_default=True,
+    help="What is asked: one label, or errors and a score.",
+)  # fmt: skip
+def annotate(folder: Path, corpus: str, annotators: tuple[str, ...], protocol: str) -> None:
     """Write the blind sample of CORPUS to FOLDER: Label Studio tasks and a spreadsheet for each annotator."""
-    sent = export_items(Deployment().warehouse, folder, corpus, annotators)
+    sent = export_items(Deployment().warehouse, folder, corpus, annotators, FORMS.get(protocol))
     controls = f" and {sent.controls} control items" if sent.controls else ""
     names = ", ".join(annotators)
     click.echo(f"{folder}: {sent.items} items{controls} for each of {names}; {holding(sent.restricted)}")
-    click.echo("its README.md explains the labels; import completed files with `variorum import labels FILES`")
+    kind = "labels FILES" if protocol == LABELS else "annotations FILE"
+    click.echo(f"its README.md explains what to do; import completed files with `variorum import {kind}`")
 
 
 @click.command(name="campaign")
@@ -35,13 +44,18 @@ def annotate(folder: Path, corpus: str, annotators: tuple[str, ...]) -> None:
 @click.argument("corpus")
 @click.option("--annotator", "annotators", multiple=True, required=True, help="Name of an annotator; may be repeated.")
 @click.option("--protocol", type=click.Choice(PROTOCOLS), default=ESA, show_default=True)
+@click.option("--judge", help="Judge whose errors are marked from the start, for annotators to correct.")
+@click.option("--dynamic", is_flag=True, help="Let Pearmut ask most about the models with the highest scores.")
 @click.option("--private", is_flag=True, help="Include restricted texts; do not pass the file on.")
-def campaign(file: Path, corpus: str, annotators: tuple[str, ...], protocol: str, private: bool) -> None:
+def campaign(
+    file: Path, corpus: str, annotators: tuple[str, ...], protocol: str, judge: str | None, dynamic: bool, private: bool
+) -> None:
     """Write the blind sample of CORPUS to FILE, a campaign for Pearmut with a task for each annotator."""
-    sent = write_campaign(Deployment().warehouse, file, corpus, annotators, protocol, private)
-    names = ", ".join(annotators)
+    plan = Plan(protocol, judge, dynamic)
+    sent = write_campaign(Deployment().warehouse, file, corpus, annotators, plan, private)
+    names, each = ", ".join(annotators), "together" if dynamic else "each"
     click.echo(
-        f"{file}: {sent.items} items and {sent.controls} control items for each of {names}; {holding(sent.restricted)}"
+        f"{file}: {sent.items} items and {sent.controls} control items for {names} {each}; {holding(sent.restricted)}"
     )
     click.echo("`pearmut add FILE` loads it; import the downloaded annotations with `variorum import annotations FILE`")
 

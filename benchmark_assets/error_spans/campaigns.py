@@ -5,10 +5,10 @@ Here: the campaign file, with the sample and its control items. Not here: drawin
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -19,21 +19,25 @@ from benchmark_assets.adjudication.annotation import (
     record_controls,
     with_controls,
 )
-from benchmark_assets.adjudication.controls import ATTENTION
+from benchmark_assets.adjudication.controls import ATTENTION, CHECKED, REPEAT, Control, attention_checks
 from benchmark_assets.adjudication.items import SheetItem
-from benchmark_assets.adjudication.triage import audits
+from benchmark_assets.adjudication.triage import audits, item_key
 from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.rights import named, rights_of
 from benchmark_assets.error_spans.judging import CATEGORIES, WEIGHTS
 from resources import whole_files
 from resources.errors import BadInput
+from resources.keys import CORPUS
 from resources.warehouse import Warehouse
 
-ESA, MQM = "ESA", "MQM"
-PROTOCOLS = (ESA, MQM)
-
-OUTPUT = "output"
-"""Key of the only candidate of an item. Models are not named: Pearmut's page receives these keys."""
+ESA, MQM, CONTRASTIVE = "ESA", "MQM", "cESA"
+PROTOCOLS = (ESA, MQM, CONTRASTIVE)
+SEVERITIES: Mapping[str, tuple[str, ...]] = {
+    ESA: ("minor", "major"),
+    CONTRASTIVE: ("minor", "major"),
+    MQM: tuple(WEIGHTS),
+}
+"""Severities of errors, by protocol."""
 
 MISSING = "[missing]"
 """What annotators mark behind the output where it lacks something."""
@@ -42,8 +46,27 @@ MOST_IF_BROKEN = 33
 """Highest score of an attention check that counts as passed on Pearmut's dashboard, where 0 is broken and 33 flawed."""
 
 
+Shown = Mapping[str, SheetItem]
+"""Items that Pearmut shows together, by the names under which its page receives their outputs."""
+
+
+class Plan(NamedTuple):
+    """How people annotate.
+
+    - `protocol`: `ESA`: minor and major errors, and a score. `MQM`: also critical errors, and categories. `cESA`: as
+      ESA, with all sampled outputs of a passage beside each other.
+    - `judge`: a judge whose errors are marked from the start, for annotators to correct (ESA^AI).
+    - `dynamic`: whether Pearmut chooses passages and models while people annotate, so that models with a high score are
+      annotated more often. The campaign then has all outputs of the sampled passages, and no repeated items.
+    """
+
+    protocol: str = ESA
+    judge: str | None = None
+    dynamic: bool = False
+
+
 def write_campaign(
-    warehouse: Warehouse, file: Path, corpus: str, annotators: Sequence[str], protocol: str, private: bool = False
+    warehouse: Warehouse, file: Path, corpus: str, annotators: Sequence[str], plan: Plan, private: bool = False
 ) -> SentItem:
     """Write the sample of a corpus as a campaign, with a task for each annotator.
 
@@ -51,17 +74,20 @@ def write_campaign(
     ----------
     file
         JSON file, which must not exist yet.
-    protocol
-        `ESA`: minor and major errors, and a score. `MQM`: also critical errors, and categories.
     private
         Whether the file may contain restricted texts.
+
+    Returns
+    -------
+    Counts. `controls` is the number of attention checks if the campaign is dynamic.
 
     Raises
     ------
     BadInput
-        If the corpus is unknown, cannot be read, or has no sample; an output changed since it was drawn; there are
-        restricted texts and `private` is false; a name is empty, occurs twice, or cannot stand in Pearmut's links; or
-        the file exists or cannot be written.
+        If the corpus is unknown, cannot be read, or has no sample; an output changed since it was drawn; the judge has
+        marked no error in the corpus; a dynamic campaign lacks two models with outputs of all sampled passages; there
+        are restricted texts and `private` is false; a name is empty, occurs twice, or cannot stand in Pearmut's links;
+        or the file exists or cannot be written.
     """
     names = checked_names(annotators)
     for name in names:
@@ -74,24 +100,73 @@ def write_campaign(
         items = drawn_items(warehouse, corpus)
         texts = ["", *sorted({name for item in items for name in item.references})]
         rights = rights_of(warehouse, corpus, texts).filter("restricted", pl.col("translator").is_in(texts))
-        lists, controls = with_controls(items, names, audits(warehouse)[corpus].seed)
+        marks = _marks(warehouse, corpus, plan)
+        seed = audits(warehouse)[corpus].seed
+        if plan.dynamic:
+            tasks, controls = [_of_all_models(warehouse, corpus, items, seed)], attention_checks(items, seed)
+        else:
+            lists, controls = with_controls(items, names, seed, together=plan.protocol == CONTRASTIVE)
+            tasks = [[_numbered(group) for group in groups] for groups in lists.values()]
     restricted = named(rights["translator"])
     if restricted and not private:
         problem = f"would contain texts that may not be passed on: {', '.join(restricted)}"
         raise BadInput(file, "", problem, "add --private, and give the file only to people who may have these texts")
-    checks = {control.shown.item for control in controls if control.kind == ATTENTION}
-    content = json.dumps(campaign(corpus, protocol, lists, checks), ensure_ascii=False, indent=1)
+    content = json.dumps(campaign(corpus, names, plan, tasks, controls, marks), ensure_ascii=False, indent=1)
     whole_files.hand_over(file, f"{content}\n")
     record_controls(warehouse, corpus, controls)
-    return SentItem(len(items), restricted, max(map(len, lists.values())) - len(items))
+    number = max(sum(map(len, task)) for task in tasks)
+    if plan.dynamic:
+        return SentItem(number, restricted, len(controls))
+    return SentItem(len(items), restricted, number - len(items))
 
 
 def campaign(
-    corpus: str, protocol: str, lists: Mapping[str, Sequence[SheetItem]], checks: set[str]
-) -> dict[str, object]:
-    """A campaign whose tasks are the lists of annotators by name. `checks` are the keys of attention checks."""
-    info: dict[str, object] = {
-        "assignment": "task-based", "protocol": protocol, "users": list(lists), "shuffle": False,
+    corpus: str,
+    names: Sequence[str],
+    plan: Plan,
+    tasks: Sequence[Sequence[Shown]],
+    controls: Sequence[Control],
+    marks: Mapping[str, list[dict[str, Any]]],
+) -> dict[str, Any]:
+    """A campaign with a task for each annotator, or with a single one for all if it is dynamic.
+
+    `marks` are the errors that are marked from the start, in Pearmut's format, by item. A repeated item has those of
+    the item that it repeats.
+    """
+    repeated = {control.shown.item: marks.get(control.original, []) for control in controls if control.kind == REPEAT}
+    checks = {control.shown.item: control.shown for control in controls if control.kind == ATTENTION}
+    info, further = _info(plan.protocol, names), {}
+
+    def document(group: Shown) -> list[dict[str, Any]]:
+        return [_segment(group, checks.keys(), plan.judge, {**marks, **repeated})]
+
+    data = [[document(group) for group in task] for task in tasks]
+    if plan.dynamic:
+        info |= {"assignment": "dynamic", "dynamic_models": 2}
+        if checks:
+            info |= {"data_random_prob": 1 / CHECKED}
+            further = {"data_random": [document(_numbered([check])) for check in checks.values()]}
+    return {
+        "campaign_id": f"{corpus}-{plan.protocol}",
+        "info": info,
+        "data": data[0] if plan.dynamic else data,
+        **further,
+    }
+
+
+def candidate(number: int) -> str:
+    """Name under which Pearmut's page receives an output; Pearmut refuses names of digits alone."""
+    return f"candidate {number}"
+
+
+def utf16(text: str, place: int) -> int:
+    """Convert an offset in characters to UTF-16 code units."""
+    return len(text[:place].encode("utf-16-le")) // 2
+
+
+def _info(protocol: str, names: Sequence[str]) -> dict[str, Any]:
+    info: dict[str, Any] = {
+        "assignment": "task-based", "protocol": protocol, "users": list(names), "shuffle": False,
         "special_tokens": [MISSING],
     }  # fmt: skip
     if protocol == MQM:
@@ -99,14 +174,77 @@ def campaign(
         for category in CATEGORIES:
             main, _, sub = category.partition("/")
             categories.setdefault(main, []).extend([sub] if sub else [])
-        info |= {"mqm_categories": categories, "mqm_severities": [name.capitalize() for name in WEIGHTS]}
-    tasks = [[[_item(item, item.item in checks)] for item in ordered] for ordered in lists.values()]
-    return {"campaign_id": f"{corpus}-{protocol}", "info": info, "data": tasks}
+        info |= {"mqm_categories": categories, "mqm_severities": [name.capitalize() for name in SEVERITIES[protocol]]}
+    return info
 
 
-def _item(item: SheetItem, check: bool) -> dict[str, Any]:
-    references = "\n\n".join(f"[{name}]\n{text}" for name, text in sorted(item.references.items()))
-    shown = {"item_id": item.item, "instructions": escape(item.place), "src": item.source}
-    shown |= {"ref": references} if references else {}
-    validation = {"validation": {OUTPUT: {"score": [0, MOST_IF_BROKEN]}}} if check else {}
-    return {**shown, "tgt": {OUTPUT: item.candidate}, **validation}
+def _of_all_models(warehouse: Warehouse, corpus: str, items: Sequence[SheetItem], seed: int) -> list[Shown]:
+    """The sampled passages with the outputs of all models that have one of each; models are numbered by a hash."""
+    passages = {item.place: item for item in items}
+    keys = pl.DataFrame({"passage": [f"{corpus}/{place}" for place in passages]})
+    outputs = warehouse.read("model_output", keys, ["model", "passage", "text"]).drop_nulls("text")
+    complete = outputs.group_by("model").len().filter(len=len(passages))["model"].to_list()
+    if len(complete) < 2:
+        raise BadInput(
+            corpus, "", "has no two models with outputs of all sampled passages",
+            "run `variorum evaluate MODEL`, or write the campaign without --dynamic",
+        )  # fmt: skip
+    texts = {(passage, model): text for model, passage, text in outputs.iter_rows()}
+    models = sorted(complete, key=lambda model: item_key(str(seed), model, ""))
+    groups = []
+    for place, shown in sorted(passages.items()):
+        passage = f"{corpus}/{place}"
+        outputs_of = [(item_key(model, passage, texts[passage, model]), texts[passage, model]) for model in models]
+        groups.append(_numbered([shown._replace(item=item, candidate=text) for item, text in outputs_of]))
+    return groups
+
+
+def _marks(warehouse: Warehouse, corpus: str, plan: Plan) -> dict[str, list[dict[str, Any]]]:
+    """The errors that a judge marks, in Pearmut's format, by item. Of errors that overlap, the first is kept."""
+    judge, severities = plan.judge, SEVERITIES[plan.protocol]
+    if judge is None:
+        return {}
+    spans = warehouse.read("error_span", pl.DataFrame({"judge": [judge]})).filter(corpus == CORPUS)
+    texts = warehouse.read("model_output", spans.select("model", "passage").unique(), ["model", "passage", "text"])
+    marks: dict[str, list[dict[str, Any]]] = {}
+    for row in spans.join(texts, on=["model", "passage"]).sort("model", "passage", "place").iter_rows(named=True):
+        text = row["text_right"]
+        start, end = (utf16(text, len(text)),) * 2  # behind the output: something is missing
+        if row["side"] == "output":
+            if row["span_start"] is None:
+                continue
+            start, end = utf16(text, row["span_start"]), utf16(text, row["span_end"]) - 1
+        own = marks.setdefault(item_key(row["model"], row["passage"], text), [])
+        if any(start <= other["end_i"] and other["start_i"] <= end for other in own):
+            continue
+        severity = row["severity"] if row["severity"] in severities else severities[-1]
+        main, _, sub = row["category"].partition("/")
+        category = f"{main}/{sub or main}" if plan.protocol == MQM else None
+        own.append({"start_i": start, "end_i": end, "severity": severity.capitalize(), "category": category})
+    if not marks:
+        raise BadInput(
+            judge, "", f"has marked no error in {corpus}", "name a judge of `spans` in the description, after an update"
+        )
+    return marks
+
+
+def _numbered(group: Sequence[SheetItem]) -> Shown:
+    return {candidate(number): item for number, item in enumerate(group, start=1)}
+
+
+def _segment(
+    group: Shown, checks: Collection[str], judge: str | None, marks: Mapping[str, list[dict[str, Any]]]
+) -> dict[str, Any]:
+    """The texts of a passage, and beside them what the import needs. `checks` are items that check attention."""
+    first = next(iter(group.values()))
+    references = "\n\n".join(f"[{name}]\n{text}" for name, text in sorted(first.references.items()))
+    segment: dict[str, Any] = {"item_id": first.item, "instructions": escape(first.place), "src": first.source}
+    if references:
+        segment["ref"] = references
+    segment["tgt"] = {name: item.candidate for name, item in group.items()}
+    segment["outputs"] = {name: item.item for name, item in group.items()}
+    if checked := [name for name, item in group.items() if item.item in checks]:
+        segment["validation"] = {name: {"score": [0, MOST_IF_BROKEN]} for name in checked}
+    if judge is not None:
+        segment |= {"prefilled": judge, "error_spans": {name: marks.get(item.item, []) for name, item in group.items()}}
+    return segment

@@ -1,31 +1,33 @@
-"""Errors that people mark in outputs, and their scores: import from Pearmut, and the rows of current outputs.
+"""Errors that people mark in outputs, and their scores: import, and the rows of current outputs.
 
-Here: the reader of Pearmut's annotations, checks, storage. Not here: campaigns, and the errors that judges mark
-(judging). Annotations that fail a check are quarantined one by one, as rows of label files are.
+Here: checks, storage. Not here: what is sent to people (campaigns, forms), what comes back (submissions), and the
+errors that judges mark (judging). Annotations that fail a check are quarantined one by one, as rows of label files are.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from benchmark_assets.adjudication.annotators import first_spellings
-from benchmark_assets.adjudication.label_imports import UNKNOWN_ITEM, Candidate, LabelCounts, candidates, characters
-from benchmark_assets.corpus.readers.characters import decode
-from benchmark_assets.error_spans.campaigns import OUTPUT
+from benchmark_assets.adjudication.label_imports import (
+    NO_ANNOTATOR,
+    UNKNOWN_ITEM,
+    Candidate,
+    LabelCounts,
+    Marked,
+    altered,
+    candidates,
+    characters,
+    marked_span,
+    phrase_span,
+)
+from benchmark_assets.error_spans.campaigns import MISSING, utf16
 from benchmark_assets.error_spans.judging import BEST, CATEGORIES, OMISSION, WEIGHTS, mqm
+from benchmark_assets.error_spans.submissions import Mark, Submitted, read
 from resources.digest import digest
-from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
-
-RESET = "__RESET__"
-"""Pearmut's mark that a user's earlier annotations are void."""
-
-ALTERED = "the candidate was altered in the campaign; write the campaign again"
-
-_REMEDY = "download the annotations from Pearmut's dashboard"
 
 
 class HumanError(NamedTuple):
@@ -47,17 +49,6 @@ class HumanAnnotation(NamedTuple):
     score: float
 
 
-class Submitted(NamedTuple):
-    """The last submission of an annotator about an item: its place in the file, from 1, and its content as in the
-    file."""
-
-    place: int
-    item: str
-    annotator: str
-    text: object
-    content: object
-
-
 def import_annotations(warehouse: Warehouse, path: Path) -> LabelCounts:
     """Import people's annotations. An annotation replaces the same person's earlier annotation of the item.
 
@@ -68,9 +59,10 @@ def import_annotations(warehouse: Warehouse, path: Path) -> LabelCounts:
     Raises
     ------
     BadInput
-        If the file is not a download of annotations from Pearmut. Nothing is stored then.
+        If the file is neither a download of annotations from Pearmut, nor a spreadsheet or an export of Label Studio
+        with errors. Nothing is stored then.
     """
-    submissions = list(read_pearmut(path))
+    submissions = read(path)
     with warehouse.exclusively():  # no output may change between the check and the write
         known = candidates(warehouse, {submitted.item for submitted in submissions})
         tables = [
@@ -78,11 +70,11 @@ def import_annotations(warehouse: Warehouse, path: Path) -> LabelCounts:
             for name in ("imported_annotation", "imported_label")
         ]
         names = pl.concat(tables).sort("updated_at", "annotator")["annotator"]
-        spellings = first_spellings([submitted.annotator for submitted in submissions], names)
+        spellings = first_spellings([each.annotator for each in submissions if each.annotator], names)
         annotations: dict[tuple[str, str], tuple[Submitted, str, HumanAnnotation]] = {}
         faults = []
         for submitted in submissions:
-            submission = submitted._replace(annotator=spellings[submitted.annotator])
+            submission = submitted._replace(annotator=spellings.get(submitted.annotator, ""))
             try:
                 annotation = checked(submission, known)
                 key = submission.item, submission.annotator
@@ -93,59 +85,20 @@ def import_annotations(warehouse: Warehouse, path: Path) -> LabelCounts:
     return counts._replace(respelled={name: first for name, first in spellings.items() if name != first})
 
 
-def read_pearmut(path: Path) -> Iterator[Submitted]:
-    """The last submission of each annotator about each item, in the order of the file.
-
-    The file is JSON, with a list of submissions for each campaign. A submission with Pearmut's mark of a reset voids
-    the user's earlier ones. Tutorials, forms and skipped items have no `item_id` or no annotation, and are left out.
-    """
-    try:
-        content = json.loads(decode(path))
-    except (ValueError, RecursionError) as error:
-        raise BadInput(path, "", f"is not valid JSON ({error})", _REMEDY) from error
-    if not isinstance(content, dict) or not all(isinstance(entries, list) for entries in content.values()):
-        raise BadInput(path, "", "is not an object with a list for each campaign", _REMEDY)
-    last: dict[tuple[str, str], Submitted] = {}
-    place = 0
-    for campaign, entries in content.items():
-        of_campaign: dict[tuple[str, str], Submitted] = {}
-        for entry in entries:
-            place += 1
-            try:
-                user, annotation = entry["user_id"], entry["annotation"]
-                if annotation == RESET:
-                    of_campaign = {key: value for key, value in of_campaign.items() if key[0] != user}
-                    continue
-                for shown, answer in zip(entry["item"], annotation, strict=True):
-                    if "item_id" in shown and isinstance(answer, dict):
-                        submitted = Submitted(
-                            place, str(shown["item_id"]), str(user), shown["tgt"][OUTPUT], answer[OUTPUT]
-                        )
-                        of_campaign[user, submitted.item] = submitted
-            except (KeyError, TypeError, ValueError) as error:
-                raise BadInput(path, f"{campaign} {place}", "is not an annotation of our campaigns", _REMEDY) from error
-        last |= of_campaign
-    yield from sorted(last.values())
-
-
 def checked(submitted: Submitted, known: Mapping[str, Candidate]) -> HumanAnnotation:
-    """The annotation in a submission; raises ValueError with the reason if it fails a check.
-
-    Pearmut counts UTF-16 code units, and the end of a span is inclusive. Spans behind the output mark that something
-    is missing from it.
-    """
+    """The annotation in a submission; raises ValueError with the reason if it fails a check."""
     candidate = known.get(submitted.item)
     if candidate is None:
         raise ValueError(UNKNOWN_ITEM)
-    if submitted.text != candidate.text:
-        raise ValueError(ALTERED)
-    content = submitted.content if isinstance(submitted.content, dict) else {}
-    score, spans = content.get("score"), content.get("error_spans")
+    if not submitted.annotator:
+        raise ValueError(NO_ANNOTATOR)
+    if fault := submitted.fault or altered(submitted.texts, candidate):
+        raise ValueError(fault)
+    score = submitted.score
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= BEST:
         raise ValueError(f"score {score!r} is not a number from 0 to {BEST}")
-    if not isinstance(spans, list):
-        raise ValueError("error_spans is not a list")  # noqa: TRY004 - a fault of the file
-    return HumanAnnotation([_error(span, candidate.text) for span in spans], float(score))
+    exact = submitted.texts.get("candidate") == candidate.text
+    return HumanAnnotation([_error(mark, candidate.text, exact) for mark in submitted.errors], float(score))
 
 
 def human_rows(annotations: pl.DataFrame, spans: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -161,7 +114,7 @@ def human_rows(annotations: pl.DataFrame, spans: pl.DataFrame) -> tuple[pl.DataF
     keys = annotations.select("item", "annotator", "model", "passage")
     errors = spans.drop("passage", "fingerprint", "run_id", "updated_at").join(keys, on=["item", "annotator"])
     severities = errors.group_by("item", "annotator").agg("severity")
-    votes = annotations.select("item", "annotator", "model", "passage", "esa").join(
+    votes = annotations.select("item", "annotator", "model", "passage", "esa", "prefilled").join(
         severities, on=["item", "annotator"], how="left", maintain_order="left"
     )
     lists = [values or [] for values in votes["severity"].to_list()]
@@ -170,27 +123,29 @@ def human_rows(annotations: pl.DataFrame, spans: pl.DataFrame) -> tuple[pl.DataF
     return votes.drop("item", "severity"), errors.drop("item")
 
 
-def _error(span: Any, text: str) -> HumanError:
-    try:
-        start, end, severity, category = (span[name] for name in ("start_i", "end_i", "severity", "category"))
-    except (KeyError, TypeError) as error:
-        raise ValueError("an error has no start, end, severity or category") from error
-    severity = severity.lower() if isinstance(severity, str) else severity
-    if severity not in tuple(WEIGHTS):
-        raise ValueError(f"an error has the unknown severity {severity!r}")
-    if not isinstance(start, int) or not isinstance(end, int) or not 0 <= start <= end:
-        raise ValueError("an error has no position in the candidate")
-    missing = start >= len(text.encode("utf-16-le")) // 2
-    if category is not None:
-        main, _, sub = str(category).partition("/")
-        category = main if sub == main else str(category)  # Pearmut repeats a category without subcategories
-        if category not in CATEGORIES:
-            raise ValueError(f"an error has the unknown category {category!r}")
-    if missing:
+def _error(mark: Mark, text: str, exact: bool) -> HumanError:
+    """The error of a mark; `exact` tells whether the file shows the text to the letter, on which positions depend."""
+    severity = str(mark.severity).lower()
+    if severity not in WEIGHTS:
+        raise ValueError(f"an error has the unknown severity {mark.severity!r}")
+    category = None if mark.category is None else str(mark.category)
+    if category is not None and category not in CATEGORIES:
+        raise ValueError(f"an error has the unknown category {category!r}")
+    if mark.at == MISSING:
         return HumanError("source", None, None, "", category or OMISSION, severity)
-    first, last = characters(text, start), characters(text, end + 1)
-    if not 0 <= first < last <= len(text):
-        raise ValueError("an error extends beyond the candidate")
+    if isinstance(mark.at, str):
+        first, last = phrase_span(mark.at, text)
+    elif isinstance(mark.at, Marked):
+        first, last = marked_span(mark.at, text)
+    else:
+        start, end = mark.at
+        if not exact or not isinstance(start, int) or not isinstance(end, int) or not 0 <= start <= end:
+            raise ValueError("an error has no position in the candidate")
+        if start >= utf16(text, len(text)):  # on Pearmut's mark behind the output
+            return HumanError("source", None, None, "", category or OMISSION, severity)
+        first, last = characters(text, start), characters(text, end + 1)
+        if not 0 <= first < last <= len(text):
+            raise ValueError("an error extends beyond the candidate")
     return HumanError("output", first, last, text[first:last], category, severity)
 
 
@@ -204,8 +159,12 @@ def _store(
     rows, errors = [], []
     for submitted, passage, annotation in annotations:
         key = {"item": submitted.item, "annotator": submitted.annotator, "passage": passage}
-        fingerprint = digest(annotation.score, *(part for error in annotation.errors for part in error))
-        rows.append(key | {"esa": annotation.score, "file": file, "place": submitted.place, "fingerprint": fingerprint})
+        marked = [part for error in annotation.errors for part in error]
+        fingerprint = digest(annotation.score, *marked, *filter(None, [submitted.prefilled]))
+        rows.append(
+            key | {"esa": annotation.score, "prefilled": submitted.prefilled, "file": file, "place": submitted.place,
+                   "fingerprint": fingerprint}
+        )  # fmt: skip
         for place, error in enumerate(annotation.errors, start=1):
             errors.append(key | error._asdict() | {"place": place, "fingerprint": fingerprint})
     table = pl.DataFrame(rows, schema=warehouse.empty("imported_annotation").schema)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from benchmark_assets.adjudication.annotation import (
     ANSWERS,
+    LABEL_FORM,
     export_items,
     guarded,
     in_order,
@@ -155,9 +156,9 @@ def test_each_annotator_has_an_order_of_their_own_and_the_same_again(drawn: Ware
 
 def test_the_order_says_nothing_of_the_models() -> None:
     """Of two models, each has half of the items in each half of the sheet."""
-    items = [SheetItem(item_key(str(i % 2), str(i), ""), "", str(i % 2), {}, "") for i in range(1000)]
+    items = [[SheetItem(item_key(str(i % 2), str(i), ""), "", str(i % 2), {}, "")] for i in range(1000)]
     ordered = in_order(items, "mori", 1)
-    assert abs(sum(item.source == "0" for item in ordered[:500]) - 250) < 40
+    assert abs(sum(item.source == "0" for (item,) in ordered[:500]) - 250) < 40
     assert ordered != in_order(items, "mori", 2)
 
 
@@ -183,7 +184,7 @@ def test_no_key_is_a_number_to_a_spreadsheet_which_would_round_it(key: str) -> N
     )
 )
 def test_texts_come_back_from_a_sheet_as_they_went_into_it(items: list[SheetItem]) -> None:
-    content = items_sheet(items, ["ann", "=ben"], "mori")
+    content = items_sheet(items, ["ann", "=ben"], "mori", ANSWERS)
     assert content.startswith(b"\xef\xbb\xbf")
     table = [
         {unguarded(name): unguarded(cell) for name, cell in row.items()} for row in rows(content.decode("utf-8-sig"))
@@ -200,7 +201,7 @@ def words(config: ElementTree.Element, name: str) -> Sequence[str]:
 
 
 def test_label_studio_offers_the_vocabulary_and_shows_what_the_tasks_have() -> None:
-    config = ElementTree.fromstring(labeling_config(["ann", 'b"<e>&n']))
+    config = ElementTree.fromstring(labeling_config(["ann", 'b"<e>&n'], LABEL_FORM))
     offered = {name: words(config, name) for name in ANSWERS[:4]}
     for name, allowed in zip(ANSWERS, (LABELS, CATEGORIES, SEVERITIES, CONFIDENCES), strict=False):
         assert len(offered[name]) == len(allowed)

@@ -27,8 +27,10 @@ def sample(size: int) -> list[SheetItem]:
 
 @given(st.integers(0, 60), st.integers(0, 9), st.sampled_from(["mori", "santos"]))
 def test_each_repeated_item_comes_again_half_a_list_later(size: int, seed: int, annotator: str) -> None:
-    ordered = in_order(sample(size), annotator, seed)
-    shown, repeats = with_repeats(ordered, seed, annotator)
+    groups = in_order([[item] for item in sample(size)], annotator, seed)
+    ordered = [item for group in groups for item in group]
+    lists, repeats = with_repeats(groups, seed, annotator)
+    shown = [item for group in lists for item in group]
     assert len(repeats) == size // REPEATED
     keys = [item.item for item in shown]
     assert len(set(keys)) == len(keys) == size + len(repeats)

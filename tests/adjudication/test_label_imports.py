@@ -109,7 +109,7 @@ def test_odd_texts_go_out_are_labelled_and_come_back(
     items = [
         SheetItem(item_key("m", str(i), text), str(i), text, {"ann": text}, text) for i, text in enumerate(candidates)
     ]
-    table = rows(items_sheet(items, ["ann"], "mori").decode("utf-8-sig"))
+    table = rows(items_sheet(items, ["ann"], "mori", ANSWERS).decode("utf-8-sig"))
     spans = []
     for row, text in zip(table, candidates, strict=True):
         start = data.draw(st.integers(0, len(text) - 1))

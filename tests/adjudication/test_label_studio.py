@@ -15,6 +15,9 @@ from playwright.sync_api import sync_playwright
 
 from benchmark_assets.adjudication.annotation import export_items
 from benchmark_assets.adjudication.label_imports import import_labels
+from benchmark_assets.error_spans.campaigns import MQM
+from benchmark_assets.error_spans.forms import FORMS
+from benchmark_assets.error_spans.human_spans import import_annotations
 from resources.warehouse import Warehouse
 from tests.adjudication.test_controls import drawn
 from tests.automation.dagster_ui import free_port
@@ -83,8 +86,8 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
         process.wait(30)
 
 
-def seen(studio: Studio, project: int, task: int) -> str:
-    """The text of the page on which an annotator labels a task."""
+def seen(studio: Studio, project: int, task: int, word: str) -> str:
+    """The text of the page on which an annotator labels a task, once it shows a word."""
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page()
@@ -94,7 +97,7 @@ def seen(studio: Studio, project: int, task: int) -> str:
         page.click("button[type=submit]")
         page.goto(f"{studio.url}/projects/{project}/data?task={task}")
         panel = page.locator(".lsf-main-content").first
-        panel.get_by_text("Valid variation").wait_for(timeout=60_000)
+        panel.get_by_text(word).first.wait_for(timeout=60_000)
         text = panel.inner_text()
         browser.close()
     return text
@@ -125,7 +128,7 @@ def test_annotators_see_the_texts_alone_and_their_labels_come_back(
     for task in tasks[1:]:
         body = {"result": result(task["data"]["candidate"], task["id"] % 3 == 0)}
         studio.ask("POST", f"/api/tasks/{task['id']}/annotations/", body)
-    page = seen(studio, project, tasks[0]["id"])
+    page = seen(studio, project, tasks[0]["id"], "Valid variation")
     lines = [line.strip() for line in page.splitlines()]
     assert {first["place"], first["source_text"], first["candidate"]} <= set(lines)
     assert not [word for word in ("made_for", first["item"], second["candidate"], "{") if word in page]
@@ -138,3 +141,37 @@ def test_annotators_see_the_texts_alone_and_their_labels_come_back(
     labels = drawn.read("imported_label")
     assert set(labels["annotator"]) == {"mori"}  # the only account, which exports identify by number
     assert labels["span_end"].drop_nulls().to_list() == [4] * labels.filter(label="MAJOR_ERROR").height
+
+
+def test_errors_that_are_marked_there_come_back(studio: Studio, drawn: Warehouse, tmp_path: Path) -> None:
+    export_items(drawn, tmp_path / "out", "tiny", ["mori"], FORMS[MQM])
+    project = studio.project(tmp_path / "out", "mori")
+    tasks = studio.tasks(project)
+    text = tasks[0]["data"]["candidate"]
+    place = {"start": 0, "end": 4, "text": text[:4]}
+    parts: list[tuple[str, str, dict[str, Any]]] = [
+        ("severity", "labels", place | {"labels": ["Critical"]}),
+        ("category", "choices", place | {"choices": ["Fluency/grammar"]}),
+        ("omission", "choices", {"choices": ["Minor"]}),
+        ("score", "number", {"number": 12}),
+    ]
+    answer = [
+        {
+            "id": "r1" if "start" in value else name,
+            "from_name": name,
+            "to_name": "candidate",
+            "type": kind,
+            "value": value,
+        }
+        for name, kind, value in parts
+    ]
+    studio.ask("POST", f"/api/tasks/{tasks[0]['id']}/annotations/", {"result": answer})
+    page = seen(studio, project, tasks[1]["id"], "Critical")
+    shown = tasks[1]["data"]
+    assert {shown["source_text"], shown["candidate"]} <= {line.strip() for line in page.splitlines()}
+    content = studio.ask("GET", f"/api/projects/{project}/export?exportType=JSON&download_all_tasks=true")
+    (tmp_path / "export.json").write_text(json.dumps(content), encoding="utf-8")
+    assert import_annotations(drawn, tmp_path / "export.json")[:5] == (1, 0, 0, 0, 0)
+    found = drawn.read("imported_span", columns=["text", "category", "severity"])
+    assert found.rows() == [(text[:4], "fluency/grammar", "critical"), ("", "accuracy/omission", "minor")]
+    assert drawn.read("imported_annotation", columns=["annotator", "esa"]).rows() == [("mori", 12)]

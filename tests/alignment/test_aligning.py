@@ -60,6 +60,8 @@ def test_of_a_document_only_the_passages_asked_for_are_stored(tales: Tales) -> N
     assert tales.texts() == expected()
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_an_edited_guide_aligns_its_document_anew_and_what_comes_out_the_same_goes_no_further(tales: Tales) -> None:
     tales.build("references")
     before, rows = tales.versions(), tales.warehouse.read("alignment")
@@ -75,6 +77,8 @@ def test_an_edited_guide_aligns_its_document_anew_and_what_comes_out_the_same_go
     assert anew["reference"] == anew["reference_envelope"] == {PASSAGES[1]}
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_an_edited_prose_aligns_its_document_anew(tales: Tales) -> None:
     tales.build("references")
     before = tales.versions()
@@ -143,6 +147,8 @@ def test_text_that_no_segment_has_is_a_warning_and_no_failure(tales: Tales, inst
     assert f"| tales | dora | 1 | 2 | {characters} | {200 / characters:.1f} |" in str(evaluation.metadata["problems"])
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_an_edit_of_a_text_to_which_a_translation_refers_verifies_it_again(tales: Tales) -> None:
     tales.write("dora", "doc2", prose(PROSE["doc2"]) + " [as in doc1]")
     tales.correct(**{"doc2:2.2": "a raven sat; there was a wolf sleeping under the branches."})

@@ -108,6 +108,8 @@ def test_a_fix_that_leaves_the_text_alone_ends_after_what_looks_at_its_segments(
     )
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_work_is_restricted_to_models_and_corpora(built: dg.Definitions, instance: dg.DagsterInstance) -> None:
     instance.add_dynamic_partitions("model", ["gamma", "delta"])
     runs.update(built, instance, Scope(models=["gamma"]))
@@ -119,6 +121,8 @@ def test_work_is_restricted_to_models_and_corpora(built: dg.Definitions, instanc
     assert all_due(built, instance) == missing
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_failed_passage_is_due_because_it_failed(
     built: dg.Definitions, instance: dg.DagsterInstance, systems: RuleSystems, tmp_path: Path
 ) -> None:
@@ -235,6 +239,8 @@ def test_a_materialization_by_hand_of_what_is_current_is_reported_again(
     assert warehouse.read("reference").equals(rows)
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_of_two_models_one_that_cannot_be_asked_is_a_failure_of_its_own(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path, server: Server
 ) -> None:
@@ -262,6 +268,8 @@ def test_a_look_that_overlaps_another_stores_what_the_files_say_last(
     assert texts == [["The sun is coming up."]]
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_rows_of_other_models_that_wait_for_their_references_are_sound(
     built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, corpus: Path
 ) -> None:

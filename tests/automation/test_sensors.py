@@ -129,6 +129,8 @@ def test_a_file_that_was_written_added_or_removed_is_looked_at_once(
     assert isinstance(tick(definitions, instance, "changed_files", second.cursor), dg.SensorResult)
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_version_that_is_served_anew_is_asked_for_everything_by_the_schedules_job(
     definitions: dg.Definitions, instance: dg.DagsterInstance, registry: Path, server: Server, warehouse: Warehouse
 ) -> None:

@@ -3,8 +3,9 @@
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 
 import dagster as dg
 import polars as pl
@@ -17,9 +18,16 @@ from benchmark_assets.references.glossary import literary
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
 from tests.corpus.support import describe, edit, write_lines
-from tests.support import write_corpus
+from tests.support import CORE, write_corpus
 
 LINE = {"passage_id": "d:1", "lang": "la", "source": "Mus currit.", "references": {"ann": "A mouse runs."}}
+
+FULL = [pytest.mark.large, pytest.mark.proof]
+
+
+@pytest.fixture(scope="module")
+def rooms() -> Sequence[ModuleType]:
+    return CORE
 
 
 def lines(folder: Path, *records: Mapping[str, object] | str) -> Path:
@@ -47,8 +55,11 @@ def test_a_faulty_first_import_into_an_empty_warehouse_names_every_fault(
 
 @pytest.mark.parametrize(
     "content",
-    ["{", '{"passage_id": ' + "[" * 100_000, '{"passage_id": ' + "9" * 10_000 + "}"],
-    ids=["broken", "deep", "long"],
+    [
+        pytest.param("{", id="broken"),
+        pytest.param('{"passage_id": ' + "[" * 100_000, id="deep", marks=FULL),
+        pytest.param('{"passage_id": ' + "9" * 10_000 + "}", id="long", marks=FULL),
+    ],
 )
 def test_a_corpus_is_imported_and_scanned_whatever_is_wrong_with_another(
     definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path, content: str

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from benchmark_assets.error_spans.campaigns import ESA, MQM, OUTPUT, write_campaign
+from benchmark_assets.error_spans.campaigns import CONTRASTIVE, ESA, MQM, Plan, candidate, write_campaign
 from benchmark_assets.error_spans.human_spans import import_annotations
 from resources.warehouse import Warehouse
 from tests.adjudication.test_controls import drawn
 from tests.automation.dagster_ui import free_port
+from tests.error_spans.test_human_spans import judged
 from tests.reporting.reader.conftest import CHROMIUM
 
 __all__ = ["drawn"]
@@ -50,10 +51,13 @@ class Pearmut(NamedTuple):
         return number
 
     def annotate(self, campaign: str, user: str, answer: dict[str, Any]) -> list[dict[str, Any]]:
-        """Answer all items of a user alike, as the page does; return the items."""
+        """Answer all items of a user alike, as the page does, and keep marks that are there; return the items."""
         shown = []
         while (item := self.ask("/get-next-item", {"campaign_id": campaign, "user_id": user}))["status"] == "ok":
-            payload = {"annotation": [{OUTPUT: answer}], "actions": [{"time": 1.0}], "item": item["payload"]}
+            answers = [
+                {name: {**answer, **_marked(segment, name)} for name in segment["tgt"]} for segment in item["payload"]
+            ]
+            payload = {"annotation": answers, "actions": [{"time": 1.0}], "item": item["payload"]}
             body = {"campaign_id": campaign, "user_id": user, "item_i": item["info"]["item_i"], "payload": payload}
             assert self.ask("/log-response", body) == "ok"
             shown += item["payload"]
@@ -63,6 +67,11 @@ class Pearmut(NamedTuple):
     def download(self, campaign: str, file: Path) -> Path:
         file.write_text(json.dumps(self.ask(f"/download-annotations?campaign_id={campaign}")), encoding="utf-8")
         return file
+
+
+def _marked(segment: dict[str, Any], name: str) -> dict[str, Any]:
+    spans = segment.get("error_spans", {})
+    return {"error_spans": spans[name]} if name in spans else {}
 
 
 @pytest.fixture(scope="module")
@@ -96,19 +105,20 @@ def page() -> Iterator[Page]:
         browser.close()
 
 
-@pytest.mark.parametrize("protocol", [ESA, MQM])
+@pytest.mark.parametrize("protocol", [ESA, MQM, CONTRASTIVE])
 def test_annotations_of_a_campaign_come_back(pearmut: Pearmut, drawn: Warehouse, tmp_path: Path, protocol: str) -> None:
-    sent = write_campaign(drawn, tmp_path / "campaign.json", "tiny", ["mori", "Ana Ó"], protocol)
+    sent = write_campaign(drawn, tmp_path / "campaign.json", "tiny", ["mori", "Ana Ó"], Plan(protocol))
     campaign = pearmut.add(tmp_path / "campaign.json")
     category = "accuracy/mistranslation" if protocol == MQM else None
     span = {"start_i": 0, "end_i": 3, "severity": "Major", "category": category}
     shown = pearmut.annotate(campaign, "mori", {"score": 61, "error_spans": [span]})
     pearmut.annotate(campaign, "Ana Ó", {"score": 100, "error_spans": []})
-    assert len(shown) == sent.items + sent.controls
+    number = sum(len(segment["tgt"]) for segment in shown)
+    assert number == sent.items + sent.controls
     path = pearmut.download(campaign, tmp_path / "annotations.json")
     counts = import_annotations(drawn, path)
-    assert counts == (2 * len(shown), 0, 0, 0, 0, {})
-    assert import_annotations(drawn, path) == (0, 2 * len(shown), 0, 0, 0, {})
+    assert counts == (2 * number, 0, 0, 0, 0, {})
+    assert import_annotations(drawn, path) == (0, 2 * number, 0, 0, 0, {})
     spans = drawn.read("imported_span")
     assert set(spans.select("annotator", "span_start", "span_end", "category", "severity").iter_rows()) == {
         ("mori", 0, 4, category, "major")
@@ -117,11 +127,44 @@ def test_annotations_of_a_campaign_come_back(pearmut: Pearmut, drawn: Warehouse,
     assert len(controls) == sent.controls
 
 
+def test_a_judges_errors_are_shown_and_come_back(
+    pearmut: Pearmut, drawn: Warehouse, tmp_path: Path, page: Page
+) -> None:
+    located = {"span_start": 0, "span_end": 4, "category": "style", "severity": "critical"}
+    missing = {"side": "source", "category": "accuracy/omission", "severity": "minor"}
+    judged(drawn, located, missing)
+    write_campaign(drawn, tmp_path / "campaign.json", "tiny", ["mori"], Plan(MQM, judge="j"))
+    content = json.loads((tmp_path / "campaign.json").read_text()) | {"campaign_id": "prefilled"}
+    marked = next(n for n, (segment,) in enumerate(content["data"][0]) if segment["error_spans"][candidate(1)])
+    content["data"][0] = [content["data"][0][marked], *content["data"][0][:marked], *content["data"][0][marked + 1 :]]
+    (tmp_path / "campaign.json").write_text(json.dumps(content))
+    campaign = pearmut.add(tmp_path / "campaign.json")
+    page.goto(f"{pearmut.url}/annotate?campaign_id={campaign}&user_id=mori")
+    page.locator(".tgt_char").first.wait_for()
+    assert page.locator(".tgt_char[class*=error]").count() == 5  # four letters, and the mark behind the output
+    pearmut.annotate(campaign, "mori", {"score": 61, "error_spans": []})
+    assert import_annotations(drawn, pearmut.download(campaign, tmp_path / "annotations.json")).quarantined == 0
+    spans = drawn.read("imported_span", columns=["span_start", "span_end", "category", "severity"])
+    assert spans.rows() == [(0, 4, "style", "critical"), (None, None, "accuracy/omission", "minor")]
+
+
+def test_a_dynamic_campaign_is_annotated(pearmut: Pearmut, drawn: Warehouse, tmp_path: Path) -> None:
+    sent = write_campaign(drawn, tmp_path / "campaign.json", "tiny", ["mori"], Plan(dynamic=True))
+    content = json.loads((tmp_path / "campaign.json").read_text())
+    content |= {"campaign_id": "dynamic", "info": content["info"] | {"docs_per_user": 12}}
+    (tmp_path / "campaign.json").write_text(json.dumps(content))
+    campaign = pearmut.add(tmp_path / "campaign.json")
+    shown = pearmut.annotate(campaign, "mori", {"score": 61, "error_spans": []})
+    assert 12 <= len(shown) < sent.items
+    counts = import_annotations(drawn, pearmut.download(campaign, tmp_path / "annotations.json"))
+    assert (counts.quarantined, counts.taken >= 12) == (0, True)
+
+
 def test_the_page_shows_the_texts_alone_and_its_annotation_comes_back(
     pearmut: Pearmut, drawn: Warehouse, tmp_path: Path, page: Page
 ) -> None:
     """A person marks the first word and a missing part, and moves the slider."""
-    write_campaign(drawn, tmp_path / "campaign.json", "tiny", ["santos"], ESA)
+    write_campaign(drawn, tmp_path / "campaign.json", "tiny", ["santos"], Plan())
     content = json.loads((tmp_path / "campaign.json").read_text()) | {"campaign_id": "by-hand"}
     (tmp_path / "campaign.json").write_text(json.dumps(content))
     campaign = pearmut.add(tmp_path / "campaign.json")
@@ -130,9 +173,11 @@ def test_the_page_shows_the_texts_alone_and_its_annotation_comes_back(
     page.locator(".tgt_char").first.wait_for()
     text = page.inner_text("body")
     assert item["src"] in text
-    assert item["tgt"][OUTPUT] in text
+    assert item["tgt"][candidate(1)] in text
     assert not [
-        word for word in ("alpha own", 'score": ', item["item_id"]) if word in text.replace(item["tgt"][OUTPUT], "")
+        word
+        for word in ("alpha own", 'score": ', item["item_id"])
+        if word in text.replace(item["tgt"][candidate(1)], "")
     ]
     letters = page.locator(".tgt_char:not(.special_token)")
     for place in (0, 3):

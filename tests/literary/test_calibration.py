@@ -173,7 +173,9 @@ def test_coverage_of_rates(passages: int, models: int, accuracy: float, spread: 
     runs = 2000 if full else 60
     ours, of_pairs = covered(passages, models, accuracy, spread, runs)
     print(f"{passages} × {models}, {accuracy}, spread {spread:g}: {ours:.1%}, of pairs {of_pairs:.1%}")
-    assert 0.9 - slack(full, runs) <= ours <= 0.995 + slack(full, runs)
+    assert 0.9 - slack(full, runs) <= ours
+    if passages >= 10:  # fewer units cannot be precise, and err on the safe side
+        assert ours <= 0.98 + slack(full, runs)
 
 
 # Folds.

@@ -275,6 +275,8 @@ def test_another_judge_than_the_anchors_had_is_not_asked(
     assert errors(compared(arena)) == {}
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_scores_keep_the_name_of_the_judge_that_judged(adaptive: Arena) -> None:
     """The contract speaks of the judge that was: editing the registry does not sign its judgments anew."""
     adaptive.row("comparison")

@@ -473,6 +473,8 @@ def test_rights_that_cannot_be_read_are_no_rights(stored: Warehouse, corpus: Pat
     assert not (tmp_path / "package").exists()
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_the_command_says_what_it_left_out(stored: Warehouse, corpus: Path, home: Path, tmp_path: Path) -> None:
     restrict(corpus, "source", "cleo")
     public = variorum(home, "export", str(tmp_path / "public"), "tiny")

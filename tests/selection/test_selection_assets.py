@@ -222,6 +222,8 @@ def test_another_threshold_that_drops_the_same_leaves_all_that_follows_fresh(sta
     assert stage.systems.asked() == []
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_an_edit_that_makes_a_passage_repeat_another_drops_it(stage: Stage, strict: Path) -> None:
     stage.systems.asked()
     source = strict.parent / "root/la/test/two_root-la-test.json"
@@ -241,6 +243,8 @@ def test_an_edit_that_makes_a_passage_repeat_another_drops_it(stage: Stage, stri
     assert stage.systems.asked() == [f"{MODEL}|strict/two:2"]
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_passage_that_is_dropped_frees_the_one_that_repeats_it(stage: Stage, strict: Path) -> None:
     edit(strict.parent / "root/la/test/two_root-la-test.json", {"two:2.1": SOURCES["two"]["two:1.1"]})
     stage.up_to_date()
@@ -250,6 +254,8 @@ def test_a_passage_that_is_dropped_frees_the_one_that_repeats_it(stage: Stage, s
     assert "strict/two:2" in stage.selected()
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_corpus_that_gives_up_its_filters_is_selected_whole(stage: Stage, strict: Path) -> None:
     edit(strict, {"filters": None})
     stage.up_to_date()
@@ -258,6 +264,8 @@ def test_a_corpus_that_gives_up_its_filters_is_selected_whole(stage: Stage, stri
     assert stage.warehouse.read("funnel").is_empty()
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_reference_that_leaves_the_description_is_asked_of_no_passage(stage: Stage, strict: Path) -> None:
     """Of `one:3` there never was a text by Ben: no row of it changes."""
     stage.systems.asked()
@@ -268,6 +276,8 @@ def test_a_reference_that_leaves_the_description_is_asked_of_no_passage(stage: S
     assert stage.systems.asked() == [f"{MODEL}|{INCOMPLETE}"]
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_filters_of_one_corpus_are_nothing_to_another(stage: Stage, strict: Path) -> None:
     before = {table: stage.warehouse.read(table) for table in ("reference", "reference_envelope", "model_output")}
     edit(strict, {"filters": FILTERS | {"min_characters": 10_000}})
@@ -280,6 +290,8 @@ def test_filters_of_one_corpus_are_nothing_to_another(stage: Stage, strict: Path
         assert stage.warehouse.read(table).equals(rows.filter(pl.col("passage").str.starts_with("tiny/"))), table
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_corpus_that_is_removed_leaves_no_row_and_the_other_as_it_is(stage: Stage) -> None:
     stage.systems.asked()
     runs.remove(stage.definitions, stage.instance, "corpus", "strict")

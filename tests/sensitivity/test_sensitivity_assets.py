@@ -5,6 +5,7 @@ from pathlib import Path
 
 import dagster as dg
 import polars as pl
+import pytest
 
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due
@@ -93,6 +94,8 @@ def test_texts_are_damaged_and_scored_and_an_edit_leaves_what_comes_out_the_same
     assert {asset for asset, _ in told} == set(ASSETS)
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_corpus_is_sampled_and_what_leaves_it_leaves_the_tables(
     definitions: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, tmp_path: Path
 ) -> None:

@@ -32,6 +32,8 @@ def test_numbers_link_to_the_reader_from_where_the_report_lies(tmp_path: Path) -
         write(warehouse, tmp_path / "report.html", ["other"])
 
 
+@pytest.mark.proof
+@pytest.mark.large
 def test_a_reader_is_linked_from_the_numbers_of_its_own_corpus_also_a_private_one(tmp_path: Path) -> None:
     warehouse = made(tmp_path, ["alpha"], 2)
     own = warehouse.read("leaderboard").drop("run_id", "updated_at")

@@ -1,0 +1,200 @@
+"""Readers of files with errors that people marked: downloads from Pearmut, spreadsheets, exports of Label Studio.
+
+Here: what a file says of each item. Not here: whether it is sound, and storage (human_spans). A file that its reader
+cannot parse is refused as a whole.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmark_assets.adjudication.annotation import unguarded
+from benchmark_assets.adjudication.label_imports import (
+    Marked,
+    account_name,
+    only_recipient,
+    shown_texts,
+    studio_annotations,
+    studio_tasks,
+    table_rows,
+)
+from benchmark_assets.corpus.readers.characters import decode
+from benchmark_assets.error_spans.campaigns import MISSING
+from benchmark_assets.error_spans.forms import ANSWERS
+from resources.errors import BadInput
+
+RESET = "__RESET__"
+"""Pearmut's mark that a user's earlier annotations are void."""
+
+NEEDED = ("item", "annotator", "candidate", *ANSWERS)
+"""Columns that a spreadsheet must have."""
+
+_LINE = re.compile(r"\s*(?P<severity>\w+)(?:\s+(?P<category>[\w/]+))?\s*:\s*(?P<words>.+?)\s*")
+_REMEDY = "download the annotations from Pearmut's dashboard"
+
+
+class Units(NamedTuple):
+    """Start and inclusive end of a span in UTF-16 code units, as Pearmut counts."""
+
+    start: object
+    end: object
+
+
+class Mark(NamedTuple):
+    """An error as in the file. `at` is its place, or the words that it quotes; MISSING if it is an omission."""
+
+    severity: object
+    category: object
+    at: str | Marked | Units
+
+
+class Submitted(NamedTuple):
+    """What an annotator says about an item, as in the file.
+
+    `place` is the number of the submission, row (the header is row 1) or task, from 1. `texts` has the texts that the
+    file shows, by column or field. `prefilled` is the judge whose errors were marked from the start, None if none were.
+    `fault` is the reason why the submission is unreadable, or ''.
+    """
+
+    place: int
+    item: str
+    annotator: str
+    texts: Mapping[str, str]
+    score: object
+    errors: Sequence[Mark]
+    prefilled: str | None = None
+    fault: str = ""
+
+
+def read(path: Path) -> list[Submitted]:
+    """The last submission of each annotator about each item.
+
+    Raises
+    ------
+    BadInput
+        If the file is none that can be read.
+    """
+    if path.suffix.lower() == ".csv":
+        return list(read_sheet(path))
+    try:
+        content = json.loads(decode(path))
+    except (ValueError, RecursionError) as error:
+        raise BadInput(path, "", f"is not valid JSON ({error})", _REMEDY) from error
+    return list(read_label_studio(path) if isinstance(content, list) else read_pearmut(path, content))
+
+
+def read_pearmut(path: Path, content: object) -> Iterator[Submitted]:
+    """Submissions in a download from Pearmut's dashboard, which has a list for each campaign.
+
+    A submission with Pearmut's mark of a reset voids the user's earlier ones. Tutorials, forms and skipped items have
+    no `item_id` or no annotation, and are left out.
+    """
+    if not isinstance(content, dict) or not all(isinstance(entries, list) for entries in content.values()):
+        raise BadInput(path, "", "is not an object with a list for each campaign", _REMEDY)
+    last: dict[tuple[str, str], Submitted] = {}
+    place = 0
+    for campaign, entries in content.items():
+        of_campaign: dict[tuple[str, str], Submitted] = {}
+        for entry in entries:
+            place += 1
+            try:
+                user = str(entry["user_id"])
+                if entry["annotation"] == RESET:
+                    of_campaign = {key: value for key, value in of_campaign.items() if key[0] != user}
+                    continue
+                for shown, answer in zip(entry["item"], entry["annotation"], strict=True):
+                    if "item_id" in shown and isinstance(answer, dict):
+                        of_campaign |= {(user, each.item): each for each in _outputs(place, user, shown, answer)}
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                raise BadInput(path, f"{campaign} {place}", "is not an annotation of our campaigns", _REMEDY) from error
+        last |= of_campaign
+    yield from sorted(last.values(), key=lambda submitted: (submitted.place, submitted.item))
+
+
+def read_sheet(path: Path) -> Iterator[Submitted]:
+    """Rows of a spreadsheet that are filled in."""
+    for place, row, fault in table_rows(path, (), NEEDED, ANSWERS):
+        cells = {name: unguarded(cell).strip() for name, cell in row.items()}
+        marks = [_LINE.fullmatch(line) for line in cells.get("errors", "").splitlines() if line.strip()]
+        if not fault and not marks and not cells.get("score"):
+            continue
+        if not all(marks):
+            fault = fault or "a line of `errors` is not like `major: words of the candidate`"
+        found = [(mark["severity"], mark["category"], mark["words"]) for mark in marks if mark]
+        errors = [Mark(severity, category and category.lower(), words) for severity, category, words in found]
+        yield Submitted(
+            place, cells.get("item", ""), cells.get("annotator", ""), shown_texts(row, ()),
+            _number(cells.get("score", "")), errors, fault=fault,
+        )  # fmt: skip
+
+
+def read_label_studio(path: Path) -> Iterator[Submitted]:
+    """Annotations in an export of Label Studio (JSON)."""
+    found: list[Submitted] = []
+    recipients: set[str] = set()
+    for place, task in enumerate(studio_tasks(path), start=1):
+        if "data" not in task:
+            raise BadInput(path, f"task {place}", "has no object `data`", "export it from Label Studio as JSON")
+        data = task["data"]
+        for account, values in studio_annotations(task, path, place):
+            recipients.add(str(data.get("made_for", "")).strip())
+            score = next((part.get("number") for part in values.get("score", []) if isinstance(part, dict)), None)
+            found.append(
+                Submitted(
+                    place, str(data.get("item", "")).strip(), account_name(account), shown_texts(data, ()), score,
+                    _regions(values),
+                )
+            )  # fmt: skip
+    recipient = only_recipient({each.annotator for each in found}, recipients)
+    yield from (each._replace(annotator=recipient or each.annotator) for each in found)
+
+
+def _outputs(place: int, user: str, shown: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterator[Submitted]:
+    """One submission of Pearmut for each output that was shown."""
+    for name, item in shown["outputs"].items():
+        if name not in answer:
+            continue  # dynamic campaigns show some of the outputs
+        spans = answer[name].get("error_spans")
+        fault = "" if isinstance(spans, list) else "error_spans is not a list"
+        errors = [_pearmut_mark(span) for span in spans] if isinstance(spans, list) else []
+        texts = {"candidate": shown["tgt"][name]}
+        score = answer[name].get("score")
+        yield Submitted(place, str(item), user, texts, score, errors, shown.get("prefilled"), fault)
+
+
+def _pearmut_mark(span: Any) -> Mark:
+    fields = span if isinstance(span, dict) else {}
+    category = fields.get("category")
+    main, _, sub = str(category).partition("/")
+    category = main if sub == main else category  # Pearmut repeats a category without subcategories
+    return Mark(fields.get("severity"), category, Units(fields.get("start_i"), fields.get("end_i")))
+
+
+def _regions(values: Mapping[str, list[Any]]) -> list[Mark]:
+    """Errors of an annotation in Label Studio: regions with a severity and perhaps a category, and an omission."""
+    parts = {name: [part for part in own if isinstance(part, dict)] for name, own in values.items()}
+    categories = {(part.get("start"), part.get("end")): _first(part, "choices") for part in parts.get("category", [])}
+    errors = [
+        Mark(
+            _first(part, "labels"), categories.get((part.get("start"), part.get("end"))),
+            Marked(part.get("start"), part.get("end"), str(part.get("text") or "")),
+        )
+        for part in parts.get("severity", [])
+    ]  # fmt: skip
+    return errors + [Mark(_first(part, "choices"), None, MISSING) for part in parts.get("omission", [])]
+
+
+def _first(part: Mapping[str, Any], name: str) -> str | None:
+    """The first word of a choice, in lower case."""
+    words = part.get(name)
+    return str(words[0]).lower() if isinstance(words, list) and words else None
+
+
+def _number(cell: str) -> object:
+    """The number in a cell, with a decimal point or comma; the cell itself if it has none."""
+    try:
+        return float(cell.replace(",", "."))
+    except ValueError:
+        return cell
