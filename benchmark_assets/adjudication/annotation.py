@@ -8,8 +8,9 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -156,7 +157,7 @@ def export_items(
         f"{subfolder}labeling-config.xml": labeling_config(translators, form),
     }
     for name, groups in lists.items():
-        ordered = [item for group in groups for item in group]
+        ordered = [item for (item,) in groups]
         files[f"{subfolder}tasks.{quote(name, safe='')}.json"] = tasks(ordered, translators, name)
         files[f"{subfolder}items.{quote(name, safe='')}.csv"] = items_sheet(ordered, translators, name, form.answers)
     put(files, folder)
@@ -242,9 +243,15 @@ def add_text(view: Element, title: str, name: str) -> None:
 
 
 def add_choice(
-    view: Element, title: str, name: str, words: Sequence[str], required: bool = True, **further: str
+    view: Element,
+    title: str,
+    name: str,
+    words: Sequence[str],
+    required: bool = True,
+    conditions: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Add a question with one answer to the labeling interface; `further` are conditions of its display."""
+    """Add a question with one answer to the labeling interface; `conditions` are those of its display."""
+    further = dict(conditions)
     block = SubElement(view, "View", further)
     SubElement(block, "Header", value=title)
     needed = {"required": "true"} if required else {}
@@ -266,7 +273,7 @@ def _add_labels(view: Element) -> None:
         "whenTagName": "label",
         "whenChoiceValue": ",".join(map(spoken, ERRORS)),
     }
-    add_choice(view, "Error category", "error_category", CATEGORIES, **errors)
+    add_choice(view, "Error category", "error_category", CATEGORIES, conditions=errors)
     add_choice(view, "Severity", "severity", SEVERITIES)
     add_choice(view, "Confidence", "confidence", CONFIDENCES, required=False)
     SubElement(view, "Header", value="Notes")

@@ -61,11 +61,11 @@ def _form(protocol: str) -> Form:
         add_text(view, "Candidate", "candidate")
         if with_categories:
             region = {"perRegion": "true", "visibleWhen": "region-selected"}
-            add_choice(view, "Category of the selected error", "category", CATEGORIES, **region)
+            add_choice(view, "Category of the selected error", "category", CATEGORIES, conditions=region)
         add_choice(view, "Something is missing: how bad is it?", "omission", severities, required=False)
         SubElement(view, "Header", value=f"Score, 0 to {BEST}")
         bounds = {"min": "0", "max": str(BEST), "required": "true"}
-        SubElement(view, "Number", name="score", toName="candidate", **bounds)
+        SubElement(view, "Number", {"name": "score", "toName": "candidate", **bounds})
 
     guide = GUIDE.format(severities="\n".join(f"| `{name}` | {MEANINGS[name]} |" for name in severities))
     kinds = ("accuracy/mistranslation", "accuracy/omission") if with_categories else ("", "")

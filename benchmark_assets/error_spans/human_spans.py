@@ -156,7 +156,8 @@ def _store(
     faults: Sequence[tuple[Submitted, str]],
 ) -> LabelCounts:
     """Store new and changed annotations with their errors, and the quarantined ones, in one transaction."""
-    rows, errors = [], []
+    rows: list[dict[str, object]] = []
+    errors: list[dict[str, object]] = []
     for submitted, passage, annotation in annotations:
         key = {"item": submitted.item, "annotator": submitted.annotator, "passage": passage}
         marked = [part for error in annotation.errors for part in error]

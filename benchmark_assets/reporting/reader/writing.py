@@ -104,7 +104,7 @@ def write_blind(warehouse: Warehouse, folder: Path, corpus: str, annotator: str)
         texts = ["", *sorted({translator for item in items for translator in item.references})]
         rights = rights_of(warehouse, corpus, texts).filter(pl.col("restricted"), pl.col("translator").is_in(texts))
         lists, controls = with_controls(items, [name], audits(warehouse)[corpus].seed)
-        sampled, items = len(items), lists[name]
+        sampled, items = len(items), [item for (item,) in lists[name]]
         key = pl.DataFrame({"corpus": [corpus]})
         described = warehouse.read("corpus", key, ["source_language", "target_language"]).row(0, named=True)
     restricted = named(rights["translator"])
