@@ -11,10 +11,12 @@ from benchmark_assets.examination.flags import flagged
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.literary import adherence, ensemble, readings
+from benchmark_assets.literary.anchored import SIGNATURE as ANCHORED
+from benchmark_assets.literary.anchored import anchored_scores
 from benchmark_assets.literary.calibration import calibration
 from benchmark_assets.literary.examining import AspectSentinels, of_ensembles
 from benchmark_assets.literary.extraction import Glossary
-from benchmark_assets.literary.pairs import applicable
+from benchmark_assets.literary.pairs import applicable, pairs
 from benchmark_assets.literary.scores import SIGNATURE, scores
 from benchmark_assets.literary.works import with_works
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
@@ -167,30 +169,45 @@ def literary_score(
     return refresh(context, warehouse, compute, settings, describe, sparse=True, partial=True, draw=plots)
 
 
-@dg.asset(group_name="literary", code_version="3", kinds={"duckdb", "numpy"}, deps=[aspect_vote])
+@dg.asset(
+    group_name="literary", code_version="4", kinds={"duckdb", "numpy"}, deps=[aspect_vote],
+    metadata={"tables": ["anchored_score"]},
+)  # fmt: skip
 def ensemble_calibration(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Agreement of seats and ensembles with the decisive verdicts of people, and the best weights of the seats."""
+    """Agreement of seats and ensembles with the decisive verdicts of people, and the best weights of the seats; scores
+    estimated from people's verdicts with those of the ensemble."""
     corpora, contracts, labels = literary(warehouse), _contracts(warehouse, provider), applicable(warehouse)
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         complete = None not in contracts.values()  # if not, stored rows are kept
         units = kinds(warehouse)
-        determinants = INTERVALS, sorted(contracts.items()), [units.get(corpus) for corpus in sorted(contracts)]
+        determinants = (
+            INTERVALS,
+            ANCHORED,
+            sorted(contracts.items()),
+            [units.get(corpus) for corpus in sorted(contracts)],
+        )
         signature = digest(*determinants, labels.rows()) if complete else None
         applicable_partitions = partitions.clear() if labels.is_empty() else partitions
         return applicable_partitions.with_columns(settings=pl.lit(signature, pl.String))
 
     def compute(_: pl.DataFrame) -> Computed:
-        rows = [warehouse.empty("ensemble_calibration").drop("fingerprint")]
+        tables = ("ensemble_calibration", "anchored_score")
+        rows, estimates = ([warehouse.empty(table).drop("fingerprint")] for table in tables)
+        every_vote = warehouse.read("aspect_vote")
         for corpus, contract in contracts.items():
-            corpus_labels = labels.filter(CORPUS.eq(corpus))
-            votes = warehouse.read("aspect_vote", corpus_labels.select("model", "passage"))
-            works = with_works(votes.select("passage").unique(), warehouse)
-            rows.append(calibration(corpus, corpora[corpus], votes, corpus_labels, works, contract or ""))
-        return Computed({"ensemble_calibration": pl.concat(rows)})
+            section, corpus_labels = corpora[corpus], labels.filter(CORPUS.eq(corpus))
+            shown, votes = pairs(warehouse, {corpus: section}), every_vote.filter(CORPUS.eq(corpus))
+            passages = pl.DataFrame({"passage": [pair.passage for pair in shown]}, schema={"passage": pl.String})
+            works = with_works(passages.unique(), warehouse)
+            labeled = votes.join(corpus_labels, on=["model", "passage"], how="semi")
+            rows.append(calibration(corpus, section, labeled, corpus_labels, works, contract or ""))
+            points = ensemble.verdicts(votes, section)
+            estimates.append(anchored_scores(shown, points, corpus_labels, works, contract or ""))
+        return Computed(dict(zip(tables, map(pl.concat, (rows, estimates)), strict=True)))
 
     describe = partial(readings.of_calibration, warehouse)
     return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)

@@ -27,9 +27,10 @@ def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
 
 
 def of_calibration(warehouse: Warehouse) -> Mapping[str, str]:
-    """Agreement of seats and ensembles with decisive verdicts of people."""
+    """Agreement of seats and ensembles with decisive verdicts of people; scores estimated from people's verdicts."""
     rows = warehouse.read("ensemble_calibration").sort("corpus", "kind", "judge", "aspect")
-    return {"calibration": shown(rows, "ensemble_calibration")}
+    scores = warehouse.read("anchored_score").sort("corpus", "score", descending=[False, True])
+    return {"calibration": shown(rows, "ensemble_calibration"), "scores": shown(scores, "anchored_score")}
 
 
 def of_adherence(warehouse: Warehouse) -> Mapping[str, str]:

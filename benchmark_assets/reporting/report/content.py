@@ -549,7 +549,7 @@ OF_CORPUS: list[Callable[[Home, str], list[Exhibit]]] = [
     leaderboard, people.human_range, details.outdated, drift, people.outliers, closest, concordance, severity,
     categories, calibration, metric_agreement, literary, details.differences, details.slices, details.agreement,
     details.sensitivity, details.anchored, details.recall, details.marks, details.error_spans, details.vital_signs,
-    details.seats, details.glossaries,
+    details.seats, details.scores_by_people, details.glossaries,
 ]  # fmt: skip
 OF_NONE: dict[str, Callable[[Home], list[Exhibit]]] = {
     "Judges": details.judges, "Base sets": pairwise, "Understanding": understanding, "Costs": costs,

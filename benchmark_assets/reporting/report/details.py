@@ -159,6 +159,16 @@ def seats(home: Home, corpus: str) -> list[Exhibit]:
     return _table(home, corpus, "Calibration of the ensemble", words, table, rows, "ensemble_calibration")
 
 
+def scores_by_people(home: Home, corpus: str) -> list[Exhibit]:
+    """Literary scores estimated from people's labels, with the ensemble's verdicts as predictions."""
+    rows = home.read("anchored_score", corpus).sort("score", descending=True)
+    words = (
+        "Scores from people's verdicts on a random part of the outputs, made more precise by the ensemble's verdicts "
+        "on all. The intervals hold whatever the ensemble does; 50 is parity with the human translation."
+    )
+    return _table(home, corpus, "Scores by people", words, columns(rows, "anchored_score"), rows, "anchored_score")
+
+
 def glossaries(home: Home, corpus: str) -> list[Exhibit]:
     """Adherence of outputs to the glossary."""
     rows = home.read("adherence_summary", corpus).sort("adherence", descending=True)

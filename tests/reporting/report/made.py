@@ -215,6 +215,7 @@ def _details(warehouse: Warehouse, models: Sequence[str]) -> None:
         )
     ])  # fmt: skip
     put(warehouse, "adherence_summary", [{**corpus, "model": each} for each in models])
+    put(warehouse, "anchored_score", [{**corpus, "model": each} for each in models])
     put(warehouse, "ensemble_calibration", [{**corpus, "kind": "seat", "judge": each} for each in JUDGES[:3]])
     put(warehouse, "understanding_comparison", [
         {"benchmark": "b", "language": "bo", "model": one, "other": other} for one, other in pairs
