@@ -64,11 +64,14 @@ def campaign(
 @click.argument("file", type=PATH)
 @click.argument("corpus")
 @click.option("--annotator", required=True, help="Name of the annotator.")
-@click.option("--per-model", type=click.IntRange(1), help="Number of outputs of each model; by default all.")
+@click.option("--per-model", type=click.IntRange(1), help="Number of pairs of each model; by default all.")
+@click.option("--base-set", help="Base set beside whose anchors outputs are shown; by default the human translation.")
 @click.option("--private", is_flag=True, help="Include restricted texts; do not pass the file on.")
-def write_pairs(file: Path, corpus: str, annotator: str, per_model: int | None, private: bool) -> None:
+def write_pairs(
+    file: Path, corpus: str, annotator: str, per_model: int | None, base_set: str | None, private: bool
+) -> None:
     """Write pairs of an output and a human translation in CORPUS to FILE, a blind spreadsheet for one annotator."""
-    sent = export_pairs(Deployment().warehouse, file, corpus, annotator, per_model, private)
+    sent = export_pairs(Deployment().warehouse, file, corpus, annotator, per_model, private, base_set)
     click.echo(f"{file}: {sent.pairs} pairs for {annotator}; {holding(sent.restricted)}")
     click.echo("enter A, B or unsure under `better`; import the completed file with `variorum import pairs FILE`")
 

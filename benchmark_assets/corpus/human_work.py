@@ -12,7 +12,7 @@ from resources.digest import text_hash
 from resources.keys import CORPUS
 from resources.warehouse import Replacement, Warehouse
 
-BY_PEOPLE = ("imported_annotation", "imported_label", "imported_output", "imported_span", "pair_label")
+BY_PEOPLE = ("imported_annotation", "imported_label", "imported_output", "imported_span", "match_label", "pair_label")
 """Tables of what people made for passages."""
 
 MOST_NAMED = 5

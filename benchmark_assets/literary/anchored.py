@@ -1,34 +1,54 @@
-"""Literary scores estimated from people's labels of pairs, with the ensemble's verdicts as predictions.
+"""Scores of models estimated from people's labels of pairs, with judges' verdicts as predictions.
 
-Here: the pairs that nobody needs to judge, and the table. Not here: scores from verdicts alone (scores), the accuracy
-of seats (calibration), the method (metrics.anchoring).
+Here: literary scores and win rates against anchors. Not here: scores from verdicts alone (scores, pairwise.scores), the
+accuracy of seats (calibration), the method (metrics.anchoring).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.corpus.units import FEWEST
-from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, alike
-from benchmark_assets.literary.pairs import ShownPair
+from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE
+from benchmark_assets.literary.pairs import ShownPair, known_points
 from benchmark_assets.literary.works import numbered
 from benchmark_assets.metrics.anchoring import FOLDS, Rated, anchored
-from benchmark_assets.metrics.intervals import SEED, Floats
+from benchmark_assets.metrics.intervals import SEED, Floats, Units
+from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
-ANCHORED = schema("anchored_score")
+SCORES = schema("anchored_score")
+WIN_RATES = schema("anchored_win_rate")
 
 POINTS = {MACHINE: 1.0, UNSURE: 0.5, HUMAN: 0.0}
-"""Points of an output by whose translation is better."""
+"""Points of an output by whose text is better."""
 
 SIGNATURE = (
-    "100 × points, prediction-powered (PPI++, stratified by model), predictions from the ensemble's points by Bayes's "
-    f"rule, slope and predictions cross-fitted in {FOLDS} folds of units, seed {SEED}; 95 % score intervals, design "
-    f"effect and t of units, none with fewer than {FEWEST} labeled units; people alone where verdicts do not help"
+    "prediction-powered (PPI++, stratified by model), predictions from the judge's points by Bayes's rule, slope and "
+    f"predictions cross-fitted in {FOLDS} folds of units, seed {SEED}; 95 % score intervals, design effect and t of "
+    f"units, none with fewer than {FEWEST} labeled units; people alone where verdicts do not help"
 )
+
+MATCH = [*OUTPUT, "base_set", "anchor"]
+
+
+class _Estimate(NamedTuple):
+    """Points of a model's pairs: counts of all, known, labeled and judged pairs; mean with interval, tuning, gain."""
+
+    model: str
+    pairs: int
+    known: int
+    labeled: int
+    judged: int
+    mean: float
+    low: float | None
+    high: float | None
+    tuning: float
+    narrower: float | None
 
 
 def anchored_scores(
@@ -47,49 +67,84 @@ def anchored_scores(
         those that need a judgment, as `variorum pairs` draws them. Several labels of an output are averaged.
     works
         Columns `passage`, `work`, `unit` and `unit_kind`, as `works.with_works` returns them.
-
-    Notes
-    -----
-    A blank output has 0 points and one with the words of the human translation ½. They are not sampled, and count with
-    these points and without variance.
     """
-    rows = [(pair.model, pair.passage, _known(pair)) for pair in pairs]
-    outputs = pl.DataFrame(rows, schema={"model": pl.String, "passage": pl.String, "known": pl.Float64}, orient="row")
+    rows = [(pair.model, pair.passage, known_points(pair)) for pair in pairs]
+    outputs = pl.DataFrame(rows, {"model": pl.String, "passage": pl.String, "known": pl.Float64}, orient="row")
+    rated = outputs.join(verdicts.select(*OUTPUT, "points"), on=OUTPUT, how="left")
+    rated = rated.join(_people(labels, OUTPUT), on=OUTPUT, how="left").join(works, on="passage").sort(OUTPUT)
+    if rated.is_empty():
+        return pl.DataFrame(schema=SCORES)
+    unit, kind = numbered(rated)
+    corpus, signature = rated.select(CORPUS)["corpus"][0], f"{contract}; 100 × points, {SIGNATURE}; units: {kind}"
+    found = [
+        (each.model, corpus, *each[1:5], *(None if value is None else 100 * value for value in each[5:8]), *each[8:],
+         signature)
+        for each in _estimates(rated, unit)
+    ]  # fmt: skip
+    return pl.DataFrame(found, schema=SCORES, orient="row")
+
+
+def anchored_win_rates(
+    pairs: Sequence[ShownPair], comparisons: pl.DataFrame, labels: pl.DataFrame, units: pl.DataFrame, contract: str
+) -> pl.DataFrame:
+    """Rows of `anchored_win_rate`: one for each model with labels in a base set.
+
+    Parameters
+    ----------
+    pairs
+        All outputs on the items of the base set beside the texts of its anchors.
+    comparisons
+        Rows of `comparison`. Both orders of a pair are averaged.
+    labels
+        Rows of `match_label`. The labeled matches of a model are a random sample of those that need a judgment.
+    units
+        Columns `passage`, `unit` and `unit_kind`.
+    """
+    rows = [(pair.model, pair.passage, *(pair.rival or ()), known_points(pair)) for pair in pairs]
+    outputs = pl.DataFrame(rows, {**dict.fromkeys(MATCH, pl.String()), "known": pl.Float64()}, orient="row")
+    won = pl.col("winner").replace_strict({"output": 1.0, "anchor": 0.0}, return_dtype=pl.Float64)
+    points = comparisons.drop_nulls("winner").group_by(MATCH).agg(points=won.mean())
+    rated = outputs.join(points, on=MATCH, how="left").join(_people(labels, MATCH), on=MATCH, how="left")
+    rated = rated.join(units, on="passage").sort(MATCH)
+    if rated.is_empty():
+        return pl.DataFrame(schema=WIN_RATES)
+    base_set, signature = rated["base_set"][0], f"{contract}; {SIGNATURE}; units: {rated['unit_kind'][0]}"
+    found = [(base_set, *each, signature) for each in _estimates(rated, numbered_units(rated["unit"]))]
+    return pl.DataFrame(found, schema=WIN_RATES, orient="row")
+
+
+def _people(labels: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """Mean points of each pair by people's labels: the columns `key`, and `people`."""
     points = pl.col("better").replace_strict(POINTS, return_dtype=pl.Float64)
-    people = labels.group_by(OUTPUT).agg(people=points.mean())
-    rated = outputs.join(people, on=OUTPUT, how="left").join(verdicts.select(*OUTPUT, "points"), on=OUTPUT, how="left")
-    rated = rated.join(works, on="passage").with_columns(CORPUS).sort(OUTPUT)
-    models = rated["model"].unique().sort().to_list()
-    asked = rated.filter(pl.col("known").is_null())
-    seen = asked.filter(pl.col("people").is_not_null() | pl.col("points").is_not_null())
-    if seen["people"].count() == 0:
-        return pl.DataFrame(schema=ANCHORED)
+    return labels.group_by(key).agg(people=points.mean())
+
+
+def _estimates(rated: pl.DataFrame, unit: Units) -> Iterator[_Estimate]:
+    """Mean points of the models with labels.
+
+    `rated` has the columns `model`, `known` (points of a pair that needs no judgment), `points` (the judge's) and
+    `people`; `unit` has the number of each row's unit. Pairs that need no judgment are not sampled, and count with
+    their points and without variance.
+    """
+    asked = rated["known"].is_null()
+    used = asked & (rated["people"].is_not_null() | rated["points"].is_not_null())
+    seen, units = rated.filter(used), unit[used.to_numpy()]
+    models = seen["model"].unique().sort().to_list()
     stratum = seen["model"].replace_strict(models, range(len(models)), return_dtype=pl.Int64).to_numpy()
-    values = [seen[name].fill_null(float("nan")).to_numpy() for name in ("people", "points")]
-    (unit, kind), pool = numbered(seen), np.arange(len(models))
-    found = []
+    people, judge = (seen[name].fill_null(float("nan")).to_numpy() for name in ("people", "points"))
+    pool = np.arange(len(models))
     for number, model in enumerate(models):
-        own, labeled = seen.filter(model=model), (seen["model"] == model) & seen["people"].is_not_null()
+        whole, own = rated.filter(model=model), seen.filter(model=model)
+        labeled = (stratum == number) & np.isfinite(people)
         if not labeled.any():
             continue
-        sizes: Floats = np.where(pool == number, len(asked.filter(model=model)), 0.0)
-        estimate = anchored(Rated(values[0], values[1], stratum, unit, pool, sizes))
-        whole = rated.filter(model=model)
         known = whole["known"].drop_nulls()
-        score, low, high = (100 * (value * sizes[number] + known.sum()) / len(whole) for value in estimate.mean)
-        width = estimate.people[2] - estimate.people[1]
-        narrower = 1 - (estimate.mean[2] - estimate.mean[1]) / width
-        shown = len(np.unique(unit[labeled.to_numpy()])) >= FEWEST
-        found.append((
-            model, whole["corpus"][0], len(whole), len(known), own["people"].count(), own["points"].count(), score,
-            *((low, high) if shown else (None, None)), estimate.tuning, narrower if shown else None,
-            f"{contract}; {SIGNATURE}; units: {kind}",
-        ))  # fmt: skip
-    return pl.DataFrame(found, schema=ANCHORED, orient="row")
-
-
-def _known(pair: ShownPair) -> float | None:
-    """Points of an output that needs no judgment; None for others."""
-    if not pair.machine.strip():
-        return POINTS[HUMAN]
-    return POINTS[UNSURE] if alike(pair.machine, pair.human) else None
+        sizes: Floats = np.where(pool == number, len(whole) - len(known), 0.0)
+        estimate = anchored(Rated(people, judge, stratum, units, pool, sizes))
+        mean, low, high = ((value * sizes[number] + float(known.sum())) / len(whole) for value in estimate.mean)
+        narrower = 1 - (estimate.mean[2] - estimate.mean[1]) / (estimate.people[2] - estimate.people[1])
+        shown = len(np.unique(units[labeled])) >= FEWEST
+        yield _Estimate(
+            model, len(whole), len(known), int(labeled.sum()), own["points"].count(), mean,
+            low if shown else None, high if shown else None, estimate.tuning, narrower if shown else None,
+        )  # fmt: skip

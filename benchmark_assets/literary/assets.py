@@ -5,18 +5,18 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
-from benchmark_assets.corpus.units import kinds, kinds_by_model
+from benchmark_assets.corpus.units import kinds, kinds_by_model, with_units
 from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.examination.flags import flagged
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.literary import adherence, ensemble, readings
 from benchmark_assets.literary.anchored import SIGNATURE as ANCHORED
-from benchmark_assets.literary.anchored import anchored_scores
+from benchmark_assets.literary.anchored import anchored_scores, anchored_win_rates
 from benchmark_assets.literary.calibration import calibration
 from benchmark_assets.literary.examining import AspectSentinels, of_ensembles
 from benchmark_assets.literary.extraction import Glossary
-from benchmark_assets.literary.pairs import applicable, pairs
+from benchmark_assets.literary.pairs import applicable, applicable_matches, matches, pairs
 from benchmark_assets.literary.scores import SIGNATURE, scores
 from benchmark_assets.literary.works import with_works
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
@@ -211,6 +211,31 @@ def ensemble_calibration(
 
     describe = partial(readings.of_calibration, warehouse)
     return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
+
+
+@dg.asset(group_name="literary", code_version="1", kinds={"duckdb", "numpy"}, deps=["comparison", "anchor_score"])
+def anchored_win_rate(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
+    """Win rates of models against the anchors of base sets, estimated from people's verdicts with the judge's."""
+    labels = applicable_matches(warehouse)
+    base_sets = labels["base_set"].unique().sort().to_list()
+
+    def settings(partitions: pl.DataFrame) -> pl.DataFrame:
+        units = sorted(kinds(warehouse).items())
+        applicable_partitions = partitions if base_sets else partitions.clear()
+        return applicable_partitions.with_columns(settings=pl.lit(digest(ANCHORED, units, labels.rows())))
+
+    def compute(_: pl.DataFrame) -> Computed:
+        contracts = dict(warehouse.read("anchor_score", columns=["base_set", "contract"]).unique().iter_rows())
+        rows = []
+        for name in base_sets:
+            shown, key = matches(warehouse, name), pl.DataFrame({"base_set": [name]})
+            passages = pl.DataFrame({"passage": [pair.passage for pair in shown]}, schema={"passage": pl.String})
+            units, judged = with_units(passages.unique(), warehouse), warehouse.read("comparison", key)
+            rows.append(anchored_win_rates(shown, judged, labels.filter(base_set=name), units, contracts[name]))
+        return Computed({"anchored_win_rate": pl.concat(rows)})
+
+    describe = partial(readings.of_win_rates, warehouse)
+    return refresh(context, warehouse, compute, settings, describe, sparse=True)
 
 
 def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str | None]:

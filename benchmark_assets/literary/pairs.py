@@ -1,7 +1,7 @@
-"""Blind pairs for annotators: write outputs and human translations to a spreadsheet, and import the labels.
+"""Blind pairs for annotators: write outputs beside human translations or anchors, and import the labels.
 
-Here: the choice of pairs, the file, its import, the labels of pairs whose texts have not changed. Not here: calibrating
-judges against the labels (calibration).
+Here: the choice of pairs, the spreadsheet, its import, the labels of pairs whose texts have not changed. Not here:
+calibrating judges against the labels (calibration), estimates from them (anchored).
 """
 
 import csv
@@ -22,7 +22,7 @@ from benchmark_assets.corpus.rights import disclosure, named
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, alike
 from benchmark_assets.pairwise.comparing import SIDES, Side, arranged
 from benchmark_assets.references import glossary
-from resources import whole_files
+from resources import catalogue, whole_files
 from resources.digest import digest, text_hash
 from resources.errors import BadInput, raise_all
 from resources.keys import CORPUS
@@ -32,12 +32,18 @@ COLUMNS = ("pair", "source", "previous", "next", "A", "B", "better", "note")
 NEEDED = ("pair", "better")
 """Columns that an imported file must have."""
 
+TABLES = ("pair_label", "match_label")
+"""Tables of labels, beside human translations and beside anchors."""
+
 _DIGITS = 16
 _REMEDY = "restore the column `pair` from the exported file"
 
 
 class ShownPair(NamedTuple):
-    """An output and the human translation, with the source and its context."""
+    """An output and the human translation, or an anchor's text, with the source and its context.
+
+    `rival` has the base set and the name of the anchor, and is None for the human translation.
+    """
 
     model: str
     passage: str
@@ -46,10 +52,11 @@ class ShownPair(NamedTuple):
     following: str
     machine: str
     human: str
+    rival: tuple[str, str] | None = None
 
     def key(self, annotator: str) -> str:
         """The key of the pair in an annotator's file; it reveals nothing about the pair."""
-        return digest("pair", annotator, self.model, self.passage)[:_DIGITS]
+        return digest("pair", annotator, self.model, self.passage, *(self.rival or ()))[:_DIGITS]
 
     @property
     def texts(self) -> str:
@@ -58,7 +65,7 @@ class ShownPair(NamedTuple):
 
     def side(self, annotator: str) -> Side:
         """The side on which the annotator sees the output."""
-        return SIDES[int(digest("side", annotator, self.model, self.passage), 16) % 2]
+        return SIDES[int(digest("side", annotator, self.model, self.passage, *(self.rival or ())), 16) % 2]
 
 
 class SentPair(NamedTuple):
@@ -80,26 +87,35 @@ class PairCounts(NamedTuple):
 
 
 def export_pairs(
-    warehouse: Warehouse, file: Path, corpus: str, annotator: str, per_model: int | None = None, private: bool = False
+    warehouse: Warehouse,
+    file: Path,
+    corpus: str,
+    annotator: str,
+    per_model: int | None = None,
+    private: bool = False,
+    base_set: str | None = None,
 ) -> SentPair:
     """Write the pairs of a corpus for one annotator; the same arguments and warehouse give the same bytes.
 
-    Blank outputs and outputs equal to the human translation are left out, because they need no judgment. Without
-    `private`, outputs that repeat a restricted text are left out, too.
+    Pairs with a blank text or with equal texts are left out, because they need no judgment. Without `private`, pairs
+    with an output or anchor's text that repeats a restricted text are left out, too.
 
     Parameters
     ----------
     file
         CSV file. It must not exist yet, because it might contain answers.
     per_model
-        Number of outputs of each model, chosen by a hash, so that all annotators get the same outputs; by default all.
+        Number of pairs of each model, chosen by a hash, so that all annotators get the same pairs; by default all.
     private
         Whether the file may contain restricted texts.
+    base_set
+        A base set, beside whose anchors the outputs are shown; by default, they are shown beside the human translation.
 
     Raises
     ------
     BadInput
-        If the corpus is unknown, cannot be read, names no human translation or has no pair; if there are restricted
+        If the corpus is unknown, cannot be read, names no human translation (without `base_set`) or has no pair; if the
+        base set is unknown; if there are restricted
         texts and `private` is false; if the annotator's name is empty, has several lines, or differs only in
         capitalization from that of an annotator with labels in the warehouse; if the file exists or cannot be written.
     """
@@ -111,24 +127,29 @@ def export_pairs(
     with warehouse.exclusively():  # so that the tables are consistent
         _check_name(warehouse, file, name)
         current(warehouse, corpus)
-        if (literary := glossary.literary(warehouse).get(corpus)) is None:
-            raise BadInput(corpus, "literary.human", "is missing", "name the human translation in its description")
-        candidates = pairs(warehouse, {corpus: literary})
+        candidates, translators = _candidates(warehouse, corpus, base_set)
         outputs = pl.DataFrame(
-            [(pair.passage, pair.machine) for pair in candidates],
+            [(pair.passage, text) for pair in candidates for text in (pair.machine, pair.human)],
             dict.fromkeys(["passage", "text"], pl.String),
             orient="row",
         )
-        rights = disclosure(warehouse, corpus, [literary.human], outputs.select("passage").unique(), private)
-    texts = {"", literary.human}
+        passages = outputs.select("passage").unique()
+        others = warehouse.read("reference", passages, ["translator"])["translator"].unique().sort()
+        rights = disclosure(warehouse, corpus, [*translators, *others], passages, private)
+    texts = {"", *translators}
     if hidden := named(sorted(texts & rights.hidden)):
         problem = f"would contain texts that may not be passed on: {', '.join(hidden)}"
         raise BadInput(file, "", problem, "add --private, and give the file only to people who may have these texts")
-    withheld = rights.withheld(outputs).to_list()
+    hidden_texts = rights.withheld(outputs).to_list()
+    # The human translation itself may be shown if it is not hidden; an anchor's text is an output like others.
+    withheld = [
+        machine or (human and pair.rival is not None)
+        for pair, machine, human in zip(candidates, hidden_texts[::2], hidden_texts[1::2], strict=True)
+    ]
     sample = _sample([pair for pair, hidden in zip(candidates, withheld, strict=True) if not hidden], per_model)
     if not sample:
-        problem = "has no output to compare with a complete human translation"
-        remedy = "run `variorum evaluate MODEL`; blank outputs and copies of the human translation are left out"
+        problem = f"has no output to compare with {base_set or 'a complete human translation'}"
+        remedy = "run `variorum evaluate MODEL`; blank outputs and copies of the other text are left out"
         raise BadInput(corpus, "", problem, remedy)
     rows = []
     for pair in sorted(sample, key=lambda pair: pair.key(name)):  # a random order, different for each annotator
@@ -156,9 +177,9 @@ def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ())
     rows = list(_answers(file, ignore))
     answers = [(row, *_identity(file, row, pair), better, note) for row, pair, better, note in rows if better]
     annotators = {annotator for _, _, _, annotator, _, _ in answers}
-    labels: dict[tuple[str, str, str], tuple[str, ...]] = {}
+    labels: dict[tuple[ShownPair, str], tuple[str, ...]] = {}
     with warehouse.exclusively():  # texts must not change between the check and the write
-        current_pairs = pairs(warehouse, glossary.literary(warehouse))
+        current_pairs = [*pairs(warehouse, glossary.literary(warehouse)), *matches(warehouse)]
         by_key: dict[tuple[str, str], ShownPair] = {}
         for annotator in annotators:
             _check_name(warehouse, file, annotator, annotators)
@@ -171,14 +192,36 @@ def import_pairs(warehouse: Warehouse, file: Path, ignore: Collection[str] = ())
             if match.texts != texts:
                 problem = f"its texts have changed ({match.model} on {match.passage})"
                 raise BadInput(file, f"row {row}", problem, "delete the row, or export the pairs again")
-            answer = match.model, match.passage, annotator
+            answer = match, annotator
             if answer in labels:
                 raise BadInput(file, f"row {row}", "repeats the pair of an earlier row", "keep one of the rows")
             verdict = UNSURE if better == "unsure" else MACHINE if better == match.side(annotator) else HUMAN
             hashes = text_hash(match.machine), text_hash(match.human)
             labels[answer] = (verdict, note, *hashes, digest(verdict, note, *hashes))
-        label_rows = [(*answer, *label) for answer, label in labels.items()]
-        return _store(warehouse, label_rows, len(rows) - len(answers))
+        beside_people = [
+            (match.model, match.passage, who, *rest) for (match, who), rest in labels.items() if not match.rival
+        ]
+        beside_anchors = [
+            (match.model, match.passage, *match.rival, who, *rest)
+            for (match, who), rest in labels.items()
+            if match.rival
+        ]
+        people, anchors = (
+            _store(warehouse, "pair_label", beside_people),
+            _store(warehouse, "match_label", beside_anchors),
+        )
+        taken, unchanged, replaced = (one + other for one, other in zip(people, anchors, strict=True))
+        return PairCounts(taken, unchanged, replaced, len(rows) - len(answers))
+
+
+def known_points(pair: ShownPair) -> float | None:
+    """Points of an output that needs no judgment: 0 if it is blank, 1 if the other text is, ½ if both are or if they
+    have the same words; None for others."""
+    if alike(pair.machine, pair.human):
+        return 0.5
+    if not pair.machine.strip():
+        return 0.0
+    return None if pair.human.strip() else 1.0
 
 
 def applicable(warehouse: Warehouse) -> pl.DataFrame:
@@ -216,11 +259,57 @@ def pairs(warehouse: Warehouse, corpora: dict[str, Literary], outputs: pl.DataFr
     ]  # fmt: skip
 
 
+def matches(warehouse: Warehouse, base_set: str | None = None) -> list[ShownPair]:
+    """Pairs of an output and the text of an anchor, on passages whose source has not changed since the anchors
+    translated it; of all base sets unless one is named."""
+    key = None if base_set is None else pl.DataFrame({"base_set": [base_set]})
+    items = warehouse.read("base_set_item", key, ["base_set", "passage", "source_hash"])
+    columns = ["passage", "text", "previous", "following"]
+    sources = warehouse.read("source_text", items.select("passage").unique(), columns)
+    current_hash = pl.col("text").map_elements(text_hash, return_dtype=pl.String)
+    items = items.join(sources.with_columns(source_hash=current_hash), on=["passage", "source_hash"])
+    anchors = warehouse.read("anchor_output", key, ["base_set", "anchor", "passage", "text"]).rename({"text": "theirs"})
+    outputs = warehouse.read("model_output", items.select("passage").unique(), [*OUTPUT, "text"])
+    rows = items.join(anchors, on=["base_set", "passage"]).join(outputs.rename({"text": "ours"}), on="passage")
+    rows = rows.filter(pl.col("model") != pl.col("anchor")).sort("model", "passage", "base_set", "anchor")
+    return [
+        ShownPair(model, passage, source, previous or "", following or "", ours, theirs, (name, anchor))
+        for model, passage, source, previous, following, ours, theirs, name, anchor in rows.select(
+            *OUTPUT, *columns[1:], "ours", "theirs", "base_set", "anchor"
+        ).iter_rows()
+    ]
+
+
+def applicable_matches(warehouse: Warehouse) -> pl.DataFrame:
+    """Labels of matches whose texts have not changed since they were labeled: rows of `match_label` without hashes."""
+    labels = warehouse.read("match_label").drop("note", "run_id", "updated_at")
+    shown = matches(warehouse) if len(labels) else []
+    columns = [*OUTPUT, "base_set", "anchor", "output_hash", "anchor_hash"]
+    hashes = [
+        (pair.model, pair.passage, *(pair.rival or ()), text_hash(pair.machine), text_hash(pair.human))
+        for pair in shown
+    ]
+    current_texts = pl.DataFrame(hashes, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return labels.join(current_texts, on=columns, how="semi", maintain_order="left").drop("output_hash", "anchor_hash")
+
+
+def _candidates(warehouse: Warehouse, corpus: str, base_set: str | None) -> tuple[list[ShownPair], list[str]]:
+    """The pairs of a corpus, and the translators whose texts are among them."""
+    if base_set is not None:
+        if warehouse.read("base_set", pl.DataFrame({"base_set": [base_set]})).is_empty():
+            raise BadInput(base_set, "", "is not an imported base set", "see `variorum status` for their names")
+        shown = matches(warehouse, base_set)
+        return [pair for pair in shown if pair.passage.partition("/")[0] == corpus], []
+    if (literary := glossary.literary(warehouse).get(corpus)) is None:
+        raise BadInput(corpus, "literary.human", "is missing", "name the human translation in its description")
+    return pairs(warehouse, {corpus: literary}), [literary.human]
+
+
 def _sample(candidates: Sequence[ShownPair], per_model: int | None) -> list[ShownPair]:
     """The first `per_model` pairs of each model in the order of a hash, without pairs that need no judgment."""
-    different = (pair for pair in candidates if pair.machine.strip() and not alike(pair.machine, pair.human))
+    different = (pair for pair in candidates if known_points(pair) is None)
     by_model: dict[str, list[ShownPair]] = {}
-    for pair in sorted(different, key=lambda pair: digest(pair.model, pair.passage)):
+    for pair in sorted(different, key=lambda pair: digest(pair.model, pair.passage, *(pair.rival or ()))):
         by_model.setdefault(pair.model, []).append(pair)
     return [pair for model_pairs in by_model.values() for pair in model_pairs[:per_model]]
 
@@ -228,7 +317,8 @@ def _sample(candidates: Sequence[ShownPair], per_model: int | None) -> list[Show
 def _check_name(warehouse: Warehouse, file: Path, annotator: str, others: Iterable[str] = ()) -> None:
     """Raise BadInput if the name differs only in capitalization from another annotator's: one person with two spellings
     would count as two annotators."""
-    for other in sorted({*others, *warehouse.read("pair_label", columns=["annotator"])["annotator"]} - {annotator}):
+    stored = {name for table in TABLES for name in warehouse.read(table, columns=["annotator"])["annotator"]}
+    for other in sorted({*others, *stored} - {annotator}):
         if other.casefold() == annotator.casefold():
             problem = f"differs from {other} only in capitalization"
             remedy = f"export the pairs again: as {other} if it is the same person, else under another name"
@@ -272,15 +362,14 @@ def _header(text: str, delimiter: str) -> list[str]:
     return [unguarded(cell).strip() for cell in next(csv.reader(io.StringIO(text), delimiter=delimiter), [])]
 
 
-def _store(warehouse: Warehouse, rows: Sequence[tuple[str, ...]], unlabeled: int) -> PairCounts:
-    """Store the labels that are new or changed; `unlabeled` is the number of rows without a label."""
-    empty = warehouse.empty("pair_label")
-    names = [*OUTPUT, "annotator", "better", "note", "machine_hash", "human_hash", "fingerprint"]
+def _store(warehouse: Warehouse, table: str, rows: Sequence[tuple[str, ...]]) -> tuple[int, int, int]:
+    """Store the labels that are new or changed; return the numbers of new, unchanged and replaced ones."""
+    empty, key = warehouse.empty(table), list(catalogue.table(table).key)
+    names = [*key, "better", "note", *(name for name in empty.columns if name.endswith("_hash")), "fingerprint"]
     labels = pl.DataFrame(rows, schema={name: empty.schema[name] for name in names}, orient="row")
-    keys = labels.select(*OUTPUT, "annotator")
-    stored = warehouse.read("pair_label", keys, [*keys.columns, "fingerprint"])
+    stored = warehouse.read(table, labels.select(key), [*key, "fingerprint"])
     changed = labels.join(stored, on=stored.columns, how="anti")
-    replaced = changed.join(stored, on=keys.columns, how="semi")
+    replaced = changed.join(stored, on=key, how="semi")
     if len(changed):
-        warehouse.write([Replacement("pair_label", changed, changed.select(keys.columns))], run_id="import")
-    return PairCounts(len(changed) - len(replaced), len(labels) - len(changed), len(replaced), unlabeled)
+        warehouse.write([Replacement(table, changed, changed.select(key))], run_id="import")
+    return len(changed) - len(replaced), len(labels) - len(changed), len(replaced)

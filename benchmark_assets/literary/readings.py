@@ -33,6 +33,12 @@ def of_calibration(warehouse: Warehouse) -> Mapping[str, str]:
     return {"calibration": shown(rows, "ensemble_calibration"), "scores": shown(scores, "anchored_score")}
 
 
+def of_win_rates(warehouse: Warehouse) -> Mapping[str, str]:
+    """Win rates of models against anchors, estimated from people's verdicts, highest first."""
+    rows = warehouse.read("anchored_win_rate").sort("base_set", "win_rate", descending=[False, True])
+    return {"win rates": shown(rows, "anchored_win_rate")}
+
+
 def of_adherence(warehouse: Warehouse) -> Mapping[str, str]:
     """Shares of glossary terms that outputs and the human translation contain, highest first."""
     rows = warehouse.read("adherence_summary").sort("corpus", "adherence", descending=[False, True])

@@ -149,7 +149,7 @@ def comet_baseline(
 
 
 @dg.asset(
-    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="3", kinds={"duckdb"},
+    partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="metrics", code_version="4", kinds={"duckdb"},
     deps=[model_output, REFERENCE, SOURCE],
 )  # fmt: skip
 def output_diagnostic(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:

@@ -99,6 +99,8 @@ def _diagnosed(text: Text, passage: Passage, twins: list[str]) -> tuple[bool | s
     findings["preamble"] = NOTHING if refused or thinks else packaging.preamble(text, passage)
     spoiled = any(findings[name][0] for name in ("markup", "mojibake"))  # these hide how a text ends
     findings["truncated"] = NOTHING if refused or foreign else UNKNOWN if spoiled else fidelity.truncated(text, passage)
-    findings["other_passage"] = NOTHING if refused or foreign else fidelity.other_passage(text, passage)
+    # Few words of the references are a sign of another language as of another text, so both may be found.
+    elsewhere = not refused and not findings["copied"][0] and not findings["wrong_script"][0]
+    findings["other_passage"] = fidelity.other_passage(text, passage) if elsewhere else NOTHING
     ordered = [*(findings[name] for name in DIAGNOSES[1:]), addressing(text, passage)]
     return False, *(defect for defect, _ in ordered), "; ".join(words for _, words in ordered if words)

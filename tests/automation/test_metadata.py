@@ -34,6 +34,7 @@ WITHOUT = {
     "aspect_sentinel": "holds single choices, and the report card counts them",
     "judge_report": "has verdicts and their reasons in words",
     "annotator_consistency": "has a few rates of each annotator",
+    "anchored_win_rate": "has one rate of each model, as the plots of scores from verdicts alone have",
     "vital_sign": "has rates of different meanings side by side",
 }
 """Aggregates that have no plot, and why."""

@@ -175,7 +175,7 @@ def test_coverage_of_rates(passages: int, models: int, accuracy: float, spread: 
     print(f"{passages} × {models}, {accuracy}, spread {spread:g}: {ours:.1%}, of pairs {of_pairs:.1%}")
     assert 0.9 - slack(full, runs) <= ours
     if passages >= 10:  # fewer units cannot be precise, and err on the safe side
-        assert ours <= 0.98 + slack(full, runs)
+        assert ours <= 0.99 + slack(full, runs)
 
 
 # Folds.

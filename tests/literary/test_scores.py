@@ -181,7 +181,7 @@ def test_the_interval_of_two_works_speaks_of_these() -> None:
 @pytest.mark.parametrize(
     ("numbers", "least"),
     [
-        ([23] * 2, 0.93), ([20] * 3, 0.93), ([20] * 5, 0.92), ([20] * 8, 0.93), ([10] * 20, 0.93),
+        ([23] * 2, 0.93), ([20] * 3, 0.92), ([20] * 5, 0.92), ([20] * 8, 0.93), ([10] * 20, 0.93),
         (uneven(3), 0.91), (uneven(5), 0.9), (uneven(8), 0.9), (uneven(20), 0.92),
     ],
 )  # fmt: skip

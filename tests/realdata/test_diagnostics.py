@@ -84,7 +84,8 @@ WRONG = {
     ),
     "other_passage": (
         "qwen an10.20:9, grok an4.28:6, glm an4.28:6, qwen an4.37:7, grok mn1:13, glm mn26:5, grok mn6:7, qwen "
-        "sn1.20:2, deepseek sn16.2:4, glm sn21.3:6, glm sn22.3:6, gpt sn35.74:3, grok sn35.95:25, gpt sn35.95:35, "
+        "sn1.20:2, deepseek sn16.2:4, glm sn21.3:6, glm sn22.3:6, grok sn22.95:10, gpt sn35.74:3, grok sn35.95:25, "
+        "gpt sn35.95:35, "
         "grok sn35.95:35, qwen sn36.4:3, grok sn36.4:3, glm sn36.4:3, gpt sn46.14:2, qwen sn46.14:2, grok "
         "sn46.14:2, glm sn46.14:2, deepseek sn5.3:5, "
     ),
@@ -283,6 +284,6 @@ def test_translations_by_people_and_other_languages(realdata: Path) -> None:
     latin = {unit["passage_id"]: unit["latin_fausboll"] for unit in verses}
     assert counts(diagnosed(pali, english[0], pali)) == {"copied": 412, "wrong_language": 346}
     assert counts(diagnosed(latin, english[0], pali)) == {
-        "wrong_language": 380, "truncated": 1, "other_passage": 25,
+        "wrong_language": 380, "truncated": 1, "other_passage": 112,
     }  # fmt: skip
     assert counts(diagnosed(chinese, english[1], chinese)) == {"copied": 81, "wrong_script": 81, "wrong_language": 81}
