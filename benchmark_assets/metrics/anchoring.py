@@ -16,6 +16,9 @@ from benchmark_assets.metrics.intervals import LEVEL, SEED, Floats, Units, Z, by
 FOLDS = 5
 """Folds of units: what judges' values predict is learned on the other folds."""
 
+WIDEST = 1.05
+"""Largest width of an interval in widths of that from people alone; if it is wider, the estimate is theirs."""
+
 Rows = NDArray[np.bool_]
 
 
@@ -88,7 +91,8 @@ def anchored(rated: Rated) -> Anchored:
     missed error do not show that the judge misses none. If the residuals out of fold have a larger variance, it is
     theirs. If the mean grows by x, the variance of both groups grows as that of binomials whose parts of x are
     proportional to their variances. Units and degrees of freedom count as in `post_stratified`. If the judge's values
-    do not make the variance smaller, the estimate is that of people alone.
+    do not make the variance smaller, or the interval is more than 5 % wider than that of people alone, the estimate is
+    theirs.
     """
     weighted, level = _weighted(rated), _levels(rated.judge)
     labels, others = weighted.labels & (weighted.weight > 0), weighted.others
@@ -131,8 +135,10 @@ def anchored(rated: Rated) -> Anchored:
     factor = Z**2 * inflation
     scale, middle = 1 + factor * curvature, factor * growth / 2
     half = math.sqrt(middle**2 + scale * factor * variance)
-    low, high = mean + (middle - half) / scale, mean + (middle + half) / scale
-    return Anchored((mean, max(low, 0.0), min(high, 1.0)), people, tuning)
+    low, high = max(mean + (middle - half) / scale, 0.0), min(mean + (middle + half) / scale, 1.0)
+    if high - low > WIDEST * (people[2] - people[1]):
+        return Anchored(people, people, 0.0)
+    return Anchored((mean, low, high), people, tuning)
 
 
 def gain(correlation: float, labels: float, others: float) -> float:

@@ -200,16 +200,21 @@ def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> 
     scores = semantic.join(lexical, on=["model", "passage"], how="full", coalesce=True)
     tables |= {"scores.csv": scores.sort("model", "passage"), "selection": selection, "passage_filter": filters}
     about_raters = {name: tables[name] for name in ("rater_agreement.csv", "rater_models.csv")}
-    tables |= _numbered(tables["human_labels.csv"], about_raters)
+    by_people = {name: rows for name, rows in tables.items() if "annotator" in rows.columns}
+    tables |= _numbered(by_people, about_raters)
     tables["corpus"] = warehouse.read("corpus", key, ["source_language", "target_language", "filters", "aligners"])
     return tables
 
 
-def _numbered(labels: pl.DataFrame, raters: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """The tables about annotators, by CSV file name, with numbers in place of their names."""
-    numbers = anonymous([*labels["annotator"], *(name for rows in raters.values() for name in names_of_people(rows))])
+def _numbered(by_people: Mapping[str, pl.DataFrame], raters: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """The tables by and about annotators, by CSV file name, with numbers in place of their names."""
+    annotators = [name for rows in by_people.values() for name in rows["annotator"]]
+    numbers = anonymous([*annotators, *(name for rows in raters.values() for name in names_of_people(rows))])
     by_number = {name: without_names(rows, numbers) for name, rows in raters.items()}
-    return {"human_labels.csv": labels.with_columns(pl.col("annotator").replace(numbers)), **by_number}
+    return {
+        **{name: rows.with_columns(pl.col("annotator").replace(numbers)) for name, rows in by_people.items()},
+        **by_number,
+    }
 
 
 def _package(content: Content, private: bool, published: date) -> dict[str, bytes]:

@@ -161,6 +161,7 @@ def test_bounds_are_around_the_mean_and_in_range(
     for mean, low, high in (found.mean, found.people):
         assert -1e-9 <= low <= mean + 1e-9
         assert mean - 1e-9 <= high <= 1 + 1e-9
+    assert found.mean[2] - found.mean[1] <= 1.05 * (found.people[2] - found.people[1]) + 1e-9
 
 
 def test_the_gain_that_theory_allows() -> None:

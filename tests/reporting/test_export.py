@@ -66,6 +66,7 @@ NEVER = {
     "imported_annotation": ["annotator", "file"],
     "imported_span": ["annotator", "text"],
     "human_span_vote": ["annotator"],
+    "match_label": ["note", "annotator"],
     "human_error_span": ["annotator", "text"],
     "aspect_sentinel": ["abstention"],
     "comparison_sentinel": ["abstention"],
@@ -267,6 +268,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "task", "split", "sample", "type", "located", "class", "gold", "predicted", "baseline", "partner", "steps",
         "nearest", "missing", "source", "literary", "gender", "after", "before",
         "benchmark", "origin", "aspect", "better", "verdict", "interval_of", "machine_hash", "human_hash", "study",
+        "output_hash", "anchor_hash", "prefilled",
         "judge_standing", "part_of", "part", "trait", "choice", "original", "examination",
     }  # fmt: skip
     texts = {
