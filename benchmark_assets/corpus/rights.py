@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import polars as pl
 
+from benchmark_assets.corpus.overlap import copies
 from benchmark_assets.corpus.registry import current
 from benchmark_assets.corpus.renderings import renderings
-from benchmark_assets.corpus.trigrams import normalized
 from resources.warehouse import Warehouse
 
 
@@ -20,7 +20,7 @@ class Disclosure(NamedTuple):
 
     - `rights`: rights in the texts, as returned by `rights_of`.
     - `hidden`: translators whose texts are left out; '' for the source.
-    - `secrets`: restricted texts (columns `passage` and `text`); outputs that repeat one of them are left out, too.
+    - `secrets`: restricted texts (columns `passage` and `text`); outputs that copy one of them are left out, too.
     - `words`: whether judges and annotators may be quoted. Their words may contain any text.
     """
 
@@ -35,7 +35,7 @@ class Disclosure(NamedTuple):
         return self.rights.filter("restricted")["translator"].to_list()
 
     def withheld(self, outputs: pl.DataFrame) -> pl.Series:
-        """Whether each output contains the whole of a restricted text of its passage: booleans, parallel to `outputs`.
+        """Whether each output copies a restricted text of its passage: booleans, parallel to `outputs`.
 
         A model may have memorized a translation, or repeat its source; an imported output may be a human translation.
 
@@ -46,7 +46,7 @@ class Disclosure(NamedTuple):
         """
         texts = dict(self.secrets.group_by("passage").agg("text").iter_rows())
         flags = [
-            text is not None and repeats(text, texts.get(passage, []))
+            text is not None and any(copies(text, restricted) for restricted in texts.get(passage, []))
             for passage, text in outputs.select("passage", "text").iter_rows()
         ]
         return pl.Series("withheld", flags, dtype=pl.Boolean)
@@ -122,9 +122,3 @@ def secrets(warehouse: Warehouse, passages: pl.DataFrame, rights: pl.DataFrame) 
     texts = pl.concat([sources, references, renderings(warehouse, passages)], how="diagonal")
     open_texts = rights.filter(~pl.col("restricted"))
     return texts.join(open_texts, on="translator", how="anti").select("passage", "text").unique()
-
-
-def repeats(text: str, restricted: Iterable[str]) -> bool:
-    """Whether a text contains the whole of a restricted text, ignoring case and punctuation."""
-    letters = normalized(text)
-    return any(words and words in letters for words in map(normalized, restricted))

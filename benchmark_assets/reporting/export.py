@@ -49,7 +49,7 @@ address, and replace `:tba` with the publisher and the DOI. |
 | `{CHECKSUMS}` | Checksums of all other files: `sha256sum -c {CHECKSUMS}`. |
 """
 NOTES = """\
-Lists in CSV are JSON. An output that repeats a restricted text of its passage in full is withheld. Annotators are
+Lists in CSV are JSON. An output that copies a restricted text of its passage, or half of it, is withheld. Annotators are
 numbered. Glossary terms are quotations from a translation, so no package has them.
 """
 
