@@ -131,7 +131,9 @@ def test_the_judge_of_a_text_sees_what_it_sees_in_its_own_study_but_never_the_so
         examining.warehouse.write([Replacement("triage", triage(), None)], run_id="test")
     own = votes(examining.warehouse, examining.systems).plan(MINE).items
     assert {tuple(item.content) for item in items} == {tuple(item.content) for item in own}
-    asked, asked_in_study = ({item.template.question("").key for item in each if item.template} for each in (items, own))
+    asked, asked_in_study = (
+        {item.template.question("").key for item in each if item.template} for each in (items, own)
+    )
     assert asked == asked_in_study
     for item in items:
         given = item.content.get("references", item.content.get("reference"))

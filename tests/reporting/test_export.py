@@ -267,7 +267,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "task", "split", "sample", "type", "located", "class", "gold", "predicted", "baseline", "partner", "steps",
         "nearest", "missing", "source", "literary", "gender", "after", "before",
         "benchmark", "origin", "aspect", "better", "verdict", "interval_of", "machine_hash", "human_hash", "study",
-        "judge_standing", "part_of", "part", "trait", "choice", "original", "examination",
+        "judge_standing", "part_of", "part", "trait", "choice", "original", "examination", "addressing",
     }  # fmt: skip
     texts = {
         (table, column)
