@@ -27,6 +27,7 @@ from benchmark_assets.studies.study import Answered, Group, Item, ItemStudy, Rou
 from benchmark_assets.translation.systems import language_names
 from resources.digest import digest
 from resources.provider.asking import Template, Verdict
+from resources.provider.reading import Outcome as OutcomeOfCall
 from resources.provider.registry import Examination, Model
 from resources.provider.served import versioned
 
@@ -36,6 +37,11 @@ LETTERS: tuple[Letter, Letter] = ("A", "B")
 Asked = tuple[Mapping[str, str], Mapping[str, Any], Mapping[str, object]]
 """What distinguishes a question about a sentinel from the others (part of the key), its content, and columns of its row
 that are known before the reply."""
+
+
+FINAL = (OutcomeOfCall.EMPTY, OutcomeOfCall.TOO_LONG, OutcomeOfCall.REJECTED)
+"""Outcomes of failed calls that count as replies without a choice: one such question must not prevent the examination
+of all other judges. After other failed calls, such as an outage, the next update asks again."""
 
 
 class Examinee(NamedTuple):
@@ -92,7 +98,7 @@ class Examinations(ItemStudy[Examinee]):
         thresholds = self.thresholds().model_dump(exclude={"marks"})
         for examinee in self.examinees():
             judge, aspect, direction, template, options = examinee
-            once = replace(template, tries=1)  # so that the number of calls is bounded
+            once = replace(template, tries=1, final=FINAL)  # so that the number of calls is bounded
             determinants = template.determinants, thresholds, self.damages(aspect)
             fingerprint = digest(judge, aspect, direction, *determinants, *options)
             yield Group(partitions, examinee._replace(template=once), fingerprint)
