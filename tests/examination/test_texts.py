@@ -168,14 +168,7 @@ def seated(arena: Arena, **standing: str) -> None:
     path = write_corpus(arena.folder / "corpus")
     path.write_text(json.dumps(json.loads(path.read_text()) | {"audit": {"judges": PANEL}}))
     register(arena.warehouse, path)
-    counts = dict.fromkeys(["calls", "unread", "damaged", "instructed", "praised", "padded", "pairs"], 9)
-    rows = [
-        {"judge": judge, "purpose": "judge_vote", "aspect": "", "direction": "la-en", "verdict": verdict,
-         "problem": "obeyed" if verdict == "failed" else None, "signature": "", "fingerprint": "", **counts}
-        for judge, verdict in standing.items()
-    ]  # fmt: skip
-    cards = pl.concat([arena.warehouse.empty("judge_report"), pl.DataFrame(rows)], how="diagonal_relaxed")
-    arena.warehouse.write([Replacement("judge_report", cards, None)], run_id="test")
+    arena.examined("judge_vote", **standing)
 
 
 def ballots(**labels: str) -> pl.DataFrame:

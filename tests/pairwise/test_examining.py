@@ -10,7 +10,7 @@ import pytest
 from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.examination.sentinels import INSTRUCTIONS, PRAISES
-from benchmark_assets.pairwise.examining import ComparisonSentinels
+from benchmark_assets.pairwise.examining import ComparisonSentinels, of_slices
 from benchmark_assets.studies.study import CALLS, Item
 from resources.digest import digest
 from resources.keys import KEYS
@@ -206,6 +206,19 @@ def test_the_report_goes_when_the_corpus_no_longer_asks(arena: Arena, server: Se
     describe(arena, passages=0)
     materialize(arena)
     assert len(arena.warehouse.read("judge_report")) == len(arena.warehouse.read("comparison_sentinel")) == 0
+
+
+def test_a_slice_of_one_direction_depends_on_the_examination_in_this_direction(arena: Arena) -> None:
+    read, write = arena.warehouse.read, arena.warehouse.write
+    greek = {"corpus": pl.lit("greek"), "source_language": pl.lit("grc")}
+    item = {"passage": pl.lit("greek/1"), "direction": pl.lit("grc-en")}
+    for table, changes in (("corpus", greek), ("base_set_item", item)):
+        rows = read(table).drop("run_id", "updated_at")
+        write([Replacement(table, pl.concat([rows, rows.head(1).with_columns(**changes)]), None)], run_id="test")
+    arena.examined("comparison", comparer="failed")
+    slices = [(SET, name) for name in ("overall", "easy", "la-en", "la-en easy", "grc-en", "grc-en easy")]
+    verdicts = [standing.verdict for standing in of_slices(arena.warehouse, slices)]
+    assert verdicts == [*["failed"] * 4, *["not examined"] * 2]
 
 
 def test_scores_carry_the_verdict_and_are_withheld_if_the_judge_is_bad(arena: Arena, server: Server) -> None:
