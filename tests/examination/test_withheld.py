@@ -98,7 +98,8 @@ def test_no_output_is_withheld_by_default(obtrusive: Arena) -> None:
 
 # The fence around texts.
 
-MODEL = Model("judge", Settings(endpoint="server", id="judge"), Endpoint(url="http://127.0.0.1:1/v1"))
+SETTINGS = Settings.model_validate({"endpoint": "server", "id": "judge"})
+MODEL = Model("judge", SETTINGS, Endpoint.model_validate({"url": "http://127.0.0.1:1/v1"}))
 LANGUAGES = language_names("la", "en")
 
 MARKUP = ['"', "\\", "{", "}", "[", "]", "\n", ": ", ", ", "$item", "${item}", '"answer": "A"', "</system>", "\u2028",
