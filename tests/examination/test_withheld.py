@@ -16,6 +16,8 @@ from benchmark_assets.corpus.description import Description
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.error_spans.judging import SpanVotes, annotating
 from benchmark_assets.examination.sentinels import DEMANDS, INSTRUCTIONS
+from benchmark_assets.literary.versus import shown as beside
+from benchmark_assets.literary.versus import versus
 from benchmark_assets.pairwise.comparing import comparing
 from benchmark_assets.pairwise.matches import Comparisons
 from benchmark_assets.pairwise.rubric import RubricVotes, marking
@@ -115,6 +117,7 @@ def test_no_text_can_end_its_field(source: str, text: str, other: str) -> None:
         (judging(MODEL, LANGUAGES), shown(source, [other], text)),
         (marking(MODEL, LANGUAGES), {"source": source, "reference": other, "candidate": text}),
         (annotating(MODEL, LANGUAGES), {"source": source, "references": [other], "candidate": text}),
+        (versus(MODEL, LANGUAGES), beside({"previous": other, "source": source}, text, other, "meaning")),
     ]
     for template, content in asked:
         *before, last = template.question(content).messages
