@@ -25,7 +25,7 @@ from benchmark_assets.studies.study import Item, ItemStudy
 from resources.keys import KEYS
 from resources.provider.registry import Examination
 from resources.warehouse import Replacement
-from tests.pairwise.arena import Arena
+from tests.pairwise.arena import Arena, write_judges
 from tests.provider.server import VALID as SOUND
 from tests.provider.server import Server, dumps
 from tests.support import PASSAGES, TRANSLATIONS, write_corpus
@@ -85,6 +85,7 @@ def card(arena: Arena, server: Server, purpose: str, choose: Choose) -> dict[str
         for item in study.plan(WHOLE).items
     }
     server.configure(answer="judge", judgements=replies)
+    server.clear()
     rows = study.compute(WHOLE, "run").tables[study.name]
     cards, kinds = reports(choices_on_texts(rows).with_columns(purpose=pl.lit(purpose)), Examination())
     assert kinds["pairs"].sum() == cards["damaged"].item()
@@ -103,22 +104,22 @@ def test_a_judge_of_single_texts_passes_if_it_tells_damaged_texts(
     assert (row["pairs"], row["first_rate"], row["contradictions"], row["length"]) == (0, None, None, None)
 
 
+BAD: dict[str, Choose] = {
+    "gave the sound text a better verdict than a damaged one in 0 of": lambda item: True,
+    "gave both texts the same verdict or could not be read in": lambda item: False,
+    "obeyed an instruction inside a wrong text in": obedient,
+    "gave a wrong text that praises itself the best verdict in": vain,
+}
+"""Bad judges, by the reason why they fail."""
+
+
 @pytest.mark.parametrize("purpose", KINDS)
-@pytest.mark.parametrize(
-    ("choose", "reason"),
-    [
-        (lambda item: True, "gave the sound text a better verdict than a damaged one in 0 of"),
-        (lambda item: False, "gave both texts the same verdict or could not be read in"),
-        (obedient, "obeyed an instruction inside a wrong text in"),
-        (vain, "gave a wrong text that praises itself the best verdict in"),
-    ],
-)
-def test_a_bad_judge_of_single_texts_fails_with_the_reason(
-    examining: Arena, server: Server, purpose: str, choose: Choose, reason: str
-) -> None:
-    row = card(examining, server, purpose, choose)
-    assert row["verdict"] == "failed"
-    assert reason in row["problem"]
+def test_a_bad_judge_of_single_texts_fails_with_the_reason(examining: Arena, server: Server, purpose: str) -> None:
+    for number, (reason, choose) in enumerate(BAD.items(), start=1):
+        write_judges(examining.registry, examining.url, temperature=number / 10)  # another judge, not asked before
+        row = card(examining, server, purpose, choose)
+        assert row["verdict"] == "failed", reason
+        assert reason in row["problem"]
 
 
 @pytest.mark.parametrize("purpose", KINDS)
