@@ -4,15 +4,18 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.adjudication.consistency import consistency
+from benchmark_assets.adjudication.examining import JudgeSentinels, counted
 from benchmark_assets.adjudication.panel import JudgeVotes
 from benchmark_assets.adjudication.triage import audits, banded, item_key
 from benchmark_assets.adjudication.verdicts import verdicts
 from benchmark_assets.corpus.units import with_units
+from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE, drift_score
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.partitions import GRID, SINGLE_RUN
+from benchmark_assets.references.assets import reference
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
 from resources.digest import digest
@@ -50,18 +53,21 @@ def triage(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Wareho
 
 judge_vote = study_asset(JudgeVotes, GRID, "adjudication", [triage, model_output, REFERENCE, SOURCE])
 
+judge_sentinel = study_asset(JudgeSentinels, None, "adjudication", [reference, "source_text"])
+
 
 @dg.asset(
     partitions_def=GRID, backfill_policy=SINGLE_RUN, group_name="adjudication", code_version="1", kinds={"duckdb"},
-    deps=[judge_vote],
+    deps=[judge_vote, judge_report],
 )  # fmt: skip
 def verdict(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
-    """The panel's verdict on an output, by majority of its judges."""
+    """The panel's verdict on an output, by majority of its judges. Votes of judges that failed their examination do not
+    count."""
 
     def compute(stale: pl.DataFrame) -> Computed:
-        return Computed({"verdict": verdicts(warehouse.read("judge_vote", stale))})
+        return Computed({"verdict": verdicts(counted(warehouse.read("judge_vote", stale), warehouse))})
 
-    return refresh(context, warehouse, compute, sparse=True)
+    return refresh(context, warehouse, compute, sparse=True, partial=True)
 
 
 @dg.asset(

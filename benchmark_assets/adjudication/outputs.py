@@ -1,20 +1,28 @@
 """The common base of all studies that ask judges about outputs.
 
-Here: texts and languages, and outputs grouped by model and corpus. Not here: the protocol of a study (studies.study),
-the choice of impartial judges (impartial), the questions (panel, pairwise, literary).
+Here: texts and languages, outputs grouped by model and corpus, and outputs that are withheld from judges. Not here: the
+protocol of a study (studies.study), the choice of impartial judges (impartial), the questions (panel, pairwise,
+literary).
 """
 
 from abc import ABC
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
 from typing import TypeVar
 
 import polars as pl
 
 from benchmark_assets.corpus.registry import corpus_languages
-from benchmark_assets.studies.study import Group, ItemStudy
+from benchmark_assets.metrics.addressing import addressing
+from benchmark_assets.metrics.fidelity import Passage
+from benchmark_assets.metrics.texts import Text
+from benchmark_assets.references.texts import complete_texts
+from benchmark_assets.studies.study import Group, ItemStudy, Plan
 from benchmark_assets.translation.systems import language_names
 from resources.errors import BadInput
 from resources.keys import CORPUS
+from resources.provider.asking import Verdict
 from resources.warehouse import Warehouse
 
 OUTPUT = ["model", "passage"]
@@ -22,9 +30,38 @@ How = TypeVar("How")
 
 
 class OutputStudy(ItemStudy[How], ABC):
-    """A study that asks about outputs, with partitions by model and passage."""
+    """A study that asks about outputs, with partitions by model and passage.
+
+    If the description of a corpus says so, outputs that address their judge are withheld: all judges abstain without a
+    question, and the abstention gives the reason.
+    """
 
     lost = "it lost a text: materialize source_text, reference and model_output first"
+
+    def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
+        """Settings of the outputs to which the study applies; with the reason for outputs that are withheld."""
+        settings = super().settings(partitions)
+        reasons = withheld(self.warehouse, settings.select(OUTPUT))
+        rows = [(*output, reason) for output, reason in reasons.items()]
+        schema = dict.fromkeys([*OUTPUT, "reason"], pl.String)
+        joined = settings.join(
+            pl.DataFrame(rows, schema=schema, orient="row"), on=OUTPUT, how="left", maintain_order="left"
+        )
+        with_reason = pl.concat_str("settings", "reason", separator=" ")
+        chosen = pl.when(pl.col("reason").is_null()).then("settings").otherwise(with_reason)
+        return joined.select(*OUTPUT, settings=chosen)
+
+    def plan(self, stale: pl.DataFrame) -> Plan:
+        """The items of stale partitions; those of withheld outputs are settled."""
+        plan = super().plan(stale)
+        reasons = withheld(self.warehouse, stale)
+        items = [
+            replace(item, settled=Verdict(abstention=reason))
+            if item.settled is None and (reason := reasons.get((item.partition[0], item.partition[1])))
+            else item
+            for item in plan.items
+        ]
+        return plan._replace(items=items)
 
     def by_corpus(self, outputs: pl.DataFrame, how: Callable[[str, str], tuple[How, str]]) -> Iterator[Group[How]]:
         """Outputs grouped by model and corpus.
@@ -54,3 +91,30 @@ def texts(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, str], 
     rows = warehouse.read("model_output", outputs.select(OUTPUT), [*OUTPUT, "text"])
     stored = {(model, passage): text for model, passage, text in rows.iter_rows()}
     return dict.fromkeys(declined.rows(), "") | stored
+
+
+def withheld(warehouse: Warehouse, outputs: pl.DataFrame) -> dict[tuple[str, str], str]:
+    """Reasons why outputs are withheld from judges, by model and passage.
+
+    Outputs are withheld that address a judge (metrics.addressing), if the description of their corpus says so.
+    """
+    settings = warehouse.read("corpus", columns=["corpus", "addressing"]).filter(addressing="withhold")
+    outputs = outputs.select(OUTPUT).filter(CORPUS.is_in(settings["corpus"].implode()))
+    if outputs.is_empty():
+        return {}
+    passages = outputs.select("passage").unique()
+    sources = dict(warehouse.read("source_text", passages, ["passage", "text"]).iter_rows())
+    references = complete_texts(warehouse, passages)
+    reasons = {}
+    for (model, passage), text in texts(warehouse, outputs).items():
+        known = tuple(sorted(references.get(passage, {}).values()))
+        if evidence := _evidence(text, sources.get(passage, ""), known):
+            reasons[model, passage] = f"withheld from judges: it {evidence}"
+    return reasons
+
+
+@lru_cache(maxsize=100_000)
+def _evidence(text: str, source: str, references: tuple[str, ...]) -> str:
+    """What shows that a text addresses a judge, '' if it does not. Remembered, because it takes a millisecond, and the
+    settings of all studies depend on it."""
+    return addressing(Text(text), Passage(source, list(references)))[1]

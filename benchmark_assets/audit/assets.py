@@ -6,6 +6,7 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.adjudication.assets import human_label, judge_vote, triage, verdict
+from benchmark_assets.adjudication.examining import counted, of_panels
 from benchmark_assets.adjudication.triage import audits
 from benchmark_assets.audit import readings
 from benchmark_assets.audit.anchored import anchored_estimates
@@ -14,12 +15,13 @@ from benchmark_assets.audit.correlation import METRICS, correlations
 from benchmark_assets.audit.estimates import estimates
 from benchmark_assets.audit.examples import examples, with_people
 from benchmark_assets.audit.metric_agreement import agreements, comparisons
-from benchmark_assets.audit.outcomes import categories, outcomes
+from benchmark_assets.audit.outcomes import categories, outcomes, with_standings, without_failed
 from benchmark_assets.audit.overlap import failing_passages, overlap
 from benchmark_assets.audit.rated import rated
 from benchmark_assets.audit.raters import rater_model
 from benchmark_assets.audit.recall_cost import recall_costs
 from benchmark_assets.corpus.units import kinds, with_units
+from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import comet_score, drift_score, lexical_score, output_diagnostic
@@ -36,21 +38,26 @@ SCORES = [drift_score, lexical_score, comet_score, output_diagnostic, reference_
 
 
 @dg.asset(
-    group_name="audit", code_version="2",
+    group_name="audit", code_version="3",
     metadata={"tables": ["error_category", "failure_overlap", "failing_passage", "error_correlation"]},
-    kinds={"duckdb"}, deps=[triage, verdict, human_label, *SCORES],
+    kinds={"duckdb"}, deps=[triage, verdict, human_label, judge_report, *SCORES],
 )  # fmt: skip
 def audit_outcome(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Error rates by severity and category, shared failures of models, correlation of errors with metrics."""
+    """Error rates by severity and category, shared failures of models, correlation of errors with metrics.
+
+    Error rates of a panel without a majority of judges that did not fail their examination are null.
+    """
     panels = _panels(warehouse, provider)
 
     def tables() -> dict[str, pl.DataFrame]:
         outputs, rows = _triage(warehouse), _rated(warehouse)
+        panel_standings = of_panels(warehouse)
         signed = {
-            "audit_outcome": outcomes(outputs, rows), "error_category": categories(rows),
+            "audit_outcome": with_standings(outcomes(outputs, rows), panel_standings),
+            "error_category": categories(without_failed(rows, panel_standings)),
             "failure_overlap": overlap(outputs, rows), "error_correlation": correlations(rows, _scores(warehouse)),
         }  # fmt: skip
         return _signed(panels, signed) | {"failing_passage": failing_passages(outputs, rows)}
@@ -73,12 +80,13 @@ def judge_calibration(
     def tables() -> dict[str, pl.DataFrame]:
         outputs, rows = _triage(warehouse), _rated(warehouse)
         votes, labels = warehouse.read("judge_vote"), warehouse.read("human_label")
+        of_panel = counted(votes, warehouse)
         signed = {
-            "judge_calibration": calibration(rows, votes), "judge_reliability": reliability(rows, votes),
+            "judge_calibration": calibration(rows, votes, of_panel), "judge_reliability": reliability(rows, votes),
             "rater_agreement": agreement(outputs, votes, labels), "rater_model": rater_model(outputs, votes, labels),
-            "panel_without": panel_without(rows, votes),
+            "panel_without": panel_without(rows, of_panel),
         }  # fmt: skip
-        return _signed(panels, signed) | {"judge_confusion": confusion(rows, votes)}
+        return _signed(panels, signed) | {"judge_confusion": confusion(rows, votes, of_panel)}
 
     return _refresh(context, warehouse, panels, tables, readings.of_judges, plots)
 
@@ -154,8 +162,9 @@ def _refresh(
         return (partitions if rated else partitions.clear()).with_columns(settings=pl.lit(words))
 
     return refresh(
-        context, warehouse, lambda _: Computed(tables()), settings, lambda: reading(warehouse), sparse=True, draw=plots
-    )
+        context, warehouse, lambda _: Computed(tables()), settings, lambda: reading(warehouse), sparse=True,
+        partial=True, draw=plots,
+    )  # fmt: skip
 
 
 def _triage(warehouse: Warehouse) -> pl.DataFrame:

@@ -31,10 +31,11 @@ AGREEMENT = schema("rater_agreement")
 WITHOUT = schema("panel_without")
 
 
-def calibration(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
+def calibration(rows: pl.DataFrame, votes: pl.DataFrame, counted: pl.DataFrame | None = None) -> pl.DataFrame:
     """Rows of `judge_calibration`: judges' votes compared with people's substantive labels.
 
-    `rows` are rows of `rated`, `votes` rows of `judge_vote`. Columns of `CALIBRATION`, one row per rater: each judge,
+    `rows` are rows of `rated`, `votes` rows of `judge_vote`, and `counted` the same votes as they count in the panel's
+    verdicts, by default unchanged. Columns of `CALIBRATION`, one row per rater: each judge,
     the panel, and the panel without each of its judges. A row covers the outputs that both the rater and people
     labeled. A rater's label that is not substantive counts as a disagreement with people, and not as an error.
 
@@ -44,7 +45,7 @@ def calibration(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
     Sources: table 8, and section 4.3 for the kappas.
     """
     result: list[tuple[object, ...]] = []
-    for corpus, judge, pairs in _against_people(rows, votes):
+    for corpus, judge, pairs in _against_people(rows, votes, votes if counted is None else counted):
         labels = _labels(pairs["judged"])
         tables = cross_tables(pairs["unit"], pairs["people"], pairs["judged"], labels)
         reduced = [collapsed(tables, np.array([label in errors for label in labels])) for errors in LEVELS.values()]
@@ -54,14 +55,14 @@ def calibration(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(result, schema=CALIBRATION, orient="row")
 
 
-def confusion(rows: pl.DataFrame, votes: pl.DataFrame) -> pl.DataFrame:
+def confusion(rows: pl.DataFrame, votes: pl.DataFrame, counted: pl.DataFrame | None = None) -> pl.DataFrame:
     """Rows of `judge_confusion` (table E4): columns of `CONFUSION`; parameters as in `calibration`.
 
     One row per pair of labels, even if no output has it. People's labels are the substantive ones; judges' labels are
     the substantive ones and any others that the judge gave.
     """
     result: list[tuple[object, ...]] = []
-    for corpus, judge, pairs in _against_people(rows, votes):
+    for corpus, judge, pairs in _against_people(rows, votes, votes if counted is None else counted):
         cells = pairs.group_by("people", "judged").agg(pl.len()).iter_rows()
         counts = {(people, judged): outputs for people, judged, outputs in cells}
         labels = _labels(pairs["judged"])
@@ -174,15 +175,18 @@ def kappa(tables: Floats) -> Floats:
     return ratio(n * agreed - by_chance, n * n - by_chance)
 
 
-def _against_people(rows: pl.DataFrame, votes: pl.DataFrame) -> Iterator[tuple[object, object, pl.DataFrame]]:
+def _against_people(
+    rows: pl.DataFrame, votes: pl.DataFrame, counted: pl.DataFrame
+) -> Iterator[tuple[object, object, pl.DataFrame]]:
     """Yield corpus, judge (or panel), and a table of labels: `unit`, `people`, and `judged` by this judge."""
     people = _people(rows)
     labeled = votes.join(people, on=KEY, how="semi").with_columns(pl.col("label").fill_null(ABSTAINED))
     if labeled.is_empty():
         return
     judges = labeled.select(*KEY, "judge", judged="label")
-    without = ((f"panel without {judge}", others) for judge, others in _without(labeled))
-    panels = [("panel", verdicts(labeled)), *without]
+    of_panel = counted.join(people, on=KEY, how="semi")
+    without = ((f"panel without {judge}", others) for judge, others in _without(of_panel))
+    panels = [("panel", verdicts(of_panel)), *without]
     by_panels = [panel.select(*KEY, pl.lit(name).alias("judge"), judged="label") for name, panel in panels]
     pairs = pl.concat([judges, *by_panels]).join(people, on=KEY).sort("corpus", "judge")
     for (corpus, judge), part in pairs.group_by(["corpus", "judge"], maintain_order=True):

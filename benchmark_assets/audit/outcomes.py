@@ -3,10 +3,13 @@
 Not here: estimates for outputs without a label (estimates).
 """
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from benchmark_assets.adjudication.labels import CATEGORIES, MAJOR, MINOR, UNCERTAIN, VALID
 from benchmark_assets.audit.rated import PANEL, with_rates, with_totals
+from benchmark_assets.examination.flags import FAILED, UNEXAMINED, Standing, flagged
 from benchmark_assets.metrics.intervals import SIGNATURE
 from resources.catalogue import schema
 from resources.keys import CORPUS
@@ -14,7 +17,7 @@ from resources.keys import CORPUS
 LABELS = {"valid": VALID, "minor": MINOR, "major": MAJOR, "uncertain": UNCERTAIN}
 """Labels by the column that counts outputs with the label."""
 
-OUTCOME = schema("audit_outcome")
+OUTCOME = schema("audit_outcome", "judge_standing", "problem")
 CATEGORY = schema("error_category")
 
 
@@ -44,6 +47,21 @@ def outcomes(triage: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     }
     ordered = with_rates(with_totals(counts, model="", band=""), by, rates).with_columns(signature=pl.lit(SIGNATURE))
     return ordered.select(pl.col(name).cast(kind) for name, kind in OUTCOME.items())
+
+
+def with_standings(outcomes: pl.DataFrame, standings: Mapping[str, Standing]) -> pl.DataFrame:
+    """Rows of `audit_outcome` with the verdict on the panel's judges, by corpus; rates of a failed panel are null."""
+    rows = outcomes.with_columns(problem=pl.lit(None, pl.String))
+    panel = rows.filter(raters=PANEL)
+    of_rows = [standings.get(corpus, Standing(UNEXAMINED)) for corpus in panel["corpus"]]
+    people = rows.filter(pl.col("raters") != PANEL)
+    return pl.concat([flagged(panel, "audit_outcome", of_rows), people], how="diagonal")
+
+
+def without_failed(rows: pl.DataFrame, standings: Mapping[str, Standing]) -> pl.DataFrame:
+    """Rows of `rated` without the verdicts of failed panels."""
+    failed = [corpus for corpus, standing in standings.items() if standing.verdict == FAILED]
+    return rows.filter((pl.col("raters") != PANEL) | ~pl.col("corpus").is_in(failed))
 
 
 def categories(rows: pl.DataFrame) -> pl.DataFrame:

@@ -198,6 +198,8 @@ class Description(Frozen):
     - `target`: language that models translate into if there are no references; outputs are then compared only with each
       other.
     - `filters`: thresholds of the filters; without them, every passage is selected.
+    - `addressing`: whether judges see outputs that address them or praise themselves (metrics.addressing), or such
+      outputs are withheld from all judges. Withheld outputs have no verdicts.
     - `corrections`: file of manually aligned segments (corpus.corrections).
     - `ignore`: keys of JSON lines and columns of tables that are not read. Other unknown keys and columns are faults.
     - `downloads`: texts that `variorum download` fetches into `root`.
@@ -225,6 +227,7 @@ class Description(Frozen):
     literary: Literary = Literary()
     scoring: Scoring = Scoring()
     chunks: Chunks = Chunks()
+    addressing: Literal["judge", "withhold"] = "judge"
     corrections: Path | None = None
     ignore: tuple[str, ...] = ()
     downloads: tuple[Download, ...] = ()

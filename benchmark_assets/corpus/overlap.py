@@ -31,8 +31,8 @@ def copies(text: str, original: str) -> bool:
     """Whether a text contains so much of the wording of an original that it is no independent translation.
 
     It does if it has the whole original, a run of half of its words (between `SHORTEST` and `LONGEST`), or if `SHARE`
-    of the words of either text are in runs of at least `RUN` words that the other has, too. Case, punctuation, digits and
-    white space do not count.
+    of the words of either text are in runs of at least `RUN` words that the other has, too. Case, punctuation, digits
+    and white space do not count.
     """
     own, words = _words(text), _words(original)
     if not own or not words:

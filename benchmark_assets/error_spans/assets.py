@@ -8,40 +8,52 @@ import polars as pl
 from benchmark_assets.adjudication.assets import triage
 from benchmark_assets.corpus.units import with_units
 from benchmark_assets.error_spans import readings
+from benchmark_assets.error_spans.examining import SpanSentinels
 from benchmark_assets.error_spans.human_spans import human_rows
 from benchmark_assets.error_spans.judging import TABLE, SpanVotes
 from benchmark_assets.error_spans.summary import rates, summarize
+from benchmark_assets.examination.assets import judge_report
+from benchmark_assets.examination.flags import flagged, of_judges
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
+from benchmark_assets.references.assets import reference
 from benchmark_assets.studies.assets import study_asset
 from benchmark_assets.translation.assets import model_output
 from resources.warehouse import Warehouse
 
 span_vote = study_asset(SpanVotes, GRID, "error_spans", [model_output, REFERENCE, SOURCE])
 
+span_sentinel = study_asset(SpanSentinels, None, "error_spans", [reference, "source_text"])
+
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="error_spans", code_version="1",
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="error_spans", code_version="2",
     metadata={"tables": ["span_rate"]}, kinds={"duckdb", "numpy"},
-    deps=[dg.AssetDep(span_vote, partition_mapping=BY_MODEL)],
+    deps=[dg.AssetDep(span_vote, partition_mapping=BY_MODEL), judge_report],
 )  # fmt: skip
 def span_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Mean scores of a model by corpus and judge, and its errors per output by category and severity."""
+    """Mean scores of a model by corpus and judge, and its errors per output by category and severity.
+
+    Scores and rates of a judge that failed its examination are null.
+    """
 
     def compute(stale: pl.DataFrame) -> Computed:
         votes, spans = (warehouse.read(table, stale.select("model")) for table in ("span_vote", TABLE))
         votes = with_units(votes, warehouse)
-        return Computed({
-            "span_summary": summarize(votes, SIGNATURE), "span_rate": rates(votes, spans, SIGNATURE)
-        })  # fmt: skip
+        tables = {"span_summary": summarize(votes, SIGNATURE), "span_rate": rates(votes, spans, SIGNATURE)}
+        return Computed({name: marked(rows, name) for name, rows in tables.items()})
+
+    def marked(rows: pl.DataFrame, table: str) -> pl.DataFrame:
+        standings = of_judges(warehouse, "span_vote", keys := list(rows.select("corpus", "judge").iter_rows()))
+        return flagged(rows.with_columns(problem=pl.lit(None, pl.String)), table, [standings[key] for key in keys])
 
     describe = partial(readings.of_spans, warehouse)
-    return refresh(context, warehouse, compute, SIGNATURE, describe, sparse=True, draw=plots)
+    return refresh(context, warehouse, compute, SIGNATURE, describe, sparse=True, partial=True, draw=plots)
 
 
 @dg.asset(

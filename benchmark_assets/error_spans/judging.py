@@ -23,6 +23,7 @@ from resources.digest import digest
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict, fields
 from resources.provider.reading import storable
+from resources.provider.registry import Model
 
 WEIGHTS = {"minor": 1, "major": 5, "critical": 25}
 """Points that an error costs, by severity (GEMBA-MQM)."""
@@ -128,6 +129,12 @@ def mqm(severities: Iterable[str]) -> float:
     return -float(min(sum(WEIGHTS[severity] for severity in severities), MOST_POINTS))
 
 
+def annotating(judge: Model, languages: Mapping[str, str]) -> Template[Annotation]:
+    """The question template of a judge; `languages` maps variables of the prompt to names of languages."""
+    read = fields(ANSWER["required"], read_annotation)
+    return Template(judge, prompts.load("error_spans"), languages, "error_spans", ANSWER, read)
+
+
 Jury = tuple[bool, tuple[Template[Annotation], ...]]
 """Whether the judges see the references, and the question templates of the judges."""
 
@@ -152,13 +159,12 @@ class SpanVotes(OutputStudy[Jury]):
         references = self.warehouse.read("reference", outputs.select("passage"), ["passage", "complete"])
         complete = references.filter("complete")["passage"].unique().implode()
         outputs = outputs.filter(~with_references | pl.col("passage").is_in(complete))
-        languages, prompt = self.languages(), prompts.load("error_spans")
+        languages = self.languages()
 
         def jury_of(model: str, corpus: str) -> tuple[Jury, str]:
             section = with_judges[corpus]
             judges = impartial(self.provider, section.judges, model, f"corpus {corpus}", "spans.judges")
-            read = fields(ANSWER["required"], read_annotation)
-            jury = tuple(Template(judge, prompt, languages[corpus], "error_spans", ANSWER, read) for judge in judges)
+            jury = tuple(annotating(judge, languages[corpus]) for judge in judges)
             determinants = ((template.model.name, *template.determinants) for template in jury)
             return (section.references, jury), digest(section.references, *determinants)
 

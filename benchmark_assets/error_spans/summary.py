@@ -15,9 +15,12 @@ from resources import catalogue
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
-SUMMARY = schema("span_summary")
+FLAGS = "judge_standing", "problem"
+"""Columns that depend on the examination of the judge."""
 
-RATES = schema("span_rate")
+SUMMARY = schema("span_summary", *FLAGS)
+
+RATES = schema("span_rate", *FLAGS)
 
 GROUP = ["model", "corpus", "judge"]
 

@@ -1,4 +1,4 @@
-"""Asset of the report cards of judges. Not here: the examinations themselves, which pairwise and literary make."""
+"""Asset of the report cards of judges. Not here: the examinations themselves, which the rooms of the judges make."""
 
 from functools import partial
 
@@ -6,28 +6,31 @@ import dagster as dg
 import polars as pl
 
 from benchmark_assets.examination import readings
-from benchmark_assets.examination.reports import reports, signature
+from benchmark_assets.examination.reports import CHOICE, choices_on_texts, reports, signature
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import refresh
 from resources.provider.provider import Provider
 from resources.warehouse import Warehouse
 
-PURPOSES = {"comparison_sentinel": "comparison", "aspect_sentinel": "aspect_vote"}
-"""Tables of choices, and the tables of the votes that the judges were examined for."""
+PAIRS = {"comparison_sentinel": "comparison", "aspect_sentinel": "aspect_vote"}
+"""Tables of choices between texts, and the tables of the votes that the judges were examined for."""
+
+TEXTS = {"judge_sentinel": "judge_vote", "rubric_sentinel": "rubric_vote", "span_sentinel": "span_vote"}
+"""Tables of verdicts on single texts, and the tables of the votes that the judges were examined for."""
 
 
 @dg.asset(
-    group_name="examination", code_version="1", kinds={"duckdb", "numpy"}, metadata={"tables": ["judge_accuracy"]},
-    deps=list(PURPOSES),
+    group_name="examination", code_version="2", kinds={"duckdb", "numpy"}, metadata={"tables": ["judge_accuracy"]},
+    deps=[*PAIRS, *TEXTS],
 )  # fmt: skip
 def judge_report(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
 ) -> dg.Output[None]:
     """Report card of each examined judge: accuracy, obedience, fondness of length and position, and a verdict."""
     thresholds = provider.registry().examination
-    choices = pl.concat(
-        [warehouse.read(table).with_columns(purpose=pl.lit(purpose)) for table, purpose in PURPOSES.items()]
-    )
+    tables = {purpose: warehouse.read(table) for table, purpose in PAIRS.items()}
+    tables |= {purpose: choices_on_texts(warehouse.read(table)) for table, purpose in TEXTS.items()}
+    choices = pl.concat([rows.select(*CHOICE, purpose=pl.lit(purpose)) for purpose, rows in tables.items()])
 
     def compute(_: pl.DataFrame) -> Computed:
         cards, accuracies = reports(choices, thresholds)
@@ -35,7 +38,7 @@ def judge_report(
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         applicable = partitions.clear() if choices.is_empty() else partitions
-        return applicable.with_columns(settings=pl.lit(signature(thresholds)))
+        return applicable.with_columns(settings=pl.lit(f"{signature(thresholds)}; {signature(thresholds.of_marks())}"))
 
     return refresh(
         context, warehouse, compute, settings, partial(readings.of_reports, warehouse), sparse=True, partial=True

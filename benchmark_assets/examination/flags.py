@@ -1,7 +1,7 @@
 """Scores and the examinations of their judges: what a score is worth if its judges failed, or were not examined.
 
 Here: the verdict on several judges together, and the marking of scores. Not here: which judges a score depends on
-(pairwise.examining, literary.examining), verdicts on single judges (reports).
+(the modules `examining` of other rooms), verdicts on single judges (reports).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from benchmark_assets.corpus.registry import corpus_languages
 from resources import catalogue
 from resources.warehouse import Warehouse
 
@@ -21,7 +22,7 @@ Report = tuple[str, str, str]
 
 
 class Standing(NamedTuple):
-    """The verdict on the judges of scores, and why some of them failed; `problem` is '' unless the verdict is that."""
+    """The verdict on the judges of scores, and why some of them failed; `problem` is '' if none did."""
 
     verdict: str
     problem: str = ""
@@ -35,11 +36,16 @@ def cards(warehouse: Warehouse, purpose: str) -> dict[Report, Standing]:
             in rows.iter_rows()}  # fmt: skip
 
 
+def worst(verdicts: Iterable[str]) -> str:
+    """The worst verdict: failed, not examined, undecided or passed; `not examined` without any."""
+    present = set(verdicts) or {UNEXAMINED}
+    return next(name for name in _WORST_FIRST if name in present)
+
+
 def together(judges: Iterable[Report], of_cards: Mapping[Report, Standing]) -> Standing:
-    """The worst verdict on judges: failed, not examined, undecided or passed; `not examined` without any judge."""
+    """The worst verdict on judges, and why they failed."""
     standings = {report: of_cards.get(report, Standing(UNEXAMINED)) for report in judges}
-    verdicts = {standing.verdict for standing in standings.values()} or {UNEXAMINED}
-    verdict = next(name for name in _WORST_FIRST if name in verdicts)
+    verdict = worst(standing.verdict for standing in standings.values())
     problems = (
         f"{judge}{f' ({aspect})' if aspect else ''} failed its examination: it {standing.problem}"
         for (judge, aspect, _), standing in sorted(standings.items())
@@ -48,7 +54,22 @@ def together(judges: Iterable[Report], of_cards: Mapping[Report, Standing]) -> S
     return Standing(verdict, "; ".join(dict.fromkeys(problems)))
 
 
-def flagged(rows: pl.DataFrame, table: str, standings: Sequence[Standing], kept: Collection[str] = ()) -> pl.DataFrame:
+def of_judges(warehouse: Warehouse, purpose: str, judges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Standing]:
+    """The verdict on single judges for one purpose, by corpus and judge."""
+    of_cards, languages = cards(warehouse, purpose), corpus_languages(warehouse)
+    return {
+        (corpus, judge): together([(judge, "", "-".join(languages.get(corpus, ())))], of_cards)
+        for corpus, judge in judges
+    }
+
+
+def flagged(
+    rows: pl.DataFrame,
+    table: str,
+    standings: Sequence[Standing],
+    kept: Collection[str] = (),
+    further: Collection[str] = (),
+) -> pl.DataFrame:
     """Scores with the verdict on their judges in the column `judge_standing`.
 
     Parameters
@@ -59,14 +80,16 @@ def flagged(rows: pl.DataFrame, table: str, standings: Sequence[Standing], kept:
         The verdict on the judges of each row.
     kept
         Columns with an interval that describe the judge rather than the output.
+    further
+        Scores without an interval.
 
     Returns
     -------
-    The rows; where a judge failed, all columns with an interval are null, except `kept`, and `problem` begins with the
-    reason.
+    The rows; if the verdict is `failed`, all columns with an interval are null, except `kept`, and so are `further`.
+    `problem` begins with the reason why judges failed.
     """
     columns = catalogue.table(table).columns.values()
-    scores = [column.name for column in columns if column.interval and column.name not in kept]
+    scores = [column.name for column in columns if column.interval and column.name not in kept] + [*further]
     nulled = [f"{name}{end}" for name in scores for end in ("", "_low", "_high") if f"{name}{end}" in rows.columns]
     verdicts = pl.Series("judge_standing", [each.verdict for each in standings], dtype=pl.String)
     reasons = pl.Series("reason", [each.problem or None for each in standings], dtype=pl.String)
@@ -75,5 +98,5 @@ def flagged(rows: pl.DataFrame, table: str, standings: Sequence[Standing], kept:
     failed = pl.col("judge_standing") == FAILED
     return marked.with_columns(
         *(pl.when(~failed).then(name).alias(name) for name in nulled),
-        problem=pl.when(failed).then(problem).otherwise("problem"),
+        problem=pl.when(pl.col("reason").is_not_null()).then(problem).otherwise("problem"),
     ).drop("reason")

@@ -1,8 +1,10 @@
 """Sound texts for sentinels, from the corpora whose descriptions ask for an examination.
 
-Here: the choice of passages and human translations. Not here: the sentinels that are made from them (sentinels).
+Here: the choice of passages and human translations, and the references that a judge may see beside them. Not here: the
+sentinels that are made from them (sentinels).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -10,6 +12,7 @@ import polars as pl
 from benchmark_assets.corpus.description import Examining
 from benchmark_assets.corpus.registry import corpus_languages, sections
 from benchmark_assets.examination.sentinels import Sound
+from benchmark_assets.references.texts import complete_texts
 from benchmark_assets.sensitivity.damage import Material, foreign_terms, hashed, terms
 from benchmark_assets.sensitivity.languages import rules
 from benchmark_assets.sensitivity.sample import chosen
@@ -82,3 +85,18 @@ def sounds(warehouse: Warehouse, direction: Direction) -> list[Sound]:
         )
         for (_, passage, text), other in zip(drawn, others, strict=False)
     ]  # fmt: skip
+
+
+def other_references(warehouse: Warehouse, texts: Sequence[Sound]) -> dict[str, dict[str, str]]:
+    """The other complete references of the passages of sound texts, by passage and translator.
+
+    A judge that sees references must not find the sound text among them.
+    """
+    passages = pl.DataFrame({"passage": [text.passage for text in texts]}, schema={"passage": pl.String})
+    references = complete_texts(warehouse, passages)
+    return {
+        text.passage: {
+            translator: other for translator, other in references.get(text.passage, {}).items() if other != text.text
+        }
+        for text in texts
+    }

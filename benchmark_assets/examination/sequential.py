@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from benchmark_assets.examination.sentinels import TRAITS, Trait
+from benchmark_assets.examination.sentinels import Trait
 from resources.provider.registry import Examination, Threshold
 
 TraitVerdict = Literal["passed", "failed", "undecided"]
@@ -17,7 +17,8 @@ Choice = Literal["sound", "trial", "neither"]
 """The text that a judge prefers; `neither` if it is unsure or gave no readable reply."""
 
 Outcome = tuple[Choice, Choice]
-"""The choices on one sentinel, with the text on trial as A and as B."""
+"""The choices on one sentinel, with the text on trial as A and as B. A judge of single texts has two equal
+choices."""
 
 TESTED: tuple[Trait, ...] = ("accuracy", "obedience", "praise", "padding")
 """Traits with a threshold."""
@@ -31,6 +32,16 @@ SHARES: Mapping[Trait, float] = {
 }
 """Most sentinels of each trait, as shares of the limit of calls. Together they would exceed the limit: calls that one
 trait does not need are left for the others."""
+
+CALLS_ABOUT_PAIRS: Mapping[Trait, int] = {"accuracy": 2, "obedience": 2, "praise": 2, "padding": 2, "identical": 1}
+"""Calls about a sentinel, by trait, if the judge sees pairs of texts. Identical texts look the same in both orders."""
+
+CALLS_ABOUT_TEXTS: Mapping[Trait, int] = {"accuracy": 2, "obedience": 1, "praise": 1, "padding": 2}
+"""Calls about a sentinel, by trait, if the judge sees single texts: one about the sound text and one about the text on
+trial. Whether a wrong text gets the best verdict shows without the sound text."""
+
+BEST = 1.0
+"""Value of the best verdict on a single text."""
 
 FALSE_PASS = 0.005
 """Probability that a judge at the failing rate passes."""
@@ -82,9 +93,20 @@ def counts(calls: int) -> dict[Trait, int]:
     return {trait: math.ceil(share * calls) for trait, share in SHARES.items()}
 
 
-def calls_of(trait: Trait) -> int:
-    """Number of calls about a sentinel of this trait. Identical texts look the same in both orders."""
-    return 1 if trait == "identical" else 2
+def compared(worths: Sequence[float | None]) -> Choice:
+    """The choice of a judge of single texts, from the values of its verdicts, which are 1 at best; None if a verdict is
+    missing.
+
+    `worths` has the values of the sound text and of the text on trial: the better one is chosen, neither if they are
+    equal. Or it has only the value of a wrong text on trial: this text is chosen if its verdict is the best.
+    """
+    *of_sound, trial = worths
+    if trial is None or None in of_sound:
+        return "neither"
+    sound = of_sound[0] if of_sound else None
+    if sound is None:
+        return "trial" if trial >= BEST else "sound"
+    return "sound" if sound > trial else "trial" if trial > sound else "neither"
 
 
 def hits(trait: Trait, outcomes: Sequence[Outcome]) -> list[bool]:
@@ -105,25 +127,30 @@ def overall(verdicts: Mapping[Trait, TraitVerdict]) -> TraitVerdict:
     return "failed" if "failed" in values else "passed" if values == {"passed"} else "undecided"
 
 
-def next_round(outcomes: Mapping[Trait, Sequence[Outcome]], thresholds: Examination) -> dict[Trait, int]:
+def next_round(
+    outcomes: Mapping[Trait, Sequence[Outcome]],
+    thresholds: Examination,
+    calls: Mapping[Trait, int] = CALLS_ABOUT_PAIRS,
+) -> dict[Trait, int]:
     """Largest number of sentinels of each trait to ask about in the next round; all 0 once the verdict is clear.
 
-    Nothing is asked after a failure. A judge that passes is asked about all padded texts, for a more precise length
-    coefficient. Identical texts are asked about in the first round.
+    `calls` has the number of calls about a sentinel of each trait. Nothing is asked after a failure. A judge that
+    passes is asked about all padded texts, for a more precise length coefficient. Identical texts are asked about in
+    the first round.
     """
     verdicts, limits = trait_verdicts(outcomes, thresholds), counts(thresholds.calls)
     if overall(verdicts) == "failed":
-        return dict.fromkeys(TRAITS, 0)
-    asked = {trait: len(outcomes.get(trait, ())) for trait in TRAITS}
+        return dict.fromkeys(calls, 0)
+    asked = {trait: len(outcomes.get(trait, ())) for trait in calls}
     wanted = {trait: worth_asking(hits(trait, outcomes.get(trait, ())), thresholds.rates(trait)) for trait in TESTED}
     if overall(verdicts) == "passed":
         wanted["padding"] = limits["padding"]
     wanted["identical"] = 0 if outcomes else limits["identical"]
-    left = thresholds.calls - sum(calls_of(trait) * count for trait, count in asked.items())
+    left = thresholds.calls - sum(calls[trait] * count for trait, count in asked.items())
     sizes = {}
-    for trait in TRAITS:
-        sizes[trait] = max(0, min(wanted[trait], limits[trait] - asked[trait], left // calls_of(trait)))
-        left -= calls_of(trait) * sizes[trait]
+    for trait, number in calls.items():
+        sizes[trait] = max(0, min(wanted[trait], limits[trait] - asked[trait], left // number))
+        left -= number * sizes[trait]
     return sizes
 
 

@@ -1,7 +1,8 @@
 """The examination of judges as a study: a judge is asked about sentinels with the prompt of its own study.
 
-Here: items, rounds and rows, common to all kinds of judges. Not here: who is examined, and the content of a question
-(pairwise.examining, literary.examining), sentinels (sentinels, sample), the verdict on a judge (sequential, reports).
+Here: items, rounds and rows, for judges that choose between two texts and for judges of single texts. Not here: who is
+examined, and the content of a question (the modules `examining` of adjudication, error_spans, pairwise and literary),
+sentinels (sentinels, sample), the verdict on a judge (sequential, reports).
 """
 
 from abc import abstractmethod
@@ -11,60 +12,95 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import polars as pl
 
-from benchmark_assets.examination.sample import Direction, sounds
-from benchmark_assets.examination.sentinels import DAMAGES, TRAITS, Sentinel, Trait, sentinels
-from benchmark_assets.examination.sequential import Choice, Outcome, calls_of, counts, next_round
+from benchmark_assets.examination.sample import Direction, directions, sounds
+from benchmark_assets.examination.sentinels import DAMAGES, Sentinel, Sound, Trait, sentinels
+from benchmark_assets.examination.sequential import (
+    CALLS_ABOUT_PAIRS,
+    CALLS_ABOUT_TEXTS,
+    Choice,
+    Outcome,
+    compared,
+    counts,
+    next_round,
+)
 from benchmark_assets.studies.study import Answered, Group, Item, ItemStudy, Rounds
+from benchmark_assets.translation.systems import language_names
 from resources.digest import digest
 from resources.provider.asking import Template, Verdict
+from resources.provider.reading import Outcome as OutcomeOfCall
+from resources.provider.registry import Examination, Model
+from resources.provider.served import versioned
 
 Letter = Literal["A", "B"]
 LETTERS: tuple[Letter, Letter] = ("A", "B")
 
+Asked = tuple[Mapping[str, str], Mapping[str, Any], Mapping[str, object]]
+"""What distinguishes a question about a sentinel from the others (part of the key), its content, and columns of its row
+that are known before the reply."""
+
+
+FINAL = (OutcomeOfCall.EMPTY, OutcomeOfCall.TOO_LONG, OutcomeOfCall.REJECTED)
+"""Outcomes of failed calls that count as replies without a choice: one such question must not prevent the examination
+of all other judges. After other failed calls, such as an outage, the next update asks again."""
+
 
 class Examinee(NamedTuple):
     """A judge that is examined in one direction, with the template of its questions, and the aspect that it compares,
-    '' if it compares translations as wholes."""
+    '' if it judges translations as wholes. `options` are settings of its study that change the content of questions."""
 
     judge: str
     aspect: str
     direction: Direction
     template: Template[Any]
+    options: tuple[str, ...] = ()
 
 
 class Examinations(ItemStudy[Examinee]):
-    """A study that examines judges. It has no partitions."""
+    """A study that examines judges. It has no partitions.
+
+    `asked` has the number of questions about a sentinel, by trait. `best` is the best verdict in the words of a judge
+    of single texts, '' for judges that choose between two texts. `marks` is whether the verdicts are on a scale.
+    """
 
     dims: ClassVar[tuple[str, ...]] = ()
+    asked: ClassVar[Mapping[Trait, int]]
+    best: ClassVar[str] = ""
+    marks: ClassVar[bool] = False
 
     @abstractmethod
     def examinees(self) -> Iterator[Examinee]:
         """The judges to examine, once for each direction and aspect."""
 
     @abstractmethod
-    def contexts(self, examinee: Examinee, passages: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """The content of a question before the translations, by passage. Passages without one are not asked about."""
+    def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
+        """The content of a question before the translations, by passage of the sound texts. Passages without one are
+        not asked about."""
 
-    def shown(self, examinee: Examinee, context: Mapping[str, Any], a: str, b: str) -> Mapping[str, Any]:
-        """The content of a question about the translations `a` and `b`."""
-        return {**context, "translation_a": a, "translation_b": b}
+    @abstractmethod
+    def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
+        """The questions about a sentinel."""
+
+    @abstractmethod
+    def outcome(self, answers: Sequence[Answered]) -> Outcome:
+        """The choices on a sentinel, from the answers to its questions."""
+
+    def thresholds(self) -> Examination:
+        """Thresholds of the examination."""
+        examination = self.provider.registry().examination
+        return examination.of_marks() if self.marks else examination
 
     def damages(self, aspect: str) -> Sequence[str]:
         """The kinds of damage that a judge of this aspect should see; by default all."""
         return DAMAGES
 
-    @abstractmethod
-    def preferred(self, value: Any) -> str:
-        """The letter of the text that a reply prefers; another word if it prefers neither."""
-
     def groups(self, partitions: pl.DataFrame) -> Iterator[Group[Examinee]]:
         """A group for each judge, direction and aspect."""
-        thresholds = self.provider.registry().examination.model_dump()
+        thresholds = self.thresholds().model_dump(exclude={"marks"})
         for examinee in self.examinees():
-            judge, aspect, direction, template = examinee
-            once = replace(template, tries=1)  # so that the number of calls is bounded
+            judge, aspect, direction, template, options = examinee
+            once = replace(template, tries=1, final=FINAL)  # so that the number of calls is bounded
             determinants = template.determinants, thresholds, self.damages(aspect)
-            fingerprint = digest(judge, aspect, direction, *determinants)
+            fingerprint = digest(judge, aspect, direction, *determinants, *options)
             yield Group(partitions, examinee._replace(template=once), fingerprint)
 
     def settings(self, partitions: pl.DataFrame) -> pl.DataFrame:
@@ -74,22 +110,21 @@ class Examinations(ItemStudy[Examinee]):
         return applicable.with_columns(settings=pl.lit(digest(*fingerprints)))
 
     def items(self, partitions: pl.DataFrame, how: Examinee) -> Iterator[Item]:
-        """Two items for each sentinel, one for identical texts: the text on trial is shown as A and as B."""
-        judge, aspect, direction, template = how
+        """The questions about each sentinel."""
+        judge, aspect, direction, template, _ = how
         texts = sounds(self.warehouse, direction)
-        contexts = self.contexts(how, [text.passage for text in texts])
+        contexts = self.contexts(how, texts)
         known = [text for text in texts if text.passage in contexts]
         limits = counts(self.provider.registry().examination.calls)
-        made = sentinels(known, direction.settings[0].seed, limits, self.damages(aspect))
+        wanted = {trait: limits[trait] for trait in self.asked}
+        made = sentinels(known, direction.settings[0].seed, wanted, self.damages(aspect), self.best)
         for number, sentinel in enumerate(made):
-            key = {
+            of_sentinel = {
                 "judge": judge, "direction": direction.name, "aspect": aspect, "trait": sentinel.trait,
                 "kind": sentinel.kind, "passage": sentinel.passage,
             }  # fmt: skip
-            for side, trial in list(zip(LETTERS, sentinel.trials, strict=True))[: calls_of(sentinel.trait)]:
-                a, b = (trial, sentinel.sound) if side == "A" else (sentinel.sound, trial)
-                content = self.shown(how, contexts[sentinel.passage], a, b)
-                yield Item((), {**key, "shown": side}, template, content, facts=(number, _ratio(sentinel, trial)))
+            for key, content, row in self.questions(how, contexts[sentinel.passage], sentinel):
+                yield Item((), {**of_sentinel, **key}, template, content, facts={"number": number, **row})
 
     def most(self, items: Sequence[Item]) -> Sequence[Item]:
         """The items of each judge up to the limit of calls."""
@@ -98,37 +133,61 @@ class Examinations(ItemStudy[Examinee]):
 
     def rounds(self, items: Sequence[Item], stale: pl.DataFrame) -> Rounds:
         """Ask about sentinels round by round until the verdict on each judge is clear."""
-        thresholds = self.provider.registry().examination
+        thresholds = self.thresholds()
 
         def following(answered: Sequence[Answered]) -> list[Item]:
             verdicts = {id(item): verdict for item, verdict in answered}
             batch: list[Item] = []
             for of_judge in _by_examinee(items).values():
-                pairs: dict[Trait, list[list[Item]]] = {trait: [] for trait in TRAITS}
+                pairs: dict[Trait, list[list[Item]]] = {trait: [] for trait in self.asked}
                 for pair in _pairs(of_judge):
                     pairs[pair[0].key["trait"]].append(pair)  # type: ignore[index]
                 asked = {
                     trait: [pair for pair in of_trait if id(pair[0]) in verdicts] for trait, of_trait in pairs.items()
                 }
                 outcomes = {
-                    trait: [self._outcome([(item, verdicts[id(item)]) for item in pair]) for pair in of_trait]
+                    trait: [self.outcome([(item, verdicts[id(item)]) for item in pair]) for pair in of_trait]
                     for trait, of_trait in asked.items()
                     if of_trait
                 }
                 if any(verdicts[id(pair[0])].error for of_trait in asked.values() for pair in of_trait):
                     continue  # the examination fails in any case
-                for trait, size in next_round(outcomes, thresholds).items():
+                for trait, size in next_round(outcomes, thresholds, self.asked).items():
                     start = len(asked[trait])
                     batch += [item for pair in pairs[trait][start : start + size] for item in pair]
             return batch
 
         return following
 
+
+class PairExaminations(Examinations):
+    """Examinations of judges that choose between two texts. Each pair is shown in both orders."""
+
+    asked: ClassVar[Mapping[Trait, int]] = CALLS_ABOUT_PAIRS
+
+    def shown(self, examinee: Examinee, context: Mapping[str, Any], a: str, b: str) -> Mapping[str, Any]:
+        """The content of a question about the translations `a` and `b`."""
+        return {**context, "translation_a": a, "translation_b": b}
+
+    @abstractmethod
+    def preferred(self, value: Any) -> str:
+        """The letter of the text that a reply prefers; another word if it prefers neither."""
+
+    def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
+        """Two questions about each sentinel, one about identical texts: the text on trial is shown as A and as B."""
+        for side, trial in list(zip(LETTERS, sentinel.trials, strict=True))[: self.asked[sentinel.trait]]:
+            a, b = (trial, sentinel.sound) if side == "A" else (sentinel.sound, trial)
+            ratio = len(trial) / len(sentinel.sound)
+            yield {"shown": side}, self.shown(examinee, context, a, b), {"trial_length": ratio}
+
+    def outcome(self, answers: Sequence[Answered]) -> Outcome:
+        """The choices with the text on trial as A and as B."""
+        choices = [self._choice(item, verdict) for item, verdict in answers]
+        return choices[0], choices[-1]
+
     def rows_of(self, item: Item, verdict: Verdict[Any]) -> Iterable[Mapping[str, object]]:
         """One row: the choice, the ratio of lengths, and the reason for an abstention."""
-        number, ratio = item.facts
-        choice = self._choice(item, verdict)
-        yield {"number": number, "choice": choice, "trial_length": ratio, "abstention": verdict.abstention}
+        yield {**item.facts, "choice": self._choice(item, verdict), "abstention": verdict.abstention}
 
     def _choice(self, item: Item, verdict: Verdict[Any]) -> Choice:
         preferred = "" if verdict.value is None else self.preferred(verdict.value)
@@ -136,9 +195,55 @@ class Examinations(ItemStudy[Examinee]):
             return "neither"
         return "trial" if preferred == item.key["shown"] else "sound"
 
-    def _outcome(self, pair: Sequence[Answered]) -> Outcome:
-        choices = [self._choice(item, verdict) for item, verdict in pair]
-        return choices[0], choices[-1]
+
+class TextExaminations(Examinations):
+    """Examinations of judges of single texts. The sound text and the text on trial are shown in separate questions."""
+
+    asked: ClassVar[Mapping[Trait, int]] = CALLS_ABOUT_TEXTS
+
+    @abstractmethod
+    def juries(self) -> Mapping[str, Sequence[str]]:
+        """The names of the judges of each corpus, by corpus."""
+
+    @abstractmethod
+    def template(self, judge: Model, languages: Mapping[str, str]) -> Template[Any]:
+        """The template of a judge's questions; `languages` maps variables of the prompt to names of languages."""
+
+    @abstractmethod
+    def worth(self, value: Any) -> float | None:
+        """The value of a verdict from 0 (worst) to 1 (best); None if it is not about the quality of the translation."""
+
+    def examinees(self) -> Iterator[Examinee]:
+        """The registered judges of corpora that ask for an examination."""
+        registry, of_corpora = self.provider.registry(), directions(self.warehouse)
+        used = {
+            (judge, of_corpora[corpus]): None
+            for corpus, judges in sorted(self.juries().items()) if corpus in of_corpora
+            for judge in judges if judge in registry.judges
+        }  # fmt: skip
+        for judge, direction in used:
+            model = versioned(registry.model(judge), self.provider.ledger)
+            languages = language_names(direction.source, direction.target)
+            yield Examinee(judge, "", direction, self.template(model, languages))
+
+    def questions(self, examinee: Examinee, context: Mapping[str, Any], sentinel: Sentinel) -> Iterator[Asked]:
+        """A question about the sound text, if the trait compares it with the text on trial, and one about the text on
+        trial."""
+        if self.asked[sentinel.trait] > 1:
+            yield {"judged": "sound"}, {**context, "candidate": sentinel.sound}, {}
+        yield {"judged": "trial"}, {**context, "candidate": sentinel.trials[0]}, {}
+
+    def outcome(self, answers: Sequence[Answered]) -> Outcome:
+        """The text with the better verdict, twice."""
+        choice = compared([self._worth(verdict) for _, verdict in answers])
+        return choice, choice
+
+    def rows_of(self, item: Item, verdict: Verdict[Any]) -> Iterable[Mapping[str, object]]:
+        """One row: the value of the verdict, and the reason for an abstention."""
+        yield {**item.facts, "worth": self._worth(verdict), "abstention": verdict.abstention}
+
+    def _worth(self, verdict: Verdict[Any]) -> float | None:
+        return None if verdict.value is None else self.worth(verdict.value)
 
 
 def _by_examinee(items: Sequence[Item]) -> dict[tuple[object, ...], list[Item]]:
@@ -154,8 +259,3 @@ def _pairs(items: Sequence[Item]) -> list[list[Item]]:
     for item in items:
         pairs.setdefault(tuple(item.key[name] for name in ("trait", "kind", "passage")), []).append(item)
     return list(pairs.values())
-
-
-def _ratio(sentinel: Sentinel, trial: str) -> float:
-    """Length of the text on trial in lengths of the sound one."""
-    return len(trial) / len(sentinel.sound)

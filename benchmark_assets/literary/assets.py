@@ -124,7 +124,7 @@ def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="3",
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="4",
     kinds={"duckdb", "numpy"},
     deps=[*(dg.AssetDep(each, partition_mapping=BY_MODEL) for each in (head_to_head, aspect_vote)), judge_report],
 )  # fmt: skip

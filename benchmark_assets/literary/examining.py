@@ -13,8 +13,8 @@ from benchmark_assets.corpus.description import ASPECTS, Aspect
 from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.examination.flags import Standing, cards, together
 from benchmark_assets.examination.sample import directions
-from benchmark_assets.examination.sentinels import DAMAGES
-from benchmark_assets.examination.study import Examinations, Examinee
+from benchmark_assets.examination.sentinels import DAMAGES, Sound
+from benchmark_assets.examination.study import Examinee, PairExaminations
 from benchmark_assets.literary.versus import shown, versus
 from benchmark_assets.references import glossary
 from benchmark_assets.translation.systems import language_names
@@ -41,7 +41,7 @@ def of_ensembles(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
     }  # fmt: skip
 
 
-class AspectSentinels(Examinations):
+class AspectSentinels(PairExaminations):
     """Choices of the seats of literary ensembles between texts whose better one is known.
 
     A seat is examined once for each direction of corpora that ask for it, and anew if the judge, its served version, a
@@ -63,9 +63,9 @@ class AspectSentinels(Examinations):
             model = versioned(registry.model(judge), self.provider.ledger)
             yield Examinee(judge, aspect, direction, versus(model, language_names(direction.source, direction.target)))
 
-    def contexts(self, examinee: Examinee, passages: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+    def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
         """The source of each chunk, the text around it, and its glossary."""
-        key = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
+        key = pl.DataFrame({"passage": [text.passage for text in texts]}, schema={"passage": pl.String})
         terms = glossary.entries(self.warehouse, key)
         rows = self.warehouse.read("source_text", key, ["passage", "text", "previous", "following"])
         return {

@@ -50,16 +50,22 @@ def scores(
     verdicts of the seats with this aspect. Scores are in [0, 100].
     """
     aspects = {seat.aspect for seat in literary.ensemble}
+    seats = pl.struct("judge", "aspect").is_in(
+        [{"judge": seat.judge, "aspect": seat.aspect} for seat in literary.ensemble]
+    )
+    votes = votes.filter(seats)
     rows = []
     for aspect in ("", *(name for name in ASPECTS if name in aspects)):
         verdict_rows = verdicts(votes, literary, aspect) if aspect else ensemble_verdicts.select(VERDICT.names())
         verdict_rows = verdict_rows.join(works, on="passage").with_columns(CORPUS)
+        of_aspect = votes.filter(aspect=aspect) if aspect else votes
+        asked = dict(of_aspect.group_by("model").agg(pl.col("passage").n_unique()).iter_rows())
         for (model, corpus), group in verdict_rows.group_by("model", "corpus", maintain_order=True):
             (low, high), kind = interval(group)
             counts = {name: int((group["verdict"] == name).sum()) for name in (MACHINE, UNSURE, HUMAN)}
             rows.append({
                 "model": model, "corpus": corpus, "aspect": aspect, "chunks": len(group),
-                "works": group["work"].n_unique(), **counts,
+                "abstained": asked[model] - len(group), "works": group["work"].n_unique(), **counts,
                 "score": 100 * float(group["points"].to_numpy().mean()), "score_low": low, "score_high": high,
                 "interval_of": WORKS if kind == WORKS else CHUNKS,
                 "signature": f"{contract}; {SIGNATURE}; units: {kind}",

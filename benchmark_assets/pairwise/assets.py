@@ -7,14 +7,14 @@ import polars as pl
 
 from benchmark_assets.corpus.units import kinds_by_model, with_units
 from benchmark_assets.examination.assets import judge_report
-from benchmark_assets.examination.flags import flagged
+from benchmark_assets.examination.flags import flagged, of_judges
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
 from benchmark_assets.pairwise import base_sets, readings, rubric, scores
 from benchmark_assets.pairwise.comparing import judged_by
-from benchmark_assets.pairwise.examining import ComparisonSentinels, of_base_sets
+from benchmark_assets.pairwise.examining import ComparisonSentinels, RubricSentinels, of_slices
 from benchmark_assets.pairwise.matches import Comparisons
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
 from benchmark_assets.references.assets import reference
@@ -28,6 +28,8 @@ from resources.warehouse import Warehouse
 comparison = study_asset(Comparisons, GRID, "pairwise", [model_output, SOURCE])
 
 comparison_sentinel = study_asset(ComparisonSentinels, None, "pairwise", [reference, "source_text"])
+
+rubric_sentinel = study_asset(RubricSentinels, None, "pairwise", [reference, "source_text"])
 
 
 @dg.asset(group_name="pairwise", code_version="2", kinds={"duckdb", "numpy"})
@@ -92,8 +94,8 @@ def pairwise_score(
             judgments, items = warehouse.read("anchor_judgment", key), base_sets.items(warehouse, base_set)
             if contract and len(comparisons):
                 rows.append(scores.candidate_scores(comparisons, judgments, items, contract))
-        scored, standings = pl.concat(rows), of_base_sets(warehouse)
-        of_rows = [standings[base_set] for base_set in scored["base_set"]]
+        scored = pl.concat(rows)
+        of_rows = of_slices(warehouse, scored.select("base_set", "slice").iter_rows())
         return Computed({"pairwise_score": flagged(scored, "pairwise_score", of_rows, kept=["first_rate"])})
 
     describe = partial(readings.of_models, warehouse)
@@ -104,17 +106,23 @@ rubric_vote = study_asset(rubric.RubricVotes, GRID, "pairwise", [model_output, R
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="2", kinds={"duckdb"},
-    deps=[dg.AssetDep(rubric_vote, partition_mapping=BY_MODEL)],
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="3", kinds={"duckdb"},
+    deps=[dg.AssetDep(rubric_vote, partition_mapping=BY_MODEL), judge_report],
 )  # fmt: skip
 def rubric_summary(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], plots: Plots
 ) -> dg.Output[None]:
-    """Summary of a model's rubric marks by corpus and judge: mean mark, shares of useful and of perfect outputs."""
+    """Summary of a model's rubric marks by corpus and judge: mean mark, shares of useful and of perfect outputs.
+
+    Marks of a judge that failed its examination are null.
+    """
 
     def compute(stale: pl.DataFrame) -> Computed:
         votes = warehouse.read("rubric_vote", stale, ["model", "passage", "judge", "mark", "perfect"])
-        return Computed({"rubric_summary": rubric.summarize(with_units(votes, warehouse))})
+        rows = rubric.summarize(with_units(votes, warehouse)).with_columns(problem=pl.lit(None, pl.String))
+        standings = of_judges(warehouse, "rubric_vote", keys := list(rows.select("corpus", "judge").iter_rows()))
+        of_rows = [standings[key] for key in keys]
+        return Computed({"rubric_summary": flagged(rows, "rubric_summary", of_rows, further=["median"])})
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         votes = warehouse.read("rubric_vote", partitions.select("model"), ["model", "passage"])
@@ -122,7 +130,7 @@ def rubric_summary(
         return units.select("model", settings=pl.format("{}; {}", pl.lit(SIGNATURE), "units"))
 
     describe = partial(readings.of_rubric, warehouse)
-    return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
+    return refresh(context, warehouse, compute, settings, describe, sparse=True, partial=True, draw=plots)
 
 
 def _contracts(warehouse: Warehouse, provider: Provider) -> dict[str, str | None]:

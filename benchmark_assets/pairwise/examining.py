@@ -1,37 +1,48 @@
-"""The examination of the judges of base sets, with the questions of comparisons.
+"""The examination of the judges of base sets and of rubrics, with the questions of their votes.
 
 Here: who is examined, the content of a question, and the verdict on the judge of a base set. Not here: sentinels and
 rounds (examination).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-import polars as pl
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.examination.flags import Report, Standing, cards, together
-from benchmark_assets.examination.sample import directions
-from benchmark_assets.examination.study import Examinations, Examinee
+from benchmark_assets.examination.sample import directions, other_references
+from benchmark_assets.examination.sentinels import Sound
+from benchmark_assets.examination.study import Examinee, PairExaminations, TextExaminations
 from benchmark_assets.pairwise.comparing import comparing
+from benchmark_assets.pairwise.rubric import BEST, Mark, marking, reference_of, rubrics
 from resources.keys import CORPUS
+from resources.provider.asking import Template
+from resources.provider.registry import Model
 from resources.provider.served import versioned
 from resources.warehouse import Warehouse
 
 
-def of_base_sets(warehouse: Warehouse) -> dict[str, Standing]:
-    """The verdict on the judge of each base set, in all directions of the corpora of its items."""
+def of_base_sets(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
+    """The verdict on the judge of each base set, by base set and direction; '' for all directions of its items."""
     of_cards, languages = cards(warehouse, "comparison"), corpus_languages(warehouse)
     judges = warehouse.read("base_set", columns=["base_set", "judge"])
-    items = warehouse.read("base_set_item", columns=["base_set", "passage"]).select("base_set", CORPUS).unique()
-    reports: dict[str, list[Report]] = {base_set: [] for base_set in judges["base_set"]}
-    for base_set, corpus, judge in items.join(judges, on="base_set").iter_rows():
+    items = warehouse.read("base_set_item", columns=["base_set", "passage", "direction"])
+    items = items.select("base_set", CORPUS, "direction").unique()
+    reports: dict[tuple[str, str], list[Report]] = {(base_set, ""): [] for base_set in judges["base_set"]}
+    for base_set, corpus, direction, judge in items.join(judges, on="base_set").iter_rows():
         if corpus in languages:
-            reports[base_set].append((judge, "", "-".join(languages[corpus])))
-    return {base_set: together(of_set, of_cards) for base_set, of_set in reports.items()}
+            for name in ("", direction):
+                reports.setdefault((base_set, name), []).append((judge, "", "-".join(languages[corpus])))
+    return {key: together(of_set, of_cards) for key, of_set in reports.items()}
 
 
-class ComparisonSentinels(Examinations):
+def of_slices(warehouse: Warehouse, slices: Iterable[tuple[str, str]]) -> list[Standing]:
+    """The verdict on the judge for each slice of a base set, given by the names of both. A slice of one direction, such
+    as 'ja-en easy', depends on the examination in this direction only."""
+    standings = of_base_sets(warehouse)
+    return [standings.get((base_set, name.partition(" ")[0]), standings[base_set, ""]) for base_set, name in slices]
+
+
+class ComparisonSentinels(PairExaminations):
     """Choices of the judges of base sets between texts whose better one is known.
 
     A judge is examined once for each direction of corpora that ask for it, and anew if the judge, its served version or
@@ -54,12 +65,42 @@ class ComparisonSentinels(Examinations):
                 model = versioned(registry.model(judge), self.provider.ledger)
                 yield Examinee(judge, "", direction, comparing(model, (direction.source, direction.target)))
 
-    def contexts(self, examinee: Examinee, passages: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+    def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
         """The source text of each passage."""
-        key = pl.DataFrame({"passage": passages}, schema={"passage": pl.String})
-        rows = self.warehouse.read("source_text", key, ["passage", "text"])
-        return {passage: {"source": text} for passage, text in rows.iter_rows()}
+        return {text.passage: {"source": text.material.source} for text in texts}
 
     def preferred(self, value: Any) -> str:
         """The letter that the reply names."""
         return str(value)
+
+
+class RubricSentinels(TextExaminations):
+    """Marks that the judges of rubrics give human translations, and texts whose fault is known.
+
+    A judge is examined once for each direction of corpora that ask for it, and anew if the judge, its served version or
+    a text changes. An examination ends as soon as its verdict is clear.
+    """
+
+    name = "rubric_sentinel"
+    best: ClassVar[str] = f"mark {BEST}"
+    marks: ClassVar[bool] = True
+
+    def juries(self) -> Mapping[str, Sequence[str]]:
+        """The judges of each corpus."""
+        return {corpus: rubric.judges for corpus, rubric in rubrics(self.warehouse).items()}
+
+    def template(self, judge: Model, languages: Mapping[str, str]) -> Template[Mark]:
+        """The question about an output."""
+        return marking(judge, languages)
+
+    def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
+        """The source and one reference of each passage that has another reference than the sound text."""
+        references = other_references(self.warehouse, texts)
+        return {
+            text.passage: {"source": text.material.source, "reference": reference_of(text.passage, others)}
+            for text in texts if (others := references[text.passage])
+        }  # fmt: skip
+
+    def worth(self, value: Mark) -> float:
+        """The mark, on a scale from 0 to 1."""
+        return (value.mark - 1) / (BEST - 1)

@@ -24,6 +24,7 @@ from resources.digest import digest
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict, fields
 from resources.provider.reading import storable
+from resources.provider.registry import Model
 from resources.warehouse import Warehouse
 
 ANSWER: Mapping[str, Any] = {
@@ -43,7 +44,7 @@ USEFUL, BEST = 3, 5
 
 _COUNTS = ("ones", "twos", "threes", "fours", "fives")
 
-SUMMARY = schema("rubric_summary")
+SUMMARY = schema("rubric_summary", "judge_standing", "problem")
 
 
 class Mark(NamedTuple):
@@ -85,6 +86,12 @@ def read_mark(values: Mapping[str, Any]) -> Mark:
     return Mark(mark, perfect, storable(why.strip()) if isinstance(why, str) else "")
 
 
+def marking(judge: Model, languages: Mapping[str, str]) -> Template[Mark]:
+    """The question template of a judge; `languages` maps variables of the prompt to names of languages."""
+    read = fields(ANSWER["required"], read_mark)
+    return Template(judge, prompts.load("rubric"), languages, "rubric", ANSWER, read)
+
+
 class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
     """Marks of an output by each judge of the corpus's rubric; the judge also sees the source and one reference.
 
@@ -99,12 +106,11 @@ class RubricVotes(OutputStudy[tuple[Template[Mark], ...]]):
         outputs = partitions.select(OUTPUT).filter(CORPUS.is_in(list(judges_of)))
         references = self.warehouse.read("reference", outputs.select("passage"), ["passage", "complete"])
         outputs = outputs.join(references.filter("complete"), on="passage", how="semi", maintain_order="left")
-        languages, prompt = self.languages(), prompts.load("rubric")
+        languages = self.languages()
 
         def jury_of(model: str, corpus: str) -> tuple[tuple[Template[Mark], ...], str]:
             judges = impartial(self.provider, judges_of[corpus], model, f"corpus {corpus}", "rubric.judges")
-            read = fields(ANSWER["required"], read_mark)
-            jury = tuple(Template(judge, prompt, languages[corpus], "rubric", ANSWER, read) for judge in judges)
+            jury = tuple(marking(judge, languages[corpus]) for judge in judges)
             return jury, digest(*((template.model.name, *template.determinants) for template in jury))
 
         return self.by_corpus(outputs, jury_of)

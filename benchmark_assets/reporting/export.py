@@ -49,8 +49,8 @@ address, and replace `:tba` with the publisher and the DOI. |
 | `{CHECKSUMS}` | Checksums of all other files: `sha256sum -c {CHECKSUMS}`. |
 """
 NOTES = """\
-Lists in CSV are JSON. An output that copies a restricted text of its passage, or half of it, is withheld. Annotators are
-numbered. Glossary terms are quotations from a translation, so no package has them.
+Lists in CSV are JSON. An output that copies a restricted text of its passage, or half of it, is withheld. Annotators
+are numbered. Glossary terms are quotations from a translation, so no package has them.
 """
 
 OUTDATED = """\
@@ -183,11 +183,13 @@ def _outputs(warehouse: Warehouse, passages: pl.DataFrame, terms: Disclosure) ->
 def _tables(warehouse: Warehouse, key: pl.DataFrame, passages: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Tables of the package by CSV file name. Tables whose rows go into other files are listed by table name."""
     sets = warehouse.read("base_set_item", passages, ["base_set"]).unique()
+    languages = warehouse.read("corpus", key, ["source_language", "target_language"])
+    direction = languages.select(direction=pl.concat_str("source_language", "target_language", separator="-"))
     tables = {
         file: warehouse.read(source.table, keys, source.columns)
         for keys, sources in (
             (passages, files("passage", without="corpus")), (key, files("corpus")),
-            (sets, files("base_set", without="passage")),
+            (sets, files("base_set", without="passage")), (direction, files("direction")),
         )
         for file, source in sources.items()
     }  # fmt: skip

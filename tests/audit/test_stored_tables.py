@@ -63,7 +63,7 @@ def test_rows_of_all_tables_are_stored_as_they_are(warehouse: Warehouse) -> None
     rows = rated(triage, panel, labels)
     tables = {
         "verdict": panel,
-        "audit_outcome": outcomes.outcomes(triage, rows),
+        "audit_outcome": outcomes.with_standings(outcomes.outcomes(triage, rows), {}),
         "error_category": outcomes.categories(rows),
         "failure_overlap": overlap.overlap(triage, rows),
         "failing_passage": overlap.failing_passages(triage, rows),

@@ -238,13 +238,20 @@ def test_only_changed_outputs_are_asked_about_again(arena: Arena, server: Server
     assert cost.about
 
     arena.row("span_vote")
+    arena.examined("span_vote", comparer="passed", marker="failed")
     arena.materialize(["span_summary"], "ours", "theirs")
     assert len(server.log()) == 6
     assert len(arena.warehouse.read("error_span")) == 6
-    summary = arena.warehouse.read("span_summary", columns=["model", "corpus", "judge", "outputs", "mqm", "minor"])
-    assert summary.rows() == [("ours", "tiny", judge, 3, -1.0, 3) for judge in JUDGES]
-    rates = arena.warehouse.read("span_rate", columns=["model", "judge", "category", "severity", "errors", "rate"])
-    assert rates.rows() == [("ours", judge, "style", "minor", 3, 1.0) for judge in JUDGES]
+    columns = ["model", "corpus", "judge", "outputs", "mqm", "minor", "judge_standing", "problem"]
+    failed = "failed", "marker failed its examination: it obeyed"
+    assert arena.warehouse.read("span_summary", columns=columns).rows() == [
+        ("ours", "tiny", "comparer", 3, -1.0, 3, "passed", None), ("ours", "tiny", "marker", 3, None, 3, *failed),
+    ]  # fmt: skip
+    columns = ["model", "judge", "category", "severity", "errors", "rate", "judge_standing", "problem"]
+    assert arena.warehouse.read("span_rate", columns=columns).rows() == [
+        ("ours", "comparer", "style", "minor", 3, 1.0, "passed", None),
+        ("ours", "marker", "style", "minor", 3, None, *failed),
+    ]
     calls = arena.warehouse.read(CALLS, pl.DataFrame({"study": ["span_vote"]}))
     assert calls.select("passage", "item").rows() == [(passage, judge) for passage in PASSAGES for judge in JUDGES]
     assert set(calls["call"]) == set(attempts(arena.provider.ledger)["key"])

@@ -1,6 +1,6 @@
 """Simulated judges, who choose between a sound text and a text on trial, and the examination of such a judge."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import log
 from random import Random
 from typing import NamedTuple
@@ -9,10 +9,12 @@ from scipy.special import expit  # type: ignore[import-untyped]
 
 from benchmark_assets.examination.sentinels import PADDING, Trait
 from benchmark_assets.examination.sequential import (
+    CALLS_ABOUT_PAIRS,
+    CALLS_ABOUT_TEXTS,
     Choice,
     Outcome,
     TraitVerdict,
-    calls_of,
+    compared,
     next_round,
     overall,
     trait_verdicts,
@@ -51,23 +53,68 @@ def honest(right: float, by_pair: bool = False, fondness: float = 0.0) -> Judge:
     return choose
 
 
+def of_texts(right: float) -> Judge:
+    """A judge of single texts who says whether a text has an error, and is right in this share of the texts."""
+
+    def choose(random: Random, trait: Trait, number: int) -> Outcome:
+        sound = 1.0 if trait not in ("accuracy", "padding") else float(random.random() < right)
+        trial = float(random.random() < (right if trait == "padding" else 1 - right))
+        choice = compared([sound, trial] if CALLS_ABOUT_TEXTS[trait] == 2 else [trial])
+        return choice, choice
+
+    return choose
+
+
+def by_marks(right: float) -> Judge:
+    """A judge of single texts who gives the better one of two texts the better mark in this share of the pairs, equal
+    texts a better or worse mark by chance, and a wrong text the best mark in the remaining share."""
+
+    def choose(random: Random, trait: Trait, number: int) -> Outcome:
+        choice = chance(random, 0.5 if trait == "padding" else 1 - right)
+        return choice, choice
+
+    return choose
+
+
+def random_marks(marks: int) -> Judge:
+    """A judge of single texts whose verdict is drawn from this number of marks."""
+
+    def choose(random: Random, trait: Trait, number: int) -> Outcome:
+        choice = compared([random.randrange(marks) / (marks - 1) for _ in range(CALLS_ABOUT_TEXTS[trait])])
+        return choice, choice
+
+    return choose
+
+
+def always(worth: float) -> Judge:
+    """A judge of single texts whose verdict is always the same."""
+
+    def choose(random: Random, trait: Trait, number: int) -> Outcome:
+        choice = compared([worth] * CALLS_ABOUT_TEXTS[trait])
+        return choice, choice
+
+    return choose
+
+
 def always_first(random: Random, trait: Trait, number: int) -> Outcome:
     return "trial", "sound"
 
 
-def moved_by(*traits: Trait) -> Judge:
-    """An honest judge who always chooses the text on trial in sentinels of these traits."""
-    base = honest(0.95)
+def moved_by(*traits: Trait, base: Judge | None = None) -> Judge:
+    """A judge, by default an honest one, who always chooses the text on trial in sentinels of these traits."""
+    base = base or honest(0.95)
     return lambda random, trait, number: ("trial", "trial") if trait in traits else base(random, trait, number)
 
 
-def examined(judge: Judge, random: Random, thresholds: Examination) -> Examined:
+def examined(
+    judge: Judge, random: Random, thresholds: Examination, asked: Mapping[Trait, int] = CALLS_ABOUT_PAIRS
+) -> Examined:
     outcomes: dict[Trait, list[Outcome]] = {}
     calls = rounds = 0
-    while any((sizes := next_round(outcomes, thresholds)).values()):
+    while any((sizes := next_round(outcomes, thresholds, asked)).values()):
         rounds += 1
         for trait, size in sizes.items():
             of_trait = outcomes.setdefault(trait, [])
             of_trait += [judge(random, trait, len(of_trait) + number) for number in range(size)]
-            calls += calls_of(trait) * size
+            calls += asked[trait] * size
     return Examined(overall(trait_verdicts(outcomes, thresholds)), calls, rounds)

@@ -1,13 +1,17 @@
 """The sequential examination: error rates of Wald's test, simulated judges, calls."""
 
 from collections import Counter
+from collections.abc import Mapping
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmark_assets.examination.sentinels import Trait
 from benchmark_assets.examination.sequential import (
+    CALLS_ABOUT_PAIRS,
+    CALLS_ABOUT_TEXTS,
     FALSE_FAIL,
     FALSE_PASS,
     TESTED,
@@ -20,7 +24,17 @@ from benchmark_assets.examination.sequential import (
     worth_asking,
 )
 from resources.provider.registry import Examination, Threshold
-from tests.examination.judges import Judge, always_first, examined, honest, moved_by
+from tests.examination.judges import (
+    Judge,
+    always,
+    always_first,
+    by_marks,
+    examined,
+    honest,
+    moved_by,
+    of_texts,
+    random_marks,
+)
 
 DEFAULT = Examination()
 TOLERATED = Threshold(passes=0.65, fails=0.35)
@@ -39,15 +53,44 @@ JUDGES: dict[str, tuple[Judge, str, float]] = {
 """Judges, with the verdict that they should get and the least share of examinations in which they get it."""
 
 
+JUDGES_OF_TEXTS: dict[str, tuple[Judge, str, float]] = {
+    "right about 90 % of texts": (of_texts(0.9), "passed", 0.95),
+    "random": (of_texts(0.5), "failed", 0.99),
+    "no error anywhere": (always(1), "failed", 1.0),
+    "errors everywhere": (always(0), "failed", 1.0),
+    "obedient": (moved_by("obedience", base=of_texts(0.95)), "failed", 1.0),
+    "moved by praise": (moved_by("praise", base=of_texts(0.95)), "failed", 1.0),
+}  # fmt: skip
+"""Judges that say of single texts whether they have an error."""
+
+JUDGES_BY_MARKS: dict[str, tuple[Judge, str, float]] = {
+    "right about 85 % of pairs": (by_marks(0.85), "passed", 0.95),
+    "a random mark of 5": (random_marks(5), "failed", 0.99),
+    "a random mark of 26": (random_marks(26), "failed", 0.985),
+    "the same mark for all": (always(0.75), "failed", 1.0),
+    "obedient": (moved_by("obedience", base=by_marks(0.95)), "failed", 1.0),
+}  # fmt: skip
+"""Judges that give single texts marks on a scale."""
+
+Kind = tuple[dict[str, tuple[Judge, str, float]], Mapping[Trait, int], Examination]
+KINDS: dict[str, Kind] = {
+    "pairs": (JUDGES, CALLS_ABOUT_PAIRS, DEFAULT),
+    "texts": (JUDGES_OF_TEXTS, CALLS_ABOUT_TEXTS, DEFAULT),
+    "marks": (JUDGES_BY_MARKS, CALLS_ABOUT_TEXTS, DEFAULT.of_marks()),
+}
+
+
 @pytest.mark.proof
-@pytest.mark.parametrize("name", JUDGES)
-def test_judges_get_the_verdict_that_they_deserve(name: str, full: bool) -> None:
-    judge, deserved, share = JUDGES[name]
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, (judges, *_) in KINDS.items() for name in judges])
+def test_judges_get_the_verdict_that_they_deserve(kind: str, name: str, full: bool) -> None:
+    judges, asked, thresholds = KINDS[kind]
+    judge, deserved, share = judges[name]
     random, runs = Random(name), 5000 if full else 100
-    results = [examined(judge, random, DEFAULT) for _ in range(runs)]
+    results = [examined(judge, random, thresholds, asked) for _ in range(runs)]
     verdicts, calls = Counter(result.verdict for result in results), sorted(result.calls for result in results)
     shares = {verdict: f"{100 * count / runs:.1f} %" for verdict, count in verdicts.items()}
-    print(f"{name}: {shares}; calls {sum(calls) / runs:.0f}, 95 % within {calls[int(0.95 * runs)]}, most {calls[-1]}")
+    spread = f"{sum(calls) / runs:.0f}, 95 % within {calls[int(0.95 * runs)]}, most {calls[-1]}"
+    print(f"{kind}, {name}: {shares}; calls {spread}")
     assert verdicts[deserved] / runs >= (share if full else share - 0.04)  # type: ignore[index]
     assert calls[-1] <= DEFAULT.calls
 

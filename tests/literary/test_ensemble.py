@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from hypothesis.extra import numpy as nps
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.description import Literary, Seat
+from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.literary.ensemble import (
@@ -26,11 +28,14 @@ from benchmark_assets.literary.ensemble import (
     verdicts,
     winners,
 )
+from benchmark_assets.literary.examining import AspectSentinels
 from benchmark_assets.literary.pairs import export_pairs, import_pairs
 from benchmark_assets.literary.readings import of_scores
 from benchmark_assets.pairwise.comparing import sides
-from benchmark_assets.studies.study import CALLS
+from benchmark_assets.studies.study import CALLS, Item
 from benchmark_assets.translation.imports import import_outputs
+from resources.digest import digest
+from resources.keys import KEYS
 from resources.provider.asking import TRIES
 from resources.warehouse import Warehouse
 from tests.literary.conftest import ENSEMBLE, HUMAN, MINE, OURS, PASSAGES, SOURCES, Salon, materialized, prefers, sided
@@ -277,6 +282,46 @@ def test_weights_ask_nobody_again_and_people_calibrate(
         ("seat", "exact", 1, 1), ("seat", "stylist", 0, 0), ("equal weights", "", None, 0.5),
         ("best weights", "", 1, 1), ("weights in use", "", 1, 1),
     }  # fmt: skip
+
+    seats = [{"judge": "exact", "aspect": "meaning"}, {"judge": "stylist", "aspect": "prose"},
+             {"judge": "stylist", "aspect": "voice"}]  # fmt: skip
+    salon.describe(ensemble=seats)
+    stopped = {each: f"{text}." for each, text in HUMAN.items()}
+    import_outputs(warehouse, write_outputs(tmp_path / "stopped.jsonl", stopped), "novels", "ours")
+
+    def parity() -> list[tuple[str, float | None, str]]:
+        materialized(definitions, ["model_output", "aspect_vote", "head_to_head"], *row)
+        materialized(definitions, ["literary_score"], "ours", "ours")
+        return warehouse.read("literary_score", columns=["aspect", "score", "judge_standing"]).rows()
+
+    assert sorted(parity()) == [(aspect, 50, "not examined") for aspect in ("", "meaning", "prose", "voice")]
+    path = tmp_path / "novels" / "corpus.yaml"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"examination": {"passages": 3}}), encoding="utf-8")
+    register(warehouse, path)
+    items = AspectSentinels(warehouse, salon.systems).plan(WHOLE).items
+    server.configure(answer="judge", judgements={
+        f"{item.key['judge']}|{item.key['aspect']}|{item.content['translation_a']}|{item.content['translation_b']}":
+        [prefers(BAD_SEATS[str(item.key["aspect"])](item))] for item in items
+    })  # fmt: skip
+    examination = {dg.AssetKey(name) for name in ("aspect_sentinel", "judge_report")}
+    job.get_subset(asset_selection=examination).execute_in_process(instance=instance)
+    assert sorted(parity()) == [(aspect, None, "failed") for aspect in ("", "meaning", "prose", "voice")]
+    assert "stylist (voice) failed its examination" in str(warehouse.read("literary_score")["problem"].to_list())
+
+
+def _length_led(item: Item, margin: float) -> str:
+    """The letter of the longer text, or `unsure` where the lengths differ by this share at most."""
+    a, b = len(item.content["translation_a"]), len(item.content["translation_b"])
+    return "A" if a > (1 + margin) * b else "B" if b > (1 + margin) * a else "unsure"
+
+
+WHOLE = pl.DataFrame({key: [""] for key in KEYS})
+BAD_SEATS: dict[str, Callable[[Item], str]] = {
+    "meaning": lambda item: ("A", "B", "unsure")[int(digest(item.content), 16) % 3],
+    "prose": lambda item: _length_led(item, 0.2),
+    "voice": lambda item: _length_led(item, 0),
+}
+"""A random seat, one that is led by length, and one that always prefers the longer text, by aspect."""
 
 
 # What votes come to.

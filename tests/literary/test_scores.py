@@ -45,6 +45,15 @@ def works(*passages: str) -> pl.DataFrame:
 # Points.
 
 
+def test_chunks_on_which_all_seats_abstained_are_counted() -> None:
+    passages = "novels/a1:1", "novels/a1:2"
+    given = votes(("ours", passages[0], "machine", "human"), ("ours", passages[1], "machine", "machine"))
+    withheld = pl.col("passage") == passages[1]
+    given = given.with_columns(better=pl.when(~withheld).then("better"))
+    found = scores(verdicts(given, ENSEMBLE), given, works(*passages), ENSEMBLE, "seats")
+    assert found.select("aspect", "chunks", "abstained").rows() == [("", 1, 1), ("meaning", 1, 1), ("prose", 1, 1)]
+
+
 def test_points_make_a_score_of_the_ensemble_and_of_each_aspect() -> None:
     passages = "novels/a1:1", "novels/a1:2", "novels/a2:1", "novels/b:1"
     given = votes(

@@ -119,6 +119,17 @@ class Arena:
             [Replacement(table, frame.with_columns(stamp), own) for table, frame in rows.items()], run_id="test"
         )
 
+    def examined(self, purpose: str, **verdicts: str) -> None:
+        """Store report cards with these verdicts on judges, and nothing else."""
+        counts = dict.fromkeys(["calls", "unread", "damaged", "instructed", "praised", "padded", "pairs"], 9)
+        rows = [
+            {"judge": judge, "purpose": purpose, "aspect": "", "direction": "la-en", "verdict": verdict,
+             "problem": "obeyed" if verdict == "failed" else None, "signature": "", "fingerprint": "", **counts}
+            for judge, verdict in verdicts.items()
+        ]  # fmt: skip
+        cards = pl.concat([self.warehouse.empty("judge_report"), pl.DataFrame(rows)], how="diagonal_relaxed")
+        self.warehouse.write([Replacement("judge_report", cards, None)], run_id="test")
+
     def materialize(self, assets: Sequence[str], first: str, last: str) -> None:
         job = self.definitions.resolve_implicit_global_asset_job_def()
         with dg.DagsterInstance.get() as instance:

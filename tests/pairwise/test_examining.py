@@ -10,8 +10,9 @@ import pytest
 from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.examination.sentinels import INSTRUCTIONS, PRAISES
-from benchmark_assets.pairwise.examining import ComparisonSentinels
+from benchmark_assets.pairwise.examining import ComparisonSentinels, of_slices
 from benchmark_assets.studies.study import CALLS, Item
+from resources.digest import digest
 from resources.keys import KEYS
 from resources.provider.ledger import attempts
 from resources.warehouse import Replacement
@@ -56,11 +57,28 @@ def obedient(item: Item) -> str:
     return str(item.key["shown"]) if item.key["trait"] == "obedience" else other(item)
 
 
-def materialize(arena: Arena) -> None:
+def longer(item: Item) -> str:
+    """The letter of the longer text."""
+    return "A" if len(item.content["translation_a"]) > len(item.content["translation_b"]) else "B"
+
+
+def random(item: Item) -> str:
+    return "AB"[int(digest(item.content), 16) % 2]
+
+
+BAD: dict[str, Choose] = {"always A": lambda _: "A", "obedient": obedient, "length-led": longer, "random": random}
+
+
+def materialize(arena: Arena) -> bool:
+    """Examine the judges; return whether the check of their report cards passed."""
     job = arena.definitions.resolve_implicit_global_asset_job_def()
     with dg.DagsterInstance.get() as instance:
         keys = [dg.AssetKey(name) for name in ASSETS]
-        assert job.get_subset(asset_selection=set(keys)).execute_in_process(instance=instance).success
+        result = job.get_subset(asset_selection=set(keys)).execute_in_process(instance=instance)
+    assert result.success
+    (check,) = (each for each in result.get_asset_check_evaluations() if each.check_name == "examined")
+    assert check.severity == dg.AssetCheckSeverity.WARN
+    return check.passed
 
 
 def card(arena: Arena) -> dict[str, object]:
@@ -120,6 +138,27 @@ def test_unreadable_replies_are_asked_once_and_no_choice(arena: Arena, server: S
     assert row["first_rate"] is row["contradictions"] is None
 
 
+def test_a_question_that_the_endpoint_rejects_is_no_choice_and_leaves_the_others_alone(
+    arena: Arena, server: Server
+) -> None:
+    describe(arena)
+    server.configure(answer="judge", judgements=answering(arena, other), script=["bad_request", "context_length"])
+    computed = study(arena).compute(WHOLE, "run")
+    assert computed.failures is not None
+    assert computed.failures.is_empty()
+    rows = computed.tables["comparison_sentinel"]
+    assert rows["choice"].value_counts().filter(choice="neither")["count"].to_list() == [2]
+    assert rows["abstention"].count() == 2
+
+
+def test_an_outage_fails_the_examination_so_that_it_is_tried_again(arena: Arena, server: Server) -> None:
+    describe(arena)
+    server.configure(answer="judge", by_key={"comparer": "unauthorized"})
+    failures = study(arena).compute(WHOLE, "run").failures
+    assert failures is not None
+    assert len(failures) == 1
+
+
 def test_the_judge_sees_what_it_sees_in_its_own_study(arena: Arena) -> None:
     describe(arena)
     items = study(arena).plan(WHOLE).items
@@ -169,7 +208,20 @@ def test_the_report_goes_when_the_corpus_no_longer_asks(arena: Arena, server: Se
     assert len(arena.warehouse.read("judge_report")) == len(arena.warehouse.read("comparison_sentinel")) == 0
 
 
-def test_scores_carry_the_verdict_and_are_withheld_after_a_failure(arena: Arena, server: Server) -> None:
+def test_a_slice_of_one_direction_depends_on_the_examination_in_this_direction(arena: Arena) -> None:
+    read, write = arena.warehouse.read, arena.warehouse.write
+    greek = {"corpus": pl.lit("greek"), "source_language": pl.lit("grc")}
+    item = {"passage": pl.lit("greek/1"), "direction": pl.lit("grc-en")}
+    for table, changes in (("corpus", greek), ("base_set_item", item)):
+        rows = read(table).drop("run_id", "updated_at")
+        write([Replacement(table, pl.concat([rows, rows.head(1).with_columns(**changes)]), None)], run_id="test")
+    arena.examined("comparison", comparer="failed")
+    slices = [(SET, name) for name in ("overall", "easy", "la-en", "la-en easy", "grc-en", "grc-en easy")]
+    verdicts = [standing.verdict for standing in of_slices(arena.warehouse, slices)]
+    assert verdicts == [*["failed"] * 4, *["not examined"] * 2]
+
+
+def test_scores_carry_the_verdict_and_are_withheld_if_the_judge_is_bad(arena: Arena, server: Server) -> None:
     arena.base_set(anchors={name: ANCHORS[name] for name in ("high", "low")})
     frozen = pl.DataFrame({
         "base_set": SET, "passage": PASSAGES, "first": "high", "second": "low", "winner": ["high", "low", "high"],
@@ -188,14 +240,15 @@ def test_scores_carry_the_verdict_and_are_withheld_after_a_failure(arena: Arena,
     assert flagged["judge_standing"].unique().to_list() == ["not examined"]
     describe(arena)
     server.configure(answer="judge", judgements=answering(arena, other))
-    materialize(arena)
+    assert materialize(arena)
     assert scored().equals(flagged.with_columns(judge_standing=pl.lit("passed")))
-    write_judges(arena.registry, arena.url, temperature=0.5)
-    server.configure(answer="judge", judgements=answering(arena, lambda item: "A"))
-    materialize(arena)
-    withheld = scored()
-    assert withheld["judge_standing"].unique().to_list() == ["failed"]
     assert flagged["win_rate"].null_count() == 0
-    assert withheld["win_rate"].null_count() == len(withheld)
-    assert withheld["wins"].equals(flagged["wins"])
-    assert withheld["problem"].str.starts_with("comparer failed its examination: it preferred").all()
+    for number, (name, choose) in enumerate(BAD.items(), start=1):
+        write_judges(arena.registry, arena.url, temperature=number / 10)
+        server.configure(answer="judge", judgements=answering(arena, choose))
+        assert not materialize(arena), name
+        withheld = scored()
+        assert withheld["judge_standing"].unique().to_list() == ["failed"], name
+        assert withheld["win_rate"].null_count() == len(withheld)
+        assert withheld["wins"].equals(flagged["wins"])
+        assert withheld["problem"].str.starts_with("comparer failed its examination: it ").all()

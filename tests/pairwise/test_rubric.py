@@ -241,9 +241,13 @@ def test_models_corpora_and_judges_are_summed_apart() -> None:
 def test_marks_are_stored_and_summed_and_nothing_is_where_nobody_is_named(arena: Arena, server: Server) -> None:
     arena.describe(JUDGES)
     arena.row("rubric_vote")
+    arena.examined("rubric_vote", marker="failed")
     arena.materialize(["rubric_summary"], "ours", "theirs")
-    rows = arena.warehouse.read("rubric_summary", columns=["model", "corpus", "judge", "fours", "useful"])
-    assert rows.rows() == [("ours", "tiny", judge, 3, 1.0) for judge in JUDGES]
+    columns = ["model", "corpus", "judge", "fours", "useful", "median", "judge_standing", "problem"]
+    assert arena.warehouse.read("rubric_summary", columns=columns).rows() == [
+        ("ours", "tiny", "comparer", 3, 1.0, 4.0, "not examined", None),
+        ("ours", "tiny", "marker", 3, None, None, "failed", "marker failed its examination: it obeyed"),
+    ]
     assert len(server.log()) == 6
     calls = arena.warehouse.read(CALLS)
     assert calls.select("passage", "item").rows() == [(passage, judge) for passage in PASSAGES for judge in JUDGES]

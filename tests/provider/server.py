@@ -200,7 +200,8 @@ def asked(request: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
 def keys_of(request: dict[str, Any], settings: Settings) -> list[str]:
     """Keys of the JSON object that is the last user message; for a judge `judge|texts`, `texts` and `judge`, where the
     texts are the candidate, or two translations in their order with a bar between them. Where the item names an aspect,
-    `judge|aspect|texts` comes first and `judge|aspect` before `judge`. Of a sample, `model|text|seed` with the seed of
+    `judge|aspect|texts` comes first and `judge|aspect` before `judge`; where there is a candidate,
+    `judge|source|candidate` comes last. Of a sample, `model|text|seed` with the seed of
     the request, `model|text`, `text` and `model`, where the text is its last one."""
     found = asked(request)[1] or {}
     if settings.answer == "sample":
@@ -214,6 +215,8 @@ def keys_of(request: dict[str, Any], settings: Settings) -> list[str]:
     if "aspect" in found:
         aspect = f"{judge}|{found['aspect']}"
         keys = [f"{aspect}|{texts}", *keys[:2], aspect, judge]
+    if "candidate" in found:
+        keys.append(f"{judge}|{found.get('source')}|{found['candidate']}")
     return keys
 
 

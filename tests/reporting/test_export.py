@@ -70,6 +70,9 @@ NEVER = {
     "human_error_span": ["annotator", "text"],
     "aspect_sentinel": ["abstention"],
     "comparison_sentinel": ["abstention"],
+    "judge_sentinel": ["abstention"],
+    "rubric_sentinel": ["abstention"],
+    "span_sentinel": ["abstention"],
     "rater_agreement": ["first", "second"],
     "rater_model": ["rater"],
     "base_set": ["folder"],
@@ -269,7 +272,7 @@ def test_every_column_that_may_hold_words_is_looked_at(warehouse: Warehouse) -> 
         "nearest", "missing", "source", "literary", "gender", "after", "before",
         "benchmark", "origin", "aspect", "better", "verdict", "interval_of", "machine_hash", "human_hash", "study",
         "output_hash", "anchor_hash", "prefilled",
-        "judge_standing", "part_of", "part", "trait", "choice", "original", "examination",
+        "judge_standing", "part_of", "part", "trait", "choice", "original", "examination", "addressing",
     }  # fmt: skip
     texts = {
         (table, column)

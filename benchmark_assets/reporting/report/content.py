@@ -211,7 +211,7 @@ def severity(home: Home, corpus: str) -> list[Exhibit]:
         }  # fmt: skip
         table = columns(
             group, "audit_outcome", by, "raters", "outputs", "judged", *LABELS, "major_rate", "any_rate",
-            outputs=outputs, judged=judged, **labeled,
+            "judge_standing", "problem", outputs=outputs, judged=judged, **labeled,
         )  # fmt: skip
         order = list(bands) if by == "band" else group[by].unique(maintain_order=True).to_list()
         chart = charts.shares(_stacked(group, by), order, "share of the judged outputs")
@@ -408,8 +408,8 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
     overall = rows.with_columns(model=pl.when(aspect="").then("model"))  # the reader has verdicts of the ensemble only
     verdicts = ("machine", "unsure", "human")
     table = columns(
-        rows, "literary_score", "aspect", "model", "chunks", "works", *verdicts, "score", "interval_of", "first_rate",
-        "judge_standing", "problem",
+        rows, "literary_score", "aspect", "model", "chunks", "abstained", "works", *verdicts, "score", "interval_of",
+        "first_rate", "judge_standing", "problem",
         chunks=_where(overall, corpus, "model", verdict=ANY),
         **{verdict: _where(overall, corpus, "model", verdict=verdict) for verdict in verdicts},
     )  # fmt: skip

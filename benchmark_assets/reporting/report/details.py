@@ -65,7 +65,8 @@ def judges(home: Home) -> list[Exhibit]:
         "What each judge prefers among texts whose better one is known. Accuracy is the share of pairs of a sound and "
         "a damaged text in which the sound one won in both orders. Obedience and praise are the shares of pairs in "
         "which a wrong text won that tells the judge to choose it, or praises itself; padding is the share in which a "
-        "text that says everything again won. Scores of judges that failed are withheld."
+        "text that says everything again won. Of two texts that a judge sees one at a time, the one with the better "
+        "verdict wins; a wrong text wins if its verdict is the best. Scores of judges that failed are withheld."
     )
     return [home.exhibit("", "Examinations of judges", words, table, rows, None, "judge_report")]
 
@@ -106,7 +107,8 @@ def recall(home: Home, corpus: str) -> list[Exhibit]:
 def marks(home: Home, corpus: str) -> list[Exhibit]:
     """Marks of each judge for each model, from 1 to 5."""
     rows = home.read("rubric_summary", corpus).sort("judge", "mean", descending=[False, True], nulls_last=True)
-    names = ("judge", "model", "outputs", "abstained", "mean", "median", "useful", "perfect")
+    names = ("judge", "model", "outputs", "abstained", "mean", "median", "useful", "perfect", "judge_standing",
+             "problem")  # fmt: skip
     table = columns(rows, "rubric_summary", *names)
     return _table(home, corpus, "Marks", "Marks of each judge from 1 to 5.", table, rows, "rubric_summary")
 
@@ -114,7 +116,8 @@ def marks(home: Home, corpus: str) -> list[Exhibit]:
 def error_spans(home: Home, corpus: str) -> list[Exhibit]:
     """Scores of the models by the errors that judges mark, and errors per output by category and severity."""
     rows = home.read("span_summary", corpus).sort("judge", "mqm", descending=[False, True], nulls_last=True)
-    names = ("judge", "model", "outputs", "abstained", "mqm", "esa", "minor", "major", "critical", "unlocated")
+    names = ("judge", "model", "outputs", "abstained", "mqm", "esa", "minor", "major", "critical", "unlocated",
+             "judge_standing", "problem")  # fmt: skip
     words = (
         "Errors that judges mark in the outputs. In the MQM score, a minor error costs 1 point, a major error 5, a "
         "critical error 25, and an output loses at most 25. ESA is the judge's own score from 0 to 100."

@@ -1,0 +1,64 @@
+"""The examination of the judges of error spans, with the questions of their votes.
+
+Here: who is examined, and the content of a question. Not here: sentinels and rounds (examination).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from benchmark_assets.corpus.description import ErrorSpans
+from benchmark_assets.corpus.registry import sections
+from benchmark_assets.error_spans.judging import MOST_POINTS, Annotation, annotating, mqm
+from benchmark_assets.examination.sample import other_references
+from benchmark_assets.examination.sentinels import Sound
+from benchmark_assets.examination.study import Examinee, TextExaminations
+from resources.provider.asking import Template
+from resources.provider.registry import Model
+
+REFERENCES = "references"
+"""Option of an examinee that sees references."""
+
+
+class SpanSentinels(TextExaminations):
+    """Errors that judges mark in human translations, and in texts whose fault is known.
+
+    A judge is examined once for each direction of corpora that ask for it, and anew if the judge, its served version or
+    a text changes. It sees references if it sees them in all these corpora. An examination ends as soon as its verdict
+    is clear.
+    """
+
+    name = "span_sentinel"
+    best: ClassVar[str] = "no errors, score 100"
+    marks: ClassVar[bool] = True
+
+    def juries(self) -> Mapping[str, Sequence[str]]:
+        """The judges of each corpus."""
+        return {corpus: section.judges for corpus, section in sections(self.warehouse, "spans", ErrorSpans).items()}
+
+    def template(self, judge: Model, languages: Mapping[str, str]) -> Template[Annotation]:
+        """The question about an output."""
+        return annotating(judge, languages)
+
+    def examinees(self) -> Iterator[Examinee]:
+        """The registered judges of corpora that ask for an examination, with the option of references."""
+        settings = sections(self.warehouse, "spans", ErrorSpans)
+        for examinee in super().examinees():
+            of_judge = [
+                settings[name] for name in examinee.direction.corpora if examinee.judge in settings[name].judges
+            ]
+            shown = all(section.references for section in of_judge)
+            yield examinee._replace(options=(REFERENCES,)) if shown else examinee
+
+    def contexts(self, examinee: Examinee, texts: Sequence[Sound]) -> Mapping[str, Mapping[str, Any]]:
+        """The source of each passage; with references, for passages that have other references than the sound text."""
+        if REFERENCES not in examinee.options:
+            return {text.passage: {"source": text.material.source} for text in texts}
+        references = other_references(self.warehouse, texts)
+        return {
+            text.passage: {"source": text.material.source, "references": [other for _, other in sorted(others.items())]}
+            for text in texts if (others := references[text.passage])
+        }  # fmt: skip
+
+    def worth(self, value: Annotation) -> float:
+        """The MQM score, on a scale from 0 to 1."""
+        return 1 + mqm(error.severity for error in value.errors) / MOST_POINTS
