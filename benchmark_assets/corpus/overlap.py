@@ -24,7 +24,7 @@ LONGEST = 20
 and the longest is 20; formulas of the suttas reach 16."""
 
 SHORTEST = 12
-"""The same for texts of few words, of which half may be less than `LONGEST`."""
+"""The same for an original whose half has fewer words than `LONGEST`."""
 
 
 def copies(text: str, original: str) -> bool:
