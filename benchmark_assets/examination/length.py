@@ -1,6 +1,7 @@
 """A judge's fondness of length, from its choices between sound texts and padded ones.
 
-Here: the coefficient and its interval. Not here: padding (sentinels), the correction of scores for length.
+Here: the coefficient and its interval. Not here: padding (sentinels), scores at equal length (pairwise.controlled,
+literary.controlled).
 """
 
 import math
@@ -32,11 +33,12 @@ def length_coefficient(log_ratio: Floats, chosen: Floats) -> Coefficient:
         Logarithm of the length of the padded text in lengths of the sound one, shape (pairs,), not 0.
     chosen
         Whether the padded text was chosen (1, ½ if the judge chose neither, 0), with the padded text as A and as B,
-        shape (pairs, 2); at least one pair.
+        shape (pairs, 2); or one outcome of both orders, shape (pairs, 1). At least one pair.
 
     Returns
     -------
-    The coefficient, with the position as a second parameter, and its interval, all within ±`BOUND`.
+    The coefficient, with the position as a second parameter if the orders are apart, and its interval, all within
+    ±`BOUND`.
 
     Notes
     -----
@@ -45,7 +47,10 @@ def length_coefficient(log_ratio: Floats, chosen: Floats) -> Coefficient:
     pair are not independent: the log likelihood ratio is divided by the dispersion of the pairs, from 1 (independent)
     to 2 (the second order adds nothing).
     """
-    design = np.stack([np.repeat(log_ratio, 2), np.tile([0.5, -0.5], len(log_ratio))], axis=1)
+    pairs, orders = chosen.shape
+    design = np.repeat(log_ratio, orders)[:, None]
+    if orders == 2:
+        design = np.hstack([design, np.tile([[0.5], [-0.5]], (pairs, 1))])
     outcome = chosen.ravel().astype(np.float64)
 
     def loss(parameters: Floats) -> float:
@@ -55,14 +60,16 @@ def length_coefficient(log_ratio: Floats, chosen: Floats) -> Coefficient:
         return float(np.logaddexp(0, logits).sum() - outcome @ logits - log_determinant / 2)
 
     def profile(coefficient: float) -> float:
+        if orders == 1:
+            return loss(np.array([coefficient]))
         result = optimize.minimize_scalar(
             lambda position: loss(np.array([coefficient, position])), bounds=(-BOUND, BOUND), method="bounded"
         )
         return float(result.fun)
 
-    best = optimize.minimize(loss, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9})
+    best = optimize.minimize(loss, np.zeros(orders), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9})
     value, least = float(np.clip(best.x[0], -BOUND, BOUND)), float(best.fun)
-    limit = least + special.chdtri(1, 1 - LEVEL) / 2 * _dispersion(special.expit(design @ best.x), outcome)
+    limit = least + special.chdtri(1, 1 - LEVEL) / 2 * _dispersion(special.expit(design @ best.x), outcome, pairs)
 
     def bound(end: float) -> float:
         if profile(end) < limit:
@@ -72,11 +79,10 @@ def length_coefficient(log_ratio: Floats, chosen: Floats) -> Coefficient:
     return Coefficient(value, bound(-BOUND), bound(BOUND))
 
 
-def _dispersion(chances: Floats, outcome: Floats) -> float:
+def _dispersion(chances: Floats, outcome: Floats, pairs: int) -> float:
     """Variance of the pairs' choices relative to independent orders, from 1 to 2; 2 with fewer than two pairs."""
-    pairs = len(chances) // 2
     if pairs < 2:
         return 2.0
-    residuals = (outcome - chances).reshape(pairs, 2).sum(axis=1)
-    variances = (chances * (1 - chances)).reshape(pairs, 2).sum(axis=1)
+    residuals = (outcome - chances).reshape(pairs, -1).sum(axis=1)
+    variances = (chances * (1 - chances)).reshape(pairs, -1).sum(axis=1)
     return min(max(math.fsum(residuals**2 / variances) / (pairs - 1), 1.0), 2.0)

@@ -12,6 +12,35 @@ STEEP = 20.0
 """Logits per unit of the quantity above which the outcomes count as separated: the likelihood has no maximum."""
 
 
+def fitted(design: Floats, outcome: Floats, offset: Floats | float = 0.0) -> Floats | None:
+    """Coefficients of a logistic regression by maximum likelihood.
+
+    Parameters
+    ----------
+    design, outcome
+        Shape (rows, p), the first column an intercept; outcomes in [0, 1], shape (rows,).
+    offset
+        Logits that are added to each row.
+
+    Returns
+    -------
+    Shape (p,). None if the likelihood has no maximum, or a coefficient other than the intercept is above `STEEP`.
+    """
+    odds = np.zeros(design.shape[1])
+    for _ in range(STEPS):
+        chances = special.expit(design @ odds + offset)
+        curvature = design.T @ (design * (chances * (1 - chances))[:, None])
+        if np.linalg.cond(curvature) > 1e12:
+            return None
+        step = np.linalg.solve(curvature, design.T @ (outcome - chances))
+        odds = odds + step / max(1.0, float(np.abs(step).max()))
+        if (np.abs(odds[1:]) > STEEP).any():
+            return None
+        if np.abs(step).max() < 1e-9:
+            break
+    return odds
+
+
 def slope(quantity: Floats, outcome: NDArray[np.bool_], units: Units) -> Estimate:
     """Change of the log-odds of an outcome with a quantity: the slope of a logistic regression with an intercept.
 
@@ -29,18 +58,11 @@ def slope(quantity: Floats, outcome: NDArray[np.bool_], units: Units) -> Estimat
     if len(quantity) == 0 or np.ptp(quantity) < 1e-9 or outcome.all() or not outcome.any():
         return NONE
     design = np.stack([np.ones(len(quantity)), quantity - quantity.mean()], axis=1)
-    odds = np.zeros(2)
-    for _ in range(STEPS):
-        chances = special.expit(design @ odds)
-        curvature = design.T @ (design * (chances * (1 - chances))[:, None])
-        if np.linalg.cond(curvature) > 1e12:
-            return NONE
-        step = np.linalg.solve(curvature, design.T @ (outcome - chances))
-        odds = odds + step / max(1.0, float(np.abs(step).max()))
-        if abs(odds[1]) > STEEP:
-            return NONE
-        if np.abs(step).max() < 1e-9:
-            break
+    odds = fitted(design, outcome.astype(np.float64))
+    if odds is None:
+        return NONE
+    chances = special.expit(design @ odds)
+    curvature = design.T @ (design * (chances * (1 - chances))[:, None])
     sizes = unit_sizes(units)
     slopes = by_unit(design * (outcome - chances)[:, None], units)
     curvatures = by_unit((design * (chances * (1 - chances))[:, None])[:, :, None] * design[:, None, :], units)

@@ -1,7 +1,7 @@
 """The examination of the judges of base sets, with the questions of comparisons.
 
-Here: who is examined, the content of a question, and the verdict on the judge of a base set. Not here: sentinels and
-rounds (examination).
+Here: who is examined, the content of a question, the verdict on the judge of a base set and its length coefficient.
+Not here: sentinels and rounds (examination).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +13,7 @@ from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.examination.flags import Report, Standing, cards, together
 from benchmark_assets.examination.sample import directions
 from benchmark_assets.examination.study import Examinations, Examinee
+from benchmark_assets.metrics.measures import Estimate
 from benchmark_assets.pairwise.comparing import comparing
 from resources.keys import CORPUS
 from resources.provider.served import versioned
@@ -21,14 +22,31 @@ from resources.warehouse import Warehouse
 
 def of_base_sets(warehouse: Warehouse) -> dict[str, Standing]:
     """The verdict on the judge of each base set, in all directions of the corpora of its items."""
-    of_cards, languages = cards(warehouse, "comparison"), corpus_languages(warehouse)
+    of_cards = cards(warehouse, "comparison")
+    return {base_set: together(of_set, of_cards) for base_set, of_set in _reports(warehouse).items()}
+
+
+def padding_of_base_sets(warehouse: Warehouse) -> dict[str, list[Estimate]]:
+    """Length coefficients of the judge of each base set from padded texts, one for each direction."""
+    columns = ["judge", "aspect", "direction", "length", "length_low", "length_high"]
+    rows = warehouse.read("judge_report", pl.DataFrame({"purpose": ["comparison"]}), columns).drop_nulls("length")
+    of_cards = {(judge, aspect, direction): Estimate(*of) for judge, aspect, direction, *of in rows.iter_rows()}
+    return {
+        base_set: [of_cards[report] for report in dict.fromkeys(of_set) if report in of_cards]
+        for base_set, of_set in _reports(warehouse).items()
+    }
+
+
+def _reports(warehouse: Warehouse) -> dict[str, list[Report]]:
+    """The report cards that concern each base set: those of its judge in the directions of its items."""
+    languages = corpus_languages(warehouse)
     judges = warehouse.read("base_set", columns=["base_set", "judge"])
     items = warehouse.read("base_set_item", columns=["base_set", "passage"]).select("base_set", CORPUS).unique()
     reports: dict[str, list[Report]] = {base_set: [] for base_set in judges["base_set"]}
     for base_set, corpus, judge in items.join(judges, on="base_set").iter_rows():
         if corpus in languages:
             reports[base_set].append((judge, "", "-".join(languages[corpus])))
-    return {base_set: together(of_set, of_cards) for base_set, of_set in reports.items()}
+    return reports
 
 
 class ComparisonSentinels(Examinations):
