@@ -14,11 +14,10 @@ from scipy import special  # type: ignore[import-untyped]
 from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.adjudication.outputs import texts as output_texts
 from benchmark_assets.corpus.description import Literary
-from benchmark_assets.examination.length import length_coefficient
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, SEAT, UNSURE, verdicts
 from benchmark_assets.literary.scores import SCORE, groups, interval
 from benchmark_assets.metrics.intervals import Floats
-from benchmark_assets.metrics.logistic import fitted
+from benchmark_assets.metrics.logistic import fitted, penalized_slope
 from benchmark_assets.metrics.measures import NONE, Estimate
 from resources.warehouse import Warehouse
 
@@ -64,7 +63,8 @@ def with_control(
         if aspect not in coefficients:
             coefficients[aspect] = ensemble_coefficient(sentinels, literary, aspect)
         chunks = group.join(ratios, on=OUTPUT, maintain_order="left").join(sides, on=OUTPUT, maintain_order="left")
-        length, score, position, problem = coefficients[aspect], NONE, None, UNKNOWN
+        length, score, position = coefficients[aspect], NONE, None
+        problem: str | None = UNKNOWN
         if chunks["log_ratio"].has_nulls():
             problem = TEXTLESS
         elif length.value is not None:
@@ -104,11 +104,8 @@ def ensemble_coefficient(sentinels: pl.DataFrame, literary: Literary, aspect: st
     chosen = points.sort("passage").drop("passage", "log_ratio")
     if points.is_empty() or chosen.width < (2 if literary.orders == "one" else 1):
         return NONE
-    return Estimate(
-        *length_coefficient(
-            points.sort("passage")["log_ratio"].to_numpy(), chosen.select(sorted(chosen.columns)).to_numpy()
-        )
-    )
+    ratios = points.sort("passage")["log_ratio"].to_numpy()
+    return penalized_slope(ratios, chosen.select(sorted(chosen.columns)).to_numpy())
 
 
 def controlled_score(chunks: pl.DataFrame, length: Estimate, by_position: bool) -> tuple[Estimate, float | None]:

@@ -59,6 +59,13 @@ class Matches(NamedTuple):
     orders: Floats
     covariates: Floats
 
+    def where(self, kept: NDArray[np.bool_]) -> "Matches":
+        """Some of the matches; `kept` has shape (matches,)."""
+        return Matches(
+            self.passages[kept], self.units[kept], self.system[kept], self.other[kept], self.won[kept],
+            self.orders[kept], self.covariates[kept],
+        )  # fmt: skip
+
 
 class JudgeEffects(NamedTuple):
     """What moves a judge besides quality.
@@ -122,8 +129,7 @@ def with_control(
         together = pl.concat([judgments.select(_VERDICT), _verdicts(comparisons.filter(model=model))])
         matches = matches_of(together, [*anchors, str(model)], lengths, items)
         for part in group["slice"]:
-            inside = np.isin(matches.passages, parts[part])
-            of_part = Matches(*(column[inside] for column in matches))
+            of_part = matches.where(np.isin(matches.passages, parts[part]))
             lt = NONE if problem else controlled_lt(of_part, len(anchors) + 1, effects)
             estimates = dict(zip(("lt_controlled", *EFFECTS), (lt, *effects), strict=True))
             rows.append({"model": model, "slice": part, "length_problem": problem} | {
@@ -246,18 +252,18 @@ def controlled_lt(matches: Matches, systems: int, effects: JudgeEffects) -> Esti
     it if lengths do not depend on item effects.
     """
     wins, design = _wins(matches, systems), _contrasts(matches, systems)
-    coefficients = [effect for effect in effects[:2] if effect.value is not None]
+    coefficients = [(effect.value, effect[1:]) for effect in effects[:2] if effect.value is not None]
     ties = effects.ties.value or 0.0
     shifts = _scale(np.array(ties)) * matches.covariates[:, : len(coefficients)]
     log_ties = float(np.log(ties)) if ties else -np.inf
     found = None
     if solvable(wins):
-        found = davidson(design, matches, shifts @ np.array([effect.value for effect in coefficients]), log_ties)
+        found = davidson(design, matches, shifts @ np.array([value for value, _ in coefficients]), log_ties)
     if found is None:
         return NONE
     moved = [
-        found.values - found.response @ shift * (end - effect.value)
-        for effect, shift in zip(coefficients, shifts.T, strict=True) for end in effect[1:] if end is not None
+        found.values - found.response @ shift * (end - value)
+        for (value, ends), shift in zip(coefficients, shifts.T, strict=True) for end in ends if end is not None
     ]  # fmt: skip
     every = np.pad(np.vstack([found.values, found.without, *moved]), ((0, 0), (1, 0)))
     win, tie, _ = _chances(every[:, :, None] - every[:, None, :], log_ties)
@@ -269,9 +275,9 @@ def controlled_lt(matches: Matches, systems: int, effects: JudgeEffects) -> Esti
     (own,) = with_bounds(Estimates(strengths[0], strengths[1:units], np.array([error])), counts)
     if own.value is None or own.low is None or own.high is None or len(moved) < 2 * len(coefficients):
         return scaled(Estimate(own.value, None, None))
-    ends = strengths[units:].reshape(-1, 2) - own.value
-    below = np.hypot(own.value - own.low, np.linalg.norm(ends.min(axis=1, initial=0)))
-    above = np.hypot(own.high - own.value, np.linalg.norm(ends.max(axis=1, initial=0)))
+    changes = strengths[units:].reshape(-1, 2) - own.value
+    below = np.hypot(own.value - own.low, np.linalg.norm(changes.min(axis=1, initial=0)))
+    above = np.hypot(own.high - own.value, np.linalg.norm(changes.max(axis=1, initial=0)))
     return scaled(Estimate(own.value, own.value - float(below), own.value + float(above)))
 
 
