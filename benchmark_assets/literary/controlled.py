@@ -15,8 +15,8 @@ from benchmark_assets.adjudication.outputs import OUTPUT
 from benchmark_assets.adjudication.outputs import texts as output_texts
 from benchmark_assets.corpus.description import Literary
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, SEAT, UNSURE, verdicts
-from benchmark_assets.literary.scores import SCORE, groups, interval
-from benchmark_assets.metrics.intervals import Floats
+from benchmark_assets.literary.scores import SCORE, centered, groups
+from benchmark_assets.metrics.intervals import Floats, mean_interval
 from benchmark_assets.metrics.logistic import fitted, penalized_slope
 from benchmark_assets.metrics.measures import NONE, Estimate
 from resources.warehouse import Warehouse
@@ -128,35 +128,41 @@ def controlled_score(chunks: pl.DataFrame, length: Estimate, by_position: bool) 
     Notes
     -----
     The log-odds of a point are a + g z + b x, with x the log length ratio, z ±½ for A and B, and b given. The score is
-    100 times the mean of σ(a ± g / 2); with b = 0 and both orders, it is the mean of the points. The interval combines
-    that of the regression, from the influences of chunks on the score, and that of b (MOVER; Zou and Donner 2008).
+    100 times the mean of σ(a ± g / 2); with b = 0 and both orders, it is the mean of the points. On the scale of
+    log-odds, the interval combines that of the regression, from the influences of chunks, and that of b (MOVER; Zou and
+    Donner 2008).
     """
     ratios, points = chunks["log_ratio"].to_numpy(), chunks["points"].to_numpy()
+    middle = ratios.mean()
     sides = np.where(chunks["shown"] == "A", 0.5, -0.5)[:, None]
     design = np.hstack([np.ones((len(points), 1)), sides])[:, : 1 + by_position]
-    ends = np.array([[1.0, 0.5], [1.0, -0.5]])[:, : 1 + by_position]
+    both_sides = np.array([[1.0, 0.5], [1.0, -0.5]])[:, : 1 + by_position]
 
     def regression(coefficient: float) -> tuple[Floats | None, Floats]:
-        offset = coefficient * (ratios - ratios.mean())  # centered, so that the fit starts near its end
+        """Coefficients of intercept and position, and the log-odds of points at equal length as A and as B."""
+        offset = coefficient * (ratios - middle)  # centered, so that the fit starts near its end
         odds = None if points.min() == points.max() else fitted(design, points, offset)
-        return odds, ends @ odds - coefficient * ratios.mean() if odds is not None else np.full(2, np.nan)
+        return odds, np.full(2, np.nan) if odds is None else both_sides @ odds - coefficient * middle
 
-    value, *bounds = (float(each) for each in length if each is not None)
+    value, *ends = (float(each) for each in length if each is not None)
     odds, logits = regression(value)
     if odds is None:
         return NONE, None
-    chances = special.expit(design @ odds + value * (ratios - ratios.mean()))
+    chances = special.expit(design @ odds + value * (ratios - middle))
     curvature = design.T @ (design * (chances * (1 - chances))[:, None])
-    gradient = (special.expit(logits) * special.expit(-logits)) @ ends / 2
-    influences = design @ np.linalg.solve(curvature, gradient) * (points - chances)
     score = float(special.expit(logits).mean())
-    (low, high), _ = interval(chunks.with_columns(points=score + len(points) * pl.Series(influences)))
-    position = float(odds[1]) if by_position else None
+    gradient = (special.expit(logits) * special.expit(-logits)) @ both_sides / 2 / (score * (1 - score))
+    influences = design @ np.linalg.solve(curvature, gradient) * (points - chances)
+    level, position = float(special.logit(score)), float(odds[1]) if by_position else None
+    values, units, _ = centered(chunks.with_columns(points=level + len(points) * pl.Series(influences)))
+    low, high = mean_interval(values, units)
     if low is None or high is None:
         return Estimate(100 * score, None, None), position
-    moved = [100 * (special.expit(regression(end)[1]).mean() - score) for end in bounds]
-    below, above = np.hypot(100 * score - low, min(*moved, 0)), np.hypot(high - 100 * score, max(*moved, 0))
-    return Estimate(100 * score, max(100 * score - float(below), 0), min(100 * score + float(above), 100)), position
+    moved = [float(special.logit(special.expit(regression(end)[1]).mean())) - level for end in ends]
+    if np.isnan(moved).any():  # a bound of b separates the points
+        return Estimate(100 * score, 0.0, 100.0), position
+    below, above = np.hypot(level - low, min(*moved, 0)), np.hypot(high - level, max(*moved, 0))
+    return Estimate(*(float(100 * special.expit(each)) for each in (level, level - below, level + above))), position
 
 
 def log_ratios(warehouse: Warehouse, outputs: pl.DataFrame, human: str) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from benchmark_assets.corpus.description import ASPECTS, Literary
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, SEAT, UNSURE, VERDICT, verdicts
 from benchmark_assets.literary.works import CHUNKS, WORKS, numbered
 from benchmark_assets.metrics import intervals
-from benchmark_assets.metrics.intervals import Bounds, mean_interval, rate_interval
+from benchmark_assets.metrics.intervals import Bounds, Floats, Units, mean_interval, rate_interval
 from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 from resources.keys import CORPUS
@@ -100,11 +100,19 @@ def interval(chunks: pl.DataFrame) -> tuple[Bounds, str]:
     a population of similar works. With fewer, it is for the population of chunks of these works: only deviations from
     the mean of the chunk's work count.
     """
+    values, units, kind = centered(chunks)
+    return mean_interval(100 * values, units, 0, 100), kind
+
+
+def centered(chunks: pl.DataFrame) -> tuple[Floats, Units, str]:
+    """Points, the unit of each chunk, and what the units are; `chunks` is as for `interval`.
+
+    With fewer than five works, the points are without the differences between the means of works.
+    """
     units, kind = numbered(chunks)
     points = pl.col("points")
     of_work = points.mean() if kind == WORKS else points.mean().over("work")
-    centered = chunks.select(100 * (points - of_work + points.mean())).to_series()
-    return mean_interval(centered.to_numpy(), units, 0, 100), kind
+    return chunks.select(points - of_work + points.mean()).to_series().to_numpy(), units, kind
 
 
 def places(votes: pl.DataFrame) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""LT at equal lengths: strengths from matches, without the effect of length, and of position where it does not cancel.
+"""LT at equal length: strengths from matches, without the effect of length, and of position where it does not cancel.
 
 Here: what moves a judge besides quality, from the matches of anchors and from padded texts, and the LT that a model
 would have if all texts of an item had one length. Not here: LT without control (scores), padded texts (examination).
@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy import special  # type: ignore[import-untyped]
 
-from benchmark_assets.metrics.intervals import Floats, Units, Z, by_unit
+from benchmark_assets.metrics.intervals import LEVEL, Floats, Units, Z, by_unit
 from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units
 from benchmark_assets.pairwise.bradley_terry import fit, obstacle, solvable
 from benchmark_assets.pairwise.scores import CONTROLLED, EFFECTS, ENDS, Estimates, scaled, slices, with_bounds
@@ -202,13 +203,13 @@ def judge_effects(
     on each other, and d = 4 η / (2 + ν) are the log-odds of a verdict between nearly equal texts. Coefficients are in
     units of d, so that they are comparable with those of padded texts.
     """
-    both_orders = bool((matches.orders > 1).any())
-    if not matches.covariates.any():
-        return JudgeEffects(NONE, NONE, NONE), TEXTLESS
-    estimates, reason = _of_anchors(matches, anchors, [0] if both_orders else [0, 1])
-    length = pooled([estimates.get("length", NONE), *padding])
+    one_order, varied = bool((matches.orders == 1).all()), matches.covariates.any(axis=0)
+    estimates, reason = _of_anchors(matches, anchors, [at for at in range(1 + one_order) if varied[at]])
+    length = pooled([estimates.get("length", NONE), *padding]) if varied[0] else NONE
     effects = JudgeEffects(length, estimates.get("position", NONE), estimates.get("ties", NONE))
-    return effects, UNKNOWN.format(reason) if length.value is None else None
+    if length.value is None:
+        return effects, UNKNOWN.format(reason) if varied[0] else TEXTLESS
+    return effects, None
 
 
 def _of_anchors(
@@ -228,6 +229,8 @@ def _of_anchors(
     if found is None:
         return {}, "the lengths of the anchors' texts separate wins from losses"
     names = [("length", "position")[column] for column in columns] + ["ties"] * bool(tied.any())
+    if not names:
+        return {}, ""
     every = np.vstack([found.values, found.without])[:, len(anchors) - 1 :]
     scales = _scale(np.exp(every[:, -1:]) if tied.any() else np.zeros((len(every), 1)))
     every[:, : len(columns)] /= scales
@@ -287,8 +290,8 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
 
     Notes
     -----
-    Distances of bounds are combined by MOVER. If the estimates differ by more than chance, they are lengthened by the
-    root of χ² over its degrees of freedom (Birge 1932): the sources do not measure the same.
+    Distances of bounds are combined by MOVER. If the estimates differ significantly (χ², 5 %), the distances are
+    multiplied by the root of χ² over its degrees of freedom (Birge 1932): the sources do not measure the same.
     """
     known = np.array([each for each in estimates if each.low is not None], dtype=np.float64)
     if not len(known):
@@ -297,7 +300,10 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
     precision = (2 * Z / (highs - lows)) ** 2
     weights = precision / precision.sum()
     value = float(weights @ values)
-    stretch = np.sqrt(max(1.0, float(precision @ (values - value) ** 2) / max(len(known) - 1, 1)))
+    heterogeneity, freedom = float(precision @ (values - value) ** 2), len(known) - 1
+    stretch = (
+        np.sqrt(heterogeneity / freedom) if freedom and special.chdtrc(freedom, heterogeneity) < 1 - LEVEL else 1.0
+    )
     below, above = (float(stretch * np.linalg.norm(weights * end)) for end in (values - lows, highs - values))
     return Estimate(value, value - below, value + above)
 
