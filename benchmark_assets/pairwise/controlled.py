@@ -23,6 +23,10 @@ SIGNATURE = (
     "coefficients from anchors and padded texts, weighted by precision; intervals combined by MOVER"
 )
 
+COMPARABLE = 1.5
+"""Largest ratio of lengths of two texts whose match counts for the coefficient of length: beyond it, one of them omits
+or adds something."""
+
 TEXTLESS = "the texts of the anchors are missing, or equally long"
 UNKNOWN = "the judge's length coefficient is unknown: {}, and there is no report card of the judge on padded texts"
 
@@ -198,13 +202,16 @@ def judge_effects(
     -----
     Davidson (1970): a match is won, tied or lost with odds exp(η) : ν : exp(-η). η is linear in the strengths and the
     covariates, so the coefficient of length comes from deviations of an anchor's lengths from its own mean: an anchor
-    that is always longer adds nothing. Two independent verdicts with the log-odds d, one for each order, of a judge who
-    gives the text shown as A γ logits, are this model with η = d and ν = 2 cosh γ. If ν is below 2, the orders depend
-    on each other, and d = 4 η / (2 + ν) are the log-odds of a verdict between nearly equal texts. Coefficients are in
-    units of d, so that they are comparable with those of padded texts.
+    that is always longer adds nothing. Matches of texts that are not `COMPARABLE` are left out.
+
+    Two independent verdicts with the log-odds d, one for each order, of a judge who gives the text shown as A γ logits,
+    are this model with η = d and ν = 2 cosh γ. If ν is below 2, the orders depend on each other, and d = 4 η / (2 + ν)
+    are the log-odds of a verdict between nearly equal texts. Coefficients are in units of d, so that they are
+    comparable with those of padded texts.
     """
     one_order, varied = bool((matches.orders == 1).all()), matches.covariates.any(axis=0)
-    estimates, reason = _of_anchors(matches, anchors, [at for at in range(1 + one_order) if varied[at]])
+    comparable = matches.where(np.abs(matches.covariates[:, 0]) <= np.log(COMPARABLE))
+    estimates, reason = _of_anchors(comparable, anchors, [at for at in range(1 + one_order) if varied[at]])
     length = pooled([estimates.get("length", NONE), *padding]) if varied[0] else NONE
     effects = JudgeEffects(length, estimates.get("position", NONE), estimates.get("ties", NONE))
     if length.value is None:
@@ -224,7 +231,7 @@ def _of_anchors(
     tied = matches.won == 0.5
     design = np.hstack([_contrasts(matches, len(anchors)), matches.covariates[:, columns]])
     if tied.all() or np.linalg.matrix_rank(design) < design.shape[1]:
-        return {}, "every match is a tie, or the lengths of the anchors' texts do not vary"
+        return {}, "every match of texts of similar length is a tie, or their lengths do not vary"
     found = davidson(design, matches, np.zeros(len(tied)), None if tied.any() else -np.inf)
     if found is None:
         return {}, "the lengths of the anchors' texts separate wins from losses"
