@@ -209,7 +209,7 @@ def judge_effects(
     are the log-odds of a verdict between nearly equal texts. Coefficients are in units of d, so that they are
     comparable with those of padded texts.
     """
-    one_order, varied = bool((matches.orders == 1).all()), matches.covariates.any(axis=0)
+    one_order, varied = bool((matches.orders == 1).all()), (matches.covariates != 0).any(axis=0).tolist()
     comparable = matches.where(np.abs(matches.covariates[:, 0]) <= np.log(COMPARABLE))
     estimates, reason = _of_anchors(comparable, anchors, [at for at in range(1 + one_order) if varied[at]])
     length = pooled([estimates.get("length", NONE), *padding]) if varied[0] else NONE
@@ -334,7 +334,7 @@ def davidson(design: Floats, matches: Matches, offset: Floats, log_ties: float |
     Notes
     -----
     For a fixed tie parameter ν, the equations use matches only through `won`, whose mean is (exp(η) + ν / 2) / (exp(η)
-    + ν + exp(-η)): a match of which one order was refused counts as a win or a loss, as in LT.
+    + ν + exp(-η)): a match with one refused order counts as a win or a loss, as in LT.
     """
     size, free = design.shape[1], log_ties is None
     values = np.zeros(size + free)
