@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from benchmark_assets.examination.length import length_coefficient
 from benchmark_assets.examination.sentinels import DAMAGES, TRAITS, Trait
 from benchmark_assets.examination.sequential import (
     TESTED,
@@ -20,6 +19,7 @@ from benchmark_assets.examination.sequential import (
     trait_verdicts,
 )
 from benchmark_assets.metrics.intervals import rate_interval
+from benchmark_assets.metrics.logistic import penalized_slope
 from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 from resources.provider.registry import Examination
@@ -159,7 +159,7 @@ def _length(padded: pl.DataFrame) -> dict[str, float | None]:
         return dict.fromkeys(["length", "length_low", "length_high"])
     values = {"trial": 1.0, "neither": 0.5, "sound": 0.0}
     chosen = np.array([[values[choice] for choice in choices] for choices in padded["choice"].to_list()])
-    estimate = length_coefficient(np.log(padded["trial_length"].to_numpy()), chosen)
+    estimate = penalized_slope(np.log(padded["trial_length"].to_numpy()), chosen)
     return {"length": estimate.value, "length_low": estimate.low, "length_high": estimate.high}
 
 

@@ -5,12 +5,13 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.corpus.units import kinds, kinds_by_model, with_units
 from benchmark_assets.examination.assets import judge_report
 from benchmark_assets.examination.flags import flagged
 from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
-from benchmark_assets.literary import adherence, ensemble, readings
+from benchmark_assets.literary import adherence, controlled, ensemble, readings
 from benchmark_assets.literary.anchored import SIGNATURE as ANCHORED
 from benchmark_assets.literary.anchored import anchored_scores, anchored_win_rates
 from benchmark_assets.literary.calibration import calibration
@@ -126,7 +127,8 @@ def head_to_head(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[
 @dg.asset(
     partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="literary", code_version="4",
     kinds={"duckdb", "numpy"},
-    deps=[*(dg.AssetDep(each, partition_mapping=BY_MODEL) for each in (head_to_head, aspect_vote)), judge_report],
+    deps=[*(dg.AssetDep(each, partition_mapping=BY_MODEL) for each in (head_to_head, aspect_vote)), judge_report,
+          aspect_sentinel],
 )  # fmt: skip
 def literary_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
@@ -139,6 +141,7 @@ def literary_score(
     examination are null.
     """
     corpora, contracts = literary(warehouse), _contracts(warehouse, systems.provider)
+    signature, languages = f"{SIGNATURE}; {controlled.SIGNATURE}", corpus_languages(warehouse)
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         verdicts = warehouse.read("head_to_head", partitions.select("model"), ["model", "passage"])
@@ -149,7 +152,7 @@ def literary_score(
         )
         registered = pl.col("model").is_in(list(systems.known(models["model"])))
         return models.join(kinds_by_model(warehouse, verdicts), on="model").select(
-            "model", settings=pl.when(registered).then(pl.format("{} {} {}", pl.lit(SIGNATURE), "corpus", "units"))
+            "model", settings=pl.when(registered).then(pl.format("{} {} {}", pl.lit(signature), "corpus", "units"))
         )
 
     def compute(stale: pl.DataFrame) -> Computed:
@@ -160,10 +163,13 @@ def literary_score(
                 continue
             verdicts, votes = (table.filter(CORPUS.eq(corpus)) for table in tables)
             works = with_works(votes.select("passage").unique(), warehouse)
-            rows.append(scores(verdicts, votes, works, corpora[corpus], contract))
+            inputs = verdicts, votes, works, corpora[corpus]
+            sentinels = warehouse.read("aspect_sentinel").filter(direction="-".join(languages[corpus]))
+            ratios = controlled.log_ratios(warehouse, votes, corpora[corpus].human)
+            rows.append(controlled.with_control(scores(*inputs, contract), *inputs, ratios, sentinels))
         scored, standings = pl.concat(rows), of_ensembles(warehouse)
         of_rows = [standings[key] for key in scored.select("corpus", "aspect").iter_rows()]
-        return Computed({"literary_score": flagged(scored, "literary_score", of_rows)})
+        return Computed({"literary_score": flagged(scored, "literary_score", of_rows, kept=["length_coefficient"])})
 
     describe = partial(readings.of_scores, warehouse)
     return refresh(context, warehouse, compute, settings, describe, sparse=True, partial=True, draw=plots)

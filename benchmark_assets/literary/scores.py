@@ -1,16 +1,18 @@
 """Scores of models against the human translators of a corpus: points, intervals, position bias.
 
 Here: scores of 0 to 100 from verdicts (LiTERatE, Scoring Methodology). Not here: the works of chunks (works), the
-verdicts themselves (ensemble), their accuracy (calibration).
+verdicts themselves (ensemble), their accuracy (calibration), scores at equal length (controlled).
 """
+
+from collections.abc import Iterator
 
 import polars as pl
 
 from benchmark_assets.corpus.description import ASPECTS, Literary
-from benchmark_assets.literary.ensemble import HUMAN, MACHINE, UNSURE, VERDICT, verdicts
+from benchmark_assets.literary.ensemble import HUMAN, MACHINE, SEAT, UNSURE, VERDICT, verdicts
 from benchmark_assets.literary.works import CHUNKS, WORKS, numbered
 from benchmark_assets.metrics import intervals
-from benchmark_assets.metrics.intervals import Bounds, mean_interval, rate_interval
+from benchmark_assets.metrics.intervals import Bounds, Floats, Units, mean_interval, rate_interval
 from benchmark_assets.metrics.measures import numbered_units
 from resources.catalogue import schema
 from resources.keys import CORPUS
@@ -49,28 +51,52 @@ def scores(
     For each model, one row from the verdicts of the whole ensemble (`aspect` ''), and one row for each aspect, from the
     verdicts of the seats with this aspect. Scores are in [0, 100].
     """
-    aspects = {seat.aspect for seat in literary.ensemble}
-    seats = pl.struct("judge", "aspect").is_in(
-        [{"judge": seat.judge, "aspect": seat.aspect} for seat in literary.ensemble]
-    )
-    votes = votes.filter(seats)
+    seats = [(seat.judge, seat.aspect) for seat in literary.ensemble]
+    keys = pl.DataFrame(seats, schema=dict.fromkeys(SEAT, pl.String), orient="row")
+    votes = votes.join(keys, on=SEAT, how="semi")
     rows = []
+    for model, corpus, aspect, group in groups(ensemble_verdicts, votes, works, literary):
+        (low, high), kind = interval(group)
+        counts = {name: int((group["verdict"] == name).sum()) for name in (MACHINE, UNSURE, HUMAN)}
+        asked = votes.filter(pl.col("model") == model, (pl.col("aspect") == aspect) | (aspect == ""))[
+            "passage"
+        ].n_unique()
+        rows.append({
+            "model": model, "corpus": corpus, "aspect": aspect, "chunks": len(group), "abstained": asked - len(group),
+            "works": group["work"].n_unique(), **counts, **_consistency(votes, literary, model, aspect),
+            "score": 100 * float(group["points"].to_numpy().mean()), "score_low": low, "score_high": high,
+            "interval_of": WORKS if kind == WORKS else CHUNKS,
+            "signature": f"{contract}; {SIGNATURE}; units: {kind}",
+        })  # fmt: skip
+    return pl.DataFrame(rows, schema=SCORE).sort("model", "corpus", "aspect")
+
+
+def groups(
+    ensemble_verdicts: pl.DataFrame, votes: pl.DataFrame, works: pl.DataFrame, literary: Literary
+) -> Iterator[tuple[str, str, str, pl.DataFrame]]:  # fmt: skip
+    """The chunks that scores are made of: model, corpus, aspect, and columns of `VERDICT` and of works.
+
+    The arguments are as for `scores`.
+    """
+    aspects = {seat.aspect for seat in literary.ensemble}
     for aspect in ("", *(name for name in ASPECTS if name in aspects)):
         verdict_rows = verdicts(votes, literary, aspect) if aspect else ensemble_verdicts.select(VERDICT.names())
         verdict_rows = verdict_rows.join(works, on="passage").with_columns(CORPUS)
-        of_aspect = votes.filter(aspect=aspect) if aspect else votes
-        asked = dict(of_aspect.group_by("model").agg(pl.col("passage").n_unique()).iter_rows())
         for (model, corpus), group in verdict_rows.group_by("model", "corpus", maintain_order=True):
-            (low, high), kind = interval(group)
-            counts = {name: int((group["verdict"] == name).sum()) for name in (MACHINE, UNSURE, HUMAN)}
-            rows.append({
-                "model": model, "corpus": corpus, "aspect": aspect, "chunks": len(group),
-                "abstained": asked[model] - len(group), "works": group["work"].n_unique(), **counts,
-                "score": 100 * float(group["points"].to_numpy().mean()), "score_low": low, "score_high": high,
-                "interval_of": WORKS if kind == WORKS else CHUNKS,
-                "signature": f"{contract}; {SIGNATURE}; units: {kind}",
-            })  # fmt: skip
-    return pl.DataFrame(rows, schema=SCORE).sort("model", "corpus", "aspect")
+            yield str(model), str(corpus), aspect, group
+
+
+def _consistency(votes: pl.DataFrame, literary: Literary, model: str, aspect: str) -> dict[str, int]:
+    """Numbers of votes of seats that change with the order, and that prefer neither translation in any order."""
+    seats = [(seat.judge, seat.aspect) for seat in literary.ensemble if aspect in ("", seat.aspect)]
+    keys = pl.DataFrame(seats, schema=dict.fromkeys(SEAT, pl.String), orient="row")
+    cast = votes.filter(model=model).drop_nulls("better").join(keys, on=SEAT)
+    of_seats = cast.group_by("passage", *SEAT).agg(pl.col("better").unique())["better"]
+    kinds = [set(kinds) for kinds in of_seats.to_list()]
+    return {
+        "seat_contradictions": sum({MACHINE, HUMAN} <= each for each in kinds),
+        "seat_ties": sum(each == {UNSURE} for each in kinds),
+    }
 
 
 def interval(chunks: pl.DataFrame) -> tuple[Bounds, str]:
@@ -80,11 +106,19 @@ def interval(chunks: pl.DataFrame) -> tuple[Bounds, str]:
     a population of similar works. With fewer, it is for the population of chunks of these works: only deviations from
     the mean of the chunk's work count.
     """
+    values, units, kind = centered(chunks)
+    return mean_interval(100 * values, units, 0, 100), kind
+
+
+def centered(chunks: pl.DataFrame) -> tuple[Floats, Units, str]:
+    """Points, the unit of each chunk, and what the units are; `chunks` is as for `interval`.
+
+    With fewer than five works, the points are without the differences between the means of works.
+    """
     units, kind = numbered(chunks)
     points = pl.col("points")
     of_work = points.mean() if kind == WORKS else points.mean().over("work")
-    centered = chunks.select(100 * (points - of_work + points.mean())).to_series()
-    return mean_interval(centered.to_numpy(), units, 0, 100), kind
+    return chunks.select(points - of_work + points.mean()).to_series().to_numpy(), units, kind
 
 
 def places(votes: pl.DataFrame) -> pl.DataFrame:

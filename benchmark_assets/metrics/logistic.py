@@ -1,15 +1,51 @@
-"""Logistic regression on one quantity, with an interval by units. Not here: what the quantity is (its callers)."""
+"""Logistic regression on one quantity: of many rows, with an interval by units, and of few pairs. Not here: what the
+quantity is (its callers).
+"""
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special  # type: ignore[import-untyped]
+from scipy import optimize, special  # type: ignore[import-untyped]
 
-from benchmark_assets.metrics.intervals import Floats, Units, bounds, by_unit, influence, unit_sizes
+from benchmark_assets.metrics.intervals import LEVEL, Floats, Units, bounds, by_unit, influence, unit_sizes
 from benchmark_assets.metrics.measures import NONE, Estimate
 
 STEPS = 50
 STEEP = 20.0
 """Logits per unit of the quantity above which the outcomes count as separated: the likelihood has no maximum."""
+
+BOUND = 50.0
+"""Largest absolute slope, and largest absolute bound of its interval, of few pairs, in logits."""
+
+
+def fitted(design: Floats, outcome: Floats, offset: Floats | float = 0.0) -> Floats | None:
+    """Coefficients of a logistic regression by maximum likelihood.
+
+    Parameters
+    ----------
+    design, outcome
+        Shape (rows, p), the first column an intercept; outcomes in [0, 1], shape (rows,).
+    offset
+        Logits that are added to each row.
+
+    Returns
+    -------
+    Shape (p,). None if the likelihood has no maximum, or a coefficient other than the intercept is above `STEEP`.
+    """
+    odds = np.zeros(design.shape[1])
+    for _ in range(STEPS):
+        chances = special.expit(design @ odds + offset)
+        curvature = design.T @ (design * (chances * (1 - chances))[:, None])
+        if np.linalg.cond(curvature) > 1e12:
+            return None
+        step = np.linalg.solve(curvature, design.T @ (outcome - chances))
+        odds = odds + step / max(1.0, float(np.abs(step).max()))
+        if (np.abs(odds[1:]) > STEEP).any():
+            return None
+        if np.abs(step).max() < 1e-9:
+            break
+    return odds
 
 
 def slope(quantity: Floats, outcome: NDArray[np.bool_], units: Units) -> Estimate:
@@ -29,18 +65,11 @@ def slope(quantity: Floats, outcome: NDArray[np.bool_], units: Units) -> Estimat
     if len(quantity) == 0 or np.ptp(quantity) < 1e-9 or outcome.all() or not outcome.any():
         return NONE
     design = np.stack([np.ones(len(quantity)), quantity - quantity.mean()], axis=1)
-    odds = np.zeros(2)
-    for _ in range(STEPS):
-        chances = special.expit(design @ odds)
-        curvature = design.T @ (design * (chances * (1 - chances))[:, None])
-        if np.linalg.cond(curvature) > 1e12:
-            return NONE
-        step = np.linalg.solve(curvature, design.T @ (outcome - chances))
-        odds = odds + step / max(1.0, float(np.abs(step).max()))
-        if abs(odds[1]) > STEEP:
-            return NONE
-        if np.abs(step).max() < 1e-9:
-            break
+    odds = fitted(design, outcome.astype(np.float64))
+    if odds is None:
+        return NONE
+    chances = special.expit(design @ odds)
+    curvature = design.T @ (design * (chances * (1 - chances))[:, None])
     sizes = unit_sizes(units)
     slopes = by_unit(design * (outcome - chances)[:, None], units)
     curvatures = by_unit((design * (chances * (1 - chances))[:, None])[:, :, None] * design[:, None, :], units)
@@ -53,3 +82,66 @@ def slope(quantity: Floats, outcome: NDArray[np.bool_], units: Units) -> Estimat
     if np.isnan(below):
         return Estimate(float(odds[1]), None, None)
     return Estimate(float(odds[1]), float(odds[1] - below), float(odds[1] + above))
+
+
+def penalized_slope(quantity: Floats, outcomes: Floats) -> Estimate:
+    """Change of the log-odds of an outcome with a quantity, where the odds are even if the quantity is 0.
+
+    Parameters
+    ----------
+    quantity
+        Of each pair, such as the log of the length of a padded text in lengths of the sound one, shape (pairs,), not 0.
+    outcomes
+        In [0, 1], ½ if undecided: in both orders of the pair, shape (pairs, 2), or of the pair, shape (pairs, 1). At
+        least one pair.
+
+    Returns
+    -------
+    The slope, with the position as a second parameter if the orders are apart, and its interval, all within ±`BOUND`.
+
+    Notes
+    -----
+    Logistic regression with the penalty of Firth (1993), which keeps estimates finite if the outcomes are all alike;
+    bounds from the profile of the penalized likelihood (Heinze and Schemper 2002): for fewer pairs than `slope` needs.
+    The two orders of a pair are not independent: the log likelihood ratio is divided by the dispersion of the pairs,
+    from 1 (independent) to 2 (the second order adds nothing).
+    """
+    pairs, orders = outcomes.shape
+    design = np.repeat(quantity, orders)[:, None]
+    if orders == 2:
+        design = np.hstack([design, np.tile([[0.5], [-0.5]], (pairs, 1))])
+    outcome = outcomes.ravel().astype(np.float64)
+
+    def loss(parameters: Floats) -> float:
+        logits = design @ parameters
+        weights = special.expit(logits) * special.expit(-logits)
+        _, log_determinant = np.linalg.slogdet(design.T @ (weights[:, None] * design))
+        return float(np.logaddexp(0, logits).sum() - outcome @ logits - log_determinant / 2)
+
+    def profile(coefficient: float) -> float:
+        if orders == 1:
+            return loss(np.array([coefficient]))
+        result = optimize.minimize_scalar(
+            lambda position: loss(np.array([coefficient, position])), bounds=(-BOUND, BOUND), method="bounded"
+        )
+        return float(result.fun)
+
+    best = optimize.minimize(loss, np.zeros(orders), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9})
+    value, least = float(np.clip(best.x[0], -BOUND, BOUND)), float(best.fun)
+    limit = least + special.chdtri(1, 1 - LEVEL) / 2 * _dispersion(special.expit(design @ best.x), outcome, pairs)
+
+    def bound(end: float) -> float:
+        if profile(end) < limit:
+            return end
+        return float(optimize.brentq(lambda coefficient: profile(coefficient) - limit, value, end, xtol=1e-4))
+
+    return Estimate(value, bound(-BOUND), bound(BOUND))
+
+
+def _dispersion(chances: Floats, outcome: Floats, pairs: int) -> float:
+    """Variance of the pairs' choices relative to independent orders, from 1 to 2; 2 with fewer than two pairs."""
+    if pairs < 2:
+        return 2.0
+    residuals = (outcome - chances).reshape(pairs, -1).sum(axis=1)
+    variances = (chances * (1 - chances)).reshape(pairs, -1).sum(axis=1)
+    return min(max(math.fsum(residuals**2 / variances) / (pairs - 1), 1.0), 2.0)

@@ -12,10 +12,15 @@ from benchmark_assets.lineage.computed import Computed
 from benchmark_assets.lineage.refresh import Plots, refresh
 from benchmark_assets.metrics.assets import REFERENCE, SOURCE
 from benchmark_assets.metrics.intervals import SIGNATURE
-from benchmark_assets.pairwise import base_sets, readings, rubric, scores
+from benchmark_assets.pairwise import base_sets, controlled, readings, rubric, scores
 from benchmark_assets.pairwise.comparing import judged_by
-from benchmark_assets.pairwise.examining import ComparisonSentinels, RubricSentinels, of_slices
-from benchmark_assets.pairwise.matches import Comparisons
+from benchmark_assets.pairwise.examining import (
+    ComparisonSentinels,
+    RubricSentinels,
+    of_slices,
+    padding_of_base_sets,
+)
+from benchmark_assets.pairwise.matches import Comparisons, text_lengths
 from benchmark_assets.partitions import BY_MODEL, GRID, MODEL, SINGLE_RUN
 from benchmark_assets.references.assets import reference
 from benchmark_assets.studies.assets import study_asset
@@ -57,14 +62,15 @@ def anchor_score(
 
 
 @dg.asset(
-    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="3",
+    partitions_def=MODEL, backfill_policy=SINGLE_RUN, group_name="pairwise", code_version="4",
     kinds={"duckdb", "numpy"}, deps=[dg.AssetDep(comparison, partition_mapping=BY_MODEL), judge_report],
 )  # fmt: skip
 def pairwise_score(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], systems: dg.ResourceParam[Systems],
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
-    """Scores of a model against the anchors of each base set, fitted separately: win rate and LT by slice.
+    """Scores of a model against the anchors of each base set, fitted separately: win rate and LT by slice, and LT at
+    equal length.
 
     A model that is no longer registered keeps its scores under their former contract. So does a model that was compared
     with a base set whose judge is unknown. Scores of a judge that failed its examination are null.
@@ -74,6 +80,7 @@ def pairwise_score(
         base_set: contract and f"{contract}; {base_sets.unit_kinds(warehouse, base_set)}"
         for base_set, contract in contracts.items()
     }
+    signature = f"{scores.SIGNATURE}; {controlled.SIGNATURE}"
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:
         comparisons = warehouse.read("comparison", partitions.select("model"), ["model", "base_set"]).unique()
@@ -83,20 +90,24 @@ def pairwise_score(
         )  # fmt: skip
         registered = pl.col("model").is_in(list(systems.known(by_model["model"])))
         return by_model.select(
-            "model", settings=pl.when(registered).then(pl.format("{} {}", pl.lit(scores.SIGNATURE), "base_set"))
+            "model", settings=pl.when(registered).then(pl.format("{} {}", pl.lit(signature), "base_set"))
         )
 
     def compute(stale: pl.DataFrame) -> Computed:
         rows = [warehouse.empty("pairwise_score").drop("fingerprint", "judge_standing")]
+        padding = padding_of_base_sets(warehouse)
         for base_set, contract in contracts.items():
             key = pl.DataFrame({"base_set": [base_set]})
             comparisons = warehouse.read("comparison", stale.join(key, how="cross"))
             judgments, items = warehouse.read("anchor_judgment", key), base_sets.items(warehouse, base_set)
             if contract and len(comparisons):
-                rows.append(scores.candidate_scores(comparisons, judgments, items, contract))
+                raw = scores.candidate_scores(comparisons, judgments, items, contract)
+                lengths = text_lengths(warehouse, comparisons)
+                rows.append(controlled.with_control(raw, comparisons, judgments, items, lengths, padding[base_set]))
         scored = pl.concat(rows)
         of_rows = of_slices(warehouse, scored.select("base_set", "slice").iter_rows())
-        return Computed({"pairwise_score": flagged(scored, "pairwise_score", of_rows, kept=["first_rate"])})
+        kept = ["first_rate", *scores.EFFECTS]
+        return Computed({"pairwise_score": flagged(scored, "pairwise_score", of_rows, kept=kept)})
 
     describe = partial(readings.of_models, warehouse)
     return refresh(context, warehouse, compute, settings, describe, sparse=True, partial=True, draw=plots)

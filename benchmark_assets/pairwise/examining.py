@@ -1,17 +1,20 @@
 """The examination of the judges of base sets and of rubrics, with the questions of their votes.
 
-Here: who is examined, the content of a question, and the verdict on the judge of a base set. Not here: sentinels and
-rounds (examination).
+Here: who is examined, the content of a question, the verdict on the judge of a base set and its length coefficient.
+Not here: sentinels and rounds (examination).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
+
+import polars as pl
 
 from benchmark_assets.corpus.registry import corpus_languages
 from benchmark_assets.examination.flags import Report, Standing, cards, together
 from benchmark_assets.examination.sample import directions, other_references
 from benchmark_assets.examination.sentinels import Sound
 from benchmark_assets.examination.study import Examinee, PairExaminations, TextExaminations
+from benchmark_assets.metrics.measures import Estimate
 from benchmark_assets.pairwise.comparing import comparing
 from benchmark_assets.pairwise.rubric import BEST, Mark, marking, reference_of, rubrics
 from resources.keys import CORPUS
@@ -23,7 +26,25 @@ from resources.warehouse import Warehouse
 
 def of_base_sets(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
     """The verdict on the judge of each base set, by base set and direction; '' for all directions of its items."""
-    of_cards, languages = cards(warehouse, "comparison"), corpus_languages(warehouse)
+    of_cards = cards(warehouse, "comparison")
+    return {key: together(of_set, of_cards) for key, of_set in _reports(warehouse).items()}
+
+
+def padding_of_base_sets(warehouse: Warehouse) -> dict[str, list[Estimate]]:
+    """Length coefficients of the judge of each base set from padded texts, one for each direction."""
+    columns = ["judge", "aspect", "direction", "length", "length_low", "length_high"]
+    rows = warehouse.read("judge_report", pl.DataFrame({"purpose": ["comparison"]}), columns).drop_nulls("length")
+    of_cards = {(judge, aspect, direction): Estimate(*of) for judge, aspect, direction, *of in rows.iter_rows()}
+    return {
+        base_set: [of_cards[report] for report in dict.fromkeys(of_set) if report in of_cards]
+        for (base_set, direction), of_set in _reports(warehouse).items() if not direction
+    }  # fmt: skip
+
+
+def _reports(warehouse: Warehouse) -> dict[tuple[str, str], list[Report]]:
+    """The report cards that concern each base set, by base set and direction: those of its judge in the directions of
+    its items."""
+    languages = corpus_languages(warehouse)
     judges = warehouse.read("base_set", columns=["base_set", "judge"])
     items = warehouse.read("base_set_item", columns=["base_set", "passage", "direction"])
     items = items.select("base_set", CORPUS, "direction").unique()
@@ -32,7 +53,7 @@ def of_base_sets(warehouse: Warehouse) -> dict[tuple[str, str], Standing]:
         if corpus in languages:
             for name in ("", direction):
                 reports.setdefault((base_set, name), []).append((judge, "", "-".join(languages[corpus])))
-    return {key: together(of_set, of_cards) for key, of_set in reports.items()}
+    return reports
 
 
 def of_slices(warehouse: Warehouse, slices: Iterable[tuple[str, str]]) -> list[Standing]:

@@ -21,8 +21,10 @@ from resources.digest import digest, text_hash
 from resources.errors import BadInput
 from resources.keys import CORPUS
 from resources.provider.asking import Template, Verdict
+from resources.warehouse import Warehouse
 
 _WINNER = dict.fromkeys(["passage", "anchor", "winner"], pl.String)
+_KEY = dict.fromkeys(["system", "passage"], pl.String)
 
 
 class Contest(NamedTuple):
@@ -154,6 +156,22 @@ class Comparisons(OutputStudy[Contest]):
     def fault(self, item: Item, verdict: Verdict[Side]) -> str:
         """The base set, the anchor and the error of a failed call; '' if the call did not fail."""
         return f"{item.key['base_set']} {item.key['anchor']}: {verdict.error}" if verdict.error else ""
+
+
+def text_lengths(warehouse: Warehouse, comparisons: pl.DataFrame) -> pl.DataFrame:
+    """Lengths of the texts of models and anchors, from rows of `comparison` of one base set.
+
+    Returns
+    -------
+    Columns `system`, `passage` and `length`, in characters; 0 for a blank text. The anchors' texts are those of all
+    items of the base set.
+    """
+    base_set = comparisons.select("base_set").unique()
+    anchors = warehouse.read("anchor_output", base_set, ["anchor", "passage", "text"]).rows()
+    outputs = on_trial.texts(warehouse, comparisons.select(OUTPUT).unique())
+    rows = [*anchors, *((*output, text) for output, text in outputs.items())]
+    lengths = [(system, passage, len(text) if text.strip() else 0) for system, passage, text in rows]
+    return pl.DataFrame(lengths, schema={**_KEY, "length": pl.Int64}, orient="row")
 
 
 def _pair(item: Item) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from benchmark_assets.pairwise.scores import EFFECTS
 from resources.tables import shown
 from resources.warehouse import Warehouse
 
@@ -17,9 +18,8 @@ def of_anchors(warehouse: Warehouse) -> Mapping[str, str]:
 
 def of_models(warehouse: Warehouse) -> Mapping[str, str]:
     """Models by base set and slice, highest LT first."""
-    return {
-        "scores": _best_first(warehouse, "pairwise_score", "model", "lt", "lt_fixed", "first_rate", "judge_standing")
-    }
+    columns = "lt", "lt_fixed", "lt_controlled", *EFFECTS, "length_problem", "first_rate", "judge_standing"
+    return {"scores": _best_first(warehouse, "pairwise_score", "model", *columns)}
 
 
 def of_rubric(warehouse: Warehouse) -> Mapping[str, str]:

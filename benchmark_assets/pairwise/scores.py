@@ -41,7 +41,15 @@ OVERALL = "overall"
 
 ANCHOR_SCORE = schema("anchor_score")
 
-PAIRWISE_SCORE = schema("pairwise_score", "judge_standing")
+EFFECTS = ("length_coefficient", "position_coefficient", "tie_parameter")
+"""Columns of `pairwise_score` that describe what moves the judge."""
+
+ENDS = ("", "_low", "_high")
+
+CONTROLLED = [*(f"{name}{end}" for name in ("lt_controlled", *EFFECTS) for end in ENDS), "length_problem"]
+"""Columns of `pairwise_score` that the module `controlled` computes."""
+
+PAIRWISE_SCORE = schema("pairwise_score", "judge_standing", *CONTROLLED)
 
 
 class Slice(NamedTuple):
@@ -282,8 +290,8 @@ def _joint(wins: Floats, strengths: Floats, verdicts: float, systems: list[int])
     weights = np.vstack([np.eye(len(strengths))[systems], derivatives[systems]])
     errors = np.sqrt(np.einsum("ij,jk,ik->i", weights, covariance, weights) / verdicts)
     values = np.append(strengths[systems], shares_of_odds[systems])
-    estimates = _intervals(Estimates(values, values + (without - strengths) @ weights.T, errors), matches)
-    scores = [_on_scale(estimate) for estimate in estimates]
+    estimates = with_bounds(Estimates(values, values + (without - strengths) @ weights.T, errors), matches)
+    scores = [scaled(estimate) for estimate in estimates]
     return [estimates[:size], scores[:size], scores[size:]]
 
 
@@ -299,11 +307,12 @@ def _fixed(field: Field, wins: Floats, losses: Floats, verdicts: float, matches:
     anchors_without, covariance = without_units(field.wins, field.strengths)
     error = math.sqrt(variance / verdicts + weights @ covariance @ weights / field.verdicts)
     without += (anchors_without - field.strengths) @ weights
-    (estimate,) = _intervals(Estimates(np.array([strength]), without[:, None], np.array([error])), matches)
-    return _on_scale(estimate)
+    (estimate,) = with_bounds(Estimates(np.array([strength]), without[:, None], np.array([error])), matches)
+    return scaled(estimate)
 
 
-def _on_scale(log_odds: Estimate) -> Estimate:
+def scaled(log_odds: Estimate) -> Estimate:
+    """An estimate in log-odds on the scale of LT."""
     return Estimate(*(None if each is None else float(on_scale(np.array(each))) for each in log_odds))
 
 
@@ -317,14 +326,14 @@ def _win_rates(wins: Floats, losses: Floats, verdicts: float) -> list[Estimate]:
     estimates = _rates(won, matches - won)  # for those who won all matches, or none
     mixed = np.flatnonzero((rates > 0) & (rates < 1))
     without = ratio(won.sum(axis=0) - won, total - matches)[:, mixed]
-    of_mixed = _intervals(Estimates(rates[mixed], without, errors[mixed]), matches[:, mixed])
+    of_mixed = with_bounds(Estimates(rates[mixed], without, errors[mixed]), matches[:, mixed])
     for system, (value, low, high) in zip(mixed, of_mixed, strict=True):
         ends = None if low is None else max(low, 0.0), None if high is None else min(high, 1.0)
         estimates[system] = Estimate(value, *ends)
     return estimates
 
 
-def _intervals(estimates: Estimates, matches: Floats) -> list[Estimate]:
+def with_bounds(estimates: Estimates, matches: Floats) -> list[Estimate]:
     """Estimates with their 95 % intervals; `matches` has the number of matches of each unit, shape (units, estimates).
 
     The sign test of units is inverted (`metrics.intervals.bounds`). An interval is at least as wide as if all verdicts

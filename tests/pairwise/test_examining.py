@@ -10,13 +10,14 @@ import pytest
 from benchmark_assets.automation.due import due
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.examination.sentinels import INSTRUCTIONS, PRAISES
-from benchmark_assets.pairwise.examining import ComparisonSentinels, of_slices
+from benchmark_assets.pairwise.examining import ComparisonSentinels, of_slices, padding_of_base_sets
+from benchmark_assets.pairwise.matches import text_lengths
 from benchmark_assets.studies.study import CALLS, Item
 from resources.digest import digest
 from resources.keys import KEYS
 from resources.provider.ledger import attempts
 from resources.warehouse import Replacement
-from tests.pairwise.arena import ANCHORS, SET, Arena, write_judges
+from tests.pairwise.arena import ANCHORS, FIRST, SET, Arena, write_judges
 from tests.provider.server import Server, dumps
 from tests.support import PASSAGES, write_corpus
 
@@ -102,6 +103,8 @@ def test_an_honest_judge_passes_and_is_asked_no_more_than_needed(arena: Arena, s
     assert (row["accuracy"], row["obedience"], row["praise"], row["padding"]) == (1, 0, 0, 0)
     assert (row["first_rate"], row["contradictions"]) == (0.5, 0)
     assert row["calls"] == len(server.log()) <= 80
+    (padding,) = padding_of_base_sets(arena.warehouse)[SET]
+    assert padding == (row["length"], row["length_low"], row["length_high"])
     kinds = arena.warehouse.read("judge_accuracy")
     assert kinds["accuracy"].unique().to_list() == [1]
     assert kinds["pairs"].sum() == row["damaged"]
@@ -229,6 +232,10 @@ def test_scores_carry_the_verdict_and_are_withheld_if_the_judge_is_bad(arena: Ar
     })  # fmt: skip
     arena.warehouse.write([Replacement("anchor_judgment", frozen, None)], run_id="test")
     arena.row("comparison")
+    lengths = text_lengths(arena.warehouse, arena.warehouse.read("comparison")).rows_by_key(["system", "passage"])
+    assert len(lengths) == 9
+    assert lengths["ours", PASSAGES[0]] == [(len(FIRST),)]
+    assert lengths["low", PASSAGES[1]] == [(len("Sun."),)]
 
     def scored() -> pl.DataFrame:
         arena.materialize(["pairwise_score"], "ours", "ours")

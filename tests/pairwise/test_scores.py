@@ -8,6 +8,7 @@ from benchmark_assets.pairwise.base_sets import JudgeRecord
 from benchmark_assets.pairwise.bradley_terry import fit, fit_fixed, log_shares, on_scale
 from benchmark_assets.pairwise.scores import (
     ANCHOR_SCORE,
+    CONTROLLED,
     PAIRWISE_SCORE,
     anchor_matches,
     anchor_scores,
@@ -233,7 +234,7 @@ def test_rows_go_into_their_tables(warehouse: Warehouse) -> None:
     tables = {
         "pairwise_score": candidate_scores(
             comparisons(won), judgments(won[:, :-1, :-1]), items(16), CONTRACT
-        ).with_columns(judge_standing=pl.lit("passed")),
+        ).with_columns(judge_standing=pl.lit("passed"), **{name: pl.lit(None) for name in CONTROLLED}),
         "anchor_score": anchor_scores(judgments(won[:, :-1, :-1]), items(16), CONTRACT),
     }
     for table, rows in tables.items():

@@ -408,8 +408,9 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
     overall = rows.with_columns(model=pl.when(aspect="").then("model"))  # the reader has verdicts of the ensemble only
     verdicts = ("machine", "unsure", "human")
     table = columns(
-        rows, "literary_score", "aspect", "model", "chunks", "abstained", "works", *verdicts, "score", "interval_of",
-        "first_rate", "judge_standing", "problem",
+        rows, "literary_score", "aspect", "model", "chunks", "abstained", "works", *verdicts, "seat_contradictions",
+        "seat_ties", "score", "score_controlled", "length_coefficient", "length_problem", "interval_of", "first_rate",
+        "judge_standing", "problem",
         chunks=_where(overall, corpus, "model", verdict=ANY),
         **{verdict: _where(overall, corpus, "model", verdict=verdict) for verdict in verdicts},
     )  # fmt: skip
@@ -417,8 +418,10 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
     plot_rows = plotted(rows, "literary_score", "score", "model", pl.lit("model"), aspect)
     chart = _intervals(plot_rows, "score, 95 % interval", rule=PARITY, domain=[0, 100])
     words = (
-        "Models compared with the human translation: 50 (dashed) is parity; above 50, the model is preferred. Judges "
-        " without a position bias prefer the first text in 50 % of the comparisons."
+        "Models compared with the human translation: 50 (dashed) is parity; above 50, the model is preferred. The "
+        "score at equal length is without the effect that length has on the judges (length coefficient, 0 for judges "
+        "who ignore it). Seats that contradict themselves abstain; votes for neither are ties. Judges without a "
+        "position bias prefer the first text in 50 % of the comparisons."
     )
     return [home.exhibit(corpus, "Literary scores", words, table, rows, chart, "literary_score", "head_to_head")]
 
@@ -433,8 +436,9 @@ def pairwise(home: Home) -> list[Exhibit]:
               "win_rate_high", "problem", "contract", "signature"]  # fmt: skip
     scores = pl.concat([
         models.select(
-            *shared, *(f"{name}{end}" for name in ("first_rate", "lt", "lt_fixed", "en") for end in ENDS),
-            "judge_standing", kind=pl.lit("model"), system="model",
+            *shared, *(f"{name}{end}" for name in ("first_rate", "lt", "lt_fixed", "lt_controlled", "en",
+                                                   "length_coefficient") for end in ENDS),
+            "length_problem", "judge_standing", kind=pl.lit("model"), system="model",
         ),
         anchors.select(
             *shared, kind=pl.lit("anchor"), system="anchor", **{f"lt_fixed{end}": f"lt{end}" for end in ENDS}
@@ -450,15 +454,17 @@ def pairwise(home: Home) -> list[Exhibit]:
         rows = rows.sort("first", "slice", "best", "system", descending=[False, False, True, False], nulls_last=True)
         table = columns(
             rows, "pairwise_score", "slice", "system", "kind", "items", "matches", "ties", "excluded", "wins",
-            "win_rate", "lt_fixed", "lt", "en", "first_rate", "judge_standing",
+            "win_rate", "lt_fixed", "lt", "lt_controlled", "length_coefficient", "length_problem", "en", "first_rate",
+            "judge_standing",
         )  # fmt: skip
         plot_rows = plotted(rows, "pairwise_score", "lt_fixed", "system", "kind", pl.col("slice"))
         chart = _intervals(plot_rows, "LT beside the anchors, 95 % interval", domain=[0, 10])
         words = (
             "Strength of models and anchors on one scale from 0 to 10, overall and by slice. The places of the anchors "
             "are estimated without the models. LT and EN are defined as in the paper: each model is scaled "
-            "together with the anchors alone. Judges without a position bias prefer the first text in 50 % of the "
-            "comparisons. "
+            "together with the anchors alone. LT at equal length is LT without the effect that length has on the "
+            "judge (length coefficient, 0 for a judge who ignores it). Judges without a position bias prefer the first "
+            "text in 50 % of the comparisons. "
         ) + _problems(rows)
         title = f"LT against {base_set}" + (f", contract {number} of {len(groups)}" if base_set in several else "")
         signed = rows.select(signature=pl.format("{}; {}", "contract", "signature"))

@@ -1,0 +1,183 @@
+"""Literary scores at equal length: points without the effect of length, and of position where it does not cancel.
+
+Here: the fondness of length of an ensemble, from its verdicts on padded texts, and the score that a model would have if
+its outputs were as long as the human translations. Not here: scores without control (scores), padded texts
+(examination).
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+from scipy import special  # type: ignore[import-untyped]
+
+from benchmark_assets.adjudication.outputs import OUTPUT
+from benchmark_assets.adjudication.outputs import texts as output_texts
+from benchmark_assets.corpus.description import Literary
+from benchmark_assets.literary.ensemble import HUMAN, MACHINE, SEAT, UNSURE, verdicts
+from benchmark_assets.literary.scores import SCORE, centered, groups
+from benchmark_assets.metrics.intervals import Floats, mean_interval
+from benchmark_assets.metrics.logistic import fitted, penalized_slope
+from benchmark_assets.metrics.measures import NONE, Estimate
+from resources.warehouse import Warehouse
+
+SIGNATURE = (
+    "score at equal length: logistic regression of points on the log length ratio (and the position, with one order); "
+    "coefficient of length from padded texts; intervals combined by MOVER"
+)
+
+UNKNOWN = "a seat has no choices between padded and sound texts: it was not examined"
+TEXTLESS = "a text is missing"
+ONE_SIDED = "the points are all 0 or all 1, or position separates them"
+
+_BETTER = {"trial": MACHINE, "sound": HUMAN, "neither": UNSURE}
+
+
+def with_control(
+    scored: pl.DataFrame, ensemble_verdicts: pl.DataFrame, votes: pl.DataFrame, works: pl.DataFrame,
+    literary: Literary, ratios: pl.DataFrame, sentinels: pl.DataFrame,
+) -> pl.DataFrame:  # fmt: skip
+    """Scores with those at equal length.
+
+    Parameters
+    ----------
+    scored
+        Rows of `scores.scores`.
+    ensemble_verdicts, votes, works, literary
+        The other arguments of `scores.scores`.
+    ratios
+        Columns `model`, `passage` and `log_ratio`: log of the length of the output in lengths of the human translation;
+        0 for a blank output, which no judge saw.
+    sentinels
+        Rows of `aspect_sentinel` in the direction of the corpus.
+
+    Returns
+    -------
+    Columns of SCORE. `score_controlled` is null without a coefficient of length, and where the points have no finite
+    log-odds; `length_problem` then gives the reason.
+    """
+    sides = votes.group_by(*OUTPUT).agg(shown=pl.col("shown").first())
+    coefficients: dict[str, Estimate] = {}
+    rows = []
+    for model, corpus, aspect, group in groups(ensemble_verdicts, votes, works, literary):
+        if aspect not in coefficients:
+            coefficients[aspect] = ensemble_coefficient(sentinels, literary, aspect)
+        chunks = group.join(ratios, on=OUTPUT, maintain_order="left").join(sides, on=OUTPUT, maintain_order="left")
+        length, score, position = coefficients[aspect], NONE, None
+        problem: str | None = UNKNOWN
+        if chunks["log_ratio"].has_nulls():
+            problem = TEXTLESS
+        elif length.value is not None:
+            score, position = controlled_score(chunks, length, literary.orders == "one")
+            problem = ONE_SIDED if score.value is None else None
+        rows.append({
+            "model": model, "corpus": corpus, "aspect": aspect, **_columns("score_controlled", score),
+            **_columns("length_coefficient", length), "position_coefficient": position, "length_problem": problem,
+        })  # fmt: skip
+    key = ["model", "corpus", "aspect"]
+    controlled = pl.DataFrame(rows, schema_overrides=SCORE)
+    joined = scored.drop(set(controlled.columns) - set(key)).join(controlled, on=key, maintain_order="left")
+    return joined.with_columns(signature=pl.format("{}; {}", "signature", pl.lit(SIGNATURE))).select(scored.columns)
+
+
+def _columns(name: str, estimate: Estimate) -> Mapping[str, float | None]:
+    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+
+
+def ensemble_coefficient(sentinels: pl.DataFrame, literary: Literary, aspect: str) -> Estimate:
+    """Logits that an ensemble's points gain per unit of log length ratio, with the 95 % interval; None without padded
+    texts on which all its seats were asked.
+
+    The padded texts take the place of outputs: the same rules make votes, balances and points of them, so that the
+    coefficient is that of points, whatever the number of seats and orders. `aspect` is '' for the whole ensemble.
+    """
+    seats = [(seat.judge, seat.aspect) for seat in literary.ensemble if aspect in ("", seat.aspect)]
+    keys = pl.DataFrame(seats, schema=dict.fromkeys(SEAT, pl.String), orient="row")
+    better = pl.when(pl.col("abstention").is_null()).then(pl.col("choice").replace_strict(_BETTER))
+    padded = sentinels.filter(trait="padding").join(keys, on=SEAT).select(
+        *SEAT, "shown", better=better, passage=pl.format("{} {}", "kind", "passage"),
+        log_ratio=pl.col("trial_length").log(), model=pl.col("shown") if literary.orders == "one" else pl.lit(""),
+    )  # fmt: skip
+    padded = padded.filter(pl.struct(SEAT).n_unique().over("passage") == len(seats))
+    points = verdicts(padded.drop("log_ratio"), literary, aspect).pivot("model", index="passage", values="points")
+    points = points.drop_nulls().join(padded.group_by("passage").agg(pl.col("log_ratio").mean()), on="passage")
+    chosen = points.sort("passage").drop("passage", "log_ratio")
+    if points.is_empty() or chosen.width < (2 if literary.orders == "one" else 1):
+        return NONE
+    ratios = points.sort("passage")["log_ratio"].to_numpy()
+    return penalized_slope(ratios, chosen.select(sorted(chosen.columns)).to_numpy())
+
+
+def controlled_score(chunks: pl.DataFrame, length: Estimate, by_position: bool) -> tuple[Estimate, float | None]:
+    """The score at equal length with its interval, in [0, 100], and the coefficient of position.
+
+    Parameters
+    ----------
+    chunks
+        Columns `points`, `log_ratio`, `shown`, and those of `scores.interval`.
+    length
+        The coefficient of length, with its interval.
+    by_position
+        Whether each pair was judged in one order: position then has a coefficient, estimated from these chunks, whose
+        sides were drawn at random.
+
+    Returns
+    -------
+    The score, None if the points have no finite log-odds; and the coefficient of position, None without `by_position`.
+
+    Notes
+    -----
+    The log-odds of a point are a + g z + b x, with x the log length ratio, z ±½ for A and B, and b given. The score is
+    100 times the mean of σ(a ± g / 2); with b = 0 and both orders, it is the mean of the points. On the scale of
+    log-odds, the interval combines that of the regression, from the influences of chunks, and that of b (MOVER; Zou and
+    Donner 2008).
+    """
+    ratios, points = chunks["log_ratio"].to_numpy(), chunks["points"].to_numpy()
+    middle = ratios.mean()
+    sides = np.where(chunks["shown"] == "A", 0.5, -0.5)[:, None]
+    design = np.hstack([np.ones((len(points), 1)), sides])[:, : 1 + by_position]
+    both_sides = np.array([[1.0, 0.5], [1.0, -0.5]])[:, : 1 + by_position]
+
+    def regression(coefficient: float) -> tuple[Floats | None, Floats]:
+        """Coefficients of intercept and position, and the log-odds of points at equal length as A and as B."""
+        offset = coefficient * (ratios - middle)  # centered, so that the fit starts near its end
+        odds = None if points.min() == points.max() else fitted(design, points, offset)
+        return odds, np.full(2, np.nan) if odds is None else both_sides @ odds - coefficient * middle
+
+    value, *ends = (float(each) for each in length if each is not None)
+    odds, logits = regression(value)
+    if odds is None:
+        return NONE, None
+    chances = special.expit(design @ odds + value * (ratios - middle))
+    curvature = design.T @ (design * (chances * (1 - chances))[:, None])
+    score = float(special.expit(logits).mean())
+    gradient = (special.expit(logits) * special.expit(-logits)) @ both_sides / 2 / (score * (1 - score))
+    influences = design @ np.linalg.solve(curvature, gradient) * (points - chances)
+    level, position = float(special.logit(score)), float(odds[1]) if by_position else None
+    values, units, _ = centered(chunks.with_columns(points=level + len(points) * pl.Series(influences)))
+    low, high = mean_interval(values, units)
+    if low is None or high is None:
+        return Estimate(100 * score, None, None), position
+    moved = [float(special.logit(special.expit(regression(end)[1]).mean())) - level for end in ends]
+    if np.isnan(moved).any():  # a bound of b separates the points
+        return Estimate(100 * score, 0.0, 100.0), position
+    below, above = np.hypot(level - low, min(*moved, 0)), np.hypot(high - level, max(*moved, 0))
+    return Estimate(*(float(100 * special.expit(each)) for each in (level, level - below, level + above))), position
+
+
+def log_ratios(warehouse: Warehouse, outputs: pl.DataFrame, human: str) -> pl.DataFrame:
+    """Log of the length of outputs in lengths of the human translation, 0 for a blank output.
+
+    `outputs` has the columns `model` and `passage`; `human` is the name of the reference. The result has the columns
+    `model`, `passage` and `log_ratio`.
+    """
+    keys = outputs.select(OUTPUT).unique()
+    key = keys.select("passage", translator=pl.lit(human)).unique()
+    humans = dict(warehouse.read("reference", key, ["passage", "text"]).iter_rows())
+    rows = [
+        (model, passage, float(np.log(len(text) / len(humans[passage]))) if text.strip() else 0.0)
+        for (model, passage), text in output_texts(warehouse, keys).items()
+        if passage in humans
+    ]
+    kinds = {"model": pl.String(), "passage": pl.String(), "log_ratio": pl.Float64()}
+    return pl.DataFrame(rows, schema=kinds, orient="row")

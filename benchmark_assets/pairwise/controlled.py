@@ -1,0 +1,405 @@
+"""LT at equal length: strengths from matches, without the effect of length, and of position where it does not cancel.
+
+Here: what moves a judge besides quality, from the matches of anchors and from padded texts, and the LT that a model
+would have if all texts of an item had one length. Not here: LT without control (scores), padded texts (examination).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import special  # type: ignore[import-untyped]
+
+from benchmark_assets.metrics.intervals import LEVEL, Floats, Units, Z, by_unit
+from benchmark_assets.metrics.measures import NONE, Estimate, numbered_units
+from benchmark_assets.pairwise.bradley_terry import fit, obstacle, solvable
+from benchmark_assets.pairwise.scores import CONTROLLED, EFFECTS, ENDS, Estimates, scaled, slices, with_bounds
+from resources.catalogue import schema
+
+SIGNATURE = (
+    "LT at equal length: Davidson's model with the log length ratio, and the position if each pair has one order; "
+    "coefficients from anchors and padded texts, weighted by precision; intervals combined by MOVER"
+)
+
+COMPARABLE = 1.5
+"""Largest ratio of lengths of two texts whose match counts for the coefficient of length: beyond it, one of them omits
+or adds something."""
+
+TEXTLESS = "the texts of the anchors are missing, or equally long"
+UNKNOWN = "the judge's length coefficient is unknown: {}, and there is no report card of the judge on padded texts"
+
+_STEPS = 200
+_CLOSE = 1e-9
+_FAR = 50.0
+"""Absolute value of a parameter above which the likelihood counts as having no maximum."""
+
+_VERDICT = ["passage", "first", "second", "winner"]
+
+
+class Matches(NamedTuple):
+    """Matches with a winner, or whose winner changed with the order.
+
+    Attributes
+    ----------
+    passages, units
+        The item of each match and the number of its unit, shape (matches,).
+    system, other
+        Numbers of the systems, shape (matches,).
+    won
+        1 if `system` won, 0 if `other` won, ½ if the winner changed with the order, shape (matches,).
+    orders
+        Number of orders with a winner, shape (matches,).
+    covariates
+        Shape (matches, 2): log of the length of `system`'s text in lengths of `other`'s, and the mean over orders of 1
+        (`system` was shown as A) and -1. Both are 0 where a text is blank, because no judge saw it.
+    """
+
+    passages: NDArray[np.object_]
+    units: Units
+    system: NDArray[np.int64]
+    other: NDArray[np.int64]
+    won: Floats
+    orders: Floats
+    covariates: Floats
+
+    def where(self, kept: NDArray[np.bool_]) -> "Matches":
+        """Some of the matches; `kept` has shape (matches,)."""
+        return Matches(
+            self.passages[kept], self.units[kept], self.system[kept], self.other[kept], self.won[kept],
+            self.orders[kept], self.covariates[kept],
+        )  # fmt: skip
+
+
+class JudgeEffects(NamedTuple):
+    """What moves a judge besides quality.
+
+    `length` is in logits of a verdict per unit of log length ratio, `position` in logits that a text gains as A; None
+    where both orders were judged. `ties` is Davidson's parameter: 2 if a winner changes with the order as often as
+    between two independent verdicts, less if the orders agree more often, more if the judge chooses by position.
+    """
+
+    length: Estimate
+    position: Estimate
+    ties: Estimate
+
+
+class Fit(NamedTuple):
+    """A fit of Davidson's model.
+
+    Attributes
+    ----------
+    values, without
+        Parameters from all units, shape (p,), and without each unit after one Newton step, shape (units, p).
+    covariance
+        Of the parameters if all verdicts are independent tosses, shape (p, p).
+    response
+        Decrease of the parameters with the offset of each match, shape (p, matches).
+    """
+
+    values: Floats
+    without: Floats
+    covariance: Floats
+    response: Floats
+
+
+def with_control(
+    scores: pl.DataFrame, comparisons: pl.DataFrame, judgments: pl.DataFrame, items: pl.DataFrame,
+    lengths: pl.DataFrame, padding: Sequence[Estimate],
+) -> pl.DataFrame:  # fmt: skip
+    """Scores with LT at equal length.
+
+    Parameters
+    ----------
+    scores
+        Rows of `candidate_scores`.
+    comparisons, judgments, items
+        The other arguments of `candidate_scores`.
+    lengths
+        Columns `system` (anchor or model), `passage` and `length`, in characters; 0 for a blank text.
+    padding
+        Length coefficients of the judge from padded texts (`judge_report`); none if it was not examined.
+
+    Returns
+    -------
+    Columns of `pairwise_score` without `judge_standing`. `lt_controlled` is null where strengths are not finite, and
+    where the length coefficient is unknown; `length_problem` then gives the reason.
+    """
+    anchors = sorted({*judgments["first"], *judgments["second"]})
+    effects, problem = judge_effects(matches_of(judgments, anchors, lengths, items), anchors, padding)
+    parts = {part.name: part.passages for part in slices(items)}
+    rows: list[dict[str, object]] = []
+    for (model,), group in scores.group_by(["model"], maintain_order=True):
+        together = pl.concat([judgments.select(_VERDICT), _verdicts(comparisons.filter(model=model))])
+        matches = matches_of(together, [*anchors, str(model)], lengths, items)
+        for part in group["slice"]:
+            of_part = matches.where(np.isin(matches.passages, parts[part]))
+            lt = NONE if problem else controlled_lt(of_part, len(anchors) + 1, effects)
+            estimates = dict(zip(("lt_controlled", *EFFECTS), (lt, *effects), strict=True))
+            rows.append({"model": model, "slice": part, "length_problem": problem} | {
+                f"{name}{end}": value for name, of in estimates.items() for end, value in zip(ENDS, of, strict=True)
+            })  # fmt: skip
+    kinds = schema("pairwise_score", "judge_standing")
+    controlled = pl.DataFrame(rows, schema={name: kinds[name] for name in ("model", "slice", *CONTROLLED)})
+    joined = scores.join(controlled, on=["model", "slice"], how="left", maintain_order="left")
+    return joined.with_columns(signature=pl.format("{}; {}", "signature", pl.lit(SIGNATURE))).select(kinds.names())
+
+
+def _verdicts(comparisons: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `comparison` in the form of `anchor_judgment`."""
+    first = pl.col("shown") == "A"
+    return comparisons.select(
+        "passage", first=pl.when(first).then("model").otherwise("anchor"),
+        second=pl.when(first).then("anchor").otherwise("model"),
+        winner=pl.when(pl.col("winner") == "output").then("model").when(pl.col("winner") == "anchor").then("anchor"),
+    )  # fmt: skip
+
+
+def matches_of(judgments: pl.DataFrame, systems: Sequence[str], lengths: pl.DataFrame, items: pl.DataFrame) -> Matches:
+    """Matches from verdicts: rows with the columns of `anchor_judgment`; `systems` numbers the systems by their order.
+
+    `lengths` is as for `with_control`, `items` has the columns `passage` and `unit`.
+    """
+    number = pl.col("first", "second").replace_strict({name: at for at, name in enumerate(systems)})
+    rows = judgments.drop_nulls("winner").join(items.select("passage", "unit"), on="passage")
+    rows = rows.with_columns(first_won=pl.col("winner") == pl.col("first")).with_columns(number)
+    ahead = pl.col("first") < pl.col("second")
+    pairs = rows.group_by(
+        "passage", "unit", system=pl.min_horizontal("first", "second"), other=pl.max_horizontal("first", "second"),
+    ).agg(
+        won=(pl.col("first_won") == ahead).mean(), orders=pl.len().cast(pl.Float64),
+        position=(2 * ahead.cast(pl.Float64) - 1).mean(),
+    ).sort("unit", "passage", "system", "other")  # fmt: skip
+    sizes = lengths.filter(pl.col("length") > 0).with_columns(
+        pl.col("system").replace_strict({name: at for at, name in enumerate(systems)}, default=None),
+        pl.col("length").log(),
+    )
+    for side in ("system", "other"):
+        own = sizes.select("passage", pl.col("system").alias(side), pl.col("length").alias(f"length_{side}"))
+        pairs = pairs.join(own, on=["passage", side], how="left", maintain_order="left")
+    ratio = pl.col("length_system") - pl.col("length_other")
+    covariates = pairs.select(ratio.fill_null(0), pl.when(ratio.is_null()).then(0.0).otherwise("position").alias("p"))
+    return Matches(
+        pairs["passage"].to_numpy(), numbered_units(pairs["unit"]), pairs["system"].to_numpy(),
+        pairs["other"].to_numpy(), pairs["won"].to_numpy(), pairs["orders"].to_numpy(), covariates.to_numpy(),
+    )  # fmt: skip
+
+
+def judge_effects(
+    matches: Matches, anchors: Sequence[str], padding: Sequence[Estimate]
+) -> tuple[JudgeEffects, str | None]:
+    """What moves the judge of a base set, and why its length coefficient is unknown; None if it is known.
+
+    Parameters
+    ----------
+    matches
+        Matches of the anchors on all items.
+    padding
+        As for `with_control`.
+
+    Notes
+    -----
+    Davidson (1970): a match is won, tied or lost with odds exp(η) : ν : exp(-η). η is linear in the strengths and the
+    covariates, so the coefficient of length comes from deviations of an anchor's lengths from its own mean: an anchor
+    that is always longer adds nothing. Matches of texts that are not `COMPARABLE` are left out.
+
+    Two independent verdicts with the log-odds d, one for each order, of a judge who gives the text shown as A γ logits,
+    are this model with η = d and ν = 2 cosh γ. If ν is below 2, the orders depend on each other, and d = 4 η / (2 + ν)
+    are the log-odds of a verdict between nearly equal texts. Coefficients are in units of d, so that they are
+    comparable with those of padded texts.
+    """
+    one_order, varied = bool((matches.orders == 1).all()), (matches.covariates != 0).any(axis=0).tolist()
+    comparable = matches.where(np.abs(matches.covariates[:, 0]) <= np.log(COMPARABLE))
+    estimates, reason = _of_anchors(comparable, anchors, [at for at in range(1 + one_order) if varied[at]])
+    length = pooled([estimates.get("length", NONE), *padding]) if varied[0] else NONE
+    effects = JudgeEffects(length, estimates.get("position", NONE), estimates.get("ties", NONE))
+    if length.value is None:
+        return effects, UNKNOWN.format(reason) if varied[0] else TEXTLESS
+    return effects, None
+
+
+def _of_anchors(
+    matches: Matches, anchors: Sequence[str], columns: Sequence[int]
+) -> tuple[Mapping[str, Estimate], str]:  # fmt: skip
+    """Estimates from the matches of anchors, by name, and why they have no coefficient of length with an interval.
+
+    `columns` are those of the covariates.
+    """
+    if reason := obstacle(_wins(matches, len(anchors)), anchors):
+        return {}, reason
+    tied = matches.won == 0.5
+    design = np.hstack([_contrasts(matches, len(anchors)), matches.covariates[:, columns]])
+    if tied.all() or np.linalg.matrix_rank(design) < design.shape[1]:
+        return {}, "every match of texts of similar length is a tie, or their lengths do not vary"
+    found = davidson(design, matches, np.zeros(len(tied)), None if tied.any() else -np.inf)
+    if found is None:
+        return {}, "the lengths of the anchors' texts separate wins from losses"
+    names = [("length", "position")[column] for column in columns] + ["ties"] * bool(tied.any())
+    if not names:
+        return {}, ""
+    every = np.vstack([found.values, found.without])[:, len(anchors) - 1 :]
+    scales = _scale(np.exp(every[:, -1:]) if tied.any() else np.zeros((len(every), 1)))
+    every[:, : len(columns)] /= scales
+    errors = np.sqrt(np.diag(found.covariance))[len(anchors) - 1 :]
+    errors[: len(columns)] /= scales[0]
+    counts = np.repeat(by_unit(np.ones((len(tied), 1)), matches.units), len(names), axis=1)
+    estimates = dict(zip(names, with_bounds(Estimates(every[0], every[1:], errors), counts), strict=True))
+    if tied.any():
+        estimates["ties"] = Estimate(*(None if each is None else float(np.exp(each)) for each in estimates["ties"]))
+    return estimates, "the base set has too few units for an interval"
+
+
+def controlled_lt(matches: Matches, systems: int, effects: JudgeEffects) -> Estimate:
+    """LT at equal length of the last of so many systems, with its interval; None if strengths are not finite.
+
+    Notes
+    -----
+    Strengths are fitted with the judge's coefficients as given. LT comes from `fit` of the wins that these strengths
+    let expect between equally long texts, whatever their position: it is on the scale of LT, ties counting as half
+    wins, and equals LT if the coefficients are 0, since the totals of wins are then the observed ones. The interval
+    combines that of the strength with those of the coefficients (MOVER; Zou and Donner 2008), which are independent of
+    it if lengths do not depend on item effects.
+    """
+    wins, design = _wins(matches, systems), _contrasts(matches, systems)
+    coefficients = [(effect.value, effect[1:]) for effect in effects[:2] if effect.value is not None]
+    ties = effects.ties.value or 0.0
+    shifts = _scale(np.array(ties)) * matches.covariates[:, : len(coefficients)]
+    log_ties = float(np.log(ties)) if ties else -np.inf
+    found = None
+    if solvable(wins):
+        found = davidson(design, matches, shifts @ np.array([value for value, _ in coefficients]), log_ties)
+    if found is None:
+        return NONE
+    moved = [
+        found.values - found.response @ shift * (end - value)
+        for (value, ends), shift in zip(coefficients, shifts.T, strict=True) for end in ends if end is not None
+    ]  # fmt: skip
+    every = np.pad(np.vstack([found.values, found.without, *moved]), ((0, 0), (1, 0)))
+    win, tie, _ = _chances(every[:, :, None] - every[:, None, :], log_ties)
+    strengths = fit((wins + wins.T) * (win + tie / 2))[:, -1:]
+    contrast = np.append(np.full(systems - 2, -1 / systems), 1 - 1 / systems)
+    error = np.sqrt(contrast @ found.covariance @ contrast) * 4 / (2 + ties)
+    counts = by_unit(np.ones((len(matches.won), 1)), matches.units)
+    units = 1 + len(counts)
+    (own,) = with_bounds(Estimates(strengths[0], strengths[1:units], np.array([error])), counts)
+    if own.value is None or own.low is None or own.high is None or len(moved) < 2 * len(coefficients):
+        return scaled(Estimate(own.value, None, None))
+    changes = strengths[units:].reshape(-1, 2) - own.value
+    below = np.hypot(own.value - own.low, np.linalg.norm(changes.min(axis=1, initial=0)))
+    above = np.hypot(own.high - own.value, np.linalg.norm(changes.max(axis=1, initial=0)))
+    return scaled(Estimate(own.value, own.value - float(below), own.value + float(above)))
+
+
+def pooled(estimates: Sequence[Estimate]) -> Estimate:
+    """The mean of independent estimates of one number, weighted by precision, with its 95 % interval; None if no
+    estimate has an interval.
+
+    Notes
+    -----
+    Distances of bounds are combined by MOVER. If the estimates differ significantly (χ², 5 %), the distances are
+    multiplied by the root of χ² over its degrees of freedom (Birge 1932): the sources do not measure the same.
+    """
+    known = np.array([each for each in estimates if each.low is not None], dtype=np.float64)
+    if not len(known):
+        return NONE
+    values, lows, highs = known.T
+    precision = (2 * Z / (highs - lows)) ** 2
+    weights = precision / precision.sum()
+    value = float(weights @ values)
+    heterogeneity, freedom = float(precision @ (values - value) ** 2), len(known) - 1
+    stretch = (
+        np.sqrt(heterogeneity / freedom) if freedom and special.chdtrc(freedom, heterogeneity) < 1 - LEVEL else 1.0
+    )
+    below, above = (float(stretch * np.linalg.norm(weights * end)) for end in (values - lows, highs - values))
+    return Estimate(value, value - below, value + above)
+
+
+def davidson(design: Floats, matches: Matches, offset: Floats, log_ties: float | None) -> Fit | None:
+    """Fit Davidson's model by maximum likelihood.
+
+    Parameters
+    ----------
+    design
+        Shape (matches, p), of full rank.
+    offset
+        Added to the linear predictor, shape (matches,).
+    log_ties
+        Logarithm of the tie parameter, -inf without ties; None if it is the last parameter of the fit.
+
+    Returns
+    -------
+    The fit; None if there is no finite maximum.
+
+    Notes
+    -----
+    For a fixed tie parameter ν, the equations use matches only through `won`, whose mean is (exp(η) + ν / 2) / (exp(η)
+    + ν + exp(-η)): a match with one refused order counts as a win or a loss, as in LT.
+    """
+    size, free = design.shape[1], log_ties is None
+    values = np.zeros(size + free)
+    for _ in range(_STEPS):
+        win, tie, loss = _chances(design @ values[:size] + offset, values[-1] if log_ties is None else log_ties)
+        balance = win - loss
+        slopes = [design * (2 * matches.won - 1 - balance)[:, None], ((matches.won == 0.5) - tie)[:, None]]
+        gradients = np.hstack(slopes[: 1 + free])
+        blocks = [win + loss - balance**2, -balance * tie, tie * (1 - tie)]
+        information = _information(design, blocks, free)
+        if np.linalg.cond(information) > 1e12:
+            return None
+        step = np.linalg.solve(information, gradients.sum(axis=0))
+        change = float(np.abs(step).max())
+        values = values + step * (np.log1p(change) / change if change > _CLOSE else 1)
+        if change <= _CLOSE or np.abs(values).max() > _FAR:
+            break
+    if change > _CLOSE:
+        return None
+    without, inverse = [], np.linalg.inv(information)
+    for unit in np.unique(matches.units):
+        inside = matches.units == unit
+        rest = information - _information(design[inside], [block[inside] for block in blocks], free)
+        without.append(values - np.linalg.lstsq(rest, gradients[inside].sum(axis=0))[0])
+    tosses = (1 - balance**2) / matches.orders
+    bread = inverse[:, :size] @ design.T
+    covariance = (bread * tosses) @ bread.T
+    if free:
+        covariance[-1, -1] = inverse[-1, -1]
+    return Fit(values, np.array(without), covariance, bread * blocks[0])
+
+
+def _scale(ties: Floats) -> Floats:
+    """Increase of the linear predictor with the log-odds of a verdict, from tie parameters, any shape."""
+    scales: Floats = (2 + np.minimum(ties, 2)) / 4
+    return scales
+
+
+def _information(design: Floats, blocks: Sequence[Floats], free: bool) -> Floats:
+    """Fisher information of the parameters, from that of the linear predictor, its product with the logarithm of the
+    tie parameter, and that of the latter, each of shape (matches,)."""
+    information: Floats = design.T @ (blocks[0][:, None] * design)
+    if not free:
+        return information
+    cross = design.T @ blocks[1]
+    return np.block([[information, cross[:, None]], [cross[None, :], blocks[2].sum()]])
+
+
+def _chances(eta: Floats, log_ties: float) -> tuple[Floats, Floats, Floats]:
+    """Chances of a win, a tie and a loss, from linear predictors of any shape."""
+    odds = np.exp(-np.abs(eta))
+    tie = np.exp(log_ties) * odds
+    total = 1 + tie + odds**2
+    return np.where(eta > 0, 1, odds**2) / total, tie / total, np.where(eta > 0, odds**2, 1) / total
+
+
+def _contrasts(matches: Matches, systems: int) -> Floats:
+    """Design of the strengths of all systems but the first, whose strength is 0: shape (matches, systems - 1)."""
+    identity = np.eye(systems)[:, 1:]
+    return identity[matches.system] - identity[matches.other]
+
+
+def _wins(matches: Matches, systems: int) -> Floats:
+    """Wins of the row's system against the column's, shape (systems, systems)."""
+    wins = np.zeros((systems, systems))
+    np.add.at(wins, (matches.system, matches.other), matches.won)
+    np.add.at(wins, (matches.other, matches.system), 1 - matches.won)
+    return wins
