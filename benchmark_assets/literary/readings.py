@@ -4,25 +4,22 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from benchmark_assets.literary.scores import PARITY, places
+from benchmark_assets.literary.scores import PARITY
 from benchmark_assets.literary.works import WORK
 from resources.tables import cells, markdown, shown, with_signatures
 from resources.warehouse import Warehouse
 
 
 def of_scores(warehouse: Warehouse) -> Mapping[str, str]:
-    """Scores of models against the human translators, highest first; the works of the chunks; position bias of the
-    judges."""
+    """Scores of models against the human translators, highest first; the works of the chunks."""
     rows = warehouse.read("literary_score").sort(
         "corpus", "aspect", "score", descending=[False, False, True], nulls_last=True
     )
     sources = warehouse.read("source_text", rows.select("corpus").unique(), ["corpus", "document"])
     works = sources.group_by("corpus", WORK).agg(documents=pl.col("document").n_unique(), chunks=pl.len())
-    preferences = places(warehouse.read("aspect_vote", rows.select("model").unique()))
     return {
         "scores": with_signatures(rows.select(*cells("literary_score"), parity()), rows),
         "works": markdown(works.sort("corpus", "work")),
-        "preference for the first text": markdown(preferences.select(cells("position_preference"))),
     }
 
 

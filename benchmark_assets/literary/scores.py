@@ -1,4 +1,4 @@
-"""Scores of models against the human translators of a corpus: points, intervals, position bias.
+"""Scores of models against the human translators of a corpus: points and intervals.
 
 Here: scores of 0 to 100 from verdicts (LiTERatE, Scoring Methodology). Not here: the works of chunks (works), the
 verdicts themselves (ensemble), their accuracy (calibration), scores at equal length (controlled).
@@ -12,8 +12,7 @@ from benchmark_assets.corpus.description import ASPECTS, Literary
 from benchmark_assets.literary.ensemble import HUMAN, MACHINE, SEAT, UNSURE, VERDICT, verdicts
 from benchmark_assets.literary.works import CHUNKS, WORKS, numbered
 from benchmark_assets.metrics import intervals
-from benchmark_assets.metrics.intervals import Bounds, Floats, Units, mean_interval, rate_interval
-from benchmark_assets.metrics.measures import numbered_units
+from benchmark_assets.metrics.intervals import Bounds, Floats, Units, mean_interval
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
@@ -23,11 +22,6 @@ PARITY = 50.0
 SIGNATURE = f"100 × mean points; {intervals.SIGNATURE}"
 
 SCORE = schema("literary_score")
-
-PLACE = pl.Schema({
-    "model": pl.String(), "corpus": pl.String(), "votes": pl.Int64(),
-    **dict.fromkeys(["first_rate", "first_rate_low", "first_rate_high"], pl.Float64()),
-})  # fmt: skip
 
 
 def scores(
@@ -119,23 +113,3 @@ def centered(chunks: pl.DataFrame) -> tuple[Floats, Units, str]:
     points = pl.col("points")
     of_work = points.mean() if kind == WORKS else points.mean().over("work")
     return chunks.select(points - of_work + points.mean()).to_series().to_numpy(), units, kind
-
-
-def places(votes: pl.DataFrame) -> pl.DataFrame:
-    """Position bias of the judges: the share of votes for the text shown as A, by model and corpus, from rows of
-    `aspect_vote`.
-
-    Returns
-    -------
-    Columns of `PLACE`. `votes` is the number of votes that name a winner; `first_rate` is the share of these votes for
-    A, in [0, 1]. With both orders, or an order drawn by a hash, a judge without bias gives about one
-    half, whichever text is better. The units of the interval are passages.
-    """
-    decisive = votes.filter(pl.col("better").is_in([MACHINE, HUMAN])).with_columns(CORPUS)
-    prefers_first = (pl.col("better") == MACHINE) == (pl.col("shown") == "A")
-    rows = []
-    for (model, corpus), group in decisive.group_by("model", "corpus"):
-        first = group.select(prefers_first).to_series()
-        interval = rate_interval(first.to_numpy(), numbered_units(group["passage"]))
-        rows.append((model, corpus, len(group), first.mean(), *interval))
-    return pl.DataFrame(rows, schema=PLACE, orient="row").sort("model", "corpus")

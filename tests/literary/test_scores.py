@@ -13,7 +13,7 @@ from benchmark_assets.corpus.description import Literary, Seat
 from benchmark_assets.corpus.units import FEWEST, divided
 from benchmark_assets.literary.ensemble import verdicts
 from benchmark_assets.literary.readings import parity
-from benchmark_assets.literary.scores import interval, places, scores
+from benchmark_assets.literary.scores import interval, scores
 from benchmark_assets.literary.works import CHUNKS, WORK, WORKS
 from benchmark_assets.metrics.intervals import Floats
 from benchmark_assets.pairwise.comparing import SIDES
@@ -200,36 +200,3 @@ def test_coverage(numbers: list[int], least: float, between: float, full: bool) 
     share, width = held(numbers, (between, 1.0), runs)
     print(f"chunks of works {numbers}, effect of works {between}: {share:.1%}, width {width:.0f}")
     assert least - slack(full, runs) <= share <= 0.985 + slack(full, runs)
-
-
-# Bias towards a place.
-
-
-def biased(sides: Sequence[str], chance: np.random.Generator, skill: float) -> pl.DataFrame:
-    """Votes of a judge that prefers A in 60 % of the cases between equals, of a machine that is better by `skill`."""
-    rows = []
-    for number in range(2000):
-        for side in sides:
-            towards = np.log(1.5) if side == "A" else -np.log(1.5)
-            won = chance.random() < 1 / (1 + np.exp(-(skill + towards)))
-            rows.append(("ours", f"novels/a:{number}", side, "machine" if won else "human"))
-    return pl.DataFrame(rows, schema=["model", "passage", "shown", "better"], orient="row")
-
-
-@pytest.mark.parametrize("skill", [0.0, 1.5])
-def test_what_stands_first_is_preferred_and_it_shows_whoever_is_better(skill: float) -> None:
-    chance = np.random.default_rng(1)
-    (row,) = places(biased("AB", chance, skill)).to_dicts()
-    assert row["votes"] == 4000
-    assert row["first_rate_low"] > 0.5
-    fair = biased("AB", chance, skill).filter(pl.col("shown") == "A")
-    mirrored = pl.concat([fair, fair.with_columns(shown=pl.lit("B"))])
-    (row,) = places(mirrored).to_dicts()
-    assert row["first_rate"] == 0.5
-
-
-def test_votes_that_name_nobody_show_no_place() -> None:
-    given = votes(("ours", "novels/a:1", "unsure", "unsure"))
-    assert places(given).is_empty()
-    silent = given.with_columns(better=pl.lit(None, pl.String))
-    assert places(silent).is_empty()

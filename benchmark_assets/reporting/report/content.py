@@ -13,7 +13,7 @@ from benchmark_assets.accounts.costs import summed
 from benchmark_assets.adjudication.triage import audits, band_names
 from benchmark_assets.audit.outcomes import LABELS
 from benchmark_assets.audit.rated import PEOPLE
-from benchmark_assets.literary.scores import PARITY, places
+from benchmark_assets.literary.scores import PARITY
 from benchmark_assets.metrics.diagnostics import DIAGNOSES
 from benchmark_assets.metrics.measures import MEAN_RANK, RANKED
 from benchmark_assets.metrics.summary import DRIFT
@@ -398,18 +398,14 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
     if rows.is_empty():
         return []
     best = rows.filter(aspect="").select("model", best="score")
-    first = places(home.warehouse.read("aspect_vote", rows.select("model").unique())).filter(corpus=corpus)
-    first = first.select("model", pl.col("^first_rate.*$"), aspect=pl.lit(""))
-    rows = (
-        rows.join(best, on="model", how="left")
-        .join(first, on=["model", "aspect"], how="left")
-        .sort("aspect", "best", "model", descending=[False, True, False], nulls_last=True)
+    rows = rows.join(best, on="model", how="left").sort(
+        "aspect", "best", "model", descending=[False, True, False], nulls_last=True
     )
     overall = rows.with_columns(model=pl.when(aspect="").then("model"))  # the reader has verdicts of the ensemble only
     verdicts = ("machine", "unsure", "human")
     table = columns(
         rows, "literary_score", "aspect", "model", "chunks", "abstained", "works", *verdicts, "seat_contradictions",
-        "seat_ties", "score", "score_controlled", "length_coefficient", "length_problem", "interval_of", "first_rate",
+        "seat_ties", "score", "score_controlled", "length_coefficient", "length_problem", "interval_of",
         "judge_standing", "problem",
         chunks=_where(overall, corpus, "model", verdict=ANY),
         **{verdict: _where(overall, corpus, "model", verdict=verdict) for verdict in verdicts},
@@ -420,8 +416,7 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
     words = (
         "Models compared with the human translation: 50 (dashed) is parity; above 50, the model is preferred. The "
         "score at equal length is without the effect that length has on the judges (length coefficient, 0 for judges "
-        "who ignore it). Seats that contradict themselves abstain; votes for neither are ties. Judges without a "
-        "position bias prefer the first text in 50 % of the comparisons."
+        "who ignore it). Seats that contradict themselves abstain; votes for neither are ties."
     )
     return [home.exhibit(corpus, "Literary scores", words, table, rows, chart, "literary_score", "head_to_head")]
 
