@@ -34,8 +34,15 @@ QUIET = 20.0
 """Seconds that a question waits before this is logged."""
 
 PATIENCE = 3600.0
-"""Total seconds that a question waits for a server that is down, or throttles without announcing a delay, before the
-client stops asking the model. A delay announced by the server is obeyed, however long."""
+"""Total seconds that a question waits for a server that is down or throttles, before the client stops asking the
+model."""
+
+LONGEST_WAIT = 600.0
+"""Longest delay that a server may announce, in seconds. If it announces a longer one, the model is not asked again."""
+
+TRUSTED = 3
+"""Number of announced delays that are taken at their word. A server that throttles again after them waits at least as
+long as one that announces none."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -77,7 +84,7 @@ class Client:
         BadInput
             If the model cannot be called: its API key is not set, or its recording lacks the question.
         """
-        retries, pause, waited = 0, FIRST_PAUSE, 0.0
+        retries, announcements, pause, waited = 0, 0, FIRST_PAUSE, 0.0
         while True:
             stored = self._ledger.find(question.key)
             if stored:
@@ -105,11 +112,12 @@ class Client:
                 continue
             if reading.policy is Policy.FAIL or retries > RETRIES:
                 raise CallFailed(_words(reading), reading)
-            announced = retry_after(raw.headers) if reading.policy is Policy.WAIT else None
-            delay = announced or pause * random.uniform(0.5, 1)
-            if not announced:
-                waited, pause = waited + delay, min(2 * pause, LONGEST_PAUSE)
-            if waited > QUIET or (announced or 0) > QUIET:
+            delay = (retry_after(raw.headers) if reading.policy is Policy.WAIT else None) or 0.0
+            announcements += delay > 0
+            if not delay or announcements > TRUSTED:
+                delay, pause = max(delay, pause * random.uniform(0.5, 1)), min(2 * pause, LONGEST_PAUSE)
+            waited += delay
+            if waited > QUIET:
                 logger.warning("%s: %s; asking again in %.0f s", question.model.name, _words(reading), delay)
             await asyncio.sleep(delay)
 
@@ -155,7 +163,12 @@ class Client:
         if reading.policy is Policy.USE:
             self.lane(model).succeeded()
         elif reading.outcome is Outcome.RATE_LIMITED or raw.status == 503:
-            self.lane(model).throttled(retry_after(raw.headers) or 0.0)
+            announced = retry_after(raw.headers) or 0.0
+            if announced > LONGEST_WAIT:
+                wait = f"asks to wait {announced:.0f} s, longer than {LONGEST_WAIT:.0f} s: ask again later"
+                self._stop(model.name, f"{model.place}: {_words(reading)}, {wait}")
+            else:
+                self.lane(model).throttled(announced)
         elif reading.policy in (Policy.STOP, Policy.STOP_MODEL):
             stopped = "" if reading.policy is Policy.STOP else model.name
             self._stop(stopped, f"{model.place}: {_words(reading)}")

@@ -41,6 +41,10 @@ BUSY = 60
 BALLAST = 8 << 20
 """Bytes reserved on disk. They are released when the disk is full, so that replies in flight can still be stored."""
 
+INCREDIBLE = 10
+"""A cost of so many times the most that a call can cost is not believed, and counts as unknown: a single false number
+would close the budget for good."""
+
 PATIENCE = 600
 """Seconds for which replies are kept in memory while they cannot be stored."""
 
@@ -525,7 +529,7 @@ def _reserve(connection: sqlite3.Connection, name: str, worst: int, cap: float |
 
 def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> None:
     """Record the reading of a reply, and move the reserved cost to paid, or to uncertain if the cost is unknown."""
-    (price,) = connection.execute("SELECT price FROM attempt WHERE id = ?", (attempt,)).fetchone()
+    price, worst = connection.execute("SELECT price, reserved FROM attempt WHERE id = ?", (attempt,)).fetchone()
     priced = reported = None
     if price and reading.prompt_tokens is not None and reading.completion_tokens is not None:
         priced = Price.model_validate_json(price).cost(
@@ -533,6 +537,8 @@ def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> N
         )
     if reading.cost is not None:
         reported = round(reading.cost * NANO)
+    if worst and max(priced or 0, reported or 0) > INCREDIBLE * worst:
+        priced = reported = None  # the tokens stay, to be seen in the accounts
     cost = reported if reported is not None else priced
     if cost is None and reading.policy not in (Policy.USE, Policy.RETRY):
         cost = 0  # the server did no work; other calls without usage have an unknown cost

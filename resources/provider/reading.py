@@ -56,6 +56,8 @@ class Outcome(StrEnum):
     REJECTED = "rejected", Policy.FAIL
     UNAUTHORIZED = "unauthorized", Policy.STOP_MODEL
     NOT_FOUND = "not found", Policy.STOP_MODEL
+    REDIRECTED = "redirected", Policy.STOP_MODEL  # to another host, which was not asked
+    OVERSIZED = "oversized", Policy.FAIL  # a reply far longer than the tokens that were asked for
     NO_CREDIT = "no credit", Policy.STOP
 
 
@@ -79,12 +81,15 @@ MOST_TOKENS, MOST_DOLLARS = 1 << 40, 1e6
 
 
 TIMEOUT, UNREACHABLE = "no reply in time", "no connection"
+OVERSIZED, REDIRECTED = "the reply is too long", "redirected to another host"
+"""First words of further reasons, which name the limit and the host."""
 
 
 class Raw(NamedTuple):
     """A reply as received.
 
-    `broken` is the reason why the connection broke: TIMEOUT, UNREACHABLE or another text; '' if it did not break.
+    `broken` is the reason why the connection broke: TIMEOUT, UNREACHABLE, a text that begins with OVERSIZED or
+    REDIRECTED, or another one; '' if it did not break.
     """
 
     status: int | None
@@ -154,6 +159,9 @@ def storable(text: str) -> str:
 
 
 def _read(raw: Raw) -> Reading:
+    for words, outcome in ((OVERSIZED, Outcome.OVERSIZED), (REDIRECTED, Outcome.REDIRECTED)):
+        if raw.broken.startswith(words):
+            return Reading(outcome, detail=raw.broken)
     if raw.status is None:
         outcome = {TIMEOUT: Outcome.TIMEOUT, UNREACHABLE: Outcome.UNREACHABLE}.get(raw.broken, Outcome.DROPPED)
         return Reading(outcome, detail=raw.broken)

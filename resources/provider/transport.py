@@ -6,7 +6,7 @@ storage (ledger), retries (client).
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,8 +14,11 @@ from resources.api_keys import api_key
 from resources.errors import BadInput
 from resources.provider.ledger import replies
 from resources.provider.question import Question, hashed
-from resources.provider.reading import TIMEOUT, UNREACHABLE, Raw
+from resources.provider.reading import OVERSIZED, REDIRECTED, TIMEOUT, UNREACHABLE, Raw
 from resources.provider.registry import Endpoint
+
+BYTES, BYTES_OF_A_TOKEN = 1 << 20, 64
+"""Largest reply, decompressed: so many bytes, and so many more for each token that was asked for."""
 
 
 class Transport(Protocol):
@@ -49,9 +52,10 @@ class Http:
         key = api_key(endpoint.url, endpoint.key)
         # The SDK's aiohttp client takes half the time of its default client at 64 connections.
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.in_flight)
+        hooks = {"request": [_same_host(httpx2.URL(endpoint.url))]}
         self._client = AsyncOpenAI(
             base_url=endpoint.url, api_key=key, max_retries=0,
-            http_client=DefaultAioHttpClient(timeout=endpoint.timeout, limits=limits),
+            http_client=DefaultAioHttpClient(timeout=endpoint.timeout, limits=limits, event_hooks=hooks),
         )  # fmt: skip
         if endpoint.dialect != "openai":  # the SDK reads them from OPENAI_…; other providers must not get them
             self._client.organization = self._client.project = None
@@ -61,7 +65,8 @@ class Http:
         """Send a question once; return the raw reply, with any echo of the key replaced by '...'."""
         from openai import APIStatusError
 
-        status, headers, parts = None, {}, []
+        status, headers, parts, size = None, {}, [], 0
+        most = BYTES + BYTES_OF_A_TOKEN * question.model.settings.max_tokens
         broken = ""
         try:
             async with asyncio.timeout(self._timeout):
@@ -72,6 +77,12 @@ class Http:
                     status, headers = response.status_code, dict(response.headers)
                     async for part in response.iter_bytes():
                         parts.append(part)
+                        size += len(part)
+                        if size > most:
+                            broken = (
+                                f"{OVERSIZED}: more than {most:,} bytes for {question.model.settings.max_tokens} tokens"
+                            )
+                            break
         except APIStatusError as error:
             status, headers, parts = error.status_code, dict(error.response.headers), [error.response.content]
         except Exception as error:  # raised by the SDK, or by its HTTP client while it reads a body
@@ -150,6 +161,24 @@ def record(ledger: Path, model: str) -> Iterator[str]:
         yield json.dumps(line, ensure_ascii=False)
 
 
+class _RedirectedError(Exception):
+    """A request would go to another host than the endpoint's."""
+
+
+def _same_host(endpoint: Any) -> Callable[[Any], Awaitable[None]]:
+    """A hook that refuses requests, such as redirected ones, to another host or without the endpoint's encryption."""
+
+    async def check(request: Any) -> None:
+        url = request.url
+        upgraded = (url.host, url.scheme, url.port) == (endpoint.host, "https", None)
+        if (url.host, url.scheme, url.port) != (endpoint.host, endpoint.scheme, endpoint.port) and not upgraded:
+            raise _RedirectedError(
+                f"{REDIRECTED}: {url.scheme}://{url.netloc.decode()}; if that is right, make it the `url`"
+            )
+
+    return check
+
+
 def _reason(error: Exception) -> str:
     """The reason why a connection ended, from the root cause: the SDK also reports dropped connections as timeouts."""
     import aiohttp
@@ -157,6 +186,9 @@ def _reason(error: Exception) -> str:
     causes: list[BaseException] = [error]
     while cause := causes[-1].__cause__ or causes[-1].__context__:
         causes.append(cause)
+    for each in causes:
+        if isinstance(each, _RedirectedError):
+            return str(each)
     if any(isinstance(each, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError) for each in causes):
         return UNREACHABLE
     if isinstance(error, TimeoutError) or any(isinstance(each, aiohttp.ServerTimeoutError) for each in causes):

@@ -56,7 +56,7 @@ PAGES = {
 }
 OTHERS = (
     *("error_in_200", "empty_body", "empty_choices", "null_choices", "null_content", "empty_content", "refusal"),
-    *("content_filter", "length", "cut_with_stop", "timeout", "dropped", "cut", "cut_chunked"),
+    *("content_filter", "length", "cut_with_stop", "timeout", "dropped", "cut", "cut_chunked", "redirect"),
 )
 
 
@@ -128,6 +128,7 @@ class Settings:
     cut_at: float = 0.5  # which part of a body or a content comes where it is cut
     error_code: int | str = 502  # in an "error_in_200"
     keep_bodies: bool = False
+    location: str = ""  # where a "redirect" leads
 
     def __post_init__(self) -> None:
         if unknown := {*self.rates, *self.script, *self.by_key.values()} - FAULTS - {"ok"}:
@@ -240,6 +241,8 @@ def reply(fault: str, ordinal: int, request: dict[str, Any], settings: Settings,
         return Reply(PAGES[fault][1], PAGES[fault][0], b"text/html; charset=utf-8")
     if fault == "empty_body":
         return Reply(b"")
+    if fault == "redirect":
+        return Reply(b"", 307, retry=[(b"location", settings.location.encode())])
     if fault == "error_in_200":
         return Reply(utf8({"error": {"code": settings.error_code, "message": "Provider returned error"}}))
 

@@ -250,6 +250,63 @@ def test_a_server_that_announces_no_wait_and_stays_busy_is_not_stormed(
     assert len(server.log()) < 10
 
 
+def test_a_server_that_announces_too_short_waits_is_not_stormed(server: Server, ledger: Path) -> None:
+    server.configure(rates={"rate_limited": 1}, retry_after={"seconds": 0.05})
+
+    async def ask_a_while() -> None:
+        async with asking(ledger) as client:
+            asked = asyncio.create_task(client.ask(question(model(server.url), 0)))
+            await asyncio.sleep(2)
+            asked.cancel()
+
+    asyncio.run(ask_a_while())
+    assert 4 <= len(server.log()) < 9
+
+
+def test_a_server_that_announces_a_day_is_not_waited_for(server: Server, ledger: Path) -> None:
+    server.configure(rates={"rate_limited": 1}, retry_after={"seconds": 86400})
+    asked = model(server.url, in_flight=1)
+    results = ask(ledger, *(question(asked, number) for number in range(3)))
+    assert all(isinstance(each, CallFailed) and "asks to wait 86400 s" in str(each) for each in results)
+    assert len(server.log()) == 1
+
+
+def test_a_prompt_is_not_sent_again_to_another_host(server: Server, ledger: Path) -> None:
+    with serve() as other:
+        server.configure(rates={"redirect": 1}, location=f"{other.url}/chat/completions")
+        asked = model(server.url)
+        results = ask(ledger, question(asked, 0), question(asked, 1))
+        assert all(isinstance(each, CallFailed) and str(each).count(other.url.split("/")[2]) for each in results)
+        assert other.log() == []
+    assert set(attempts(ledger)["outcome"]) == {Outcome.REDIRECTED}
+
+
+def test_a_redirection_within_the_host_is_followed(server: Server, ledger: Path) -> None:
+    server.configure(script=["redirect"], location=f"{server.url}/chat/completions")
+    assert "EN: " in text(*ask(ledger, question(model(server.url), 0)))
+
+
+def test_a_reply_far_longer_than_what_was_asked_for_is_not_read_to_its_end(server: Server, ledger: Path) -> None:
+    server.configure(answer="bytes", reply_bytes=30_000_000)
+    (result,) = ask(ledger, question(model(server.url, max_tokens=200), 0))
+    assert isinstance(result, CallFailed)
+    assert result.reading
+    assert result.reading.outcome is Outcome.OVERSIZED
+    assert len(server.log()) == 1
+    with closing(sqlite3.connect(ledger)) as connection:
+        ((body,),) = connection.execute("SELECT body FROM reply").fetchall()
+    assert len(zlib.decompress(body)) < 2_000_000
+
+
+def test_usage_that_cannot_be_true_is_money_that_nobody_knows_of(server: Server, ledger: Path) -> None:
+    server.configure(reasoning_tokens=10**9)
+    asked = question(model(server.url), 0)
+    ask(ledger, asked)
+    with closing(sqlite3.connect(ledger)) as connection:
+        paid, uncertain = connection.execute("SELECT max(paid), max(uncertain) FROM account").fetchone()
+    assert (paid, uncertain) == (0, asked.worst_case)
+
+
 @pytest.mark.parametrize("fault", STOPS)
 def test_a_refused_key_or_model_stops_the_model_and_a_missing_credit_all(
     server: Server, ledger: Path, fault: str
