@@ -42,8 +42,8 @@ BALLAST = 8 << 20
 """Bytes reserved on disk. They are released when the disk is full, so that replies in flight can still be stored."""
 
 INCREDIBLE = 10
-"""A cost of so many times the most that a call can cost is not believed, and counts as unknown: a single false number
-would close the budget for good."""
+"""Tokens that cost so many times the most that a call can cost are not believed, and the cost counts as unknown: a
+single false number would close the budget for good."""
 
 PATIENCE = 600
 """Seconds for which replies are kept in memory while they cannot be stored."""
@@ -537,8 +537,8 @@ def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> N
         )
     if reading.cost is not None:
         reported = round(reading.cost * NANO)
-    if worst and max(priced or 0, reported or 0) > INCREDIBLE * worst:
-        priced = reported = None  # the tokens stay, to be seen in the accounts
+    if worst and (priced or 0) > INCREDIBLE * worst:
+        priced = None  # the tokens stay, to be seen in the accounts
     cost = reported if reported is not None else priced
     if cost is None and reading.policy not in (Policy.USE, Policy.RETRY):
         cost = 0  # the server did no work; other calls without usage have an unknown cost

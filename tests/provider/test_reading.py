@@ -11,6 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from resources.provider.reading import (
+    OVERSIZED,
+    REDIRECTED,
     REPLIES,
     TIMEOUT,
     UNREACHABLE,
@@ -107,6 +109,8 @@ REALISTIC: Mapping[str, tuple[Raw, Outcome]] = {
     "no such model": (Raw(404, {}, error("The model `m` does not exist", code="model_not_found")), Outcome.NOT_FOUND),
     "bad request": (Raw(400, {}, error("Unsupported parameter: 'temperature'")), Outcome.REJECTED),
     "unprocessable": (Raw(422, {}, b'{"detail":[{"loc":["body"],"msg":"field required"}]}'), Outcome.REJECTED),
+    "redirect to another host": (Raw(None, {}, b"", f"{REDIRECTED}: http://other"), Outcome.REDIRECTED),
+    "far too long": (Raw(200, {}, completion("Salve")[:-9], f"{OVERSIZED}: more than 9 bytes"), Outcome.OVERSIZED),
     "redirect": (Raw(307, {"location": "/v2"}, b""), Outcome.REJECTED),
     "too long at OpenAI": (
         Raw(400, {}, error("This model's maximum context length is 8192 tokens.", code="context_length_exceeded")),

@@ -237,8 +237,18 @@ def test_client_that_leaves_amid_the_reply(server: Server) -> None:
     assert (seen.status, seen.finished, seen.paid) == (200, False, True)
 
 
+def test_redirect(server: Server) -> None:
+    server.configure(script=["redirect"], location="http://127.0.0.1:9/v1")
+    body = json.dumps(request()).encode()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+        connection.sendall(b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
+        head = connection.recv(1000)
+    assert head.startswith(b"HTTP/1.1 307")
+    assert b"location: http://127.0.0.1:9/v1" in head
+
+
 def test_every_fault_is_proved() -> None:
-    assert {*ERRORS, *REPLIES, "dropped", "cut", "cut_chunked", "timeout"} == FAULTS
+    assert {*ERRORS, *REPLIES, "dropped", "cut", "cut_chunked", "timeout", "redirect"} == FAULTS
 
 
 def test_latency_and_requests_in_flight(server: Server, client: httpx.Client) -> None:
