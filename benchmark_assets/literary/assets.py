@@ -219,7 +219,7 @@ def ensemble_calibration(
     return refresh(context, warehouse, compute, settings, describe, sparse=True, draw=plots)
 
 
-@dg.asset(group_name="literary", code_version="1", kinds={"duckdb", "numpy"}, deps=["comparison", "anchor_score"])
+@dg.asset(group_name="literary", code_version="1", kinds={"duckdb", "numpy"}, deps=["comparison"])
 def anchored_win_rate(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:
     """Win rates of models against the anchors of base sets, estimated from people's verdicts with the judge's."""
     labels = applicable_matches(warehouse)
@@ -231,13 +231,14 @@ def anchored_win_rate(context: dg.AssetExecutionContext, warehouse: dg.ResourceP
         return applicable_partitions.with_columns(settings=pl.lit(digest(ANCHORED, units, labels.rows())))
 
     def compute(_: pl.DataFrame) -> Computed:
-        contracts = dict(warehouse.read("anchor_score", columns=["base_set", "contract"]).unique().iter_rows())
+        judges = dict(warehouse.read("base_set", columns=["base_set", "judge"]).iter_rows())
         rows = []
         for name in base_sets:
             shown, key = matches(warehouse, name), pl.DataFrame({"base_set": [name]})
             passages = pl.DataFrame({"passage": [pair.passage for pair in shown]}, schema={"passage": pl.String})
             units, judged = with_units(passages.unique(), warehouse), warehouse.read("comparison", key)
-            rows.append(anchored_win_rates(shown, judged, labels.filter(base_set=name), units, contracts[name]))
+            contract = f"base set {name}, judge {judges[name]}"
+            rows.append(anchored_win_rates(shown, judged, labels.filter(base_set=name), units, contract))
         return Computed({"anchored_win_rate": pl.concat(rows)})
 
     describe = partial(readings.of_win_rates, warehouse)

@@ -36,17 +36,7 @@ def answered(file: Path, better: str) -> Path:
     return file
 
 
-@pytest.fixture
-def frozen(arena: Arena) -> Arena:
-    """An arena whose anchors were compared with each other."""
-    first, second, *_ = ANCHORS
-    row = {"base_set": SET, "passage": PASSAGES[0], "first": first, "second": second, "winner": first}
-    put(arena.warehouse, "anchor_judgment", row)
-    return arena
-
-
-def test_preferences_between_outputs_and_anchors_become_win_rates(frozen: Arena, tmp_path: Path) -> None:
-    arena = frozen
+def test_preferences_between_outputs_and_anchors_become_win_rates(arena: Arena, tmp_path: Path) -> None:
     file, number = tmp_path / "pairs.csv", sum(MATCHES.values())
     sent = export_pairs(arena.warehouse, file, "tiny", "mori", base_set=SET)
     assert sent.pairs == number
@@ -54,7 +44,7 @@ def test_preferences_between_outputs_and_anchors_become_win_rates(frozen: Arena,
     counts = import_pairs(arena.warehouse, answered(file, "machine"))
     assert counts == (number, 0, 0, 0)
     assert import_pairs(arena.warehouse, file) == (0, number, 0, 0)
-    arena.materialize(["anchor_score", "anchored_win_rate"], "ours", "ours")
+    arena.materialize(["anchored_win_rate"], "ours", "ours")
     rates = arena.warehouse.read("anchored_win_rate")
     counts_of = rates.select("model", "matches", "labelled", "judged").rows()
     assert counts_of == [(model, count, count, 0) for model, count in MATCHES.items()]
@@ -68,8 +58,7 @@ def test_preferences_between_outputs_and_anchors_become_win_rates(frozen: Arena,
         import_pairs(arena.warehouse, file)
 
 
-def test_the_judge_counts_on_matches_that_nobody_labeled(frozen: Arena, tmp_path: Path) -> None:
-    arena = frozen
+def test_the_judge_counts_on_matches_that_nobody_labeled(arena: Arena, tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
     export_pairs(arena.warehouse, file, "tiny", "mori", per_model=2, base_set=SET)
     import_pairs(arena.warehouse, answered(file, "anchor"))
@@ -80,7 +69,7 @@ def test_the_judge_counts_on_matches_that_nobody_labeled(frozen: Arena, tmp_path
         for side, winner in (("A", "output"), ("B", "anchor"))
     ]  # fmt: skip
     put(arena.warehouse, "comparison", *votes)
-    arena.materialize(["anchor_score", "anchored_win_rate"], "ours", "ours")
+    arena.materialize(["anchored_win_rate"], "ours", "ours")
     rates = arena.warehouse.read("anchored_win_rate")
     assert rates.select("model", "labelled", "judged", "win_rate", "win_rate_low").rows() == [
         (model, 2, count, 0.0, None) for model, count in MATCHES.items()

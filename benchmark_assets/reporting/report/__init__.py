@@ -4,7 +4,7 @@ ASSETS = [
     "leaderboard", "metric_rank", "closest_share", "drift_score", "human_baseline", "triage", "audit_outcome",
     "error_estimate", "judge_calibration", "metric_agreement", "pairwise_score", "anchor_score", "literary_score",
     "understanding_board", "model_call", "head_to_head", "system_comparison", "translator_agreement", "slice_summary",
-    "sensitivity", "rubric_summary", "span_summary", "adherence_summary", "ensemble_calibration", "anchored_score",
+    "sensitivity", "rubric_summary", "span_summary", "adherence_summary", "ensemble_calibration",
     "understanding_comparison", "human_range", "outlier_threshold", "reference_envelope", "output_diagnostic",
     "vital_sign", "judge_report",
 ]  # fmt: skip

@@ -404,8 +404,8 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
     overall = rows.with_columns(model=pl.when(aspect="").then("model"))  # the reader has verdicts of the ensemble only
     verdicts = ("machine", "unsure", "human")
     table = columns(
-        rows, "literary_score", "aspect", "model", "chunks", "abstained", "works", *verdicts, "seat_contradictions",
-        "seat_ties", "score", "score_controlled", "length_coefficient", "length_problem", "interval_of",
+        rows, "literary_score", "aspect", "model", "chunks", "abstained", "works", *verdicts, "score",
+        "score_controlled", "interval_of",
         "judge_standing", "problem",
         chunks=_where(overall, corpus, "model", verdict=ANY),
         **{verdict: _where(overall, corpus, "model", verdict=verdict) for verdict in verdicts},
@@ -415,8 +415,8 @@ def literary(home: Home, corpus: str) -> list[Exhibit]:
     chart = _intervals(plot_rows, "score, 95 % interval", rule=PARITY, domain=[0, 100])
     words = (
         "Models compared with the human translation: 50 (dashed) is parity; above 50, the model is preferred. The "
-        "score at equal length is without the effect that length has on the judges (length coefficient, 0 for judges "
-        "who ignore it). Seats that contradict themselves abstain; votes for neither are ties."
+        "score at equal length is without the effect that length has on the judges. Seats that contradict themselves "
+        "abstain; votes for neither are ties."
     )
     return [home.exhibit(corpus, "Literary scores", words, table, rows, chart, "literary_score", "head_to_head")]
 
@@ -449,7 +449,7 @@ def pairwise(home: Home) -> list[Exhibit]:
         rows = rows.sort("first", "slice", "best", "system", descending=[False, False, True, False], nulls_last=True)
         table = columns(
             rows, "pairwise_score", "slice", "system", "kind", "items", "matches", "ties", "excluded", "wins",
-            "win_rate", "lt_fixed", "lt", "lt_controlled", "length_coefficient", "length_problem", "en", "first_rate",
+            "win_rate", "lt_fixed", "lt", "lt_controlled", "en", "first_rate",
             "judge_standing",
         )  # fmt: skip
         plot_rows = plotted(rows, "pairwise_score", "lt_fixed", "system", "kind", pl.col("slice"))
@@ -458,7 +458,7 @@ def pairwise(home: Home) -> list[Exhibit]:
             "Strength of models and anchors on one scale from 0 to 10, overall and by slice. The places of the anchors "
             "are estimated without the models. LT and EN are defined as in the paper: each model is scaled "
             "together with the anchors alone. LT at equal length is LT without the effect that length has on the "
-            "judge (length coefficient, 0 for a judge who ignores it). Judges without a position bias prefer the first "
+            "judge. Judges without a position bias prefer the first "
             "text in 50 % of the comparisons. "
         ) + _problems(rows)
         title = f"LT against {base_set}" + (f", contract {number} of {len(groups)}" if base_set in several else "")

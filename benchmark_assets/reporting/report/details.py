@@ -169,7 +169,9 @@ def scores_by_people(home: Home, corpus: str) -> list[Exhibit]:
         "Scores from people's verdicts on a random part of the outputs, made more precise by the ensemble's verdicts "
         "on all. The intervals hold whatever the ensemble does; 50 is parity with the human translation."
     )
-    return _table(home, corpus, "Scores by people", words, columns(rows, "anchored_score"), rows, "anchored_score")
+    return _table(
+        home, corpus, "Scores by people", words, columns(rows, "anchored_score"), rows, "ensemble_calibration"
+    )
 
 
 def glossaries(home: Home, corpus: str) -> list[Exhibit]:

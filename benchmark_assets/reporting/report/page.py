@@ -121,7 +121,7 @@ def _cell(cell: Cell, column: ExhibitColumn, first: bool, readers: Mapping[str, 
         text = f'<a href="{escape(address)}">{text}</a>'
     if cell.interval:
         text += f' <span class="interval">{escape(cell.interval)}</span>'
-    key = "" if cell.value is None else f" data-value={cell.value:.10g}"
+    key = "" if cell.value is None else f" data-value={cell.value:.7g}"
     return f"<{tag}{_kind(column)}{key}>{text}</{tag.partition(' ')[0]}>"
 
 
