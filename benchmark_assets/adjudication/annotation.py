@@ -250,7 +250,7 @@ def add_choice(
     required: bool = True,
     conditions: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Add a question with one answer to the labeling interface; `conditions` are those of its display."""
+    """Add a question with one answer to the labeling interface; `conditions` tell when it is shown."""
     further = dict(conditions)
     block = SubElement(view, "View", further)
     SubElement(block, "Header", value=title)

@@ -175,7 +175,8 @@ def read_label_studio(path: Path, ignore: Collection[str] = ()) -> Answers:
     recipients: set[str] = set()
     names: dict[str, str] = {}
     unlabeled = 0
-    for place, task in enumerate(studio_tasks(path), start=1):
+    content = parsed_json(path, "export it from Label Studio as JSON")
+    for place, task in enumerate(studio_tasks(path, content), start=1):
         data = task.get("data", task)
         annotations = list(studio_annotations(task, path, place)) if "data" in task else [(task.get("annotator"), task)]
         if item := _text(data.get("item")).strip():  # tasks without one are of another project
@@ -485,12 +486,16 @@ def _header(row: Iterable[str]) -> list[str]:
     return [unguarded(cell).strip().casefold() for cell in row]
 
 
-def studio_tasks(path: Path) -> list[dict[str, Any]]:
-    """The tasks in an export. Raises BadInput if no task has an item."""
+def parsed_json(path: Path, remedy: str) -> Any:
+    """The content of a JSON file. Raises BadInput with a remedy if it is not valid."""
     try:
-        content = json.loads(decode(path))
+        return json.loads(decode(path))
     except (ValueError, RecursionError) as error:
-        raise BadInput(path, "", f"is not valid JSON ({error})", "export it from Label Studio as JSON") from error
+        raise BadInput(path, "", f"is not valid JSON ({error})", remedy) from error
+
+
+def studio_tasks(path: Path, content: Any) -> list[dict[str, Any]]:
+    """The tasks in the content of an export. Raises BadInput if no task has an item."""
     if not isinstance(content, list) or not all(isinstance(task, dict) for task in content):
         raise BadInput(path, "", "is not a list of tasks", "export it from Label Studio as JSON or JSON-MIN")
     data = [task.get("data", task) for task in content]

@@ -130,8 +130,8 @@ def campaign(
 ) -> dict[str, Any]:
     """A campaign with a task for each annotator, or with a single one for all if it is dynamic.
 
-    `marks` are the errors that are marked from the start, in Pearmut's format, by item. A repeated item has those of
-    the item that it repeats.
+    `marks` are the errors that are marked from the start, in Pearmut's format, by item. A repeated item has the
+    errors of the item that it repeats.
     """
     repeated = {control.shown.item: marks.get(control.original, []) for control in controls if control.kind == REPEAT}
     checks = {control.shown.item: control.shown for control in controls if control.kind == ATTENTION}

@@ -4,7 +4,6 @@ Here: what a file says of each item. Not here: whether it is sound, and storage 
 cannot parse is refused as a whole.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,12 +14,12 @@ from benchmark_assets.adjudication.label_imports import (
     Marked,
     account_name,
     only_recipient,
+    parsed_json,
     shown_texts,
     studio_annotations,
     studio_tasks,
     table_rows,
 )
-from benchmark_assets.corpus.readers.characters import decode
 from benchmark_assets.error_spans.campaigns import MISSING
 from benchmark_assets.error_spans.forms import ANSWERS
 from resources.errors import BadInput
@@ -78,11 +77,8 @@ def read(path: Path) -> list[Submitted]:
     """
     if path.suffix.lower() == ".csv":
         return list(read_sheet(path))
-    try:
-        content = json.loads(decode(path))
-    except (ValueError, RecursionError) as error:
-        raise BadInput(path, "", f"is not valid JSON ({error})", _REMEDY) from error
-    return list(read_label_studio(path) if isinstance(content, list) else read_pearmut(path, content))
+    content = parsed_json(path, _REMEDY)
+    return list((read_label_studio if isinstance(content, list) else read_pearmut)(path, content))
 
 
 def read_pearmut(path: Path, content: object) -> Iterator[Submitted]:
@@ -130,11 +126,11 @@ def read_sheet(path: Path) -> Iterator[Submitted]:
         )  # fmt: skip
 
 
-def read_label_studio(path: Path) -> Iterator[Submitted]:
+def read_label_studio(path: Path, content: object) -> Iterator[Submitted]:
     """Annotations in an export of Label Studio (JSON)."""
     found: list[Submitted] = []
     recipients: set[str] = set()
-    for place, task in enumerate(studio_tasks(path), start=1):
+    for place, task in enumerate(studio_tasks(path, content), start=1):
         if "data" not in task:
             raise BadInput(path, f"task {place}", "has no object `data`", "export it from Label Studio as JSON")
         data = task["data"]

@@ -68,10 +68,7 @@ def anchored_scores(
     works
         Columns `passage`, `work`, `unit` and `unit_kind`, as `works.with_works` returns them.
     """
-    rows = [(pair.model, pair.passage, known_points(pair)) for pair in pairs]
-    outputs = pl.DataFrame(rows, {"model": pl.String, "passage": pl.String, "known": pl.Float64}, orient="row")
-    rated = outputs.join(verdicts.select(*OUTPUT, "points"), on=OUTPUT, how="left")
-    rated = rated.join(_people(labels, OUTPUT), on=OUTPUT, how="left").join(works, on="passage").sort(OUTPUT)
+    rated = _rated(pairs, OUTPUT, verdicts.select(*OUTPUT, "points"), labels, works)
     if rated.is_empty():
         return pl.DataFrame(schema=SCORES)
     unit, kind = numbered(rated)
@@ -100,12 +97,9 @@ def anchored_win_rates(
     units
         Columns `passage`, `unit` and `unit_kind`.
     """
-    rows = [(pair.model, pair.passage, *(pair.rival or ()), known_points(pair)) for pair in pairs]
-    outputs = pl.DataFrame(rows, {**dict.fromkeys(MATCH, pl.String()), "known": pl.Float64()}, orient="row")
     won = pl.col("winner").replace_strict({"output": 1.0, "anchor": 0.0}, return_dtype=pl.Float64)
     points = comparisons.drop_nulls("winner").group_by(MATCH).agg(points=won.mean())
-    rated = outputs.join(points, on=MATCH, how="left").join(_people(labels, MATCH), on=MATCH, how="left")
-    rated = rated.join(units, on="passage").sort(MATCH)
+    rated = _rated(pairs, MATCH, points, labels, units)
     if rated.is_empty():
         return pl.DataFrame(schema=WIN_RATES)
     base_set, signature = rated["base_set"][0], f"{contract}; {SIGNATURE}; units: {rated['unit_kind'][0]}"
@@ -113,10 +107,19 @@ def anchored_win_rates(
     return pl.DataFrame(found, schema=WIN_RATES, orient="row")
 
 
-def _people(labels: pl.DataFrame, key: list[str]) -> pl.DataFrame:
-    """Mean points of each pair by people's labels: the columns `key`, and `people`."""
-    points = pl.col("better").replace_strict(POINTS, return_dtype=pl.Float64)
-    return labels.group_by(key).agg(people=points.mean())
+def _rated(
+    pairs: Sequence[ShownPair], key: list[str], points: pl.DataFrame, labels: pl.DataFrame, units: pl.DataFrame
+) -> pl.DataFrame:
+    """Pairs in the order of `key`, with the columns of `units`, and `known`, `points` and `people` as for `_estimates`.
+
+    `points` has the columns `key` and `points`; several labels of a pair are averaged.
+    """
+    rows = [(pair.model, pair.passage, *(pair.rival or ()), known_points(pair)) for pair in pairs]
+    shown = pl.DataFrame(rows, {**dict.fromkeys(key, pl.String()), "known": pl.Float64()}, orient="row")
+    of_label = pl.col("better").replace_strict(POINTS, return_dtype=pl.Float64)
+    people = labels.group_by(key).agg(people=of_label.mean())
+    rated = shown.join(points, on=key, how="left").join(people, on=key, how="left")
+    return rated.join(units, on="passage").sort(key)
 
 
 def _estimates(rated: pl.DataFrame, unit: Units) -> Iterator[_Estimate]:

@@ -184,7 +184,7 @@ def ensemble_calibration(
     plots: Plots,
 ) -> dg.Output[None]:  # fmt: skip
     """Agreement of seats and ensembles with the decisive verdicts of people, and the best weights of the seats; scores
-    estimated from people's verdicts with those of the ensemble."""
+    estimated from people's verdicts and the ensemble's."""
     corpora, contracts, labels = literary(warehouse), _contracts(warehouse, provider), applicable(warehouse)
 
     def settings(partitions: pl.DataFrame) -> pl.DataFrame:

@@ -234,32 +234,30 @@ def test_those_that_wait_for_a_place_keep_the_announced_wait(server: Server, led
     assert min(seen.arrived for seen in rest) >= first.ended + 0.5
 
 
+def ask_a_while(ledger: Path, asked: Question, seconds: float) -> None:
+    """Put a question, and cancel it after some seconds."""
+
+    async def ask_and_leave() -> None:
+        async with asking(ledger) as client:
+            under_way = asyncio.create_task(client.ask(asked))
+            await asyncio.sleep(seconds)
+            under_way.cancel()
+
+    asyncio.run(ask_and_leave())
+
+
 @pytest.mark.parametrize("retry_after", [{"seconds": 0}, {"date": -60}])
 def test_a_server_that_announces_no_wait_and_stays_busy_is_not_stormed(
     server: Server, ledger: Path, retry_after: dict[str, float]
 ) -> None:
     server.configure(rates={"rate_limited": 1}, retry_after=retry_after)
-
-    async def ask_a_while() -> None:
-        async with asking(ledger) as client:
-            asked = asyncio.create_task(client.ask(question(model(server.url), 0)))
-            await asyncio.sleep(0.5)
-            asked.cancel()
-
-    asyncio.run(ask_a_while())
+    ask_a_while(ledger, question(model(server.url), 0), 0.5)
     assert len(server.log()) < 10
 
 
 def test_a_server_that_announces_too_short_waits_is_not_stormed(server: Server, ledger: Path) -> None:
     server.configure(rates={"rate_limited": 1}, retry_after={"seconds": 0.05})
-
-    async def ask_a_while() -> None:
-        async with asking(ledger) as client:
-            asked = asyncio.create_task(client.ask(question(model(server.url), 0)))
-            await asyncio.sleep(2)
-            asked.cancel()
-
-    asyncio.run(ask_a_while())
+    ask_a_while(ledger, question(model(server.url), 0), 2)
     assert 4 <= len(server.log()) < 9
 
 
