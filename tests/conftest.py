@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 
@@ -50,9 +51,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made_home(monkeypatch, tmp_path)
 
 
+@pytest.fixture(scope="module")
+def kept_open() -> bool:
+    """Whether the warehouse stays open between reads; a module that opens the file by other means overrides it."""
+    return True
+
+
 @pytest.fixture
-def warehouse(home: Path) -> Warehouse:
-    return Warehouse(path=str(home / "variorum.duckdb"))
+def warehouse(home: Path, kept_open: bool) -> Iterator[Warehouse]:
+    """The home's warehouse. Opening the file takes four times as long as most reads."""
+    own = Warehouse(path=str(home / "variorum.duckdb"))
+    with own.kept_open() if kept_open else nullcontext():
+        yield own
 
 
 @pytest.fixture

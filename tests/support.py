@@ -4,6 +4,7 @@ import atexit
 import json
 import shutil
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -197,6 +199,18 @@ SPARSE = {
     "understanding_board", "understanding_comparison", "report", "segment_metric", "human_metric", "metric_summary",
 }  # fmt: skip
 """Assets without rows for the small corpora, which have no judges, no tasks and no further metrics."""
+
+
+def by_hand(path: str) -> duckdb.DuckDBPyConnection:
+    """Open the file of a warehouse without the class, as soon as it is no longer kept open."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return duckdb.connect(path)
+        except duckdb.Error:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
 
 
 def run(

@@ -1,5 +1,6 @@
 """The deployment that the commands work on."""
 
+import click
 import dagster as dg
 
 from benchmark_assets.definitions import build_definitions
@@ -10,7 +11,10 @@ from resources.warehouse import Warehouse
 
 
 class Deployment:
-    """The code location, with its resources, and the Dagster instance of the home folder."""
+    """The code location, with its resources, and the Dagster instance of the home folder.
+
+    The warehouse is kept open until the command ends: most commands read many small tables.
+    """
 
     def __init__(self) -> None:
         prepare()
@@ -20,3 +24,4 @@ class Deployment:
         self.provider: Provider = resources["provider"]
         self.systems: Systems = resources["systems"]
         self.instance = dg.DagsterInstance.get()
+        click.get_current_context().with_resource(self.warehouse.kept_open())

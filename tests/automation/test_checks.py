@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import dagster as dg
-import duckdb
 import polars as pl
 import pytest
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
@@ -17,7 +16,7 @@ from benchmark_assets.translation.systems import System
 from resources import catalogue
 from resources.errors import BadInput
 from resources.warehouse import Warehouse
-from tests.support import MODELS, PASSAGES, SPARSE, LetterEmbedder, run
+from tests.support import MODELS, PASSAGES, SPARSE, LetterEmbedder, by_hand, run
 from tests.systems import RuleSystems, provider
 
 GRID = (f"{MODELS[0]}|{PASSAGES[0]}", f"{MODELS[-1]}|{PASSAGES[-1]}")
@@ -89,7 +88,7 @@ def reasons(result: dg.ExecuteInProcessResult) -> list[str]:
 
 def edit(warehouse: Warehouse, *statements: str) -> None:
     """Change the file by hand."""
-    with duckdb.connect(warehouse.path) as connection:
+    with by_hand(warehouse.path) as connection:
         for statement in statements:
             connection.execute(statement)
 

@@ -19,6 +19,7 @@ from resources.provider.provider import Provider
 from resources.provider.registry import default_path
 from resources.warehouse import Replacement, Warehouse
 from tests.rows import outside, rows_of
+from tests.support import by_hand
 
 STORED = sorted(catalogue.tables())
 
@@ -109,7 +110,7 @@ def checked() -> dict[str, tuple[list[str], list[str]]]:
 
 def test_a_number_outside_its_unit_is_found_in_every_column_of_every_table(warehouse: Warehouse, ledger: Path) -> None:
     warehouse.read("corpus")  # makes the file
-    with duckdb.connect(warehouse.path) as connection:  # as nobody who writes through the warehouse could
+    with by_hand(warehouse.path) as connection:  # as nobody who writes through the warehouse could
         for table in STORED:
             rows = rows_of(table, len(numeric(table)))
             for number, column in enumerate(numeric(table)):
@@ -132,7 +133,7 @@ def subject(asset: str, further: list[str], dims: list[str], warehouse: Warehous
 
 def test_a_word_that_is_not_on_the_list_is_found(warehouse: Warehouse, ledger: Path) -> None:
     warehouse.read("corpus")
-    with duckdb.connect(warehouse.path) as connection:
+    with by_hand(warehouse.path) as connection:
         connection.from_arrow(rows_of("verdict", label=["FINE"]).to_arrow()).insert_into("verdict")
     problems = sound(subject("verdict", [], ["model", "passage"], warehouse, ledger)).problems
     assert "label" in set(problems["where"])

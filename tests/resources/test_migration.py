@@ -29,6 +29,11 @@ CALLS = {
 }
 
 
+@pytest.fixture(scope="module")
+def kept_open() -> bool:
+    return False
+
+
 @pytest.fixture
 def former(warehouse: Warehouse, tmp_path: Path) -> dict[str, pl.DataFrame]:
     """The rows of a home of the version before `study_call`, which now lies where the warehouse looks."""

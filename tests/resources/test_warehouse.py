@@ -29,6 +29,11 @@ PROCESSES = multiprocessing.get_context("forkserver")  # fresh processes that ne
 PROCESSES.set_forkserver_preload(["dagster", "duckdb", "hypothesis"])
 
 
+@pytest.fixture(scope="module")
+def kept_open() -> bool:
+    return False
+
+
 def sources(*passages: str, **columns: Any) -> pl.DataFrame:
     """Rows of `source_text`, whose many text columns could be swapped unseen; `columns` stand for the usual values."""
     usual = {

@@ -9,7 +9,6 @@ from types import ModuleType
 from typing import Any
 
 import dagster as dg
-import duckdb
 import polars as pl
 import pytest
 
@@ -26,6 +25,7 @@ from tests.support import (
     CORE,
     PASSAGES,
     LetterEmbedder,
+    by_hand,
     edit_segment,
     made_home,
     reports,
@@ -334,7 +334,7 @@ def test_a_warehouse_from_before_the_selection_opens_and_keeps_what_it_has(stage
 def age(path: Path) -> None:
     """Make a warehouse of a time when there was neither alignment nor selection."""
     new = [*CONSTRUCTION, "prose", "prose_aside", "continuous_reference"]
-    with duckdb.connect(str(path)) as connection:
+    with by_hand(str(path)) as connection:
         for table in new:
             connection.execute(f'DROP TABLE "{table}"')
             connection.execute("DELETE FROM materialization WHERE asset = ?", [table])
