@@ -16,6 +16,7 @@ from benchmark_assets.alignment.rows import (
     UNASSIGNED,
     aligned_rows,
     by_embeddings,
+    by_numbers,
     is_guided,
     unassigned_rows,
     unsure,
@@ -55,8 +56,8 @@ def align_documents(
         Maps texts to unit vectors, shape (texts, dimensions).
     embed_multilingual
         The same for documents without a segmented translation, which are compared with their source; None if there is
-        no such embedder. The offline aligner then gives no text, and the doubt `UNGUIDED`; a model is asked about all
-        segments.
+        no such embedder. Without an aligner's model, passages that begin with a number of the translation then have
+        its text, and all others the doubt `UNGUIDED`; a model is asked about all segments.
     run
         The run that the ledger charges for the calls.
 
@@ -92,9 +93,10 @@ def align_documents(
             failures.append(document.sources.select("passage", error=pl.lit(error)))
             continue
         unaligned = aligned is None and not aligners[document.corpus, document.translator].model
+        numbered = by_numbers(document.prose, document.segments, document.stretches) if unaligned else {}
         document_rows, failed_passages = aligned_rows(
             document.translator, document.prose, document.segments, aligned, extracted.get(document.name, []),
-            document.corrections, UNGUIDED if unaligned else None,
+            document.corrections, UNGUIDED if unaligned else None, numbered,
         )  # fmt: skip
         rows.append(document_rows)
         unassigned.append(unassigned_rows(document.translator, document.prose, document.segments, document_rows))

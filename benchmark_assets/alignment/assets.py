@@ -32,7 +32,7 @@ from resources.warehouse import Warehouse
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="alignment", code_version="2",
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="alignment", code_version="3",
     metadata={"tables": ["unassigned"]}, kinds={"duckdb", "numpy"},
     deps=["source_text", "segmented_reference", "continuous_reference"],
 )  # fmt: skip
@@ -80,7 +80,7 @@ def alignment(
 
 
 @dg.asset(
-    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="alignment", code_version="2", kinds={"duckdb"},
+    partitions_def=PASSAGE, backfill_policy=SINGLE_RUN, group_name="alignment", code_version="3", kinds={"duckdb"},
     deps=["source_text", "segmented_reference", "continuous_reference", alignment],
 )  # fmt: skip
 def verification(context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse]) -> dg.Output[None]:

@@ -12,7 +12,7 @@ import polars as pl
 from benchmark_assets.alignment.asking import AlignmentWork, SourceSegment
 from benchmark_assets.alignment.cross_references import names, plain
 from benchmark_assets.alignment.rows import SegmentPlace, corrected, places
-from benchmark_assets.corpus.anchors import anchors
+from benchmark_assets.corpus.anchors import anchors, stretches
 from benchmark_assets.corpus.registry import corpus_languages
 from resources.digest import digest
 from resources.warehouse import Warehouse
@@ -23,7 +23,8 @@ class ProseDocument(NamedTuple):
 
     `prose` is the translation, `language` the tag of the source language. `sources` has the document's rows of
     `source_text`, `segments` its segments in order, `corrections` the manually corrected texts by segment id, `anchors`
-    the offsets in the prose at which segments begin, by the segment's index.
+    the offsets in the prose at which segments begin, by the segment's index, and `stretches` the start and end of the
+    text of segments that the translation numbers (see `corpus.anchors`).
     """
 
     corpus: str
@@ -36,6 +37,7 @@ class ProseDocument(NamedTuple):
     segments: list[SegmentPlace]
     corrections: dict[str, str | None]
     anchors: Mapping[int, int]
+    stretches: Mapping[int, tuple[int, int]]
 
     @property
     def name(self) -> tuple[str, str]:
@@ -70,9 +72,10 @@ def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDoc
         segments = places(passages_of_document, references.join(passages_of_document, on="passage", how="semi"))
         corrections = corrected(continuous.filter(corpus=corpus, document=document, translator=translator))
         own_numbers = numbers.filter(corpus=corpus, document=document, translator=translator)
+        citations = [segment.id for segment in segments], own_numbers.select("place", "text").rows()
         yield ProseDocument(
             corpus, document, translator, prose, *languages[corpus], passages_of_document, segments, corrections,
-            anchors([segment.id for segment in segments], own_numbers.select("place", "text").iter_rows()),
+            anchors(*citations), stretches(*citations, len(prose)),
         )  # fmt: skip
 
 

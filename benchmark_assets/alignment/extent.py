@@ -66,8 +66,8 @@ def examine(
     - text at its end belongs to no segment;
     - its whole text is another segment's.
 
-    Differences of less than 15 % of the segment's characters do not count. Texts corrected by hand are never
-    suspicious: if they are not in the prose in order, their stage is 'by hand'.
+    Differences of less than 15 % of the segment's characters do not count. Texts that a person or the translation's own
+    numbers gave are never suspicious: if they are not in the prose in order, their stage is 'by hand'.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def examine(
     guides
         Other translations, or else the source alone: the text of every segment in each, None where it has none.
     by_hand
-        Indices of segments whose text was corrected by hand.
+        Indices of segments whose text was corrected by hand, or given by the translation's own numbers.
 
     Returns
     -------

@@ -16,7 +16,7 @@ import polars as pl
 from benchmark_assets.alignment.asking import Extracted
 from benchmark_assets.alignment.extent import examine
 from benchmark_assets.alignment.likeness import Embed, has_words
-from benchmark_assets.alignment.monotone import Aligned, align
+from benchmark_assets.alignment.monotone import Aligned, Span, align
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
@@ -99,6 +99,27 @@ def by_embeddings(
     return align(prose, guides(segments), [*ends, True], embed, anchors, foreign=not is_guided(segments))
 
 
+def by_numbers(prose: str, segments: Sequence[SegmentPlace], stretches: Mapping[int, Span]) -> dict[int, Piece]:
+    """Pieces of the passages that begin with a number of the translation, by the segment's index.
+
+    A segment without a number of its own is merged with the one before: nothing tells where its text begins.
+    `stretches` has the text of numbered segments (see `corpus.anchors`).
+    """
+    pieces: dict[int, Piece] = {}
+    for _, group in groupby(range(len(segments)), key=lambda index: segments[index].passage):
+        indices = list(group)
+        if indices[0] not in stretches:
+            continue
+        for index in indices:
+            start, end = stretches.get(index, (0, 0))
+            text = prose[start:end]
+            start += len(text) - len(text.lstrip())
+            text = text.strip()
+            numbered = Piece(text, start, start + len(text), method="number") if has_words(text) else Piece(None)
+            pieces[index] = numbered if index in stretches else Piece("", method="merged")
+    return pieces
+
+
 def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:
     """Ids of segments for which the offline aligner found no text, or a text of low likeness.
 
@@ -126,10 +147,12 @@ def aligned_rows(
     extracted: Sequence[Extracted],
     corrections: Mapping[str, str | None],
     doubt: str | None = None,
+    numbered: Mapping[int, Piece] = MappingProxyType({}),
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Combine the results for a document into rows of `alignment`.
 
-    A manual correction takes precedence over a model's text, and a model's text over the offline alignment.
+    A manual correction takes precedence over a model's text, a model's text over the offline alignment, and that over
+    the numbers of the translation.
 
     Parameters
     ----------
@@ -141,6 +164,8 @@ def aligned_rows(
         Manually corrected texts by segment id; null for a segment that the translation lacks.
     doubt
         Why the document was not aligned; None if it was.
+    numbered
+        Pieces that the translation's own numbers give (`by_numbers`).
 
     Returns
     -------
@@ -152,11 +177,12 @@ def aligned_rows(
     rows: list[tuple[object, ...]] = []
     failures: list[tuple[str, str]] = []
     pace = _pace(segments, aligned)
-    numbered = list(enumerate(segments))
-    for passage, group in groupby(numbered, key=lambda place: place[1].passage):
+    for passage, group in groupby(enumerate(segments), key=lambda place: place[1].passage):
         places = list(group)
         offline = _merged(places, [_offline(prose, aligned, index) for index, _ in places], pace)
         absent = doubt or doubts.get(passage)
+        if absent and all(index in numbered for index, _ in places):
+            offline, absent = [numbered[index] for index, _ in places], None
         pieces = []
         for (_, place), piece in zip(places, offline, strict=True):
             answer = answers.get(place.id)
@@ -229,8 +255,8 @@ def verified_rows(
     aligned: list[tuple[str | None, str | None]] = []
     for passage, group in groupby(segments, key=lambda place: place.passage):
         aligned += pieces.get(passage) or [(None, None)] * len(list(group))
-    by_hand = {at for at, (_, method) in enumerate(aligned) if method == "hand"}
-    findings = examine([text for text, _ in aligned], prose, guides(segments), by_hand, others)
+    given = {at for at, (_, method) in enumerate(aligned) if method in ("hand", "number")}
+    findings = examine([text for text, _ in aligned], prose, guides(segments), given, others)
     rows = [
         (place.passage, translator, place.id, finding.stage, finding.start, finding.end, finding.similarity,
          finding.in_order, finding.evidence)

@@ -108,6 +108,7 @@ def ui(arguments: tuple[str, ...]) -> None:
     """Start Dagster's UI and daemon on the warehouse; ARGUMENTS are passed to `dagster dev`."""
     home = Deployment()
     home.instance.add_dynamic_partitions("model", home.systems.models())
+    click.get_current_context().close()  # closes the warehouse, which the new program must not inherit
     os.chdir(prepare())  # in the project's folder, Dagster would warn about dagster.yaml
     dagster = str(Path(sys.executable).with_name("dagster"))
     os.execv(dagster, [dagster, "dev", "--workspace", str(PROJECT / "workspace.yaml"), *arguments])

@@ -1,4 +1,4 @@
-"""Anchors: places in a continuous translation at which the text of a segment begins, by its own citations.
+"""Anchors: places in a continuous translation at which the text of a segment begins or ends, by its own citations.
 
 Here: which numbers of a translation are citations of the source. Not here: reading numbers (readers), alignment between
 anchors.
@@ -22,16 +22,51 @@ def anchors(segments: Sequence[str], numbers: Iterable[tuple[int, str]]) -> dict
     numbers
         Offset and text of each number in the translation, in order.
     """
+    found = list(numbers)
+    first = _citations(segments, found)
+    return _increasing([(place, first[number]) for place, number in found if number in first])
+
+
+def stretches(segments: Sequence[str], numbers: Iterable[tuple[int, str]], end: int) -> dict[int, tuple[int, int]]:
+    """Start and end of the text of each segment that has a number of its own, by the segment's index, in any order.
+
+    The text ends at the next number, unless that divides it further than the source does: then it goes on.
+
+    Parameters
+    ----------
+    segments, numbers
+        As for `anchors`.
+    end
+        Length of the translation.
+    """
+    found = sorted(numbers)
+    first = _citations(segments, found)
+    deepest: dict[int, tuple[int, str]] = {}
+    for place, number in found:
+        index = first.get(number)
+        if index is not None and (index not in deepest or number.count(".") > deepest[index][1].count(".")):
+            deepest[index] = place, number
+    ends = {}
+    for index, (start, own) in deepest.items():
+        after = [
+            place for place, number in found
+            if place > start and (not number.startswith(f"{own}.") or first.get(number, index) != index)
+        ]  # fmt: skip
+        ends[index] = start, min(after, default=end)
+    return ends
+
+
+def _citations(segments: Sequence[str], found: Sequence[tuple[int, str]]) -> dict[str, int]:
+    """Index of the first segment of each citation of the source; nothing if the numbers are not its citations."""
     first: dict[str, int] = {}
     for index, segment in enumerate(segments):
         levels = segment.partition(":")[2].split(".")
         for depth in range(1, len(levels) + 1):
             first.setdefault(".".join(levels[:depth]), index)
-    found = list(numbers)
     chapters = [citation for citation in first if "." not in citation]
     if not any("." in number for _, number in found) and [number for _, number in found] != chapters:
         return {}
-    return _increasing([(place, first[number]) for place, number in found if number in first])
+    return first
 
 
 def _increasing(places: Sequence[tuple[int, int]]) -> dict[int, int]:

@@ -10,7 +10,9 @@ import pytest
 import yaml
 from lxml import etree
 
+from benchmark_assets.alignment.rows import SegmentPlace, by_numbers
 from benchmark_assets.automation import runs
+from benchmark_assets.corpus.anchors import stretches
 from benchmark_assets.corpus.model import Document
 from benchmark_assets.corpus.readers.tei import edition
 from benchmark_assets.corpus.registry import register
@@ -161,6 +163,35 @@ def test_caesars_chapters_in_english_anchor_what_is_below_them(perseus: Path, tm
         numbers = [aside.text for aside in prose.asides if aside.kind == "number"]
         assert len(numbers) == len(set(numbers))
         assert chapters <= set(numbers)
+
+
+def test_a_chapter_has_the_text_between_its_numbers_where_only_the_source_has_sections(
+    perseus: Path, tmp_path: Path
+) -> None:
+    """As it has where the chapter is the segment."""
+    (caesar,), _ = read_back(shipped("civil-war", perseus, tmp_path, segment="section"))
+    (whole,), _ = read_back(shipped("civil-war", perseus, tmp_path))
+    segments = [
+        SegmentPlace(passage.id, segment.id, segment.text, ())
+        for passage in caesar.passages for segment in passage.segments
+    ]  # fmt: skip
+    for prose in caesar.prose:
+        numbers = [(aside.at, aside.text) for aside in prose.asides if aside.kind == "number"]
+        pieces = by_numbers(prose.text, segments, stretches([each.id for each in segments], numbers, len(prose.text)))
+        texts: dict[str, str] = {}
+        for index, piece in pieces.items():
+            texts[segments[index].passage] = texts.get(segments[index].passage, "") + (piece.text or "")
+        expected = {
+            passage.id: reference.segments[0]
+            for passage in whole.passages for reference in passage.references
+            if reference.translator == prose.translator
+        }  # fmt: skip
+        same = [passage for passage, text in texts.items() if words(text) == words(expected[passage])]
+        assert len(same) == len(texts) == 243
+
+
+def words(text: str | None) -> list[str]:
+    return (text or "").split()
 
 
 def test_the_aeneid_is_named_as_too_long_and_is_divided_by_lines(
