@@ -85,17 +85,21 @@ def build_definitions(
     evaluate, update, remove = (
         make(lambda: location) for make in (jobs.evaluate_job, jobs.update_job, jobs.remove_job)
     )
+    backup = jobs.backup_job()
     location = dg.Definitions(
         assets=dg.map_asset_specs(_described, assets),
         asset_checks=checks.checks(assets),
-        jobs=[corpus.download_job, corpus.scan_job, evaluate, update, remove],
+        jobs=[corpus.download_job, corpus.scan_job, evaluate, update, remove, backup],
         sensors=[
             sensors.new_models_sensor(evaluate),
             sensors.files_sensor(corpus.scan_job),
             sensors.dead_runs_sensor,
             sensors.failures_sensor,
         ],
-        schedules=[sensors.reevaluation_schedule(update, registry.schedule, Path(provider.registry_path))],
+        schedules=[
+            sensors.reevaluation_schedule(update, registry.schedule, Path(provider.registry_path)),
+            sensors.backup_schedule(backup),
+        ],
         resources=resources | overrides,
         # One process per run: the embedder is loaded once, and the warehouse is opened by one process at a time.
         executor=dg.in_process_executor,

@@ -3,7 +3,15 @@
 import os
 from pathlib import Path
 
+from resources.errors import BadInput
+
 PROJECT = Path(__file__).resolve().parents[1]
+
+RESTORING = ".restoring"
+"""Subfolder of a home that has a backup while it is being restored; it has a file `ready` once all is copied."""
+
+RUN = "????????-????-????-????-????????????.db"
+"""Pattern of the file that has the events of a run of Dagster."""
 
 
 def home() -> Path:
@@ -35,8 +43,23 @@ def prepare() -> Path:
     """Create the home, set `DAGSTER_HOME` to its subfolder `dagster` unless already set, and return the home.
 
     Without `DAGSTER_HOME`, Dagster ignores dagster.yaml and loses its state on exit.
+
+    Raises
+    ------
+    BadInput
+        If a restoration was interrupted, or the warehouse is missing although Dagster has runs.
     """
     place = home()
+    if (place / RESTORING / "ready").exists():
+        raise BadInput(
+            place, "", "a restoration was interrupted", "run the same `variorum restore` again, which completes it"
+        )
+    if not (place / "variorum.duckdb").exists() and next((place / "dagster/history/runs").glob(RUN), None):
+        raise BadInput(
+            place / "variorum.duckdb", "", "is missing, but Dagster's state speaks of its tables",
+            "restore a backup with `variorum restore FOLDER`; or remove the folder `dagster` beside it, to begin with "
+            "an empty warehouse: it finds paid replies in the ledger, but no imported labels, pairs or outputs",
+        )  # fmt: skip
     os.environ["VARIORUM_HOME"] = str(place)  # absolute, for processes with another working directory
     dagster_home = Path(os.environ.setdefault("DAGSTER_HOME", str(place / "dagster")))
     dagster_home.mkdir(parents=True, exist_ok=True)

@@ -155,6 +155,13 @@ class Warehouse(Frozen):
                     leftover.unlink(missing_ok=True)
         return copy
 
+    def copy_to(self, place: Path) -> None:
+        """Copy the warehouse to a file in one transaction, and sync the file to disk."""
+        with self._connect() as connection:
+            _copy(connection, place)
+        with place.open("rb+") as file:
+            os.fsync(file.fileno())
+
     @contextmanager
     def exclusively(self) -> Iterator[None]:
         """Hold the write lock until the block ends, so that rows read in it stay current. Others can still read.

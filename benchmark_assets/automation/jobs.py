@@ -4,19 +4,22 @@ Each job has a single op, which starts the runs of the assets (automation.runs).
 download files (corpus.assets), when jobs run (sensors).
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Literal
 
 import dagster as dg
 
-from benchmark_assets.automation import removal, runs
+from benchmark_assets.automation import removal, runs, safekeeping
 from benchmark_assets.automation.due import Scope
 from benchmark_assets.lineage.removal import words
 from benchmark_assets.translation.systems import Systems
 from resources.errors import BadInput
 from resources.notifications import Notifications
 from resources.processes import PROCESS, process_tag
+from resources.provider.provider import Provider
 from resources.tables import markdown
 from resources.warehouse import Warehouse
 
@@ -68,6 +71,27 @@ def update_job(location: Location) -> dg.JobDefinition:
             runs.update(location(), context.instance, probe=config.probe)
 
     return _job("update", update_everything)
+
+
+def backup_job() -> dg.JobDefinition:
+    """The job `backup`, which copies the home into the folder that `VARIORUM_BACKUPS` names."""
+
+    @dg.op
+    def back_up_home(
+        context: dg.OpExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
+    ) -> None:
+        """Copies the home into the folder that `VARIORUM_BACKUPS` names, while other runs go on."""
+        folder = os.environ.get("VARIORUM_BACKUPS")
+        if not folder:
+            raise dg.Failure(
+                "VARIORUM_BACKUPS is not set: name a folder for backups, on another disk", allow_retries=False
+            )
+        try:
+            context.log.info(safekeeping.back_up(warehouse, provider, Path(folder)))
+        except BadInput as fault:
+            raise dg.Failure(str(fault), allow_retries=False) from fault
+
+    return dg.GraphDefinition("backup", node_defs=[back_up_home], description=back_up_home.description).to_job()
 
 
 def remove_job(location: Location) -> dg.JobDefinition:

@@ -4,6 +4,7 @@ A sensor or schedule that may cost money is off until it is turned on in Dagster
 """
 
 import json
+import os
 from hashlib import blake2b
 from pathlib import Path
 
@@ -95,6 +96,17 @@ def failures_sensor(context: dg.RunFailureSensorContext, notifications: dg.Resou
         return
     reason = next(runs.reasons(context.get_step_failure_events()), context.failure_event.message)
     notifications.send(f"{context.dagster_run.job_name} failed: {reason}")
+
+
+def backup_schedule(job: dg.JobDefinition) -> dg.ScheduleDefinition:
+    """The schedule `backups`, which starts the job `backup` every night; it runs where `VARIORUM_BACKUPS` is set."""
+    is_set = "VARIORUM_BACKUPS" in os.environ
+    return dg.ScheduleDefinition(
+        name="backups", job=job, cron_schedule="0 2 * * *", execution_timezone="UTC",
+        default_status=dg.DefaultScheduleStatus.RUNNING if is_set else dg.DefaultScheduleStatus.STOPPED,
+        description="Copies the home into the folder that VARIORUM_BACKUPS names, and keeps the last backups of 7 "
+        "days, 5 weeks and 12 months.",
+    )  # fmt: skip
 
 
 def reevaluation_schedule(job: dg.JobDefinition, cron: str, where: Path) -> dg.ScheduleDefinition:

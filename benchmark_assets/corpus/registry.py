@@ -71,6 +71,22 @@ def paths(warehouse: Warehouse) -> dict[str, Path]:
     return {corpus: restored(text, home, warehouse.folder) for corpus, text, home in rows.iter_rows()}
 
 
+def sources(warehouse: Warehouse) -> dict[str, Path]:
+    """Descriptions of all corpora and their files, by `corpus/…`; no hidden files, none of unusable descriptions."""
+    found: dict[str, Path] = {}
+    for name, path in paths(warehouse).items():
+        description, _ = examine(path)
+        if description is None:
+            continue
+        found[f"{name}/{path.name}"] = path
+        root = description.root
+        for file in sorted(root.rglob("*")) if root.is_dir() else [root]:
+            own = file.relative_to(root) if root.is_dir() else Path(file.name)
+            if file.is_file() and not any(part.startswith(".") for part in own.parts):
+                found[f"{name}/{root.name}/{own}"] = file
+    return found
+
+
 def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[Description | BadInput]:
     """Descriptions of the named corpora, by default of all. An unusable description is replaced by its BadInput.
 

@@ -508,7 +508,7 @@ def state(path: Path) -> str:
 
 
 def _compressed(content: bytes) -> bytes:
-    """Content as zlib, with a window no longer than the content: to clear 32 KB takes three times as long as the rest."""
+    """Content as zlib, with a window no longer than it: clearing 32 KB takes three times as long as the rest."""
     return zlib.compress(content, 1, wbits=min(max(len(content).bit_length(), 9), 15))
 
 

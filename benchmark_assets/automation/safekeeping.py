@@ -1,0 +1,71 @@
+"""Backups of a home, and whether it agrees with itself: rows of tables, their records, and what Dagster was told.
+
+Here: what a backup needs to know of corpora and registry, and the comparison of all assets, which changes nothing. Not
+here: checks of values (findings), copies and their order (resources.backups).
+"""
+
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.automation import findings
+from benchmark_assets.corpus.registry import sources
+from benchmark_assets.lineage.events import dagster_records
+from benchmark_assets.partitions import dimensions
+from resources import backups, catalogue
+from resources.keys import KEYS
+from resources.provider.provider import Provider
+from resources.warehouse import Warehouse
+
+AGREEMENT = pl.Schema({
+    "asset": pl.String(), "partitions": pl.Int64(), "rows": pl.Int64(), "unreported": pl.Int64(),
+    "problem": pl.String(),
+})  # fmt: skip
+
+
+def back_up(warehouse: Warehouse, provider: Provider, folder: Path) -> str:
+    """Make a backup in a folder of backups, and return a line about it.
+
+    Raises
+    ------
+    BadInput
+        If the folder cannot be written, or contains anything else.
+    """
+    outside = {"models.yaml": Path(provider.registry_path)}
+    outside |= {f"sources/{path}": file for path, file in sources(warehouse).items()}
+    place, made = backups.back_up(warehouse, Path(provider.ledger_path), outside, folder)
+    copied = sum(content.size for content in made.files.values() if not content.linked)
+    linked = sum(content.linked for content in made.files.values())
+    return (
+        f"{place}: {len(made.files)} files, {copied / 1e6:.1f} MB copied, {linked} files as in the last backup, "
+        f"{sum(made.rows.values())} rows of {len(made.rows)} tables. It contains restricted texts."
+    )
+
+
+def agreement(definitions: dg.Definitions, instance: dg.DagsterInstance) -> pl.DataFrame:
+    """Compare the table of each asset with its records, and the records with Dagster's.
+
+    Returns
+    -------
+    One row of AGREEMENT per asset with a table: numbers of its recorded partitions, of its rows, and of partitions
+    whose version was not reported to Dagster, which the next update does; and in `problem`, '' if all rows agree with
+    the record of their partition.
+    """
+    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
+    graph = definitions.resolve_asset_graph()
+    rows = []
+    for key in graph.toposorted_asset_keys:
+        name, partitions_def = key.to_user_string(), graph.get(key).partitions_def
+        if name not in catalogue.tables():
+            continue
+        dims = dimensions(partitions_def)
+        states = warehouse.read("materialization", pl.DataFrame({"asset": [name]}))
+        stored = warehouse.read(name, columns=[*dims, "fingerprint"])
+        faults = findings.unaccounted(stored, states, dims)
+        reported = dagster_records(instance, key, partitions_def, states.select(KEYS))
+        versions = states.join(reported, on=KEYS)
+        unreported = versions.filter(pl.col("version").ne_missing(pl.col("reported_version")))
+        problem = f"{faults['rows'][0]} partitions: rows differ from their record" if len(faults) else ""
+        rows.append((name, len(states), len(stored), len(unreported), problem))
+    return pl.DataFrame(rows, schema=AGREEMENT, orient="row")

@@ -1,0 +1,107 @@
+"""Commands that keep a home safe: backups, their restoration and their verification."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import click
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.automation.safekeeping import agreement, back_up
+from benchmark_assets.cli.deployment import Deployment
+from benchmark_assets.definitions import build_definitions
+from resources import backups
+from resources.errors import BadInput
+from resources.home import home, prepare
+from resources.tables import plain
+from resources.warehouse import Warehouse
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+def backup(folder: Path) -> None:
+    """Copy the warehouse, the ledger, Dagster's state, the registry and the corpora's files to a new folder in FOLDER.
+
+    Runs go on meanwhile. Files that have not changed since the last backup take no space. The last backups of 7 days, 5
+    weeks and 12 months are kept.
+    """
+    deployment = Deployment()
+    click.echo(back_up(deployment.warehouse, deployment.provider, folder))
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--at", metavar="NAME", help="Name of the backup; by default the last one.")
+def restore(folder: Path, at: str | None) -> None:
+    """Put a backup in FOLDER in the place of the home's warehouse, ledger and Dagster state.
+
+    What is replaced is kept beside it; a ledger that has later replies stays. Stop Dagster's UI and all runs first. The
+    next `variorum update` materializes what has happened since, without paying for any reply again.
+    """
+    chosen, place = backups.chosen(folder, at), home()
+    with Warehouse(path=str(place / "variorum.duckdb"), wait_seconds=5).exclusively():
+        aside, missing = backups.restore(chosen, place)
+    prepare()
+    click.echo(f"{place}: restored from {chosen}{f'; what it replaced is in {aside}' if aside else ''}")
+    for file in missing:
+        click.echo(f"not restored: {file}")
+
+
+@click.command()
+@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--at", metavar="NAME", help="Name of the backup; by default the last one.")
+def verify(folder: Path | None, at: str | None) -> None:
+    """Open the home, or a backup in FOLDER, and compare rows with their records and records with Dagster's.
+
+    Of a backup, all files are also compared with the manifest.
+    """
+    if folder is None:
+        deployment = Deployment()
+        _report(home(), deployment.definitions, deployment.instance)
+        return
+    chosen = backups.chosen(folder, at)
+    expected = backups.check(chosen)
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = Path(temporary) / "home"
+        for path in expected.files:
+            if path not in expected.outside:
+                (copy / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(chosen / path, copy / path)
+        if (found := backups.rows(copy / "variorum.duckdb")) != expected.rows:
+            differing = sorted(name for name in {*found, *expected.rows} if found.get(name) != expected.rows.get(name))
+            raise BadInput(
+                chosen, ", ".join(differing), "other numbers of rows than at the backup", "use another backup"
+            )
+        os.environ |= {"VARIORUM_HOME": str(copy), "DAGSTER_HOME": str(copy / "dagster")}
+        prepare()
+        warehouse = Warehouse(path=str(copy / "variorum.duckdb"))
+        with dg.DagsterInstance.get() as instance:
+            _report(chosen, build_definitions(resource_overrides={"warehouse": warehouse}), instance)
+
+
+def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    """Print how the home of some definitions agrees with itself; raise BadInput if it does not."""
+    folder = Path((definitions.resources or {})["warehouse"].path).parent
+    for database in sorted(path for path in folder.rglob("*") if path.suffix in (".db", ".sqlite")):
+        if problem := backups.integrity(database):
+            raise BadInput(
+                place / database.relative_to(folder),
+                "",
+                f"is damaged ({problem})",
+                "restore a backup: `variorum restore`",
+            )
+    found = agreement(definitions, instance)
+    wrong = found.filter(pl.col("problem") != "")
+    if len(wrong):
+        click.echo(plain(wrong))
+        raise BadInput(
+            place, ", ".join(wrong["asset"]), "rows do not agree with their records",
+            "recompute them with `variorum update --anew ASSET`, or restore a backup",
+        )  # fmt: skip
+    total = found.select(pl.col("partitions", "rows", "unreported").sum()).row(0)
+    click.echo("{}: sound; {} partitions, {} rows, {} partitions that the next update reports".format(place, *total))
+
+
+COMMANDS = [backup, restore, verify]

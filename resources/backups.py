@@ -1,0 +1,354 @@
+"""Backups of a home: copies made while runs go on, and their restoration.
+
+Here: which files belong to a home, the order in which they are copied, manifests, incremental copies, restoration. Not
+here: what the rows mean (automation.agreement), commands (cli), schedules (automation).
+
+No transaction spans the warehouse, the ledger and Dagster's state, so the order makes a copy consistent. Dagster's
+state comes first: what the warehouse has stored since is reported again by the next update. The ledger comes last: it
+has the reply of every row of the warehouse, and a reply that no row has yet is found there, so nothing is asked twice.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+from uuid import uuid4
+
+import duckdb
+
+from resources.errors import BadInput, raise_all
+from resources.home import RESTORING
+from resources.warehouse import Warehouse
+from resources.whole_files import sha256, write
+
+MANIFEST = "manifest.json"
+
+README = """Backups of a Variorum home, one folder for each, named for its time in UTC.
+
+Private: they contain restricted texts, labels by people and replies of models. Restore one with `variorum restore`.
+"""
+
+ASIDE = "before-restore"
+"""Subfolder of a home that has what restorations replaced, in a folder for each."""
+
+STAMP = "%Y-%m-%dT%H-%M-%S.%fZ"
+"""Name of a backup: the time in UTC at which it began."""
+
+DAYS, WEEKS, MONTHS = 7, 5, 12
+"""Number of days, weeks and months whose last backup is kept."""
+
+_SQLITE = b"SQLite format 3\x00"
+
+
+class Content(NamedTuple):
+    """A file of a backup.
+
+    `state` tells whether the original has changed since: size and time of its last write, for a database also those of
+    its write-ahead log. `linked` is true if an earlier backup's copy was taken.
+    """
+
+    sha256: str
+    size: int
+    state: list[int]
+    linked: bool
+
+
+class Manifest(NamedTuple):
+    """What a backup contains: its files by path, rows by table, and the original place of files outside the home."""
+
+    home: str
+    files: dict[str, Content]
+    rows: dict[str, int]
+    outside: dict[str, str]
+
+
+def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], folder: Path) -> tuple[Path, Manifest]:
+    """Copy a home into a new subfolder of `folder`, then remove the backups that `spare` does not keep.
+
+    A backup that does not end leaves nothing but a hidden folder, which the next one removes.
+
+    Parameters
+    ----------
+    warehouse, ledger
+        The home's warehouse; the file of its ledger, which may be missing.
+    outside
+        Files that the home depends on, by the path that they get in the backup.
+    folder
+        Folder of all backups of this home, made where it is missing.
+
+    Returns
+    -------
+    The new subfolder and its manifest.
+
+    Raises
+    ------
+    BadInput
+        If the folder cannot be written, contains anything but backups, or lies in the home's Dagster state.
+    """
+    home = warehouse.folder
+    with _alone(folder):
+        for leftover in folder.glob(".new-*"):
+            shutil.rmtree(leftover)
+        earlier = {name: manifest(folder / name) for name in names(folder)[-1:]}
+        new = folder / f".new-{uuid4()}"
+        files: dict[str, Content] = {}
+
+        def keep(path: str, original: Path) -> None:
+            state = _state(original)
+            for name, before in earlier.items():
+                known = before.files.get(path)
+                if known and known.state == state:
+                    (new / path).parent.mkdir(parents=True, exist_ok=True)
+                    os.link(folder / name / path, new / path)
+                    files[path] = known._replace(linked=True)
+                    return
+            _copy(original, new / path)
+            files[path] = _content(new / path, state)
+
+        try:
+            new.mkdir(parents=True)
+            for original in _dagster(home / "dagster"):
+                with suppress(FileNotFoundError):  # removed meanwhile
+                    keep(str(original.relative_to(home)), original)
+            warehouse.copy_to(new / "variorum.duckdb")
+            files["variorum.duckdb"] = _content(new / "variorum.duckdb", [])
+            if ledger.exists():
+                keep("ledger.sqlite", ledger)
+            for path, original in outside.items():
+                keep(path, original)
+            made = Manifest(
+                str(home),
+                files,
+                rows(new / "variorum.duckdb"),
+                {path: str(original) for path, original in outside.items()},
+            )
+            write(new / MANIFEST, json.dumps(made._asdict(), indent=1))
+            place = folder / datetime.now(UTC).strftime(STAMP)
+            new.rename(place)
+        except OSError as error:
+            raise BadInput(folder, "", f"cannot be written ({error.strerror})", "choose another folder") from error
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+        spare(folder)
+    return place, made
+
+
+def names(folder: Path) -> list[str]:
+    """Names of the backups in a folder, the oldest first."""
+    return sorted(path.parent.name for path in folder.glob(f"[!.]*/{MANIFEST}"))
+
+
+def manifest(backup: Path) -> Manifest:
+    """Read the manifest of a backup; raises BadInput if it is damaged."""
+    try:
+        read = json.loads((backup / MANIFEST).read_text(encoding="utf-8"))
+        files = {path: Content(*content) for path, content in read["files"].items()}
+        return Manifest(read["home"], files, read["rows"], read["outside"])
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise BadInput(backup / MANIFEST, "", f"cannot be read ({error})", "use another backup") from error
+
+
+def chosen(folder: Path, name: str | None) -> Path:
+    """The backup with this name, by default the last one; raises BadInput if there is none."""
+    known = names(folder)
+    if not known:
+        raise BadInput(folder, "", "contains no backup", "make one with `variorum backup FOLDER`")
+    if name is not None and name not in known:
+        raise BadInput(folder, name, "no such backup", f"name one of {', '.join(known)}")
+    return folder / (name or known[-1])
+
+
+def check(backup: Path) -> Manifest:
+    """Compare the files of a backup with its manifest, and return the manifest.
+
+    Raises
+    ------
+    BadInput
+        For every file that is missing or was altered.
+    """
+    expected = manifest(backup)
+    faults = []
+    for path, content in expected.files.items():
+        file = backup / path
+        if not file.is_file():
+            faults.append(BadInput(file, "", "is missing", "use another backup"))
+        elif sha256(file) != content.sha256:
+            faults.append(BadInput(file, "", "was altered since the backup", "use another backup"))
+    raise_all(faults)
+    return expected
+
+
+def spare(folder: Path) -> None:
+    """Remove backups, except the last of each of the latest DAYS days, WEEKS weeks and MONTHS months with a backup."""
+    known = names(folder)
+    kept: set[str] = set()
+    for form, count in (("%Y-%m-%d", DAYS), ("%G-%V", WEEKS), ("%Y-%m", MONTHS)):
+        last = {datetime.strptime(name, STAMP).strftime(form): name for name in known}
+        kept |= set(list(last.values())[-count:])
+    for name in known:
+        if name not in kept:
+            removed = folder / f".new-{uuid4()}"  # at once: a kill leaves no half of a backup
+            (folder / name).rename(removed)
+            shutil.rmtree(removed)
+
+
+def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
+    """Put a backup in the place of a home's warehouse, ledger and Dagster state.
+
+    What it replaces is moved aside. A ledger that has all replies of the backup stays: it may have later ones, which
+    are paid for. If it is killed, `home.prepare` refuses the home until the next call completes it.
+
+    Returns
+    -------
+    The subfolder with what was replaced, None if there was nothing; and the files outside the home that are not at
+    their place and could not be put there, each as 'copy, to be put at PLACE'.
+
+    Raises
+    ------
+    BadInput
+        If the backup is damaged. The home then stays as it was.
+    """
+    expected = check(backup)
+    ready = home / RESTORING / "ready"
+    if not ready.exists():
+        shutil.rmtree(home / RESTORING, ignore_errors=True)
+        for path in expected.files:
+            if path not in expected.outside:
+                _copy_bytes(backup / path, home / RESTORING / path)
+        write(ready, datetime.now(UTC).strftime(STAMP))
+    aside = home / ASIDE / ready.read_text(encoding="utf-8")
+    for name in ("dagster", "variorum.duckdb", "ledger.sqlite"):
+        new = home / RESTORING / name
+        if not new.exists() or (name == "ledger.sqlite" and _has_replies_of(home / name, new)):
+            continue
+        for old in (f"{name}-shm", f"{name}-wal", f"{name}.wal", name):  # no log may stay beside a new file
+            if (home / old).exists():
+                aside.mkdir(parents=True, exist_ok=True)
+                (home / old).rename(aside / old)
+        new.rename(home / name)
+    shutil.rmtree(home / RESTORING)
+    return aside if aside.exists() else None, list(_put_back(backup, expected, home))
+
+
+def _has_replies_of(ledger: Path, other: Path) -> bool:
+    """Whether a ledger is sound and has a reply to every question that another one has a reply to."""
+    if not ledger.exists() or integrity(ledger):
+        return False
+    answered = (
+        "SELECT q.key FROM {0}.reply r JOIN {0}.attempt a ON a.id = r.attempt JOIN {0}.question q ON q.id = a.question"
+    )
+    with closing(sqlite3.connect(ledger)) as connection:
+        connection.execute("ATTACH ? AS other", (str(other),))
+        lacking = f"{answered.format('other')} EXCEPT {answered.format('main')} LIMIT 1"
+        return connection.execute(lacking).fetchone() is None
+
+
+def _put_back(backup: Path, expected: Manifest, home: Path) -> Iterator[str]:
+    for path, original in expected.outside.items():
+        place = Path(original)
+        if place.is_relative_to(expected.home):
+            place = home / place.relative_to(expected.home)
+        if place.exists():
+            continue
+        try:
+            _copy_bytes(backup / path, place)
+        except OSError:
+            yield f"{backup / path}, to be put at {original}"
+
+
+def _dagster(folder: Path) -> Iterator[Path]:
+    """Dagster's files, in an order in which none refers to a later one: the index of events, the events, the runs."""
+    ranks = {"index.db": 0, "runs.db": 2, "schedules.db": 3}
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    for path in sorted(files, key=lambda path: (ranks.get(path.name, 1), path)):
+        if not path.name.endswith(("-wal", "-shm", "-journal")):
+            yield path
+
+
+def _state(path: Path) -> list[int]:
+    states = [path.stat()]
+    with suppress(FileNotFoundError):
+        states.append(path.with_name(f"{path.name}-wal").stat())
+    # An empty log is written anew whenever the database is opened.
+    return [number for state in states if state.st_size for number in (state.st_size, state.st_mtime_ns)]
+
+
+def _content(path: Path, state: list[int]) -> Content:
+    return Content(sha256(path), path.stat().st_size, state, linked=False)
+
+
+def _copy(original: Path, place: Path) -> None:
+    """Copy a file; an SQLite database in one transaction, while others may write to it."""
+    with original.open("rb") as file:
+        is_database = file.read(len(_SQLITE)) == _SQLITE
+    if not is_database:
+        _copy_bytes(original, place)
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(original, timeout=60)) as source, closing(sqlite3.connect(place)) as target:
+        source.backup(target)
+    _sync(place)
+
+
+def _copy_bytes(original: Path, place: Path) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(original, place)
+    _sync(place)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let one process at a time write to a folder of backups."""
+    if folder.exists() and any(folder.iterdir()) and not (folder / "README.md").is_file():
+        raise BadInput(folder, "", "is no folder of backups", "choose an empty folder, or one with backups")
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write(folder / "README.md", README)
+        with (folder / ".lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise BadInput(folder, "", "another backup is being made there", "wait until it ends") from None
+            yield
+    except OSError as error:
+        raise BadInput(folder, "", f"cannot be written ({error.strerror})", "choose another folder") from error
+
+
+def integrity(database: Path) -> str:
+    """'' for a sound SQLite database, else the first problem that SQLite finds."""
+    try:
+        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    except sqlite3.Error as error:
+        return str(error)
+    return "" if found == "ok" else str(found)
+
+
+def rows(path: Path) -> dict[str, int]:
+    """Number of rows of each table of a copy of a warehouse.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be read.
+    """
+    try:
+        with duckdb.connect(str(path), read_only=True) as connection:
+            tables = connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY ALL").fetchall()
+            return {
+                name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # type: ignore[index]
+                for (name,) in tables
+            }
+    except duckdb.Error as error:
+        raise BadInput(path, "", f"cannot be read ({error})", "use another backup") from error

@@ -1,0 +1,225 @@
+"""Backups of a finished home: what they contain, what restoration brings back, kills and damage."""
+
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+import pytest
+
+from benchmark_assets.automation import runs
+from benchmark_assets.automation.due import due, order
+from benchmark_assets.automation.safekeeping import agreement
+from resources import backups, catalogue
+from resources.provider.ledger import connect
+from resources.warehouse import Warehouse
+from tests.processes import environment, here
+from tests.support import by_hand, edit_segment
+
+ONE = "from benchmark_assets.cli import console; console()"
+"""A command in a process that can be killed."""
+
+
+def contents(warehouse: Warehouse) -> dict[str, pl.DataFrame]:
+    with warehouse.kept_open():
+        return {table: warehouse.read(table) for table in catalogue.tables()}
+
+
+def assert_equal(found: dict[str, pl.DataFrame], expected: dict[str, pl.DataFrame], *without: str) -> None:
+    for table, rows in expected.items():
+        assert found[table].drop(without, strict=False).equals(rows.drop(without, strict=False)), table
+
+
+@pytest.fixture
+def saved(built: dg.Definitions, instance: dg.DagsterInstance, home: Path) -> Path:
+    """A folder with a backup of the finished home, whose ledger has a reply."""
+    with closing(connect(home / "ledger.sqlite")) as ledger:
+        answer(ledger, "before")
+    folder = home.parent / "backups"
+    here(home, "backup", str(folder))
+    return folder
+
+
+def answer(connection: sqlite3.Connection, key: str) -> None:
+    """A question with a paid reply."""
+    connection.execute("INSERT OR IGNORE INTO session VALUES ('s', 'r', 0)")
+    question = connection.execute(
+        "INSERT INTO question (key, place, replicate, body) VALUES (?, 'p', 0, x'')", (key,)
+    ).lastrowid
+    attempt = connection.execute(
+        "INSERT INTO attempt (question, session, run, model, purpose, asked, reserved, outcome) "
+        "VALUES (?, 's', 'r', 'm', 'translate', 0, 0, 'answered')",
+        (question,),
+    ).lastrowid
+    connection.execute("INSERT INTO reply VALUES (?, 0, 200, '{}', x'', '')", (attempt,))
+
+
+def answered(home: Path) -> set[str]:
+    with closing(connect(home / "ledger.sqlite")) as ledger:
+        return {key for (key,) in ledger.execute("SELECT key FROM question")}
+
+
+def test_a_lost_warehouse_is_named_and_a_restored_home_is_current(
+    saved: Path, built: dg.Definitions, instance: dg.DagsterInstance, warehouse: Warehouse, home: Path
+) -> None:
+    before = contents(warehouse)
+    time.sleep(1)  # until the file is no longer kept open
+    for part in home.glob("variorum.duckdb*"):
+        part.unlink()
+    refused = here(home, "status", code=1)
+    assert "variorum.duckdb: is missing, but Dagster's state speaks of its tables; restore a backup" in refused.stderr
+    assert "restored from" in here(home, "restore", str(saved)).stdout
+    assert_equal(contents(warehouse), before)
+    with dg.DagsterInstance.get() as restored:
+        # The fixture's reply has not been counted yet.
+        assert [asset for asset in order(built) if len(due(built, restored, asset).rows)] == [dg.AssetKey("model_call")]
+    assert "0 partitions that the next update reports" in here(home, "verify").stdout
+
+
+def test_what_happened_since_is_materialized_again_and_later_replies_stay(
+    saved: Path,
+    built: dg.Definitions,
+    instance: dg.DagsterInstance,
+    warehouse: Warehouse,
+    corpus: Path,
+    home: Path,
+) -> None:
+    edit_segment(corpus, "ann", "doc1:1.1", "Another mouse runs.")
+    with closing(connect(home / "ledger.sqlite")) as ledger:
+        answer(ledger, "after")
+    runs.look(built, instance)
+    runs.update(built, instance)
+    undisturbed = contents(warehouse)
+    time.sleep(1)
+    here(home, "restore", str(saved))
+    assert answered(home) == {"before", "after"}
+    with dg.DagsterInstance.get() as restored:
+        runs.look(built, restored)
+        runs.update(built, restored)
+        assert_equal(contents(warehouse), undisturbed, "run_id", "updated_at")
+        assert agreement(built, restored).select(pl.col("unreported").sum()).item() == 0
+
+
+def test_a_lost_ledger_comes_back(saved: Path, home: Path) -> None:
+    for part in home.glob("ledger.sqlite*"):
+        if part.is_file():
+            part.unlink()
+    here(home, "restore", str(saved))
+    assert answered(home) == {"before"}
+
+
+def test_files_that_did_not_change_take_no_space(saved: Path, home: Path) -> None:
+    first = backups.manifest(backups.chosen(saved, None))
+    here(home, "backup", str(saved))
+    second = backups.manifest(backups.chosen(saved, None))
+    run_files = {path for path in second.files if path.startswith("dagster/history/runs/") and "-" in Path(path).stem}
+    assert {path for path in run_files if not second.files[path].linked} == set()
+    assert second.rows == first.rows
+    assert "sources/tiny/" in " ".join(second.outside)
+    assert "sound" in here(home, "verify", str(saved)).stdout
+
+
+def test_a_new_backup_sees_what_was_written_since(saved: Path, warehouse: Warehouse, home: Path) -> None:
+    time.sleep(1)
+    with by_hand(warehouse.path) as connection:
+        connection.execute("DELETE FROM drift_score")
+    here(home, "backup", str(saved))
+    assert backups.manifest(backups.chosen(saved, None)).rows["drift_score"] == 0
+    refused = here(home, "verify", code=1)
+    assert (
+        "drift_score: rows do not agree with their records; recompute them with `variorum update --anew"
+        in refused.stderr
+    )
+
+
+@pytest.mark.parametrize("path", ["variorum.duckdb", "ledger.sqlite", "dagster/history/runs.db"])
+def test_a_damaged_backup_is_named_and_the_home_stays_as_it_is(saved: Path, home: Path, path: str) -> None:
+    file = backups.chosen(saved, None) / path
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    for command in ("verify", "restore"):
+        assert (
+            f"{path}: was altered since the backup; use another backup"
+            in here(home, command, str(saved), code=1).stderr
+        )
+    file.unlink()
+    assert f"{path}: is missing; use another backup" in here(home, "restore", str(saved), code=1).stderr
+    assert not (home / backups.ASIDE).exists()
+
+
+def test_a_folder_of_something_else_is_left_alone(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("words")
+    refused = here(home, "backup", str(tmp_path / "mine"), code=1)
+    assert "mine: is no folder of backups; choose an empty folder, or one with backups" in refused.stderr
+    assert "contains no backup" in here(home, "restore", str(tmp_path), code=1).stderr
+
+
+def test_the_last_backup_of_each_day_week_and_month_is_kept(tmp_path: Path) -> None:
+    begun = datetime(2025, 1, 1)
+    for day in range(0, 400):
+        for hour in (3, 20):
+            backup = tmp_path / (begun + timedelta(days=day, hours=hour)).strftime(backups.STAMP)
+            backup.mkdir()
+            (backup / backups.MANIFEST).write_text("{}")
+    backups.spare(tmp_path)
+    kept = [datetime.strptime(name, backups.STAMP) for name in backups.names(tmp_path)]
+    assert {moment.hour for moment in kept} == {20}
+    assert kept[-backups.DAYS :] == [begun + timedelta(days=393 + day, hours=20) for day in range(backups.DAYS)]
+    assert len({(moment.year, moment.month) for moment in kept}) == backups.MONTHS
+    assert len(kept) <= backups.DAYS + backups.WEEKS + backups.MONTHS
+    assert not list(tmp_path.glob(".new-*"))
+
+
+@pytest.mark.proof
+def test_kills_of_backup_and_restoration_lose_neither_side(
+    saved: Path, warehouse: Warehouse, home: Path, full: bool
+) -> None:
+    before = contents(warehouse)
+    whole = timed(home, "backup", str(saved))
+    chance = random.Random(4)
+    interrupted = 0
+    for _ in range(20 if full else 2):
+        kill(home, chance.uniform(0.3, 1) * whole, "backup", str(saved))
+        backups.check(backups.chosen(saved, None))
+        kill(home, chance.uniform(0.3, 1) * whole, "restore", str(saved))
+        interrupted += (home / ".restoring" / "ready").exists()
+        here(home, "restore", str(saved))
+        assert_equal(contents(warehouse), before)
+        assert answered(home) == {"before"}
+        time.sleep(0.7)
+    print(f"\n{interrupted} restorations were interrupted after they had begun to replace files")
+    here(home, "backup", str(saved))
+    assert not list(saved.glob(".new-*"))
+    assert "sound" in here(home, "verify", str(saved)).stdout
+
+
+def begun(home: Path, *arguments: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-c", ONE, *arguments],
+        env=environment(home),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def timed(home: Path, *arguments: str) -> float:
+    """Seconds that a command takes."""
+    start = time.monotonic()
+    assert begun(home, *arguments).wait() == 0
+    return time.monotonic() - start
+
+
+def kill(home: Path, seconds: float, *arguments: str) -> None:
+    """Begin a command, and kill it after so many seconds."""
+    process = begun(home, *arguments)
+    time.sleep(seconds)
+    process.kill()
+    process.wait()
