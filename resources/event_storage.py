@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
+from pathlib import Path
 from typing import Any, Self
 
 import dagster as dg
@@ -35,6 +36,9 @@ BATCHED = {
     DagsterEventType.ASSET_MATERIALIZATION,
     DagsterEventType.ASSET_OBSERVATION,
 }
+
+RUN = "????????-????-????-????-????????????.db"
+"""Pattern of the name of a run's shard."""
 
 ENGINES = 100
 """Maximum number of engines kept open. A web server reads the shards of all runs."""
@@ -87,6 +91,21 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         """
         base_dir = config_value.get("base_dir") or os.path.join(os.environ["DAGSTER_HOME"], "history", "runs")
         return cls(base_dir, config_value["batch_size"], inst_data)
+
+    def forget_logs(self, before: float) -> int:
+        """Remove the logs of runs whose last event is older than `before` (Unix time), and return their number.
+
+        What assets, partitions and checks have become stays: it is in the index shard. The page of such a run in
+        Dagster's UI has no messages.
+        """
+        removed = 0
+        for path in Path(self._base_dir).glob(RUN):
+            if path.stat().st_mtime < before:
+                self._dispose_engines()
+                for part in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+                    part.unlink(missing_ok=True)
+                removed += 1
+        return removed
 
     def store_event(self, event: EventLogEntry) -> None:
         """Store one event."""

@@ -10,9 +10,6 @@ PROJECT = Path(__file__).resolve().parents[1]
 RESTORING = ".restoring"
 """Subfolder of a home that has a backup while it is being restored; it has a file `ready` once all is copied."""
 
-RUN = "????????-????-????-????-????????????.db"
-"""Pattern of the file that has the events of a run of Dagster."""
-
 
 def home() -> Path:
     """Folder of the warehouse and of Dagster's state: `VARIORUM_HOME`, by default `warehouse/` of the project."""
@@ -47,18 +44,19 @@ def prepare() -> Path:
     Raises
     ------
     BadInput
-        If a restoration was interrupted, or the warehouse is missing although Dagster has runs.
+        If a restoration was interrupted, or the warehouse is missing although it was written to.
     """
     place = home()
     if (place / RESTORING / "ready").exists():
         raise BadInput(
             place, "", "a restoration was interrupted", "run the same `variorum restore` again, which completes it"
         )
-    if not (place / "variorum.duckdb").exists() and next((place / "dagster/history/runs").glob(RUN), None):
+    if (place / "variorum.duckdb.lock").exists() and not (place / "variorum.duckdb").exists():
         raise BadInput(
-            place / "variorum.duckdb", "", "is missing, but Dagster's state speaks of its tables",
-            "restore a backup with `variorum restore FOLDER`; or remove the folder `dagster` beside it, to begin with "
-            "an empty warehouse: it finds paid replies in the ledger, but no imported labels, pairs or outputs",
+            place / "variorum.duckdb", "", "is missing, but it was written to",
+            "restore a backup with `variorum restore FOLDER`; or remove the folder `dagster` and the file "
+            "`variorum.duckdb.lock` beside it, to begin with an empty warehouse: it finds paid replies in the "
+            "ledger, but no imported labels, pairs or outputs",
         )  # fmt: skip
     os.environ["VARIORUM_HOME"] = str(place)  # absolute, for processes with another working directory
     dagster_home = Path(os.environ.setdefault("DAGSTER_HOME", str(place / "dagster")))

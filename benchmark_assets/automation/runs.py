@@ -6,7 +6,7 @@ messages before and after. Not here: which partitions are stale (automation.due)
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -24,6 +24,7 @@ from benchmark_assets.studies.assets import PAYER
 from benchmark_assets.translation.systems import Systems
 from benchmark_assets.understanding import answers
 from resources.errors import BadInput
+from resources.event_storage import BatchingSqliteEventLogStorage
 from resources.notifications import Notifications
 from resources.processes import PROCESS, is_dead, process_tag
 from resources.provider import ledger
@@ -38,6 +39,9 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 NOT_AGAIN = "dagster/max_retries"
 """Tag that keeps Dagster's daemon from retrying a run. The daemon retries the job that started the run instead."""
+
+LOGS_DAYS = 30
+"""Days for which the logs of runs are kept."""
 
 CHECKED = DagsterAssetCheckFailedError.__name__
 
@@ -147,6 +151,7 @@ def _update(
 ) -> list[RunFailedError]:
     """Carry out `update` while the warehouse is kept open; return all failures."""
     settle_the_dead(instance)
+    forget_logs(instance, datetime.now(UTC))
     resources = definitions.resources or {}
     notifications: Notifications = resources["notifications"]
     provider: Provider = resources["provider"]
@@ -264,6 +269,13 @@ def settle_the_dead(instance: dg.DagsterInstance) -> None:
         if PROCESS in run.tags and is_dead(run.tags[PROCESS], run.run_id):
             instance.report_run_failed(run, f"The run's process ended before the run did ({run.tags[PROCESS]}).")
             logger.warning("run %s failed: its process has ended", run.run_id)
+
+
+def forget_logs(instance: dg.DagsterInstance, now: datetime) -> None:
+    """Remove the logs of runs that ended more than LOGS_DAYS days ago; what they materialized stays."""
+    storage = instance.event_log_storage
+    if isinstance(storage, BatchingSqliteEventLogStorage):
+        storage.forget_logs((now - timedelta(days=LOGS_DAYS)).timestamp())
 
 
 def _ranges(

@@ -23,5 +23,6 @@ class Deployment:
         self.warehouse: Warehouse = resources["warehouse"]
         self.provider: Provider = resources["provider"]
         self.systems: Systems = resources["systems"]
-        self.instance = dg.DagsterInstance.get()
-        click.get_current_context().with_resource(self.warehouse.kept_open())
+        command = click.get_current_context()
+        self.instance = command.with_resource(dg.DagsterInstance.get())  # closed at the end: its logs are then empty
+        command.with_resource(self.warehouse.kept_open())

@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -41,7 +42,8 @@ def restore(folder: Path, at: str | None) -> None:
     next `variorum update` materializes what has happened since, without paying for any reply again.
     """
     chosen, place = backups.chosen(folder, at), home()
-    with Warehouse(path=str(place / "variorum.duckdb"), wait_seconds=5).exclusively():
+    warehouse = Warehouse(path=str(place / "variorum.duckdb"), wait_seconds=5)
+    with warehouse.exclusively() if Path(warehouse.path).exists() else nullcontext():
         aside, missing = backups.restore(chosen, place)
     prepare()
     click.echo(f"{place}: restored from {chosen}{f'; what it replaced is in {aside}' if aside else ''}")

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -286,3 +287,21 @@ def test_rows_of_other_models_that_wait_for_their_references_are_sound(
     assert set(all_due(built, instance)) == {"drift_score", "lexical_score", "comet_score", "output_diagnostic"}
     drift = warehouse.read("drift_score").filter(passage=PASSAGES[2])
     assert dict(drift.select("model", pl.col("drift").is_null()).iter_rows()) == {"alpha": False, "beta": True}
+
+
+def test_logs_of_old_runs_are_removed_and_nothing_becomes_due(
+    built: dg.Definitions, instance: dg.DagsterInstance, home: Path
+) -> None:
+    folder = home / "dagster" / "history" / "runs"
+    before = all_due(built, instance)
+    statuses = runs.status(built, instance)
+    runs.forget_logs(instance, datetime.now(UTC) + timedelta(days=29))
+    kept = set(folder.glob("????????-*.db"))
+    runs.forget_logs(instance, datetime.now(UTC) + timedelta(days=31))
+    assert kept
+    assert set(folder.glob("????????-*")) == set()
+    with dg.DagsterInstance.get() as later:
+        assert all_due(built, later) == before
+        assert runs.status(built, later).equals(statuses)
+        oldest = later.get_runs()[-1]
+        assert later.all_logs(oldest.run_id) == []  # its page opens

@@ -29,6 +29,7 @@ from tests.support import (
     PASSAGES,
     SOURCES,
     LetterEmbedder,
+    by_hand,
     made_home,
     restored_home,
     run,
@@ -132,6 +133,7 @@ def test_a_model_is_translated_scored_and_never_paid_twice(deployment: Deploymen
     done = runs.status(deployment.code_location()[0], deployment.instance).filter(asset="model_output")
     assert done.select("materialized", "failed").row(0) == (3, 0)
 
+    by_hand(deployment.warehouse.path).close()  # it is no longer kept open
     Path(deployment.warehouse.path).unlink()  # a warehouse that is lost is built again from the ledger, for nothing
     register(deployment.warehouse, deployment.folder / "corpus" / "corpus.yaml")
     deployment.take_in()
