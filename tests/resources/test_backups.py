@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -181,44 +182,36 @@ def test_the_last_backup_of_each_day_week_and_month_is_kept(tmp_path: Path) -> N
 def test_kills_of_backup_and_restoration_lose_neither_side(
     saved: Path, warehouse: Warehouse, home: Path, full: bool
 ) -> None:
-    before = contents(warehouse)
-    whole = timed(home, "backup", str(saved))
-    chance = random.Random(4)
+    before, chance, ready = contents(warehouse), random.Random(4), home / ".restoring" / "ready"
     interrupted = 0
-    for _ in range(20 if full else 2):
-        kill(home, chance.uniform(0.3, 1) * whole, "backup", str(saved))
+    for turn in range(20 if full else 2):
+        kill(home, lambda: any(saved.glob(".new-*")), chance.uniform(0, 1), "backup", str(saved))
         backups.check(backups.chosen(saved, None))
-        kill(home, chance.uniform(0.3, 1) * whole, "restore", str(saved))
-        interrupted += (home / ".restoring" / "ready").exists()
+        if turn % 2:  # while files are exchanged
+            kill(home, ready.exists, chance.uniform(0, 0.002), "restore", str(saved))
+        else:  # while they are copied
+            kill(home, (home / ".restoring").exists, chance.uniform(0, 0.2), "restore", str(saved))
+        if ready.exists():
+            interrupted += 1
+            assert "a restoration was interrupted" in here(home, "status", code=1).stderr
         here(home, "restore", str(saved))
         assert_equal(contents(warehouse), before)
         assert answered(home) == {"before"}
         by_hand(warehouse.path).close()
-    print(f"\n{interrupted} restorations were interrupted after they had begun to replace files")
+    print(f"\n{interrupted} restorations were interrupted after everything had been copied")
     here(home, "backup", str(saved))
     assert not list(saved.glob(".new-*"))
     assert "sound" in here(home, "verify", str(saved)).stdout
 
 
-def begun(home: Path, *arguments: str) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
+def kill(home: Path, has_begun: Callable[[], bool], seconds: float, *arguments: str) -> None:
+    """Begin a command, and kill it so many seconds after its work has begun."""
+    process = subprocess.Popen(
         [sys.executable, "-c", ONE, *arguments],
-        env=environment(home),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def timed(home: Path, *arguments: str) -> float:
-    """Seconds that a command takes."""
-    start = time.monotonic()
-    assert begun(home, *arguments).wait() == 0
-    return time.monotonic() - start
-
-
-def kill(home: Path, seconds: float, *arguments: str) -> None:
-    """Begin a command, and kill it after so many seconds."""
-    process = begun(home, *arguments)
+        env=environment(home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    while process.poll() is None and not has_begun():
+        pass
     time.sleep(seconds)
     process.kill()
     process.wait()
