@@ -13,7 +13,7 @@ from benchmark_assets.translation.batches import halves
 from resources.prompts import Prompt
 from resources.provider.asking import Ask, Template, Verdict, fields, insist
 from resources.provider.client import CallFailed
-from resources.provider.reading import storable
+from resources.provider.reading import Outcome, storable
 from resources.provider.registry import Model
 from resources.provider.replies import REFUSED, parse, schema_of
 
@@ -80,7 +80,8 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
     """Translate one batch of passages, asking again for passages that a reply lacks.
 
     Every translation in a reply is kept, and only the missing passages are asked for again. If a reply has no usable
-    translation, its batch is cut in halves, down to single passages.
+    translation, its batch is cut in halves, down to single passages. If the endpoint rejects both halves in the words
+    in which it rejected the whole, the fault lies in no passage, and none of them is asked for again.
 
     Parameters
     ----------
@@ -93,9 +94,12 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
     """
     batch = next(iter(passages))
     outputs: list[Output] = []
-    queue = [passages]
+    queue: list[tuple[Mapping[str, str], _Rejected | None]] = [(passages, None)]
     while queue:
-        part = queue.pop()
+        part, above = queue.pop(0)  # both halves of a part come before the halves of either
+        if above and (words := above.hopeless()):
+            outputs += [Output(key, error=words, batch=batch) for key in part]
+            continue
         part_template = template(part)
         if len(part) == 1:
             (key,) = part
@@ -106,7 +110,9 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
             reply = await ask(question)
         except CallFailed as failure:
             if failure.reading:
-                queue += halves(part)
+                rejected = failure.reading.outcome is Outcome.REJECTED
+                below = _Rejected(str(failure), above) if rejected else None
+                queue += [(half, below) for half in reversed(halves(part))]
             else:  # not asked, for example because the budget is spent
                 outputs += [Output(key, error=str(failure), batch=batch, call=question.key) for key in part]
             continue
@@ -115,8 +121,23 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
         outputs += [Output(key, text, batch=batch, call=reply.key, parsing=answer.how) for key, text in texts.items()]
         rest = {key: source for key, source in part.items() if key not in texts}
         if rest:
-            queue += [rest] if texts else halves(part)
+            queue += [(half, None) for half in ([rest] if texts else reversed(halves(part)))]
     return outputs
+
+
+class _Rejected:
+    """The rejection of a part of a batch, in certain words; `above` is that of the part whose half it is, if any."""
+
+    def __init__(self, words: str, above: "_Rejected | None") -> None:
+        self._words, self._above, self._halves_alike = words, above, 0
+        if above and above._words == words:
+            above._halves_alike += 1
+
+    def hopeless(self) -> str:
+        """The words in which a part and both of its halves were rejected, here or above; '' if there are none."""
+        if self._halves_alike == 2:
+            return self._words
+        return self._above.hopeless() if self._above else ""
 
 
 def _text(value: object) -> str:

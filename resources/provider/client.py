@@ -44,6 +44,10 @@ TRUSTED = 3
 """Number of announced delays that are taken at their word. A server that throttles again after them waits at least as
 long as one that announces none."""
 
+ALIKE = 12
+"""Number of questions that a server may reject in the same words, without answering any in between, before its model is
+not asked again. One passage that is rejected is in at most five batches, one within the other."""
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -73,6 +77,7 @@ class Client:
         self._transports: dict[tuple[str, str], tuple[Transport, asyncio.Semaphore]] = {}
         self._lanes: dict[str, Lane] = {}
         self._stopped: dict[str, str] = {}  # by model; '' stops all
+        self._rejected: dict[str, tuple[str, set[str]]] = {}  # by model: words, and keys of questions, since an answer
 
     async def ask(self, question: Question) -> Reply:
         """Return the reply to a question, from the ledger or from its model.
@@ -155,13 +160,21 @@ class Client:
                 raise
             reading = read(raw)
             self._ledger.settle(attempt, reading)
-            self._heed(question.model, raw, reading)
+            self._heed(question, raw, reading)
         return raw, reading
 
-    def _heed(self, model: Model, raw: Raw, reading: Reading) -> None:
+    def _heed(self, question: Question, raw: Raw, reading: Reading) -> None:
         """Adjust the lane to the outcome of a call, or stop asking the model or all models."""
+        model = question.model
         if reading.policy is Policy.USE:
             self.lane(model).succeeded()
+            self._rejected.pop(model.name, None)
+        elif reading.outcome is Outcome.REJECTED:
+            words, keys = self._rejected.get(model.name, (reading.detail, set()))
+            keys = {*(keys if words == reading.detail else ()), question.key}
+            self._rejected[model.name] = reading.detail, keys
+            if len(keys) >= ALIKE:
+                self._stop(model.name, f"{model.place}: {_words(reading)}, to {len(keys)} different questions")
         elif reading.outcome is Outcome.RATE_LIMITED or raw.status == 503:
             announced = retry_after(raw.headers) or 0.0
             if announced > LONGEST_WAIT:

@@ -259,6 +259,17 @@ def test_a_passage_for_which_calls_fail_fails_alone(server: Server, ledger: Path
     assert "rejected" in str(outputs[FIRST].error)
 
 
+def test_what_the_server_rejects_in_any_passage_is_asked_of_a_batch_and_its_halves_only(
+    server: Server, ledger: Path
+) -> None:
+    many = {f"{key} {i}": text for i in range(4) for key, text in PASSAGES.items()}
+    server.configure(script=["bad_request"] * 100)
+    outputs = translated(server, ledger, many)
+    assert len(asked(server)) == 3
+    assert set(outputs) == set(many)
+    assert all("rejected" in str(output.error) for output in outputs.values())
+
+
 def test_a_stop_amid_a_batch_keeps_what_was_translated_before(server: Server, ledger: Path) -> None:
     server.configure(script=["missing_key", "no_credit"])
     outputs = translated(server, ledger)
