@@ -1,4 +1,4 @@
-"""Backups of a home, and whether it agrees with itself: rows of tables, their records, and what Dagster was told.
+"""Backups of a home, and whether it agrees with itself: rows of tables, their records, and the reports to Dagster.
 
 Here: what a backup needs to know of corpora and registry, and the comparison of all assets, which changes nothing. Not
 here: checks of values (findings), copies and their order (resources.backups).
