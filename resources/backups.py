@@ -1,7 +1,7 @@
 """Backups of a home: copies made while runs go on, and their restoration.
 
 Here: which files belong to a home, the order in which they are copied, manifests, incremental copies, restoration. Not
-here: what the rows mean (automation.agreement), commands (cli), schedules (automation).
+here: what the rows mean (automation.safekeeping), commands (cli), schedules (automation).
 
 No transaction spans the warehouse, the ledger and Dagster's state, so the order makes a copy consistent. Dagster's
 state comes first: what the warehouse has stored since is reported again by the next update. The ledger comes last: it
@@ -25,7 +25,7 @@ import duckdb
 from resources.errors import BadInput, raise_all
 from resources.home import RESTORING
 from resources.warehouse import Warehouse
-from resources.whole_files import sha256, write
+from resources.whole_files import sha256, sync, write
 
 MANIFEST = "manifest.json"
 
@@ -38,7 +38,7 @@ ASIDE = "before-restore"
 """Subfolder of a home that has what restorations replaced, in a folder for each."""
 
 STAMP = "%Y-%m-%dT%H-%M-%S.%fZ"
-"""Name of a backup: the time in UTC at which it began."""
+"""Name of a backup: the time in UTC at which it was complete."""
 
 DAYS, WEEKS, MONTHS = 7, 5, 12
 """Number of days, weeks and months whose last backup is kept."""
@@ -49,8 +49,9 @@ _SQLITE = b"SQLite format 3\x00"
 class Content(NamedTuple):
     """A file of a backup.
 
-    `state` tells whether the original has changed since: size and time of its last write, for a database also those of
-    its write-ahead log. `linked` is true if an earlier backup's copy was taken.
+    `state` has the size of the original and the time of its last write; if the original is a database with a
+    write-ahead log, also those of the log. While they stay the same, the original has not changed. `linked` is true if
+    the file is a hard link to the copy in the backup before.
     """
 
     sha256: str
@@ -89,54 +90,47 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
     Raises
     ------
     BadInput
-        If the folder cannot be written, contains anything but backups, or lies in the home's Dagster state.
+        If the folder cannot be written, or contains anything but backups.
     """
     home = warehouse.folder
     with _alone(folder):
         for leftover in folder.glob(".new-*"):
             shutil.rmtree(leftover)
-        earlier = {name: manifest(folder / name) for name in names(folder)[-1:]}
+        earlier = names(folder)
+        last = folder / earlier[-1] if earlier else None
+        known = manifest(last).files if last else {}
         new = folder / f".new-{uuid4()}"
         files: dict[str, Content] = {}
-
-        def keep(path: str, original: Path) -> None:
-            state = _state(original)
-            for name, before in earlier.items():
-                known = before.files.get(path)
-                if known and known.state == state:
-                    (new / path).parent.mkdir(parents=True, exist_ok=True)
-                    os.link(folder / name / path, new / path)
-                    files[path] = known._replace(linked=True)
-                    return
-            _copy(original, new / path)
-            files[path] = _content(new / path, state)
-
         try:
             new.mkdir(parents=True)
             for original in _dagster(home / "dagster"):
+                path = str(original.relative_to(home))
                 with suppress(FileNotFoundError):  # removed meanwhile
-                    keep(str(original.relative_to(home)), original)
+                    files[path] = _keep(original, path, new, last, known)
             warehouse.copy_to(new / "variorum.duckdb")
             files["variorum.duckdb"] = _content(new / "variorum.duckdb", [])
-            if ledger.exists():
-                keep("ledger.sqlite", ledger)
-            for path, original in outside.items():
-                keep(path, original)
-            made = Manifest(
-                str(home),
-                files,
-                rows(new / "variorum.duckdb"),
-                {path: str(original) for path, original in outside.items()},
-            )
+            for path, original in {**({"ledger.sqlite": ledger} if ledger.exists() else {}), **outside}.items():
+                files[path] = _keep(original, path, new, last, known)
+            places = {path: str(original) for path, original in outside.items()}
+            made = Manifest(str(home), files, rows(new / "variorum.duckdb"), places)
             write(new / MANIFEST, json.dumps(made._asdict(), indent=1))
             place = folder / datetime.now(UTC).strftime(STAMP)
             new.rename(place)
-        except OSError as error:
-            raise BadInput(folder, "", f"cannot be written ({error.strerror})", "choose another folder") from error
         finally:
             shutil.rmtree(new, ignore_errors=True)
         spare(folder)
     return place, made
+
+
+def _keep(original: Path, path: str, new: Path, last: Path | None, known: Mapping[str, Content]) -> Content:
+    """Take a file into the backup `new`: link the copy in the `last` backup, whose files are `known`, or copy it."""
+    state = _state(original)
+    if last and path in known and known[path].state == state:
+        (new / path).parent.mkdir(parents=True, exist_ok=True)
+        os.link(last / path, new / path)
+        return known[path]._replace(linked=True)
+    _copy(original, new / path)
+    return _content(new / path, state)
 
 
 def names(folder: Path) -> list[str]:
@@ -218,9 +212,7 @@ def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
     ready = home / RESTORING / "ready"
     if not ready.exists():
         shutil.rmtree(home / RESTORING, ignore_errors=True)
-        for path in expected.files:
-            if path not in expected.outside:
-                _copy_bytes(backup / path, home / RESTORING / path)
+        unpack(backup, expected, home / RESTORING)
         write(ready, datetime.now(UTC).strftime(STAMP))
     aside = home / ASIDE / ready.read_text(encoding="utf-8")
     for name in ("dagster", "variorum.duckdb", "ledger.sqlite"):
@@ -234,6 +226,13 @@ def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
         new.rename(home / name)
     shutil.rmtree(home / RESTORING)
     return aside if aside.exists() else None, list(_put_back(backup, expected, home))
+
+
+def unpack(backup: Path, expected: Manifest, folder: Path) -> None:
+    """Copy the files of a backup that belong into the home itself to a folder."""
+    for path in expected.files:
+        if path not in expected.outside:
+            _copy_bytes(backup / path, folder / path)
 
 
 def _has_replies_of(ledger: Path, other: Path) -> bool:
@@ -293,18 +292,13 @@ def _copy(original: Path, place: Path) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(original, timeout=60)) as source, closing(sqlite3.connect(place)) as target:
         source.backup(target)
-    _sync(place)
+    sync(place)
 
 
 def _copy_bytes(original: Path, place: Path) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(original, place)
-    _sync(place)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
+    sync(place)
 
 
 @contextmanager

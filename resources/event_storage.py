@@ -92,20 +92,18 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         base_dir = config_value.get("base_dir") or os.path.join(os.environ["DAGSTER_HOME"], "history", "runs")
         return cls(base_dir, config_value["batch_size"], inst_data)
 
-    def forget_logs(self, before: float) -> int:
-        """Remove the logs of runs whose last event is older than `before` (Unix time), and return their number.
+    def forget_logs(self, before: float) -> None:
+        """Remove the logs of runs whose last event is older than `before` (Unix time).
 
         What assets, partitions and checks have become stays: it is in the index shard. The page of such a run in
         Dagster's UI has no messages.
         """
-        removed = 0
-        for path in Path(self._base_dir).glob(RUN):
-            if path.stat().st_mtime < before:
-                self._dispose_engines()
-                for part in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-                    part.unlink(missing_ok=True)
-                removed += 1
-        return removed
+        old = [path for path in Path(self._base_dir).glob(RUN) if path.stat().st_mtime < before]
+        if old:
+            self._dispose_engines()
+        for path in old:
+            for part in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+                part.unlink(missing_ok=True)
 
     def store_event(self, event: EventLogEntry) -> None:
         """Store one event."""

@@ -25,6 +25,7 @@ from resources import catalogue
 from resources.errors import BadInput
 from resources.frozen import Frozen
 from resources.migration import migrate
+from resources.whole_files import sync
 
 UNWRITTEN = "nothing was written"
 
@@ -159,8 +160,7 @@ class Warehouse(Frozen):
         """Copy the warehouse to a file in one transaction, and sync the file to disk."""
         with self._connect() as connection:
             _copy(connection, place)
-        with place.open("rb+") as file:
-            os.fsync(file.fileno())
+        sync(place)
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:

@@ -38,6 +38,12 @@ def hand_over(path: Path, text: str) -> None:
         raise BadInput(path, "", f"cannot be written ({error.strerror})", "give the path of a file") from error
 
 
+def sync(path: Path) -> None:
+    """Wait until a file is on disk."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
 def move(path: Path, place: Path) -> None:
     """Move a file, replacing any file at the destination, and sync the destination folder to disk."""
     place.parent.mkdir(parents=True, exist_ok=True)

@@ -93,7 +93,7 @@ def align_documents(
             failures.append(document.sources.select("passage", error=pl.lit(error)))
             continue
         unaligned = aligned is None and not aligners[document.corpus, document.translator].model
-        numbered = by_numbers(document.prose, document.segments, document.stretches) if unaligned else {}
+        numbered = by_numbers(document.prose, document.segments, document.numbers) if unaligned else {}
         document_rows, failed_passages = aligned_rows(
             document.translator, document.prose, document.segments, aligned, extracted.get(document.name, []),
             document.corrections, UNGUIDED if unaligned else None, numbered,

@@ -12,7 +12,7 @@ import polars as pl
 from benchmark_assets.alignment.asking import AlignmentWork, SourceSegment
 from benchmark_assets.alignment.cross_references import names, plain
 from benchmark_assets.alignment.rows import SegmentPlace, corrected, places
-from benchmark_assets.corpus.anchors import anchors, stretches
+from benchmark_assets.corpus.anchors import anchors
 from benchmark_assets.corpus.registry import corpus_languages
 from resources.digest import digest
 from resources.warehouse import Warehouse
@@ -23,8 +23,8 @@ class ProseDocument(NamedTuple):
 
     `prose` is the translation, `language` the tag of the source language. `sources` has the document's rows of
     `source_text`, `segments` its segments in order, `corrections` the manually corrected texts by segment id, `anchors`
-    the offsets in the prose at which segments begin, by the segment's index, and `stretches` the start and end of the
-    text of segments that the translation numbers (see `corpus.anchors`).
+    the offsets in the prose at which segments begin, by the segment's index, and `numbers` the offset and text of each
+    number in the prose.
     """
 
     corpus: str
@@ -37,7 +37,7 @@ class ProseDocument(NamedTuple):
     segments: list[SegmentPlace]
     corrections: dict[str, str | None]
     anchors: Mapping[int, int]
-    stretches: Mapping[int, tuple[int, int]]
+    numbers: Sequence[tuple[int, str]]
 
     @property
     def name(self) -> tuple[str, str]:
@@ -72,10 +72,10 @@ def documents(warehouse: Warehouse, passages: pl.DataFrame) -> Iterator[ProseDoc
         segments = places(passages_of_document, references.join(passages_of_document, on="passage", how="semi"))
         corrections = corrected(continuous.filter(corpus=corpus, document=document, translator=translator))
         own_numbers = numbers.filter(corpus=corpus, document=document, translator=translator)
-        citations = [segment.id for segment in segments], own_numbers.select("place", "text").rows()
+        places_of_numbers = own_numbers.select("place", "text").rows()
         yield ProseDocument(
             corpus, document, translator, prose, *languages[corpus], passages_of_document, segments, corrections,
-            anchors(*citations), stretches(*citations, len(prose)),
+            anchors([segment.id for segment in segments], places_of_numbers), places_of_numbers,
         )  # fmt: skip
 
 

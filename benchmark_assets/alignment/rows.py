@@ -17,6 +17,7 @@ from benchmark_assets.alignment.asking import Extracted
 from benchmark_assets.alignment.extent import examine
 from benchmark_assets.alignment.likeness import Embed, has_words
 from benchmark_assets.alignment.monotone import Aligned, Span, align
+from benchmark_assets.corpus.anchors import stretches
 from resources.catalogue import schema
 from resources.keys import CORPUS
 
@@ -99,25 +100,29 @@ def by_embeddings(
     return align(prose, guides(segments), [*ends, True], embed, anchors, foreign=not is_guided(segments))
 
 
-def by_numbers(prose: str, segments: Sequence[SegmentPlace], stretches: Mapping[int, Span]) -> dict[int, Piece]:
+def by_numbers(prose: str, segments: Sequence[SegmentPlace], numbers: Sequence[tuple[int, str]]) -> dict[int, Piece]:
     """Pieces of the passages that begin with a number of the translation, by the segment's index.
 
     A segment without a number of its own is merged with the one before: nothing tells where its text begins.
-    `stretches` has the text of numbered segments (see `corpus.anchors`).
+    `numbers` has the offset and text of each number in the prose.
     """
+    numbered = stretches([segment.id for segment in segments], numbers, len(prose))
     pieces: dict[int, Piece] = {}
     for _, group in groupby(range(len(segments)), key=lambda index: segments[index].passage):
         indices = list(group)
-        if indices[0] not in stretches:
-            continue
-        for index in indices:
-            start, end = stretches.get(index, (0, 0))
-            text = prose[start:end]
-            start += len(text) - len(text.lstrip())
-            text = text.strip()
-            numbered = Piece(text, start, start + len(text), method="number") if has_words(text) else Piece(None)
-            pieces[index] = numbered if index in stretches else Piece("", method="merged")
+        if indices[0] in numbered:
+            pieces |= {index: _numbered(prose, numbered.get(index)) for index in indices}
     return pieces
+
+
+def _numbered(prose: str, stretch: Span | None) -> Piece:
+    """The piece of a segment with this stretch of the prose, without surrounding white space; None if it has none."""
+    if stretch is None:
+        return Piece("", method="merged")
+    text = prose[slice(*stretch)]
+    start = stretch[0] + len(text) - len(text.lstrip())
+    text = text.strip()
+    return Piece(text, start, start + len(text), method="number") if has_words(text) else Piece(None)
 
 
 def unsure(segments: Sequence[SegmentPlace], aligned: Aligned) -> list[str]:

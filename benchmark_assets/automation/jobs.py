@@ -81,15 +81,11 @@ def backup_job() -> dg.JobDefinition:
         context: dg.OpExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider]
     ) -> None:
         """Copies the home into the folder that `VARIORUM_BACKUPS` names, while other runs go on."""
-        folder = os.environ.get("VARIORUM_BACKUPS")
-        if not folder:
-            raise dg.Failure(
-                "VARIORUM_BACKUPS is not set: name a folder for backups, on another disk", allow_retries=False
-            )
-        try:
+        with _driving(context):
+            folder = os.environ.get("VARIORUM_BACKUPS")
+            if not folder:
+                raise BadInput("VARIORUM_BACKUPS", "", "is not set", "name a folder for backups, on another disk")
             context.log.info(safekeeping.back_up(warehouse, provider, Path(folder)))
-        except BadInput as fault:
-            raise dg.Failure(str(fault), allow_retries=False) from fault
 
     return dg.GraphDefinition("backup", node_defs=[back_up_home], description=back_up_home.description).to_job()
 

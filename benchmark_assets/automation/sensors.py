@@ -12,7 +12,7 @@ import dagster as dg
 
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.description import Description
-from benchmark_assets.corpus.registry import registered
+from benchmark_assets.corpus.registry import registered, visible
 from benchmark_assets.translation.systems import Systems
 from resources.errors import BadInput
 from resources.home import home
@@ -132,10 +132,8 @@ def _state(descriptions: list[Description]) -> str:
     digest = blake2b(digest_size=16)
     for description in descriptions:
         digest.update(repr(description).encode())
-        root = description.root
-        for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
-            hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
-            if not hidden and not path.is_relative_to(home()):  # runs change the warehouse in the home
+        for path in visible(description.root):
+            if not path.is_relative_to(home()):  # runs change the warehouse in the home
                 digest.update(repr(_written(path)).encode())
     return digest.hexdigest()
 

@@ -1,7 +1,6 @@
 """Commands that keep a home safe: backups, their restoration and their verification."""
 
 import os
-import shutil
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
@@ -67,10 +66,7 @@ def verify(folder: Path | None, at: str | None) -> None:
     expected = backups.check(chosen)
     with tempfile.TemporaryDirectory() as temporary:
         copy = Path(temporary) / "home"
-        for path in expected.files:
-            if path not in expected.outside:
-                (copy / path).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(chosen / path, copy / path)
+        backups.unpack(chosen, expected, copy)
         if (found := backups.rows(copy / "variorum.duckdb")) != expected.rows:
             differing = sorted(name for name in {*found, *expected.rows} if found.get(name) != expected.rows.get(name))
             raise BadInput(
@@ -85,15 +81,11 @@ def verify(folder: Path | None, at: str | None) -> None:
 
 def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
     """Print how the home of some definitions agrees with itself; raise BadInput if it does not."""
-    folder = Path((definitions.resources or {})["warehouse"].path).parent
-    for database in sorted(path for path in folder.rglob("*") if path.suffix in (".db", ".sqlite")):
+    warehouse: Warehouse = (definitions.resources or {})["warehouse"]
+    for database in sorted(path for path in warehouse.folder.rglob("*") if path.suffix in (".db", ".sqlite")):
         if problem := backups.integrity(database):
-            raise BadInput(
-                place / database.relative_to(folder),
-                "",
-                f"is damaged ({problem})",
-                "restore a backup: `variorum restore`",
-            )
+            where = place / database.relative_to(warehouse.folder)
+            raise BadInput(where, "", f"is damaged ({problem})", "restore a backup: `variorum restore`")
     found = agreement(definitions, instance)
     wrong = found.filter(pl.col("problem") != "")
     if len(wrong):

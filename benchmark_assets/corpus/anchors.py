@@ -6,6 +6,7 @@ anchors.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 
 def anchors(segments: Sequence[str], numbers: Iterable[tuple[int, str]]) -> dict[int, int]:
@@ -41,18 +42,19 @@ def stretches(segments: Sequence[str], numbers: Iterable[tuple[int, str]], end: 
     """
     found = sorted(numbers)
     first = _citations(segments, found)
-    deepest: dict[int, tuple[int, str]] = {}
-    for place, number in found:
+    deepest: dict[int, int] = {}
+    for at, (_, number) in enumerate(found):
         index = first.get(number)
-        if index is not None and (index not in deepest or number.count(".") > deepest[index][1].count(".")):
-            deepest[index] = place, number
+        if index is not None and (index not in deepest or number.count(".") > found[deepest[index]][1].count(".")):
+            deepest[index] = at
     ends = {}
-    for index, (start, own) in deepest.items():
-        after = [
-            place for place, number in found
+    for index, at in deepest.items():
+        start, own = found[at]
+        after = (
+            place for place, number in islice(found, at + 1, None)
             if place > start and (not number.startswith(f"{own}.") or first.get(number, index) != index)
-        ]  # fmt: skip
-        ends[index] = start, min(after, default=end)
+        )  # fmt: skip
+        ends[index] = start, next(after, end)
     return ends
 
 

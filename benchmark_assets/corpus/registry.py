@@ -80,11 +80,16 @@ def sources(warehouse: Warehouse) -> dict[str, Path]:
             continue
         found[f"{name}/{path.name}"] = path
         root = description.root
-        for file in sorted(root.rglob("*")) if root.is_dir() else [root]:
-            own = file.relative_to(root) if root.is_dir() else Path(file.name)
-            if file.is_file() and not any(part.startswith(".") for part in own.parts):
-                found[f"{name}/{root.name}/{own}"] = file
+        for file in filter(Path.is_file, visible(root)):
+            found[f"{name}/{root.name}/{file.relative_to(root) if root.is_dir() else file.name}"] = file
     return found
+
+
+def visible(root: Path) -> Iterator[Path]:
+    """Files and folders below the root of a corpus, or the root itself if it is a file; none that are hidden."""
+    for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
+        if not any(part.startswith(".") for part in path.relative_to(root).parts):
+            yield path
 
 
 def registered(warehouse: Warehouse, corpora: set[str] | None = None) -> list[Description | BadInput]:
