@@ -235,6 +235,11 @@ def unpack(backup: Path, expected: Manifest, folder: Path) -> None:
             _copy_bytes(backup / path, folder / path)
 
 
+def databases(home: Path) -> list[Path]:
+    """The SQLite databases of a home: its ledger, if it has one, and Dagster's; not what restorations moved aside."""
+    return [*home.glob("ledger.sqlite"), *sorted((home / "dagster").rglob("*.db"))]
+
+
 def _has_replies_of(ledger: Path, other: Path) -> bool:
     """Whether a ledger is sound and has a reply to every question that another one has a reply to."""
     if not ledger.exists() or integrity(ledger):

@@ -82,7 +82,7 @@ def verify(folder: Path | None, at: str | None) -> None:
 def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
     """Print how the home of some definitions agrees with itself; raise BadInput if it does not."""
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
-    for database in sorted(path for path in warehouse.folder.rglob("*") if path.suffix in (".db", ".sqlite")):
+    for database in backups.databases(warehouse.folder):
         if problem := backups.integrity(database):
             where = place / database.relative_to(warehouse.folder)
             raise BadInput(where, "", f"is damaged ({problem})", "restore a backup: `variorum restore`")

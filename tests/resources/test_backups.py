@@ -115,6 +115,14 @@ def test_a_lost_ledger_comes_back(saved: Path, home: Path) -> None:
     assert answered(home) == {"before"}
 
 
+def test_what_a_restoration_moved_aside_is_no_part_of_the_home(saved: Path, home: Path) -> None:
+    (home / "ledger.sqlite").write_bytes(b"no database" * 1000)
+    assert "ledger.sqlite: is damaged" in here(home, "verify", code=1).stderr
+    here(home, "restore", str(saved))
+    assert (home / backups.ASIDE).exists()
+    assert "sound" in here(home, "verify").stdout
+
+
 def test_files_that_did_not_change_take_no_space(saved: Path, home: Path) -> None:
     first = backups.manifest(backups.chosen(saved, None))
     here(home, "backup", str(saved))
