@@ -261,9 +261,9 @@ def schema(name: str, *without: str) -> pl.Schema:
     return pl.Schema({each.name: each.polars for each in table(name).columns.values() if each.name not in left_out})
 
 
-def duckdb_ddl() -> str:
-    """Statements that create all tables in DuckDB."""
-    return "\n".join(_ddl(each, str) for each in tables().values())
+def duckdb_ddl(*names: str) -> str:
+    """Statements that create tables in DuckDB, by default all tables, unless they exist."""
+    return "\n".join(_ddl(table(name), str) for name in names or tables())
 
 
 def postgres_ddl() -> str:

@@ -1,57 +1,180 @@
-"""Migration of older warehouses, whose tables have since been merged, or whose columns have been renamed.
+"""Migration of a warehouse to the declared schema.
 
-Here: each former table, with the query for its new rows, and each former column. Not here: new tables, new nullable
-columns, columns that have become nullable, and longer keys, which follow from the catalogue (warehouse).
+Here: the numbered versions of the schema, the changes that follow from the catalogue, and former names, which do not.
+Not here: when a file is migrated and copied (warehouse), what columns mean (catalogue).
+
+A table that differs from its declaration is rebuilt: its rows are copied by the names of the columns, and converted to
+their types. A new column of a table with rows must be nullable or have a default. Columns and tables that are no longer
+declared are dropped, so that no text stays behind in them.
 """
 
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import blake2b
+from typing import NamedTuple
+
 import duckdb
+
+from resources import catalogue
+from resources.errors import BadInput
 
 _STAMPS = "fingerprint, run_id, updated_at"
 _NO_TASK = "'' AS task, call"
 
-MERGED = {
-    "translation_call": ("study_call", f"""
-        SELECT 'model_output' AS study, model, passage, {_NO_TASK}, batch AS item, parsing, {_STAMPS}"""),
-    "judge_call": ("study_call", f"""
-        SELECT 'judge_vote' AS study, model, passage, {_NO_TASK}, judge AS item, asked, parsing, {_STAMPS}"""),
-    "comparison_call": ("study_call", f"""
-        SELECT 'comparison' AS study, model, passage, {_NO_TASK}, concat_ws('|', base_set, anchor, shown) AS item,
-            {_STAMPS}"""),
-    "rubric_vote_call": ("study_call", f"""
-        SELECT 'rubric_vote' AS study, model, passage, {_NO_TASK}, judge AS item, {_STAMPS}"""),
-    "aspect_vote_call": ("study_call", f"""
-        SELECT 'aspect_vote' AS study, model, passage, {_NO_TASK}, concat_ws('|', judge, aspect, shown) AS item,
-            {_STAMPS}"""),
-    "glossary_call": ("study_call", f"""
-        SELECT 'glossary' AS study, '' AS model, passage, {_NO_TASK}, '' AS item, {_STAMPS}"""),
-    "answer_call": ("study_call", f"""
-        SELECT 'answer' AS study, model, '' AS passage, task, call, concat_ws('|', seed, sample, draw) AS item,
-            {_STAMPS}"""),
-}  # fmt: skip
-"""For each former table: the table that its rows move to, and the SELECT clause that converts them."""
 
-RENAMED = {("understanding_comparison", "p_randomization"): "p", ("system_comparison", "p_randomization"): "p"}
-"""New name of each former column, by table and former name."""
+class Version(NamedTuple):
+    """A version of the schema, and what the catalogue does not tell about it.
 
-DROPPED = {("system_comparison", "p_bootstrap")}
-"""Former columns, by table and name, which nothing replaces."""
+    `digest` is the digest of the catalogue's DDL. `renamed` has the new name of each former column, by table and
+    column. `merged` has, for each former table, the table that its rows move to and the SELECT clause that converts
+    them.
+    """
+
+    digest: str
+    renamed: Mapping[tuple[str, str], str]
+    merged: Mapping[str, tuple[str, str]]
 
 
-def migrate(connection: duckdb.DuckDBPyConnection) -> None:
-    """Move rows of former tables to the new tables, which must exist, and drop the former ones; rename and drop
-    columns. The caller commits."""
-    existing = {name for (name,) in connection.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
-    ).fetchall()}  # fmt: skip
-    for former, (table, query) in MERGED.items():
-        if former in existing:
+VERSIONS = (
+    Version(
+        "767f06c6678c01abfae547025e779f78",
+        {("understanding_comparison", "p_randomization"): "p", ("system_comparison", "p_randomization"): "p"},
+        {
+            "translation_call": ("study_call", f"""
+                SELECT 'model_output' AS study, model, passage, {_NO_TASK}, batch AS item, parsing, {_STAMPS}"""),
+            "judge_call": ("study_call", f"""
+                SELECT 'judge_vote' AS study, model, passage, {_NO_TASK}, judge AS item, asked, parsing, {_STAMPS}"""),
+            "comparison_call": ("study_call", f"""
+                SELECT 'comparison' AS study, model, passage, {_NO_TASK}, concat_ws('|', base_set, anchor, shown)
+                    AS item, {_STAMPS}"""),
+            "rubric_vote_call": ("study_call", f"""
+                SELECT 'rubric_vote' AS study, model, passage, {_NO_TASK}, judge AS item, {_STAMPS}"""),
+            "aspect_vote_call": ("study_call", f"""
+                SELECT 'aspect_vote' AS study, model, passage, {_NO_TASK}, concat_ws('|', judge, aspect, shown) AS item,
+                    {_STAMPS}"""),
+            "glossary_call": ("study_call", f"""
+                SELECT 'glossary' AS study, '' AS model, passage, {_NO_TASK}, '' AS item, {_STAMPS}"""),
+            "answer_call": ("study_call", f"""
+                SELECT 'answer' AS study, model, '' AS passage, task, call, concat_ws('|', seed, sample, draw) AS item,
+                    {_STAMPS}"""),
+        },
+    ),
+)  # fmt: skip
+"""Every version, version 1 first. Files without a number are older than version 1. Whoever changes a declaration adds
+a version with the new digest."""
+
+OWN = {"schema_version", "identity"}
+"""Tables of the file that the catalogue does not declare."""
+
+
+@cache
+def digest() -> str:
+    """Digest of the catalogue's DDL."""
+    return blake2b(catalogue.duckdb_ddl().encode(), digest_size=16).hexdigest()
+
+
+def current(connection: duckdb.DuckDBPyConnection) -> tuple[int, str]:
+    """Number and digest of the version of a file; 0 and '' for a new file and for one without a number."""
+    try:
+        query = "SELECT number, digest FROM schema_version ORDER BY migrated_at DESC LIMIT 1"
+        return connection.execute(query).fetchone() or (0, "")
+    except duckdb.CatalogException:
+        return 0, ""
+
+
+def has_rows(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether any table of the file has rows."""
+    return any(connection.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone() for table in columns(connection))
+
+
+def migrate(connection: duckdb.DuckDBPyConnection, path: str) -> None:
+    """Migrate a file to the declared schema in one transaction.
+
+    Raises
+    ------
+    BadInput
+        If rows do not fit the declared columns. The file then stays as it was.
+    """
+    number, _ = current(connection)
+    connection.begin()
+    for version in VERSIONS[number:]:
+        _rename(connection, version)
+    keys = _keys(connection)
+    for table, present in columns(connection).items():
+        if table in catalogue.tables() and (present, keys[table]) != (
+            declared(table),
+            list(catalogue.table(table).key),
+        ):
+            _rebuild(connection, table, present, path)
+    connection.execute(catalogue.duckdb_ddl())
+    for version in VERSIONS[number:]:
+        _merge(connection, version)
+    for table, present in columns(connection).items():
+        # Only tables of ours: others may have been added by hand.
+        if table == "schema_digest" or (table not in catalogue.tables() and present.keys() >= {*catalogue.PROVENANCE}):
+            connection.execute(f'DROP TABLE "{table}"')
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS schema_version "
+        "(number INTEGER NOT NULL, digest VARCHAR NOT NULL, migrated_at TIMESTAMP NOT NULL)"
+    )
+    stamp = (len(VERSIONS), digest(), datetime.now(UTC).replace(tzinfo=None))
+    connection.execute("INSERT INTO schema_version VALUES (?, ?, ?)", stamp)
+    connection.commit()
+
+
+def declared(table: str) -> dict[str, str]:
+    """DuckDB type of each declared column of a table, followed by `NOT NULL` unless it is nullable."""
+    listed = catalogue.table(table).columns.values()
+    return {each.name: each.type if each.nullable else f"{each.type} NOT NULL" for each in listed}
+
+
+def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
+    """Types of the columns in the file, formatted as in `declared`, by table and column."""
+    tables: dict[str, dict[str, str]] = {}
+    for table, column, kind in connection.execute(
+        "SELECT table_name, column_name, data_type || CASE WHEN is_nullable THEN '' ELSE ' NOT NULL' END "
+        "FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() ORDER BY column_index"
+    ).fetchall():
+        tables.setdefault(table, {})[column] = kind
+    return tables
+
+
+def _keys(connection: duckdb.DuckDBPyConnection) -> Mapping[str, list[str]]:
+    """Columns of each table's primary key; none for a table without one."""
+    rows = connection.execute(
+        "SELECT table_name, constraint_column_names FROM duckdb_constraints() "
+        "WHERE constraint_type = 'PRIMARY KEY' AND database_name = current_database()"
+    ).fetchall()
+    return {table: [] for table in columns(connection)} | {table: list(key) for table, key in rows}
+
+
+def _rename(connection: duckdb.DuckDBPyConnection, version: Version) -> None:
+    present = columns(connection)
+    for (table, former), name in version.renamed.items():
+        if former in present.get(table, {}):
+            connection.execute(f'ALTER TABLE "{table}" RENAME COLUMN "{former}" TO "{name}"')
+
+
+def _merge(connection: duckdb.DuckDBPyConnection, version: Version) -> None:
+    present = columns(connection)
+    for former, (table, query) in version.merged.items():
+        if former in present:
             connection.execute(f'INSERT INTO "{table}" BY NAME {query} FROM "{former}"')
             connection.execute(f'DROP TABLE "{former}"')
-    columns = set(connection.execute(
-        "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = current_database()"
-    ).fetchall())  # fmt: skip
-    for (table, former), name in RENAMED.items():
-        if (table, former) in columns:
-            connection.execute(f'ALTER TABLE "{table}" RENAME COLUMN "{former}" TO "{name}"')
-    for table, former in DROPPED & columns:
-        connection.execute(f'ALTER TABLE "{table}" DROP COLUMN "{former}"')
+
+
+def _rebuild(connection: duckdb.DuckDBPyConnection, table: str, present: Mapping[str, str], path: str) -> None:
+    """Make a table anew as it is declared, and copy its rows."""
+    kept = ", ".join(f'"{name}"' for name in declared(table) if name in present)
+    connection.execute(f'CREATE TEMP TABLE former AS FROM "{table}"')
+    connection.execute(f'DROP TABLE "{table}"')
+    connection.execute(catalogue.duckdb_ddl(table))
+    try:
+        connection.execute(f'INSERT INTO "{table}" ({kept}) SELECT {kept} FROM former')
+    except (duckdb.ConstraintException, duckdb.ConversionException) as error:
+        raise BadInput(
+            path, table, f"rows do not fit the declared columns ({str(error).splitlines()[0]})",
+            "nothing was changed: go on with the former version of Variorum, and report this",
+        ) from error  # fmt: skip
+    connection.execute("DROP TABLE former")

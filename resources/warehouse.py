@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 from threading import Event, RLock, Thread
 from typing import IO, NamedTuple
@@ -21,10 +20,9 @@ from typing import IO, NamedTuple
 import duckdb
 import polars as pl
 
-from resources import catalogue
+from resources import catalogue, migration
 from resources.errors import BadInput
 from resources.frozen import Frozen
-from resources.migration import migrate
 from resources.whole_files import sync
 
 UNWRITTEN = "nothing was written"
@@ -44,6 +42,9 @@ IDLE = 0.5
 
 PATIENCE = 0.02
 """Seconds between two attempts to open or lock a file that another process has open."""
+
+BEFORE_MIGRATION = "before-migration"
+"""Subfolder of the home that has the warehouse as it was before the last migration."""
 
 # A lock held while writing, and the paths of the warehouses that the holding thread may write to.
 WRITER = RLock()
@@ -125,8 +126,8 @@ class Warehouse(Frozen):
     def differences(self, table: str) -> pl.DataFrame:
         """Compare a table with its declaration; one row per difference, with `column`, `declared` and `found`."""
         with self._connect() as connection:
-            present = _existing(connection).get(table, {})
-        declared = _declared(table)
+            present = migration.columns(connection).get(table, {})
+        declared = migration.declared(table)
         rows = [
             (name, declared.get(name, "no such column"), present.get(name, "missing"))
             for name in {**declared, **present}
@@ -484,75 +485,25 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
-def _declared(table: str) -> dict[str, str]:
-    """DuckDB type of each declared column of a table, followed by `NOT NULL` unless it is nullable."""
-    columns = catalogue.table(table).columns.values()
-    return {each.name: each.type if each.nullable else f"{each.type} NOT NULL" for each in columns}
-
-
-def _existing(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
-    """Types of the columns in the file, formatted as in `_declared`, by table and column."""
-    tables: dict[str, dict[str, str]] = {}
-    for table, column, kind in connection.execute(
-        "SELECT table_name, column_name, data_type || CASE WHEN is_nullable THEN '' ELSE ' NOT NULL' END "
-        "FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() ORDER BY column_index"
-    ).fetchall():
-        tables.setdefault(table, {})[column] = kind
-    return tables
-
-
-def _keys(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
-    """Columns of each table's primary key."""
-    rows = connection.execute(
-        "SELECT table_name, constraint_column_names FROM duckdb_constraints() "
-        "WHERE constraint_type = 'PRIMARY KEY' AND database_name = current_database()"
-    ).fetchall()
-    return {table: list(columns) for table, columns in rows}
-
-
-@cache
-def _digest() -> str:
-    return blake2b(catalogue.duckdb_ddl().encode(), digest_size=16).hexdigest()
-
-
 def _prepare(connection: duckdb.DuckDBPyConnection, path: str) -> None:
-    """Migrate a file to the declared schema: add new tables and nullable columns, and migrate former tables and names.
+    """Migrate a file to the declared schema. Before its rows are touched, they are copied to BEFORE_MIGRATION.
 
-    Columns that are no longer declared, or are nullable by now, lose their constraint NOT NULL. A table whose primary
-    key has gained columns is rebuilt; the new columns must have defaults.
+    Raises
+    ------
+    BadInput
+        If the file is newer than this program, or its rows do not fit.
     """
-    digest = _digest()
-    connection.execute("CREATE TABLE IF NOT EXISTS schema_digest (digest VARCHAR NOT NULL)")
-    if connection.execute("SELECT digest FROM schema_digest").fetchall() == [(digest,)]:
+    number, digest = migration.current(connection)
+    if (number, digest) == (len(migration.VERSIONS), migration.digest()):
         return
-    connection.begin()
-    rekeyed = [
-        table for table, key in _keys(connection).items()
-        if table in catalogue.tables() and set(key) < set(catalogue.table(table).key)
-    ]  # fmt: skip
-    for table in rekeyed:
-        connection.execute(f'CREATE TEMP TABLE "{table}_before" AS FROM "{table}"')
-        connection.execute(f'DROP TABLE "{table}"')
-    connection.execute(catalogue.duckdb_ddl())
-    for table in rekeyed:
-        connection.execute(f'INSERT INTO "{table}" BY NAME FROM "{table}_before"')
-        connection.execute(f'DROP TABLE "{table}_before"')
-    migrate(connection)
-    columns = _existing(connection)
-    for table in catalogue.tables():
-        for column, kind in _declared(table).items():
-            present = columns[table].get(column, "missing")
-            if present == "missing" and not kind.endswith("NOT NULL"):
-                connection.execute(f'ALTER TABLE "{table}" ADD COLUMN "{column}" {kind}')
-            elif present == f"{kind} NOT NULL":
-                connection.execute(f'ALTER TABLE "{table}" ALTER COLUMN "{column}" DROP NOT NULL')
-            elif present != kind:
-                raise BadInput(
-                    path, f"{table}.{column}", f"is {present}, but the catalogue declares {kind}",
-                    "move the file away and import again",
-                )  # fmt: skip
-        for column in [name for name in columns[table] if name not in _declared(table)]:
-            connection.execute(f'ALTER TABLE "{table}" ALTER COLUMN "{column}" DROP NOT NULL')
-    connection.execute("DELETE FROM schema_digest")
-    connection.execute("INSERT INTO schema_digest VALUES (?)", [digest])
-    connection.commit()
+    if number > len(migration.VERSIONS):
+        raise BadInput(
+            path, "", f"has schema version {number}, but this program knows versions up to {len(migration.VERSIONS)}",
+            "use the version of Variorum that wrote it, or a later one",
+        )  # fmt: skip
+    if migration.has_rows(connection):
+        place = Path(path).parent / BEFORE_MIGRATION
+        place.mkdir(exist_ok=True)
+        _copy(connection, place / "incomplete.duckdb")
+        (place / "incomplete.duckdb").replace(place / "variorum.duckdb")
+    migration.migrate(connection, path)

@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 
 from resources import catalogue
 from resources.errors import BadInput
-from resources.warehouse import IDLE, Replacement, Warehouse
+from resources.warehouse import BEFORE_MIGRATION, IDLE, Replacement, Warehouse
+from tests.support import by_hand
 
 INSERT = "INSERT INTO corpus (corpus, description, target_language, fingerprint, run_id, updated_at) VALUES"
 PROCESSES = multiprocessing.get_context("forkserver")  # fresh processes that need not import everything again
@@ -353,35 +354,80 @@ def test_an_old_file_whose_key_has_grown_keeps_its_rows_under_the_new_key(wareho
     assert warehouse.read("materialization")["task"].to_list() == ["", "smds"]
 
 
+REFERENCE = f"CREATE TABLE reference ({OLD}, {{}}, {PROVENANCE})"
+ROW = """INSERT INTO reference BY NAME SELECT 'x/1' AS passage, 'ann' AS translator, 'f' AS fingerprint,
+    'r' AS run_id, now()::TIMESTAMP AS updated_at, {}"""
+
+
 @pytest.mark.parametrize(
-    ("columns", "problem"),
+    ("columns", "values"),
     [
-        ("text VARCHAR NOT NULL, complete INTEGER NOT NULL", "reference.complete: is INTEGER NOT NULL"),
+        ("text VARCHAR NOT NULL, complete INTEGER NOT NULL", "'a text' AS text, 1 AS complete"),
+        ("text VARCHAR, complete BOOLEAN NOT NULL", "'a text' AS text, true AS complete"),
         (
-            "text VARCHAR, complete BOOLEAN NOT NULL",
-            "reference.text: is VARCHAR, but the catalogue declares VARCHAR NOT NULL",
+            "text VARCHAR NOT NULL, complete BOOLEAN NOT NULL, secret VARCHAR NOT NULL",
+            "'a text' AS text, true AS complete, 'given up' AS secret",
         ),
-        ("complete BOOLEAN NOT NULL", "reference.text: is missing, but the catalogue declares VARCHAR NOT NULL"),
     ],
-    ids=["another type", "nulls allowed", "required column missing"],
+    ids=["another type", "nulls allowed", "a required column given up"],
 )
-def test_an_old_file_that_cannot_be_brought_up_to_date_is_refused_unchanged(
-    warehouse: Warehouse, columns: str, problem: str
+def test_an_old_file_gets_the_declared_columns_and_its_former_self_is_kept(
+    warehouse: Warehouse, columns: str, values: str
 ) -> None:
     Path(warehouse.path).unlink(missing_ok=True)
     with duckdb.connect(warehouse.path) as connection:
-        connection.execute(f"CREATE TABLE reference ({OLD}, {columns}, {PROVENANCE})")
-        connection.execute("INSERT INTO reference (passage, translator, complete, fingerprint, run_id, updated_at"
-                           + (", text)" if "text" in columns else ")")
-                           + " SELECT 'x/1', 'ann', 1, 'f', 'r', now()::TIMESTAMP"
-                           + (", 'a text'" if "text" in columns else ""))  # fmt: skip
-        before = connection.sql("SELECT * FROM reference").fetchall()
+        connection.execute(REFERENCE.format(columns))
+        connection.execute(ROW.format(values))
+    former = content(warehouse.path)["reference"]
+    named = ["passage", "translator", "text", "complete", "flag", "fingerprint"]
+    assert warehouse.read("reference", columns=named).rows() == [("x/1", "ann", "a text", True, None, "f")]
+    assert warehouse.differences("reference").is_empty()
+    warehouse.write([Replacement("reference", warehouse.read("reference").drop("run_id", "updated_at"), None)], "run")
+    assert content(Path(warehouse.path).parent / BEFORE_MIGRATION / "variorum.duckdb")["reference"] == former
+
+
+def test_tables_given_up_are_dropped_and_those_of_others_stay(warehouse: Warehouse) -> None:
+    Path(warehouse.path).unlink(missing_ok=True)
+    with duckdb.connect(warehouse.path) as connection:
+        connection.execute(f"CREATE TABLE formerly (text VARCHAR, {PROVENANCE})")
+        connection.execute("CREATE TABLE my_notes (note VARCHAR)")
+    warehouse.read("reference")
+    tables = content(warehouse.path)
+    assert "formerly" not in tables
+    assert "my_notes" in tables
+
+
+@pytest.mark.parametrize(
+    ("columns", "values", "problem"),
+    [
+        ("text VARCHAR NOT NULL, complete VARCHAR", "'a text' AS text, 'maybe' AS complete", "maybe"),
+        ("text VARCHAR, complete BOOLEAN NOT NULL", "NULL AS text, true AS complete", 'reference."text"'),
+        ("complete BOOLEAN NOT NULL", "true AS complete", 'reference."text"'),
+    ],
+    ids=["another type", "null", "required column missing"],
+)
+def test_an_old_file_whose_rows_do_not_fit_is_refused_unchanged(
+    warehouse: Warehouse, columns: str, values: str, problem: str
+) -> None:
+    Path(warehouse.path).unlink(missing_ok=True)
+    with duckdb.connect(warehouse.path) as connection:
+        connection.execute(REFERENCE.format(columns))
+        connection.execute(ROW.format(values))
+    before = content(warehouse.path)
     with pytest.raises(BadInput, match=problem) as refused:
         warehouse.read("reference")
-    assert refused.value.where == warehouse.path
-    with duckdb.connect(warehouse.path) as connection:
-        assert connection.sql("SELECT * FROM reference").fetchall() == before
-        assert connection.sql("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'corpus'").fetchall() == [(0,)]
+    assert (refused.value.where, refused.value.key) == (warehouse.path, "reference")
+    assert content(warehouse.path) == before
+
+
+def test_a_file_of_a_later_version_is_refused_unchanged(warehouse: Warehouse) -> None:
+    warehouse.read("reference")
+    with by_hand(warehouse.path) as connection:
+        connection.execute("UPDATE schema_version SET number = number + 1")
+    before = content(warehouse.path)
+    with pytest.raises(BadInput, match="use the version of Variorum that wrote it, or a later one"):
+        warehouse.read("reference")
+    assert content(warehouse.path) == before
 
 
 # What the schema declares
