@@ -33,6 +33,10 @@ class BadInput(Exception):  # noqa: N818 - named for its cause
         return f"{self.where}: {self.key + ': ' if self.key else ''}{self.problem}; {self.remedy}"
 
 
+class DamagedError(BadInput):
+    """A file of the home that cannot be read as a whole."""
+
+
 class SeveralFaults(BadInput):
     """Input with several faults. `where`, `key`, `problem` and `remedy` describe the first fault."""
 

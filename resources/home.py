@@ -54,9 +54,7 @@ def prepare() -> Path:
     if (place / "variorum.duckdb.lock").exists() and not (place / "variorum.duckdb").exists():
         raise BadInput(
             place / "variorum.duckdb", "", "is missing, but it was written to",
-            "restore a backup with `variorum restore FOLDER`; or remove the folder `dagster` and the file "
-            "`variorum.duckdb.lock` beside it, to begin with an empty warehouse: it finds paid replies in the "
-            "ledger, but no imported labels, pairs or outputs",
+            "restore a backup with `variorum restore FOLDER`; or begin with an empty warehouse: `variorum rebuild`",
         )  # fmt: skip
     os.environ["VARIORUM_HOME"] = str(place)  # absolute, for processes with another working directory
     dagster_home = Path(os.environ.setdefault("DAGSTER_HOME", str(place / "dagster")))

@@ -61,8 +61,8 @@ VERSIONS = (
         },
     ),
 )  # fmt: skip
-"""Every version, version 1 first. Files without a number are older than version 1. Whoever changes a declaration adds
-a version with the new digest."""
+"""Every version, version 1 first. Files without a number are older than version 1. A changed
+declaration needs a version with the new digest."""
 
 OWN = {"schema_version", "identity"}
 """Tables of the file that the catalogue does not declare."""
@@ -117,6 +117,9 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: str) -> None:
     connection.execute(
         "CREATE TABLE IF NOT EXISTS schema_version "
         "(number INTEGER NOT NULL, digest VARCHAR NOT NULL, migrated_at TIMESTAMP NOT NULL)"
+    )
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS identity (home VARCHAR NOT NULL, epoch BIGINT NOT NULL, ledger BOOLEAN NOT NULL)"
     )
     stamp = (len(VERSIONS), digest(), datetime.now(UTC).replace(tzinfo=None))
     connection.execute("INSERT INTO schema_version VALUES (?, ?, ?)", stamp)

@@ -21,11 +21,14 @@ import duckdb
 import polars as pl
 
 from resources import catalogue, migration
-from resources.errors import BadInput
+from resources.errors import BadInput, DamagedError
 from resources.frozen import Frozen
+from resources.identity import Mark
 from resources.whole_files import sync
 
 UNWRITTEN = "nothing was written"
+
+LOST = "restore a backup with `variorum restore FOLDER`, or begin without it: `variorum rebuild`"
 
 # A lock held while a file is open, because the threads of a process would share DuckDB's open file, and conflicting
 # transactions fail instead of waiting. It is reentrant, so a thread may open the file within an outer block.
@@ -42,6 +45,8 @@ IDLE = 0.5
 
 PATIENCE = 0.02
 """Seconds between two attempts to open or lock a file that another process has open."""
+
+_DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
 
 BEFORE_MIGRATION = "before-migration"
 """Subfolder of the home that has the warehouse as it was before the last migration."""
@@ -134,6 +139,20 @@ class Warehouse(Frozen):
             if declared.get(name) != present.get(name)
         ]
         return pl.DataFrame(rows, schema=dict.fromkeys(["column", "declared", "found"], pl.String), orient="row")
+
+    def mark(self) -> Mark | None:
+        """The mark that identifies the home; None if the warehouse has none yet."""
+        with self._connect() as connection:
+            row = connection.execute("SELECT home, epoch, ledger FROM identity").fetchone()
+            return Mark(*row) if row else None
+
+    def set_mark(self, mark: Mark) -> None:
+        """Replace the mark that identifies the home."""
+        with self.exclusively(), self._connect() as connection:
+            connection.begin()
+            connection.execute("DELETE FROM identity")
+            connection.execute("INSERT INTO identity VALUES (?, ?, ?)", mark)
+            connection.commit()
 
     def snapshot(self) -> Path:
         """Copy the warehouse to `<name>-snapshot.duckdb`, unless the copy is up to date, and return the copy's path.
@@ -260,7 +279,10 @@ class Warehouse(Frozen):
         """Connect to the file, and migrate it to the declared schema. Closing rolls back uncommitted changes."""
         with self._opened(), _engine(os.getpid()).cursor() as connection:
             connection.execute("USE warehouse")
-            yield connection
+            try:
+                yield connection
+            except duckdb.Error as error:
+                raise self._explained(error) from error
 
     @contextmanager
     def _opened(self) -> Iterator[None]:
@@ -281,6 +303,19 @@ class Warehouse(Frozen):
                     _KEPT[key] = time.monotonic()
                 else:
                     _detach()
+
+    def _explained(self, error: duckdb.Error) -> Exception:
+        """The error for a full disk or a damaged file, in which case the engine is closed; or the same error."""
+        if "Could not write" in str(error):
+            return BadInput(
+                self.path, "", f"cannot be written ({_first_line(error)})", "free space on its disk, then run again"
+            )
+        if not (isinstance(error, _DAMAGE) or "Corrupt" in str(error)):
+            return error
+        _ATTACHED.pop(os.getpid(), None)
+        _engine(os.getpid()).close()  # DuckDB may refuse to go on with it
+        _engine.cache_clear()
+        return DamagedError(self.path, "", f"is damaged ({_first_line(error)})", LOST)
 
     def _attach(self) -> None:
         """Open the file, and migrate it to the declared schema."""
@@ -342,9 +377,9 @@ class Warehouse(Frozen):
         except duckdb.Error as error:
             if "Could not set lock" in str(error):
                 return _first_line(error)
-            raise BadInput(
+            raise DamagedError(
                 self.path, "", f"cannot be opened as a warehouse ({_first_line(error)})",
-                "move the file away or set VARIORUM_HOME to another folder",
+                LOST,
             ) from error  # fmt: skip
         return ""
 

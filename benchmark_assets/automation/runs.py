@@ -15,6 +15,7 @@ import polars as pl
 from dagster._core.errors import DagsterAssetCheckFailedError
 
 from benchmark_assets.accounts.costs import room
+from benchmark_assets.automation import identity
 from benchmark_assets.automation.due import EVERYTHING, Due, Scope, due, ranges, stretches
 from benchmark_assets.corpus.assets import BY_SCAN
 from benchmark_assets.lineage.events import unsound
@@ -136,11 +137,14 @@ def update(
 
     Raises
     ------
+    BadInput
+        If warehouse, ledger and Dagster's state do not belong together. Nothing is materialized then.
     RunFailedError
         At the end, with the first failure.
     """
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
-    with warehouse.kept_open():
+    provider: Provider = (definitions.resources or {})["provider"]
+    with warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger):
         failures = _update(definitions, instance, scope, probe)
     if failures:
         raise failures[0]

@@ -3,6 +3,7 @@
 import click
 import dagster as dg
 
+from benchmark_assets.automation import identity
 from benchmark_assets.definitions import build_definitions
 from benchmark_assets.translation.systems import Systems
 from resources.home import prepare
@@ -14,6 +15,11 @@ class Deployment:
     """The code location, with its resources, and the Dagster instance of the home folder.
 
     The warehouse is kept open until the command ends: most commands read many small tables.
+
+    Raises
+    ------
+    BadInput
+        If warehouse, ledger and Dagster's state do not belong together.
     """
 
     def __init__(self) -> None:
@@ -26,3 +32,4 @@ class Deployment:
         command = click.get_current_context()
         self.instance = command.with_resource(dg.DagsterInstance.get())  # closed at the end: its logs are then empty
         command.with_resource(self.warehouse.kept_open())
+        identity.confirm(self.instance, self.warehouse, self.provider.ledger)

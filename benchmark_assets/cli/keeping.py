@@ -1,4 +1,4 @@
-"""Commands that keep a home safe: backups, their restoration and their verification."""
+"""Commands that keep a home safe: backups, their restoration and verification, and mending without a backup."""
 
 import os
 import tempfile
@@ -9,6 +9,7 @@ import click
 import dagster as dg
 import polars as pl
 
+from benchmark_assets.automation import identity, rebuilding
 from benchmark_assets.automation.safekeeping import agreement, back_up
 from benchmark_assets.cli.deployment import Deployment
 from benchmark_assets.definitions import build_definitions
@@ -45,6 +46,8 @@ def restore(folder: Path, at: str | None) -> None:
     with warehouse.exclusively() if Path(warehouse.path).exists() else nullcontext():
         aside, missing = backups.restore(chosen, place)
     prepare()
+    with dg.DagsterInstance.get() as instance:
+        identity.join(instance, warehouse, place / "ledger.sqlite")
     click.echo(f"{place}: restored from {chosen}{f'; what it replaced is in {aside}' if aside else ''}")
     for file in missing:
         click.echo(f"not restored: {file}")
@@ -79,6 +82,18 @@ def verify(folder: Path | None, at: str | None) -> None:
             _report(chosen, build_definitions(resource_overrides={"warehouse": warehouse}), instance)
 
 
+@click.command()
+def rebuild() -> None:
+    """Mend a home whose warehouse, ledger or Dagster state is lost, damaged, older than the rest, or of another home.
+
+    Recomputes what needs no model, and names what is lost. Restore a backup instead if you have one. What cannot be
+    used is moved to a folder in the home. Stop Dagster's UI and all runs first.
+    """
+    for line in rebuilding.rebuild(build_definitions()):
+        click.echo(line)
+    click.echo(f"{home()}: rebuilt; `variorum stale` lists what models would be asked")
+
+
 def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
     """Print how the home of some definitions agrees with itself; raise BadInput if it does not."""
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
@@ -98,4 +113,4 @@ def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstan
     click.echo("{}: sound; {} partitions, {} rows, {} partitions that the next update reports".format(place, *total))
 
 
-COMMANDS = [backup, restore, verify]
+COMMANDS = [backup, restore, verify, rebuild]

@@ -27,6 +27,7 @@ from typing import Any
 import polars as pl
 
 from resources.errors import BadInput
+from resources.identity import Mark
 from resources.provider.question import Question
 from resources.provider.reading import REPLIES, Outcome, Policy, Raw, Reading, read
 from resources.provider.registry import NANO, Budget, Price
@@ -50,6 +51,8 @@ PATIENCE = 600
 
 UNCERTAIN = "uncertain"
 """Outcome of an attempt whose process ended before a reply was stored."""
+
+SALVAGE = "restore a backup with `variorum restore FOLDER`, or salvage what can be read with `variorum rebuild`"
 
 PROBE = "probe"
 """Purpose of questions that only find out which version of a model is served."""
@@ -165,9 +168,10 @@ class Ledger:
     def find(self, key: str) -> Raw | None:
         """Return the stored reply to a question, given its key; None if there is none."""
         # This is called before every question, and most questions are new, so the quick look-up comes first.
-        question = self._reader.execute("SELECT id FROM question WHERE key = ?", (key,)).fetchone()
-        row = question and self._reader.execute(_REPLY_TO, question).fetchone()
-        return _raw(row) if row else None
+        with _damage_named(self._path):
+            question = self._reader.execute("SELECT id FROM question WHERE key = ?", (key,)).fetchone()
+            row = question and self._reader.execute(_REPLY_TO, question).fetchone()
+            return _raw(row) if row else None
 
     async def claim(self, question: Question) -> int:
         """Record an attempt, reserve its worst-case cost, and return its id. The question may then be sent.
@@ -396,9 +400,7 @@ def connect(path: Path) -> sqlite3.Connection:
             connection.execute("ALTER TABLE attempt ADD COLUMN requested_model TEXT")
         connection.executescript(SCHEMA.read_text(encoding="utf-8"))
     except sqlite3.Error as error:
-        raise BadInput(
-            path, "", f"cannot be used as a ledger ({error})", "move the file away, or free space"
-        ) from error
+        raise _unusable(path, error) from error
     return connection
 
 
@@ -499,6 +501,22 @@ def served(path: Path, place: str, requested: str) -> tuple[str, str]:
             query.format("AND purpose = ? ORDER BY a.id DESC"), (place, requested, PROBE)
         ).fetchone()
     return (first or ("",))[0], (last or ("",))[0]
+
+
+def mark(path: Path) -> Mark | None:
+    """The mark that identifies the home; None if the ledger does not exist or has none yet."""
+    if not path.exists():
+        return None
+    with _closing(path) as connection:
+        row = connection.execute("SELECT home, epoch, TRUE FROM identity").fetchone()
+        return Mark(*row) if row else None
+
+
+def set_mark(path: Path, mark: Mark) -> None:
+    """Replace the mark that identifies the home."""
+    with _closing(path) as connection, _transaction(connection):
+        connection.execute("DELETE FROM identity")
+        connection.execute("INSERT INTO identity VALUES (?, ?)", (mark.home, mark.epoch))
 
 
 def state(path: Path) -> str:
@@ -615,6 +633,24 @@ def _closing(path: Path) -> Iterator[sqlite3.Connection]:
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = connect(path)
     try:
-        yield connection
+        with _damage_named(path):
+            yield connection
     finally:
         connection.close()
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite about damage, and texts that cannot be decompressed, into BadInput."""
+    try:
+        yield
+    except (sqlite3.DatabaseError, zlib.error) as error:
+        if isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError):
+            raise
+        raise _unusable(path, error) from error
+
+
+def _unusable(path: Path, error: sqlite3.Error | zlib.error) -> BadInput:
+    if isinstance(error, sqlite3.OperationalError):  # such as a full disk
+        return BadInput(path, "", f"cannot be used as a ledger ({error})", "free space or make the folder writable")
+    return BadInput(path, "", f"is damaged ({error})", SALVAGE)

@@ -60,3 +60,9 @@ CREATE TABLE IF NOT EXISTS account (
     reserved INTEGER NOT NULL DEFAULT 0,   -- of calls in flight
     uncertain INTEGER NOT NULL DEFAULT 0   -- worst case of calls that may have been charged: broken, or in flight at a crash
 ) WITHOUT ROWID;
+
+-- The mark that identifies the home (resources.identity): one row, once an update has begun.
+CREATE TABLE IF NOT EXISTS identity (
+    home TEXT NOT NULL,
+    epoch INTEGER NOT NULL
+);

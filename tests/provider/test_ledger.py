@@ -499,7 +499,7 @@ def test_a_file_that_is_no_ledger_is_named_and_left_alone(tmp_path: Path) -> Non
     path = tmp_path / "notes.txt"
     path.write_text("These are notes. " * 100)
     with (
-        pytest.raises(BadInput, match=r"notes\.txt: cannot be used as a ledger .*; move the file away"),
+        pytest.raises(BadInput, match=r"notes\.txt: is damaged .*variorum rebuild"),
         Ledger(path, "run", NO_BUDGET),
     ):
         pass

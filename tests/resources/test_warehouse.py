@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from resources import catalogue
-from resources.errors import BadInput
+from resources.errors import BadInput, DamagedError
 from resources.warehouse import BEFORE_MIGRATION, IDLE, Replacement, Warehouse
 from tests.support import by_hand
 
@@ -317,6 +317,20 @@ def test_a_file_that_is_no_warehouse_is_named_and_left_alone(tmp_path: Path, con
     assert path.read_bytes() == content
 
 
+def test_a_damaged_block_is_named_when_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "blocks.duckdb"
+    warehouse = Warehouse(path=str(path))
+    chance = random.Random(3)
+    replace(warehouse, pl.concat([sources(f"x/{i}", text=chance.randbytes(2000).hex()) for i in range(600)]))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(DamagedError, match=r"is damaged .*variorum rebuild") as refused:
+        warehouse.read("source_text")
+    assert refused.value.where == str(path)
+    assert warehouse.read("corpus").is_empty()
+
+
 OLD = "passage VARCHAR NOT NULL, translator VARCHAR NOT NULL, PRIMARY KEY (passage, translator)"
 PROVENANCE = "fingerprint VARCHAR NOT NULL, run_id VARCHAR NOT NULL, updated_at TIMESTAMP NOT NULL"
 
@@ -549,7 +563,7 @@ def write_until_full(path: str, room: int, tell: Connection) -> None:
         noise = random.Random(generation).randbytes(60_000 * generation).hex()
         try:
             replace(warehouse, sources("x/1", "x/2", text=f"{generation} {noise}"), "x/1", "x/2")
-        except duckdb.Error as error:
+        except BadInput as error:
             tell.send(str(error))
             break
         tell.send(generation)
@@ -592,7 +606,7 @@ def look_with_a_full_disk(path: str, tell: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
     try:
         tell.send(str(Warehouse(path=path).snapshot()))
-    except duckdb.Error as error:
+    except BadInput as error:
         tell.send(str(error))
 
 

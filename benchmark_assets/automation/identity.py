@@ -1,0 +1,62 @@
+"""Comparison of the marks of a home's stores before anything runs, and their renewal by every update.
+
+Not here: what marks say (resources.identity), mending a home whose stores do not belong together (rebuilding).
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import dagster as dg
+
+from resources.errors import BadInput, raise_all
+from resources.identity import Mark, Marks, faults
+from resources.provider import ledger
+from resources.warehouse import Warehouse
+
+_HOME, _EPOCH, _LEDGER = "variorum/home", "variorum/epoch", "variorum/ledger"
+
+REMEDY = "restore a backup with `variorum restore FOLDER`; or go on with the rest: `variorum rebuild`"
+
+
+def marks(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> Marks:
+    """Read the marks of the three stores."""
+    values = instance.daemon_cursor_storage.get_cursor_values({_HOME, _EPOCH, _LEDGER})
+    dagster = Mark(values[_HOME], int(values[_EPOCH]), values[_LEDGER] == "yes") if _HOME in values else None
+    return Marks(dagster, warehouse.mark(), ledger.mark(ledger_path))
+
+
+def confirm(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> None:
+    """Raise BadInput for each store that is lost, older than the others, or of another home."""
+    places = {"dagster": instance.root_directory, "warehouse": warehouse.path, "ledger": ledger_path}
+    found = faults(marks(instance, warehouse, ledger_path))
+    raise_all([BadInput(places[store], "", problem, REMEDY) for store, problem in found.items()])
+
+
+def join(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> None:
+    """Give the three stores the same mark, with the next epoch; a home without a mark gets an id."""
+    with warehouse.exclusively():
+        known = [mark for mark in marks(instance, warehouse, ledger_path) if mark]
+        home = known[0].home if known else str(uuid4())
+        mark = Mark(home, max((mark.epoch for mark in known), default=0) + 1, ledger_path.exists())
+        values = {_HOME: home, _EPOCH: str(mark.epoch), _LEDGER: "yes" if mark.ledger else "no"}
+        instance.daemon_cursor_storage.set_cursor_values(values)
+        warehouse.set_mark(mark)
+        if mark.ledger:
+            ledger.set_mark(ledger_path, mark)
+
+
+@contextmanager
+def advanced(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> Iterator[None]:
+    """Advance the home's epoch before and after a block.
+
+    Raises
+    ------
+    BadInput
+        If the stores do not belong together. The block does not begin then.
+    """
+    confirm(instance, warehouse, ledger_path)
+    join(instance, warehouse, ledger_path)
+    yield
+    join(instance, warehouse, ledger_path)

@@ -1,0 +1,122 @@
+"""Mending of a home with a store that is lost, damaged, older than the others, or of another home.
+
+Here: what is set aside, what is put together from the other stores, what is lost. Not here: which stores do not belong
+together (identity), backups, which lose nothing (resources.backups), salvage of a ledger (provider.salvage).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+
+from benchmark_assets.automation import identity, runs
+from benchmark_assets.automation.due import Scope
+from resources import backups, catalogue
+from resources.errors import DamagedError
+from resources.home import prepare
+from resources.identity import faults
+from resources.keys import KEYS
+from resources.provider import salvage
+from resources.provider.provider import Provider
+from resources.warehouse import Warehouse
+
+ASIDE = "before-rebuild"
+"""Subfolder of a home that has what was set aside, in a folder for each time."""
+
+LABELS = "labels, pairs, glossary entries and imported outputs: import them again from their files"
+
+
+def rebuild(definitions: dg.Definitions) -> Iterator[str]:
+    """Mend the home, then materialize what needs no model; yield a line about each thing that was done or is lost.
+
+    What cannot be used is moved to ASIDE. A damaged ledger is salvaged. Without the warehouse, its corpora have to be
+    imported again; they find the ledger's replies. Without Dagster's state, partitions are reported again from the
+    warehouse's records; the history of runs is lost. Without the ledger, the accounts keep what the warehouse knows of
+    costs, and rows stay; only replies to questions of rows that change are paid for again.
+    """
+    resources = definitions.resources or {}
+    warehouse: Warehouse = resources["warehouse"]
+    provider: Provider = resources["provider"]
+    aside = warehouse.folder / ASIDE / datetime.now(UTC).strftime(backups.STAMP)
+    yield from _mend_files(warehouse, provider.ledger, aside)
+    prepare()
+    with dg.DagsterInstance.get() as instance:
+        wrong = faults(identity.marks(instance, warehouse, provider.ledger))
+        known = {kind: instance.get_dynamic_partitions(kind) for kind in KEYS}
+    emptied = warehouse.read("materialization", most=1).is_empty() and any(known.values())
+    if emptied:
+        yield from _names(known)
+    if emptied or wrong.keys() & {"dagster", "warehouse"}:
+        yield _set_aside(warehouse.folder / "dagster", aside)
+        prepare()
+    with dg.DagsterInstance.get() as instance, warehouse.kept_open():
+        yield _report_partitions(instance, warehouse)
+        if "ledger" in wrong:
+            added = salvage.put_back(provider.ledger, warehouse.read("model_call"))
+            yield f"ledger: the costs of {added} calls were put back; their replies are lost"
+        identity.join(instance, warehouse, provider.ledger)
+        runs.look(definitions, instance)
+        runs.update(definitions, instance, Scope(models=[]))
+
+
+def _mend_files(warehouse: Warehouse, ledger: Path, aside: Path) -> Iterator[str]:
+    """Set damaged files aside, and salvage the ledger."""
+    file = Path(warehouse.path)
+    if file.exists() and (problem := _damage(warehouse)):
+        yield f"{file.name}: {problem}"
+        yield _set_aside(file, aside)
+    if not file.exists():
+        file.with_name(f"{file.name}.lock").unlink(missing_ok=True)  # else `prepare` expects the warehouse
+    damaged = [database for database in backups.databases(warehouse.folder) if backups.integrity(database)]
+    if any(database.is_relative_to(warehouse.folder / "dagster") for database in damaged):
+        yield _set_aside(warehouse.folder / "dagster", aside)
+    if ledger.exists() and salvage.is_damaged(ledger):
+        new = ledger.with_name(f"{ledger.name}.salvaged")
+        new.unlink(missing_ok=True)
+        saved = salvage.salvage(ledger, new)
+        yield _set_aside(ledger, aside)
+        new.rename(ledger)
+        yield f"ledger: salvaged {saved.attempts} calls with {saved.replies} replies; {saved.lost} replies are lost"
+
+
+def _damage(warehouse: Warehouse) -> str:
+    """What cannot be read of a warehouse; '' if all of its rows can."""
+    try:
+        with warehouse.kept_open():
+            for table in catalogue.tables():
+                warehouse.read(table)
+    except DamagedError as fault:
+        return fault.problem
+    return ""
+
+
+def _set_aside(path: Path, aside: Path) -> str:
+    """Move a file, with the logs beside it, or a folder; return a line about it."""
+    aside.mkdir(parents=True, exist_ok=True)
+    for old in (f"{path.name}-shm", f"{path.name}-wal", f"{path.name}.wal", path.name):
+        if path.with_name(old).exists():
+            path.with_name(old).rename(aside / old)
+    return f"{path.name}: moved to {aside}"
+
+
+def _names(known: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """What an empty warehouse had, by the names of Dagster's partitions."""
+    corpora = pl.Series("key", known["passage"], dtype=pl.String).str.split("/").list.first().unique().sort()
+    for kind, names in (("corpora", corpora), ("tasks", known["task"])):
+        if len(names):
+            yield f"{kind} lost with the warehouse, to be imported again: {', '.join(names)}"
+    yield f"lost with the warehouse: {LABELS}"
+
+
+def _report_partitions(instance: dg.DagsterInstance, warehouse: Warehouse) -> str:
+    """Add the partitions that the warehouse has records of; the next update reports their rows."""
+    records = warehouse.read("materialization", columns=KEYS)
+    counts = []
+    for kind in KEYS:
+        keys = records[kind].unique().sort()
+        new = sorted({*keys} - {"", *instance.get_dynamic_partitions(kind)})
+        instance.add_dynamic_partitions(kind, new)
+        counts.append(f"{len(new)} {kind} partitions")
+    return f"Dagster: added {', '.join(counts)}, which the warehouse has records of"

@@ -1,0 +1,54 @@
+"""The identity of a home: whether its warehouse, its ledger and Dagster's state belong together.
+
+Each store carries a mark with the home's id and an epoch. An update advances the epoch of all three when it begins and
+when it ends, so a store whose epoch lags by two or more is an older copy.
+
+Here: marks, and what three of them say. Not here: how a store keeps its mark (warehouse, ledger), when marks are
+compared and what is done then (automation.identity).
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+LAG = 1
+"""Epochs by which a store may lag behind: the process that advanced them may have been killed in between."""
+
+
+class Mark(NamedTuple):
+    """The mark of a store: id of the home, epoch, and whether the home had a ledger at that epoch."""
+
+    home: str
+    epoch: int
+    ledger: bool
+
+
+class Marks(NamedTuple):
+    """The marks of a home's stores; None for a store without one."""
+
+    dagster: Mark | None
+    warehouse: Mark | None
+    ledger: Mark | None
+
+
+def faults(marks: Marks) -> Mapping[str, str]:
+    """What is wrong with each store that does not belong to the others, by field of Marks.
+
+    A home without any mark has none: it is new, or older than marks. A store without a mark is lost, unless the others
+    have just got theirs for the first time, or the home had no ledger.
+    """
+    known = [mark for mark in marks if mark]
+    if not known:
+        return {}
+    newest = max(known, key=lambda mark: mark.epoch)
+    ids = Counter(mark.home for mark in known)
+    found = {}
+    for store, mark in marks._asdict().items():
+        if mark is None:
+            if newest.epoch > 1 and (store != "ledger" or newest.ledger):
+                found[store] = "was lost: nothing in it is of this home"
+        elif ids[mark.home] < len(known) and ids[mark.home] <= len(known) / 2:
+            found[store] = "belongs to another home"
+        elif mark.home == newest.home and newest.epoch - mark.epoch > LAG:
+            found[store] = "is older than the rest of this home"
+    return found
