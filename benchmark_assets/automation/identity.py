@@ -1,4 +1,5 @@
-"""Comparison of the marks of a home's stores before anything runs, and their renewal by every update.
+"""Comparison of the marks of a home's stores before anything runs, and their renewal by every update; migration of
+Dagster's tables.
 
 Not here: what marks say (resources.identity), mending a home whose stores do not belong together (rebuilding).
 """
@@ -16,6 +17,7 @@ from resources.provider import ledger
 from resources.warehouse import Warehouse
 
 _HOME, _EPOCH, _LEDGER = "variorum/home", "variorum/epoch", "variorum/ledger"
+_DAGSTER = "variorum/dagster"
 
 REMEDY = "restore a backup with `variorum restore FOLDER`; or go on with the rest: `variorum rebuild`"
 
@@ -32,6 +34,17 @@ def confirm(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Pat
     places = {"dagster": instance.root_directory, "warehouse": warehouse.path, "ledger": ledger_path}
     found = faults(marks(instance, warehouse, ledger_path))
     raise_all([BadInput(places[store], "", problem, REMEDY) for store, problem in found.items()])
+
+
+def migrate_dagster(instance: dg.DagsterInstance) -> None:
+    """Migrate Dagster's own tables, as `dagster instance migrate` does, if another version of Dagster wrote them."""
+    storage = instance.daemon_cursor_storage
+    written_by = storage.get_cursor_values({_DAGSTER}).get(_DAGSTER)
+    if written_by == dg.__version__:
+        return
+    if written_by or instance.get_runs_count():
+        instance.upgrade()
+    storage.set_cursor_values({_DAGSTER: dg.__version__})
 
 
 def join(instance: dg.DagsterInstance, warehouse: Warehouse, ledger_path: Path) -> None:

@@ -32,4 +32,5 @@ class Deployment:
         command = click.get_current_context()
         self.instance = command.with_resource(dg.DagsterInstance.get())  # closed at the end: its logs are then empty
         command.with_resource(self.warehouse.kept_open())
+        identity.migrate_dagster(self.instance)
         identity.confirm(self.instance, self.warehouse, self.provider.ledger)

@@ -131,3 +131,19 @@ def test_a_harmed_home_names_the_fault_and_is_mended(
     assert attempts(home / "ledger.sqlite")["asked", "cost", "model"].equals(spent)
     by_hand(warehouse.path).close()
     assert "sound" in here(home, "verify").stdout
+
+
+def test_tables_of_another_version_of_dagster_are_migrated(
+    built: dg.Definitions, instance: dg.DagsterInstance, home: Path
+) -> None:
+    here(home, "status")
+    index = home / "dagster" / "history" / "runs" / "index.db"
+    with closing(sqlite3.connect(index)) as connection, connection:
+        connection.execute("DELETE FROM secondary_indexes")
+    here(home, "status")
+    with closing(sqlite3.connect(index)) as connection:
+        assert connection.execute("SELECT count(*) FROM secondary_indexes").fetchone() == (0,)
+    instance.daemon_cursor_storage.set_cursor_values({"variorum/dagster": "1.12.0"})
+    here(home, "status")
+    with closing(sqlite3.connect(index)) as connection:
+        assert ("asset_key_index_columns",) in connection.execute("SELECT name FROM secondary_indexes").fetchall()
