@@ -58,7 +58,7 @@ def _lines(found: Trial) -> Iterator[str]:
 
 
 def _who(found: Trial) -> Mapping[str, str]:
-    return {"provider": found.reading.served_provider}
+    return {"provider": found.reading.served_provider, "fingerprint": found.reading.system_fingerprint}
 
 
 def _paid(found: Trial) -> str:

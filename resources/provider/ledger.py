@@ -392,8 +392,9 @@ def connect(path: Path) -> sqlite3.Connection:
         _write_ahead(connection)
         connection.execute("PRAGMA synchronous = FULL")
         columns = [row[1] for row in connection.execute("PRAGMA table_info(attempt)")]
-        if columns and "requested_model" not in columns:  # a ledger from before this column
-            connection.execute("ALTER TABLE attempt ADD COLUMN requested_model TEXT")
+        for name in ("requested_model", "system_fingerprint"):  # a ledger from before these columns
+            if columns and name not in columns:
+                connection.execute(f"ALTER TABLE attempt ADD COLUMN {name} TEXT")
         connection.executescript(SCHEMA.read_text(encoding="utf-8"))
     except sqlite3.Error as error:
         raise BadInput(
@@ -535,7 +536,8 @@ def _reserve(connection: sqlite3.Connection, name: str, worst: int, cap: float |
 def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> None:
     """Record the reading of a reply, and move the reserved cost to paid, or to uncertain if the cost is unknown."""
     price, worst = connection.execute("SELECT price, reserved FROM attempt WHERE id = ?", (attempt,)).fetchone()
-    priced = reported = None
+    reported = None
+    priced = 0 if price and not worst else None  # a model without cost costs nothing, even if it reports no tokens
     if price and reading.prompt_tokens is not None and reading.completion_tokens is not None:
         priced = Price.model_validate_json(price).cost(
             reading.prompt_tokens, reading.completion_tokens, reading.cached_tokens or 0
@@ -550,11 +552,11 @@ def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> N
     row = connection.execute(
         "UPDATE attempt SET outcome = ?, detail = ?, finish = ?, served_model = ?, served_provider = ?, "
         "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?, reported_cost = ?, "
-        f"priced_cost = ?, cost = ? WHERE id = ? RETURNING {_MONEY}",
+        f"priced_cost = ?, cost = ?, system_fingerprint = ? WHERE id = ? RETURNING {_MONEY}",
         (
             reading.outcome, reading.detail[:2000], reading.finish, reading.served_model, reading.served_provider,
             reading.prompt_tokens, reading.cached_tokens, reading.completion_tokens, reading.reasoning_tokens, reported,
-            priced, cost, attempt,
+            priced, cost, reading.system_fingerprint, attempt,
         ),
     ).fetchone()  # fmt: skip
     _move_money(connection, row)
@@ -578,7 +580,9 @@ def _close(connection: sqlite3.Connection, which: str, value: int | str) -> int:
         except Exception as error:  # one unreadable reply must not block all sessions
             _settle(connection, attempt, Reading(Outcome.UNREADABLE, detail=type(error).__name__))
     lost = connection.execute(
-        f"UPDATE attempt SET outcome = ? WHERE {which} AND outcome IS NULL RETURNING {_MONEY}", (UNCERTAIN, value)
+        "UPDATE attempt SET outcome = ?, cost = CASE WHEN price IS NOT NULL AND reserved = 0 THEN 0 END "
+        f"WHERE {which} AND outcome IS NULL RETURNING {_MONEY}",
+        (UNCERTAIN, value),
     ).fetchall()
     for row in lost:
         _move_money(connection, row)

@@ -495,6 +495,15 @@ def test_an_error_is_kept_as_it_came(server: Server, ledger: Path) -> None:
     assert "the connection broke" in found[1][3]
 
 
+def test_a_ledger_of_an_earlier_version_gets_its_new_columns(server: Server, ledger: Path) -> None:
+    ask(ledger, [question(model(server.url), 1)])
+    with closing(connect(ledger)) as connection:
+        connection.execute("ALTER TABLE attempt DROP COLUMN system_fingerprint")
+    server.configure(system_fingerprint="fp_1")
+    ask(ledger, [question(model(server.url), number) for number in (1, 2)])
+    assert attempts(ledger)["system_fingerprint"].to_list() == [None, "fp_1"]
+
+
 def test_a_file_that_is_no_ledger_is_named_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("These are notes. " * 100)

@@ -65,6 +65,17 @@ def test_an_endpoint_that_accepts_all_is_asked_once_with_the_fields_of_the_entry
     assert found.costs == {"priced": pytest.approx((row["prompt_tokens"] + 2 * row["completion_tokens"]) / 1e6)}
 
 
+def test_a_gateway_names_who_answered_and_the_cost_in_headers(tmp_path: Path, server: Server) -> None:
+    headers = {"x-litellm-model-id": "deployment-7", "x-litellm-response-cost": "0.00025"}
+    server.configure(**ANSWERING, headers=headers, system_fingerprint="fp_1")
+    found, provider = tried(tmp_path, server.url, {"dialect": "litellm"})
+    row = attempts(provider.ledger).row(0, named=True)
+    assert (row["served_model"], row["served_provider"], row["system_fingerprint"]) == ("m", "deployment-7", "fp_1")
+    assert found.costs == {"reported": pytest.approx(0.00025)}
+    server.configure(**ANSWERING, headers={"x-litellm-response-cost": "0.0"})  # of a model without a price there
+    assert set(check(provider, "ours").costs) == {"priced"}
+
+
 def test_every_trial_asks_anew(tmp_path: Path, server: Server) -> None:
     tried(tmp_path, server.url)
     tried(tmp_path, server.url)
