@@ -8,7 +8,6 @@ Here: the SQLite file, its transactions, sessions and accounts. Not here: the me
 """
 
 import asyncio
-import fcntl
 import json
 import logging
 import os
@@ -26,6 +25,7 @@ from typing import Any
 
 import polars as pl
 
+from resources import locks
 from resources.errors import BadInput
 from resources.provider.question import Question
 from resources.provider.reading import REPLIES, Outcome, Policy, Raw, Reading, read
@@ -141,7 +141,7 @@ class Ledger:
         self._locks = self._path.with_name(f"{self._path.name}.sessions")
         self._locks.mkdir(exist_ok=True)
         self._lock = os.open(self._locks / self._session, os.O_CREAT | os.O_RDWR)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        locks.exclusive(self._lock)
         # Commits wait for the disk, so they run in a thread outside the event loop.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         with _transaction(self._connection) as connection:
@@ -230,9 +230,8 @@ class Ledger:
         except FileNotFoundError:
             return True
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
+            if not locks.tried(lock):
+                return False
         finally:
             os.close(lock)
         (self._locks / session).unlink(missing_ok=True)
@@ -391,6 +390,7 @@ def connect(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
         _write_ahead(connection)
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA fullfsync = ON")  # on macOS, as in `locks.flush`
         columns = [row[1] for row in connection.execute("PRAGMA table_info(attempt)")]
         for name in ("requested_model", "system_fingerprint"):  # a ledger from before these columns
             if columns and name not in columns:
