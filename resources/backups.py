@@ -8,7 +8,6 @@ state comes first: what the warehouse has stored since is reported again by the 
 has the reply of every row of the warehouse, and a reply that no row has yet is found there, so nothing is asked twice.
 """
 
-import fcntl
 import json
 import os
 import shutil
@@ -22,6 +21,7 @@ from uuid import uuid4
 
 import duckdb
 
+from resources import locks
 from resources.errors import BadInput, raise_all
 from resources.home import RESTORING
 from resources.warehouse import Warehouse
@@ -315,10 +315,8 @@ def _alone(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         write(folder / "README.md", README)
         with (folder / ".lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise BadInput(folder, "", "another backup is being made there", "wait until it ends") from None
+            if not locks.tried(lock):
+                raise BadInput(folder, "", "another backup is being made there", "wait until it ends")
             yield
     except OSError as error:
         raise BadInput(folder, "", f"cannot be written ({error.strerror})", "choose another folder") from error

@@ -10,10 +10,11 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, PrivateAttr, ValidationError
 
 from resources.api_keys import api_key
 from resources.errors import BadInput
@@ -38,6 +39,16 @@ class Embedder(Frozen, ABC):
     @abstractmethod
     def signature(self) -> str:
         """Everything that determines the vectors: model, settings and library version."""
+
+    @property
+    def former(self) -> str:
+        """The signature that earlier versions of the project gave to the same vectors; '' if it has not changed."""
+        return ""
+
+    @property
+    def answered(self) -> str:
+        """Name of the model that computed the vectors so far, as its endpoint reports it; '' if none is reported."""
+        return ""
 
     @abstractmethod
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
@@ -88,6 +99,16 @@ class UnusableVector(BadInput):
     def __init__(self, embedder: str, text: str, problem: str) -> None:
         super().__init__(embedder, f"text of {len(text)} characters", problem, "check the model")
         self.text = text
+
+
+class OtherModel(BadInput):
+    """An embedder's endpoint answers with another model than before, so that vectors would not be comparable."""
+
+    def __init__(self, where: str, key: str, name: str, expected: str) -> None:
+        remedy = (
+            f"serve {expected!r} again; or write `served: {name}` into the embedder's entry, to embed all texts anew"
+        )
+        super().__init__(where, key, f"{name!r} answers, but stored vectors are of {expected!r}", remedy)
 
 
 class SentenceTransformerEmbedder(Embedder):
@@ -143,6 +164,8 @@ class EndpointEmbedder(Embedder):
         Texts per request.
     dimensions
         Requested dimension of the vectors; 0 for the model's default.
+    served
+        Name of the model that must answer, as replies report it; '' for any, if it is always the same.
     timeout_seconds
         Timeout of a request.
     """
@@ -152,12 +175,28 @@ class EndpointEmbedder(Embedder):
     key_variable: str = ""
     batch_size: int = 64
     dimensions: int = 0
+    served: str = ""
     timeout_seconds: float = 120.0
+    _answered: str = PrivateAttr("")
 
     @property
     def signature(self) -> str:
-        """Model, endpoint and requested dimensions, in one string."""
-        return f"{self.model}|{self.base_url}|{self.dimensions or 'all'} dimensions|unit"
+        """Model, the version that must answer, host and requested dimensions, in one string.
+
+        Without the port and path, which say nothing about the vectors: a server that moves computes the same ones.
+        """
+        name = f"{self.model} served as {self.served}" if self.served else self.model
+        return f"{name}|{urlsplit(self.base_url).hostname}|{self.dimensions or 'all'} dimensions|unit"
+
+    @property
+    def former(self) -> str:
+        """The signature with the endpoint's URL, of version 0.1.0 before `served` existed."""
+        return "" if self.served else f"{self.model}|{self.base_url}|{self.dimensions or 'all'} dimensions|unit"
+
+    @property
+    def answered(self) -> str:
+        """Name of the model in the replies so far."""
+        return self._answered
 
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[bool | None]]]:
         from openai import OpenAI
@@ -166,12 +205,21 @@ class EndpointEmbedder(Embedder):
         client = OpenAI(base_url=self.base_url, api_key=key, timeout=self.timeout_seconds, max_retries=3)
         for start in range(0, len(texts), self.batch_size):
             batch = list(range(start, min(start + self.batch_size, len(texts))))
-            data = sorted(self._ask(client, [texts[i] for i in batch]), key=lambda each: each.index)
+            reply = self._ask(client, [texts[i] for i in batch])
+            self._heed(reply.model)
+            data = sorted(reply.data, key=lambda each: each.index)
             if [each.index for each in data] != list(range(len(batch))):
                 raise self._fault(texts[start], f"{len(data)} vectors for {len(batch)} texts, or wrong indices")
             yield batch, [each.embedding for each in data], [None] * len(batch)
 
-    def _ask(self, client: Any, texts: list[str]) -> "list[_Numbered]":
+    def _heed(self, name: str) -> None:
+        """Remember which model answered; raise BadInput if it is another one than required or before."""
+        expected = self.served or self._answered
+        if expected and name and name != expected:
+            raise OtherModel(self.base_url, self.model, name, expected)
+        self._answered = name or self._answered
+
+    def _ask(self, client: Any, texts: list[str]) -> "_Reply":
         from openai import APIError, omit
 
         try:
@@ -187,7 +235,7 @@ class EndpointEmbedder(Embedder):
                 self.base_url, self.model, f"the endpoint failed ({reason})", "check URL, model and key"
             ) from None
         try:
-            return _Reply.model_validate_json(reply).data
+            return _Reply.model_validate_json(reply)
         except ValidationError:
             raise BadInput(
                 self.base_url, self.model, f"the endpoint's reply contains no embeddings ({reply[:200]!r})",
@@ -202,6 +250,7 @@ class _Numbered(BaseModel):
 
 class _Reply(BaseModel):
     data: list[_Numbered]
+    model: str = ""
 
 
 @cache

@@ -6,7 +6,7 @@ from hashlib import blake2b
 import numpy as np
 import polars as pl
 
-from resources.embedders import Embedder, UnusableVector
+from resources.embedders import Embedder, OtherModel, UnusableVector
 from resources.errors import BadInput
 from resources.warehouse import Replacement, Warehouse
 
@@ -39,10 +39,12 @@ def embed_unique(
     hashes = [blake2b(text.encode(), digest_size=16).hexdigest() for text in distinct["text"]]
     distinct = distinct.with_columns(pl.Series("text_hash", hashes, dtype=pl.String))
     keys = distinct.select(pl.lit(embedder.signature).alias("embedder"), "text_hash")
+    if embedder.former:
+        _rename(embedder, keys, warehouse, run_id)
     stored = warehouse.read("embedding", keys, ["text_hash", "vector", "cut"])
     missing = distinct.join(stored, on="text_hash", how="anti").sort(pl.col("text").str.len_bytes())
     frames = [stored]
-    dimension = None if missing.is_empty() else _stored_dimension(embedder, warehouse)
+    dimension, served = (None, "") if missing.is_empty() else _stored_dimension(embedder, warehouse)
     for part in missing.iter_slices(_STORED_AT_ONCE):
         try:
             vectors, cut = embedder.embed(part["text"].to_list())
@@ -53,6 +55,8 @@ def embed_unique(
                 embedder.signature, "", f"the embedder returned {vectors.shape[1]} dimensions instead of {dimension}",
                 "delete its rows from the table `embedding`, or give this model another name",
             )  # fmt: skip
+        if served and embedder.answered and embedder.answered != served:
+            raise OtherModel(embedder.signature, "", embedder.answered, served)
         dimension = vectors.shape[1]
         fresh = part.select("text_hash").with_columns(
             pl.Series("vector", vectors.astype(np.float32), dtype=pl.Array(pl.Float32, vectors.shape[1])).cast(
@@ -60,7 +64,11 @@ def embed_unique(
             ),
             pl.Series("cut", cut, dtype=pl.Boolean),
         )
-        rows = fresh.with_columns(embedder=pl.lit(embedder.signature), fingerprint=pl.col("text_hash"))
+        rows = fresh.with_columns(
+            embedder=pl.lit(embedder.signature),
+            fingerprint=pl.col("text_hash"),
+            served_model=pl.lit(embedder.answered or None, pl.String),
+        )
         warehouse.write([Replacement("embedding", rows, rows.select("embedder", "text_hash"))], run_id)
         frames.append(fresh)
     vectors_by_hash = pl.concat(frames)
@@ -69,8 +77,19 @@ def embed_unique(
     return joined.select("text", pl.col("vector").list.to_array(width), "cut")
 
 
-def _stored_dimension(embedder: Embedder, warehouse: Warehouse) -> int | None:
-    """Dimension of the vectors stored under the embedder's signature, from one row; None if there are none."""
+def _stored_dimension(embedder: Embedder, warehouse: Warehouse) -> tuple[int | None, str]:
+    """Dimension and model of the vectors stored under the embedder's signature; None and '' if there are none."""
     key = pl.DataFrame({"embedder": [embedder.signature]})
     first = warehouse.read("embedding", key, ["vector"], most=1)
-    return None if first.is_empty() else len(first["vector"][0])
+    served = warehouse.read("embedding", key, ["served_model"])["served_model"].drop_nulls()
+    return None if first.is_empty() else len(first["vector"][0]), "" if served.is_empty() else served[0]
+
+
+def _rename(embedder: Embedder, keys: pl.DataFrame, warehouse: Warehouse, run_id: str) -> None:
+    """Give vectors that are stored under the embedder's former signature its present one."""
+    former = keys.with_columns(embedder=pl.lit(embedder.former))
+    rows = warehouse.read("embedding", former).drop("run_id", "updated_at")
+    if len(rows):
+        renamed = rows.with_columns(embedder=pl.lit(embedder.signature))
+        both = pl.concat([rows.select("embedder", "text_hash"), renamed.select("embedder", "text_hash")])
+        warehouse.write([Replacement("embedding", renamed, both)], run_id)

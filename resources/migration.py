@@ -38,7 +38,7 @@ class Version(NamedTuple):
 
 VERSIONS = (
     Version(
-        "767f06c6678c01abfae547025e779f78",
+        "6a4420d0e1104ffa412eeb7730a53140",
         {("understanding_comparison", "p_randomization"): "p", ("system_comparison", "p_randomization"): "p"},
         {
             "translation_call": ("study_call", f"""

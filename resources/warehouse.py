@@ -5,7 +5,6 @@ that there is only one machine, process or writer.
 """
 
 import atexit
-import fcntl
 import os
 import time
 import uuid
@@ -20,7 +19,7 @@ from typing import IO, NamedTuple
 import duckdb
 import polars as pl
 
-from resources import catalogue, migration
+from resources import catalogue, locks, migration
 from resources.errors import BadInput, DamagedError
 from resources.frozen import Frozen
 from resources.identity import Mark
@@ -198,7 +197,7 @@ class Warehouse(Frozen):
             Path(self.path).parent.mkdir(parents=True, exist_ok=True)
             with Path(f"{self.path}.lock").open("w") as lock:  # released when the process ends, however it ends
                 deadline = time.monotonic() + self.wait_seconds
-                while not _locked(lock):
+                while not locks.tried(lock):
                     if time.monotonic() > deadline:
                         raise BadInput(
                             self.path, "", f"another process has been writing to it for {self.wait_seconds:g} s",
@@ -337,7 +336,7 @@ class Warehouse(Frozen):
     def _wanted(self) -> bool:
         """Whether another process waits for the file."""
         with suppress(FileNotFoundError), self._queue_file("r") as queue_file:
-            return not _locked(queue_file)
+            return not locks.tried(queue_file)
         return False
 
     def _queue_file(self, mode: str) -> IO[str]:
@@ -361,7 +360,7 @@ class Warehouse(Frozen):
             return
         deadline = time.monotonic() + self.wait_seconds
         with self._queue_file("w") as queue_file:
-            fcntl.flock(queue_file, fcntl.LOCK_SH)
+            locks.shared(queue_file)
             while refusal := self._tried(connection):
                 if time.monotonic() > deadline:
                     raise BadInput(
@@ -400,14 +399,6 @@ def _engine(process: int) -> duckdb.DuckDBPyConnection:
     engine = duckdb.connect(":memory:")
     atexit.register(engine.close)
     return engine
-
-
-def _locked(file: IO[str]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _replace(connection: duckdb.DuckDBPyConnection, replacement: Replacement, run_id: str) -> None:

@@ -4,6 +4,7 @@ import os
 from hashlib import file_digest
 from pathlib import Path
 
+from resources import locks
 from resources.errors import BadInput
 
 
@@ -20,7 +21,7 @@ def write(path: Path, content: str | bytes) -> None:
     with new.open("wb") as file:
         file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
-        os.fsync(file.fileno())
+        locks.flush(file.fileno())
     move(new, path)
 
 
@@ -41,7 +42,7 @@ def hand_over(path: Path, text: str) -> None:
 def sync(path: Path) -> None:
     """Wait until a file is on disk."""
     with path.open("rb+") as file:
-        os.fsync(file.fileno())
+        locks.flush(file.fileno())
 
 
 def move(path: Path, place: Path) -> None:
@@ -50,6 +51,6 @@ def move(path: Path, place: Path) -> None:
     path.replace(place)
     folder = os.open(place.parent, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        locks.flush(folder)
     finally:
         os.close(folder)

@@ -1,6 +1,5 @@
 """What tests share: a home of their own, a small corpus on disk, and the code location over both."""
 
-import fcntl
 import os
 import shutil
 import sys
@@ -16,6 +15,7 @@ from hypothesis import settings
 from benchmark_assets.automation import runs
 from benchmark_assets.corpus.registry import register
 from benchmark_assets.definitions import ROOMS, build_definitions
+from resources import locks
 from resources.home import PROJECT
 from resources.warehouse import Warehouse
 from tests.provider.server import Server, serve
@@ -114,7 +114,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     folder, complete = shared / "finished", shared / "finished" / "complete"
     with (shared / "finished.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        locks.exclusive(lock)
         if not complete.exists():
             _finish(folder)
             complete.touch()

@@ -23,7 +23,8 @@ def costs(attempts: pl.DataFrame) -> pl.DataFrame:
     -------
     `calls` counts attempts, `replies` counts attempts with a reply, and `uncertain` counts finished attempts of unknown
     cost (broken off, in flight when a process ended, or answered without usage). In US dollars, `paid` is the known
-    cost, null if none is known; `at_most` is the most that uncertain attempts may add, null if a price is missing.
+    cost, and `at_most` is the most that uncertain attempts may add. `at_most` is null if a price is missing, and `paid`
+    if in addition no cost is known.
     """
     calls = attempts.with_columns(day=pl.col("asked").dt.date(), priced=pl.col("price").is_not_null())
     return summed(calls, "day", "model", "purpose").sort("day", "model", "purpose", descending=[True, False, False])
@@ -31,7 +32,10 @@ def costs(attempts: pl.DataFrame) -> pl.DataFrame:
 
 def summed(calls: pl.DataFrame, *by: str) -> pl.DataFrame:
     """Group rows of `model_call` by the columns `by` and sum them, unsorted; `costs` describes the result."""
-    unknown = pl.col("cost").is_null() & pl.col("outcome").is_not_null()
+    priced = pl.col("priced").fill_null(False)
+    free = priced & (pl.col("reserved") == 0)
+    unknown = pl.col("cost").is_null() & pl.col("outcome").is_not_null() & ~free
+    bounded = ~(unknown & ~priced).any()
     return calls.group_by(by).agg(
         calls=pl.len(),
         replies=pl.col("outcome").is_in(REPLIES).sum(),
@@ -39,10 +43,8 @@ def summed(calls: pl.DataFrame, *by: str) -> pl.DataFrame:
         prompt_tokens=pl.col("prompt_tokens").sum(),
         completion_tokens=pl.col("completion_tokens").sum(),
         reasoning_tokens=pl.col("reasoning_tokens").sum(),
-        paid=pl.when(pl.col("cost").is_not_null().any()).then(pl.col("cost").sum()),
-        at_most=pl.when(~(unknown & ~pl.col("priced").fill_null(False)).any()).then(
-            pl.col("reserved").filter(unknown).sum()
-        ),
+        paid=pl.when(pl.col("cost").is_not_null().any() | bounded).then(pl.col("cost").sum()),
+        at_most=pl.when(bounded).then(pl.col("reserved").filter(unknown).sum()),
     )
 
 

@@ -87,11 +87,7 @@ def show_costs() -> None:
     """Print costs by day, model and purpose, in US dollars."""
     rows = costs(ledger.attempts(Deployment().provider.ledger))
     click.echo(plain(rows.select(cells("package_cost", *rows.columns))))
-    unknown = (
-        "; the cost of models without a price is unknown"
-        if rows["paid", "at_most"].null_count().sum_horizontal()[0]
-        else ""
-    )
+    unknown = "; the cost of models without a price is unknown" if rows["at_most"].null_count() else ""
     paid, at_most = float(rows["paid"].sum()), float(rows["at_most"].sum())
     click.echo(f"\npaid: {paid:.4f} dollars; uncertain calls may add at most {at_most:.4f}{unknown}")
 

@@ -5,7 +5,6 @@ Here: checking downloaded files, placing them in the folder, updating the manife
 """
 
 import asyncio
-import fcntl
 import json
 import logging
 import os
@@ -20,7 +19,7 @@ from typing import Literal, NamedTuple
 
 import httpx
 
-from resources import whole_files
+from resources import locks, whole_files
 from resources.downloads import manifest
 from resources.downloads.hosts import Hosts, Unreachable
 from resources.downloads.manifest import Record
@@ -137,11 +136,9 @@ def _alone(folder: Path) -> Iterator[Path]:
         problem = f"cannot hold downloads ({error.strerror})"
         raise BadInput(folder, "", problem, "name a folder in which files can be written as the root") from error
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not locks.tried(lock):
             logger.info("another process is downloading into %s; waiting for it", folder)
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            locks.exclusive(lock)
         yield folder
     finally:
         os.close(lock)

@@ -96,7 +96,7 @@ class Client:
                 return Reply(question.key, read(stored), recorded=True)
             self._check(question.model)
             try:
-                raw, reading = await self._call(question)
+                raw, reading = await self.attempt(question)
             except InFlightError:
                 await asyncio.sleep(random.uniform(0.05, 0.2))
                 with suppress(UnwritableError):  # the next claim raises it again
@@ -140,8 +140,16 @@ class Client:
         """Close all connections and finish all writes."""
         await asyncio.gather(*(each.close() for each, _ in self._transports.values()), self._ledger.drained())
 
-    async def _call(self, question: Question) -> tuple[Raw, Reading]:
-        """Make one attempt at a question: claim, send, store, settle."""
+    async def attempt(self, question: Question) -> tuple[Raw, Reading]:
+        """Make one attempt at a question, without retries: claim, send, store, settle.
+
+        Raises
+        ------
+        CallFailed
+            If the client was stopped.
+        Refusal
+            If the ledger does not allow the question now; BadInput as `ask`.
+        """
         wire, places = self._wire(question.model)
         lane = self.lane(question.model)
         async with AsyncExitStack() as held:

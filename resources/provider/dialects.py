@@ -77,6 +77,9 @@ DIALECTS: dict[str, Dialect] = {
     # https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md. The server passes any effort to the
     # template unchecked, so only efforts that all templates with grades share are listed.
     "llama.cpp": Dialect(efforts={effort: _templated(effort) for effort in ("none", "low", "medium", "high")}),
+    # https://docs.litellm.ai/docs/completion/input: LiteLLM's proxy translates OpenAI's fields for the provider behind
+    # it, `max_tokens` too, and refuses those that the provider's model lacks, unless its `drop_params` is set.
+    "litellm": Dialect(efforts={effort: {"reasoning_effort": effort} for effort in EFFORTS}),
     # The fields that all endpoints share.
     "plain": Dialect(),
 }

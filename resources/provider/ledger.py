@@ -8,7 +8,6 @@ Here: the SQLite file, its transactions, sessions and accounts. Not here: the me
 """
 
 import asyncio
-import fcntl
 import json
 import logging
 import os
@@ -26,6 +25,7 @@ from typing import Any
 
 import polars as pl
 
+from resources import locks
 from resources.errors import BadInput
 from resources.identity import Mark
 from resources.provider.question import Question
@@ -144,7 +144,7 @@ class Ledger:
         self._locks = self._path.with_name(f"{self._path.name}.sessions")
         self._locks.mkdir(exist_ok=True)
         self._lock = os.open(self._locks / self._session, os.O_CREAT | os.O_RDWR)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        locks.exclusive(self._lock)
         # Commits wait for the disk, so they run in a thread outside the event loop.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         with _transaction(self._connection) as connection:
@@ -234,9 +234,8 @@ class Ledger:
         except FileNotFoundError:
             return True
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
+            if not locks.tried(lock):
+                return False
         finally:
             os.close(lock)
         (self._locks / session).unlink(missing_ok=True)
@@ -395,9 +394,11 @@ def connect(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
         _write_ahead(connection)
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA fullfsync = ON")  # on macOS, as in `locks.flush`
         columns = [row[1] for row in connection.execute("PRAGMA table_info(attempt)")]
-        if columns and "requested_model" not in columns:  # a ledger from before this column
-            connection.execute("ALTER TABLE attempt ADD COLUMN requested_model TEXT")
+        for name in ("requested_model", "system_fingerprint"):  # a ledger from before these columns
+            if columns and name not in columns:
+                connection.execute(f"ALTER TABLE attempt ADD COLUMN {name} TEXT")
         connection.executescript(SCHEMA.read_text(encoding="utf-8"))
     except sqlite3.Error as error:
         raise _unusable(path, error) from error
@@ -553,7 +554,8 @@ def _reserve(connection: sqlite3.Connection, name: str, worst: int, cap: float |
 def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> None:
     """Record the reading of a reply, and move the reserved cost to paid, or to uncertain if the cost is unknown."""
     price, worst = connection.execute("SELECT price, reserved FROM attempt WHERE id = ?", (attempt,)).fetchone()
-    priced = reported = None
+    reported = None
+    priced = 0 if price and not worst else None  # a model without cost costs nothing, even if it reports no tokens
     if price and reading.prompt_tokens is not None and reading.completion_tokens is not None:
         priced = Price.model_validate_json(price).cost(
             reading.prompt_tokens, reading.completion_tokens, reading.cached_tokens or 0
@@ -568,11 +570,11 @@ def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> N
     row = connection.execute(
         "UPDATE attempt SET outcome = ?, detail = ?, finish = ?, served_model = ?, served_provider = ?, "
         "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?, reported_cost = ?, "
-        f"priced_cost = ?, cost = ? WHERE id = ? RETURNING {_MONEY}",
+        f"priced_cost = ?, cost = ?, system_fingerprint = ? WHERE id = ? RETURNING {_MONEY}",
         (
             reading.outcome, reading.detail[:2000], reading.finish, reading.served_model, reading.served_provider,
             reading.prompt_tokens, reading.cached_tokens, reading.completion_tokens, reading.reasoning_tokens, reported,
-            priced, cost, attempt,
+            priced, cost, reading.system_fingerprint, attempt,
         ),
     ).fetchone()  # fmt: skip
     _move_money(connection, row)
@@ -596,7 +598,9 @@ def _close(connection: sqlite3.Connection, which: str, value: int | str) -> int:
         except Exception as error:  # one unreadable reply must not block all sessions
             _settle(connection, attempt, Reading(Outcome.UNREADABLE, detail=type(error).__name__))
     lost = connection.execute(
-        f"UPDATE attempt SET outcome = ? WHERE {which} AND outcome IS NULL RETURNING {_MONEY}", (UNCERTAIN, value)
+        "UPDATE attempt SET outcome = ?, cost = CASE WHEN price IS NOT NULL AND reserved = 0 THEN 0 END "
+        f"WHERE {which} AND outcome IS NULL RETURNING {_MONEY}",
+        (UNCERTAIN, value),
     ).fetchall()
     for row in lost:
         _move_money(connection, row)

@@ -30,14 +30,15 @@ CREATE TABLE IF NOT EXISTS attempt (
     detail TEXT,
     finish TEXT,
     served_model TEXT,
-    served_provider TEXT,
+    served_provider TEXT,         -- or the deployment of a gateway
     prompt_tokens INTEGER,
     cached_tokens INTEGER,
     completion_tokens INTEGER,
     reasoning_tokens INTEGER,
     reported_cost INTEGER,        -- nanodollars, as reported by the endpoint
     priced_cost INTEGER,          -- nanodollars, by the registry's price
-    cost INTEGER                  -- cost in the accounts: reported, else by price; NULL if unknown
+    cost INTEGER,                 -- cost in the accounts: reported, else by price; NULL if unknown
+    system_fingerprint TEXT
 );
 CREATE UNIQUE INDEX IF NOT EXISTS attempt_in_flight ON attempt (question) WHERE outcome IS NULL;
 CREATE INDEX IF NOT EXISTS attempt_question ON attempt (question);

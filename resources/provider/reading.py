@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum, StrEnum
@@ -116,6 +116,7 @@ class Reading:
     completion_tokens: int | None = None
     reasoning_tokens: int | None = None
     cost: float | None = None
+    system_fingerprint: str = ""  # of weights and serving software, as far as the endpoint names it
 
     @property
     def policy(self) -> Policy:
@@ -134,16 +135,16 @@ def read(raw: Raw) -> Reading:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait, from the header `retry-after-ms` or `retry-after` (seconds or a date); None if unknown."""
     after = headers.get("retry-after")
-    waits = _seconds(headers.get("retry-after-ms"), 1000), _seconds(after, 1), _until(after)
+    waits = _number(headers.get("retry-after-ms"), 1000), _number(after, 1), _until(after)
     return next((max(0.0, wait) for wait in waits if wait is not None), None)
 
 
-def _seconds(value: str | None, parts: int) -> float | None:
+def _number(value: str | None, parts: int) -> float | None:
     try:
-        seconds = float(value or "") / parts
+        number = float(value or "") / parts
     except ValueError:
         return None
-    return seconds if math.isfinite(seconds) else None
+    return number if math.isfinite(number) else None
 
 
 def _until(value: str | None) -> float | None:
@@ -168,6 +169,10 @@ def _read(raw: Raw) -> Reading:
     if raw.status >= 300:
         content = raw.body.decode(errors="replace")
         return Reading(_of_status(raw.status, content), detail=_message(content) or f"status {raw.status}")
+    return _answered_by(_body(raw), raw.headers)
+
+
+def _body(raw: Raw) -> Reading:
     if raw.broken:
         return _cut(raw)
     if raw.body.lstrip()[:1] == b"<":
@@ -179,6 +184,22 @@ def _read(raw: Raw) -> Reading:
     except ValueError as error:
         return _cut(raw) if raw.body.lstrip()[:1] == b"{" else Reading(Outcome.UNREADABLE, detail=str(error))
     return _completion(content)
+
+
+def _answered_by(reading: Reading, headers: Mapping[str, str]) -> Reading:
+    """Add what a gateway says in headers about the model, deployment and cost, as far as the body says nothing.
+
+    LiteLLM's body repeats the requested name, and its cost is 0 for models whose price it does not know
+    (https://docs.litellm.ai/docs/proxy/response_headers, https://github.com/BerriAI/litellm/issues/13790). ngrok names
+    the model that answered (https://ngrok.com/changelog/ai-gateway-response-headers).
+    """
+    cost = _number(headers.get("x-litellm-response-cost"), 1)
+    return replace(
+        reading,
+        served_model=reading.served_model or storable(headers.get("ngrok-aig-model", "")),
+        served_provider=reading.served_provider or storable(headers.get("x-litellm-model-id", "")),
+        cost=cost if reading.cost is None and cost and 0 < cost < MOST_DOLLARS else reading.cost,
+    )
 
 
 def _completion(content: dict[str, Any]) -> Reading:
@@ -208,6 +229,7 @@ def _completion(content: dict[str, Any]) -> Reading:
         _count(usage.get("prompt_tokens")), _count(prompt.get("cached_tokens")),
         _count(usage.get("completion_tokens")), _count(completion.get("reasoning_tokens")),
         float(cost) if isinstance(cost, int | float) and cost is not True and 0 <= cost < MOST_DOLLARS else None,
+        _text(content.get("system_fingerprint")),
     )  # fmt: skip
 
 

@@ -162,11 +162,15 @@ class MetricEntry(CometEntry):
 
 
 class EmbedderEntry(Frozen):
-    """An embedder: a model behind an endpoint's `/embeddings`, or a sentence-transformers model ('' for MiniLM)."""
+    """An embedder: a model behind an endpoint's `/embeddings`, or a sentence-transformers model ('' for MiniLM).
+
+    `served` is the name of the model that must answer at the endpoint, as its replies report it; '' for any.
+    """
 
     endpoint: str | None = None
     model: str = ""
     dimensions: int = Field(0, ge=0)
+    served: str = ""
 
 
 class EncoderEntry(Frozen):
@@ -336,7 +340,11 @@ class Registry(Frozen):
             return SentenceTransformerEmbedder(model=entry.model)
         endpoint = self.endpoints[entry.endpoint]
         return EndpointEmbedder(
-            base_url=endpoint.url, model=entry.model, key_variable=endpoint.key, dimensions=entry.dimensions
+            base_url=endpoint.url,
+            model=entry.model,
+            key_variable=endpoint.key,
+            dimensions=entry.dimensions,
+            served=entry.served,
         )
 
     def chosen_comet(self) -> Comet:

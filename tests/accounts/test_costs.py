@@ -16,7 +16,7 @@ from benchmark_assets.accounts.costs import against_caps, costs, room, spent
 from resources.provider.ledger import Ledger, attempts
 from resources.provider.question import Question
 from resources.provider.reading import TIMEOUT, Raw, read
-from resources.provider.registry import Budget, Model, Registry
+from resources.provider.registry import Budget, Model, Price, Registry
 from tests.provider.support import model, question
 
 URL = "http://127.0.0.1:1/v1"
@@ -124,6 +124,19 @@ def test_where_no_price_is_known_nothing_is_said_of_money(tmp_path: Path) -> Non
 
 def test_a_cost_that_is_reported_counts_without_a_price(tmp_path: Path) -> None:
     assert only(asked(tmp_path / "ledger", [(question(UNPRICED, 1), REPORTED)]))["paid"] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("raw", [SILENT, LATE, None], ids=["without usage", "late", "in flight at the end"])
+def test_a_model_that_costs_nothing_has_a_known_cost_whatever_it_replies(tmp_path: Path, raw: Raw | None) -> None:
+    free = model(URL, price=Price(input=0, output=0))
+    row = only(asked(tmp_path / "ledger", [(question(free, 1), raw)]))
+    assert (row["uncertain"], row["paid"], row["at_most"]) == (0, 0, 0)
+
+
+def test_a_priced_model_without_a_reply_has_paid_nothing_that_is_known_of(tmp_path: Path) -> None:
+    calls = [question(PRICED, 1)]
+    row = only(asked(tmp_path / "ledger", [(calls[0], LATE)]))
+    assert (row["uncertain"], row["paid"], row["at_most"]) == (1, 0, pytest.approx(reserved(*calls)))
 
 
 def test_days_models_and_purposes_are_apart_and_the_latest_day_is_first(tmp_path: Path) -> None:

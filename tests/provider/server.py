@@ -128,6 +128,10 @@ class Settings:
     cut_at: float = 0.5  # which part of a body or a content comes where it is cut
     error_code: int | str = 502  # in an "error_in_200"
     keep_bodies: bool = False
+    refused: dict[str, str] = field(default_factory=dict)  # message by field, or by "field: value" of a string or type
+    refused_status: int = 400
+    blamed: bool = True  # whether a refusal names the field in `param`
+    headers: dict[str, str] = field(default_factory=dict)  # of every completion
     location: str = ""  # where a "redirect" leads
 
     def __post_init__(self) -> None:
@@ -179,7 +183,7 @@ class Reply:
     status: int = 200
     kind: bytes = b"application/json"
     paid: bool = False
-    retry: list[tuple[bytes, bytes]] = field(default_factory=list)
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
 
 
 def texts_of(request: dict[str, Any], role: str = "") -> list[str]:
@@ -221,6 +225,17 @@ def keys_of(request: dict[str, Any], settings: Settings) -> list[str]:
     return keys
 
 
+def refusal(request: dict[str, Any], settings: Settings) -> Reply | None:
+    """An error for the first field of a request that the server refuses; None if it refuses none."""
+    for name, message in settings.refused.items():
+        key, _, value = name.partition(": ")
+        content = request.get(key)
+        if key in request and (not value or value in (content, isinstance(content, dict) and content.get("type"))):
+            error = {"message": message, "type": "invalid_request_error", "param": key if settings.blamed else None}
+            return Reply(utf8({"error": {**error, "code": "unsupported_parameter"}}), settings.refused_status)
+    return None
+
+
 def retry_header(retry_after: dict[str, float]) -> list[tuple[bytes, bytes]]:
     for unit, value in retry_after.items():
         if unit == "date":
@@ -236,13 +251,13 @@ def reply(fault: str, ordinal: int, request: dict[str, Any], settings: Settings,
         status, code, text = ERRORS[fault]
         error = {"message": text, "type": "invalid_request_error" if status < 429 else code, "param": None}
         retry = retry_header(settings.retry_after) if status in (429, 503) else []
-        return Reply(utf8({"error": {**error, "code": code}}), status, retry=retry)
+        return Reply(utf8({"error": {**error, "code": code}}), status, headers=retry)
     if fault in PAGES:
         return Reply(PAGES[fault][1], PAGES[fault][0], b"text/html; charset=utf-8")
     if fault == "empty_body":
         return Reply(b"")
     if fault == "redirect":
-        return Reply(b"", 307, retry=[(b"location", settings.location.encode())])
+        return Reply(b"", 307, headers=[(b"location", settings.location.encode())])
     if fault == "error_in_200":
         return Reply(utf8({"error": {"code": settings.error_code, "message": "Provider returned error"}}))
 
@@ -265,7 +280,7 @@ def reply(fault: str, ordinal: int, request: dict[str, Any], settings: Settings,
     if settings.answer == "bytes":
         body = body.ljust(settings.reply_bytes)
     paid = fault == "refusal" or (content != "" and fault not in ("empty_choices", "null_choices"))
-    return Reply(body, paid=paid)
+    return Reply(body, paid=paid, headers=[(name.encode(), value.encode()) for name, value in settings.headers.items()])
 
 
 def completion(content: str, fault: str, ordinal: int, request: dict[str, Any], settings: Settings) -> bytes:
@@ -436,7 +451,7 @@ class Provider:
             wait = 0 if limit else settings.hang if fault == "timeout" else wait
             if not await hung_up(receive, wait):
                 judgement = self.judgement(keys, request) if settings.answer in JUDGING else ""
-                said = reply(fault, ordinal, request, settings, judgement)
+                said = refusal(request, settings) or reply(fault, ordinal, request, settings, judgement)
                 await self.deliver(said, seen, settings.cut_at, scope, receive, send)
         finally:
             self.in_flight -= 1
@@ -450,7 +465,7 @@ class Provider:
         if seen.fault != "dropped" and not cycle.transport.is_closing():
             seen.status, seen.paid = said.status, said.paid
             size = [] if seen.fault == "cut_chunked" else [(b"content-length", str(len(body)).encode())]
-            headers = [(b"content-type", said.kind), *said.retry, *size]
+            headers = [(b"content-type", said.kind), *said.headers, *size]
             await send({"type": "http.response.start", "status": said.status, "headers": headers})
             part = body[: int(len(body) * cut_at)] if cut else body
             await send({"type": "http.response.body", "body": part, "more_body": True})

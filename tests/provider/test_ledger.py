@@ -1,6 +1,7 @@
 """The ledger: nothing asked that is not written down, nothing answered that is lost, nothing spent beyond a cap."""
 
 import asyncio
+import re
 import signal
 import sqlite3
 import subprocess
@@ -19,7 +20,7 @@ import pytest
 from resources.errors import BadInput
 from resources.home import PROJECT
 from resources.provider.client import CallFailed, Reply, opened
-from resources.provider.ledger import UNCERTAIN, Ledger, attempts, connect
+from resources.provider.ledger import SCHEMA, UNCERTAIN, Ledger, attempts, connect
 from resources.provider.question import Question
 from resources.provider.reading import REPLIES, Outcome, Raw
 from resources.provider.registry import NANO, Budget, Model
@@ -493,6 +494,16 @@ def test_an_error_is_kept_as_it_came(server: Server, ledger: Path) -> None:
     assert [status for status, *_ in found] == [429, None, 200]
     assert '"retry-after-ms": "20"' in found[0][1]
     assert "the connection broke" in found[1][3]
+
+
+def test_a_ledger_of_an_earlier_version_gets_its_new_columns(server: Server, ledger: Path) -> None:
+    former, columns = re.subn(r",( *--[^\n]*\n) *system_fingerprint TEXT", r"\1", SCHEMA.read_text(encoding="utf-8"))
+    assert columns == 1
+    with closing(sqlite3.connect(ledger)) as connection:
+        connection.executescript(former)
+    server.configure(system_fingerprint="fp_1")
+    ask(ledger, [question(model(server.url), 1)])
+    assert attempts(ledger)["system_fingerprint"].to_list() == ["fp_1"]
 
 
 def test_a_file_that_is_no_ledger_is_named_and_left_alone(tmp_path: Path) -> None:

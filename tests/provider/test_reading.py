@@ -190,6 +190,22 @@ def test_a_reply_says_who_served_it_and_what_it_used() -> None:
     assert reading == Reading(Outcome.ANSWERED, "Salve.", "", "stop", "m-2026", "DeepInfra", 10, 4, 7, 5, 0.00125)
 
 
+def test_headers_of_a_gateway_say_what_the_body_does_not() -> None:
+    headers = {"x-litellm-model-id": "deployment", "x-litellm-response-cost": "0.5", "ngrok-aig-model": "m-2025"}
+    silent = read(Raw(200, headers, completion("Salve.", "stop", model=None)))
+    assert (silent.served_model, silent.served_provider, silent.cost) == ("m-2025", "deployment", 0.5)
+    body = completion("Salve.", "stop", provider="DeepInfra", usage={"cost": 0.25}, system_fingerprint="fp_1")
+    spoken_for = read(Raw(200, headers, body))
+    assert (spoken_for.served_model, spoken_for.served_provider, spoken_for.cost) == ("m-2026", "DeepInfra", 0.25)
+    assert spoken_for.system_fingerprint == "fp_1"
+
+
+@pytest.mark.parametrize("senseless", ["0.0", "None", "-1", "inf", "nan", "1e300", ""])
+def test_a_cost_in_headers_that_is_none_or_zero_is_not_reported(senseless: str) -> None:
+    headers = {"x-litellm-response-cost": senseless}
+    assert read(Raw(200, headers, completion("Salve.", "stop"))).cost is None
+
+
 def test_what_a_reply_does_not_say_is_none() -> None:
     assert used(None) == used({}) == used({"prompt_tokens_details": None}) == WITHOUT_USAGE
     reading = spoken(completion(model=None))

@@ -26,9 +26,9 @@ def numbered(vectors: list[Any]) -> list[dict[str, Any]]:
     return [{"object": "embedding", "index": i, "embedding": vector} for i, vector in enumerate(vectors)]
 
 
-def reply(data: Any, status: int = 200) -> Response:
+def reply(data: Any, status: int = 200, model: str = "tiny") -> Response:
     """A reply of the protocol; Python writes NaN as other servers do, though JSON has none."""
-    content = json.dumps({"object": "list", "model": "tiny", "data": data})
+    content = json.dumps({"object": "list", "model": model, "data": data})
     return Response(content, status, media_type="application/json")
 
 

@@ -141,9 +141,12 @@ def test_nothing_to_embed_gives_nothing(tiny_model: Path) -> None:
 
 def test_signatures_tell_apart_what_gives_other_vectors() -> None:
     endpoint = {"base_url": "http://a/v1", "model": "m"}
-    changes: list[dict[str, Any]] = [{}, {"base_url": "http://b/v1"}, {"model": "n"}, {"dimensions": 8}]
-    assert len({EndpointEmbedder(**{**endpoint, **change}).signature for change in changes}) == 4
-    same: list[dict[str, Any]] = [{}, {"batch_size": 1}, {"timeout_seconds": 1.0}, {"key_variable": "OTHER"}]
+    changes: list[dict[str, Any]] = [
+        {}, {"base_url": "http://b/v1"}, {"model": "n"}, {"dimensions": 8}, {"served": "m-2026"},
+    ]  # fmt: skip
+    assert len({EndpointEmbedder(**{**endpoint, **change}).signature for change in changes}) == 5
+    moved: dict[str, Any] = {"base_url": "https://a:8000/api"}
+    same: list[dict[str, Any]] = [{}, moved, {"batch_size": 1}, {"timeout_seconds": 1.0}, {"key_variable": "OTHER"}]
     assert len({EndpointEmbedder(**{**endpoint, **change}).signature for change in same}) == 1
 
 
@@ -231,6 +234,18 @@ def test_a_server_that_is_not_there_is_bad_input() -> None:
         pass
     with pytest.raises(BadInput, match=r"Connection.*refused.*check URL"):
         EndpointEmbedder(base_url=gone.url, model="tiny").embed(["a"])
+
+
+def test_a_model_that_answers_in_place_of_another_is_refused(endpoint: Endpoint) -> None:
+    embedder = EndpointEmbedder(base_url=endpoint.url, model="m")
+    embedder.embed(["a"])
+    assert embedder.answered == "tiny"
+    endpoint.answer = lambda request: reply(numbered([embedding(text) for text in request["input"]]), model="large")
+    with pytest.raises(BadInput, match=r"'large' answers, but stored vectors are of 'tiny'; .*`served: large`"):
+        embedder.embed(["b"])
+    with pytest.raises(BadInput, match="'large' answers"):
+        EndpointEmbedder(base_url=endpoint.url, model="m", served="tiny").embed(["a"])
+    EndpointEmbedder(base_url=endpoint.url, model="m", served="large").embed(["a"])
 
 
 def second_batch_shorter(request: dict[str, Any]) -> Response:

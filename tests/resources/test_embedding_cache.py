@@ -7,10 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 from pydantic import PrivateAttr
 
-from resources.embedders import Embedder
+from resources.embedders import Embedder, EndpointEmbedder
 from resources.embedding_cache import embed_unique
 from resources.errors import BadInput
-from resources.warehouse import Warehouse
+from resources.warehouse import Replacement, Warehouse
+from tests.resources.endpoint import embedding, numbered, reply, serve
 
 MANY = [f"text {i}" for i in range(2500)]  # more than are stored at once
 
@@ -115,3 +116,37 @@ def test_nothing_to_embed_asks_nothing_and_stores_nothing(warehouse: Warehouse) 
     assert vectors.is_empty()
     assert embedder.asked == []
     assert stored(warehouse).is_empty()
+
+
+def test_a_server_that_moves_to_another_port_keeps_its_vectors(warehouse: Warehouse) -> None:
+    for _ in range(2):
+        with serve() as endpoint:
+            embed_unique(["one"], EndpointEmbedder(base_url=endpoint.url, model="m"), warehouse, "run")
+    assert endpoint.asked == []
+
+
+def test_vectors_under_a_signature_with_a_port_are_renamed_and_not_asked_for_again(warehouse: Warehouse) -> None:
+    with serve() as endpoint:
+        embedder = EndpointEmbedder(base_url=endpoint.url, model="m")
+        first = embed_unique(["one", "two"], embedder, warehouse, "run")
+        rows = warehouse.read("embedding").drop("run_id", "updated_at")
+        old = rows.with_columns(embedder=pl.lit(embedder.former), served_model=pl.lit(None, pl.String))
+        warehouse.write([Replacement("embedding", old, None)], "run")
+        endpoint.asked.clear()
+        assert embed_unique(["one", "two"], embedder, warehouse, "run").equals(first)
+        assert endpoint.asked == []
+    assert stored(warehouse)["embedder"].unique().to_list() == [embedder.signature]
+
+
+def test_vectors_of_two_models_are_not_mixed_under_one_signature(warehouse: Warehouse) -> None:
+    with serve() as endpoint:
+        embed_unique(["one"], EndpointEmbedder(base_url=endpoint.url, model="m"), warehouse, "run")
+        endpoint.answer = lambda request: reply(numbered([embedding(text) for text in request["input"]]), model="large")
+        with pytest.raises(BadInput, match="'large' answers, but stored vectors are of 'tiny'"):
+            embed_unique(["two"], EndpointEmbedder(base_url=endpoint.url, model="m"), warehouse, "run")
+        assert len(stored(warehouse)) == 1
+        named = EndpointEmbedder(base_url=endpoint.url, model="m", served="large")
+        embed_unique(["one", "two"], named, warehouse, "run")
+    served = warehouse.read("embedding", columns=["embedder", "served_model"]).unique().sort("served_model")
+    assert served["served_model"].to_list() == ["large", "tiny"]
+    assert served["embedder"].n_unique() == 2

@@ -750,7 +750,10 @@ def files(warehouse: Warehouse) -> list[str]:
 
 def test_a_snapshot_holds_the_rows_and_the_keys_of_the_warehouse(warehouse: Warehouse, stored: pl.DataFrame) -> None:
     vector = {"embedder": "e", "text_hash": ["1", "2"], "vector": [[0.1, -0.0], []], "fingerprint": ""}
-    warehouse.write([Replacement("embedding", pl.DataFrame(vector | {"cut": [None, True]}), None)], "run")
+    warehouse.write(
+        [Replacement("embedding", pl.DataFrame(vector | {"cut": [None, True], "served_model": [None, "m"]}), None)],
+        "run",
+    )
     copy = content(warehouse.snapshot())
     assert [len(copy[table]) for table in ("source_text", "embedding", "reference")] == [3, 2, 0]
     assert ("embedding", "PRIMARY KEY", ["embedder", "text_hash"]) in copy["constraints"]

@@ -47,7 +47,11 @@
   });
 
   const charts = JSON.parse(document.getElementById("charts").textContent);
-  const options = { actions: false, renderer: "svg", mode: "vega-lite" };
+  // The policy of the page allows no compiled expressions (`ast` interprets them) and no styles that scripts insert.
+  const options = {
+    actions: false, renderer: "svg", mode: "vega-lite", ast: true, defaultStyle: false,
+    tooltip: { disableDefaultStyle: true },
+  };
   const drawn = Array.from(document.querySelectorAll(".chart"), async (place) => {
     const canvas = document.createElement("div");
     const embedded = await window.vegaEmbed(canvas, charts[Number(place.dataset.chart)], options);

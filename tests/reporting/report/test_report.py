@@ -108,6 +108,33 @@ def test_vega_draws_every_chart_with_the_marks_that_its_rows_have(shown: Page) -
     assert _marks(shown, "Drift", "rect") > systems * 10
 
 
+def test_a_mark_shows_its_row_in_a_tooltip(shown: Page) -> None:
+    shown.locator(".chart .vega-embed .role-mark.mark-symbol path").first.hover()
+    tooltip = shown.locator("#vg-tooltip-element.visible")
+    assert {"name", "value"} <= set(tooltip.locator("td.key").all_text_contents())
+    assert tooltip.evaluate("each => getComputedStyle(each).position") == "fixed"
+    shown.mouse.move(0, 0)
+    assert tooltip.count() == 0
+
+
+def test_the_policy_lets_only_the_page_s_own_scripts_and_styles_pass(browser: Browser, file: Path) -> None:
+    hostile = "<script>hacked = 1</script><p id=target style='color: red' onclick='hacked = 2'>Click.</p></main>"
+    page = file.with_name("hostile.html")
+    page.write_text(file.read_text(encoding="utf-8").replace("</main>", hostile), encoding="utf-8")
+    context = browser.new_context(offline=True)
+    own = context.new_page()
+    own.add_init_script(
+        "violations = []; addEventListener('securitypolicyviolation', each => violations.push(each.effectiveDirective))"
+    )
+    own.goto(page.as_uri())
+    own.wait_for_function("document.documentElement.dataset.drawn")
+    own.locator("#target").click()
+    assert own.evaluate("typeof hacked") == "undefined"
+    assert sorted(own.evaluate("violations")) == ["script-src-attr", "script-src-elem", "style-src-attr"]
+    assert "unsafe" not in (own.locator("meta[http-equiv]").get_attribute("content") or "")
+    context.close()
+
+
 def test_without_a_script_the_same_marks_are_there(browser: Browser, file: Path, shown: Page) -> None:
     context = browser.new_context(offline=True, java_script_enabled=False)
     own = context.new_page()

@@ -1,0 +1,80 @@
+"""Commands that check an entry before it is used."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+import yaml
+
+from benchmark_assets.cli.deployment import Deployment
+from resources.errors import BadInput
+from resources.provider import trial
+from resources.provider.trial import Trial
+
+
+@click.group()
+def check() -> None:
+    """Check a model before it is used."""
+
+
+@check.command(
+    name="model",
+    help=f"""Send one small request with the settings of NAME, a model, judge or aligner of the registry.
+
+    Prints which version answered and what it cost. If the endpoint refuses a field, at most {trial.MOST} requests find
+    out which one, and the settings to write into the registry are printed. Requests are paid from the budget and listed
+    by `variorum costs`.""",
+)
+@click.argument("name")
+def check_model(name: str) -> None:
+    """Try a model, and print the findings."""
+    home = Deployment()
+    found = trial.check(home.provider, name)
+    for line in _lines(found):
+        click.echo(line)
+    if found.fault:
+        raise found.fault
+    if found.settings:
+        raise BadInput(
+            home.provider.registry_path, name, "the endpoint refuses settings of this entry",
+            f"write {_written(found.settings)}",
+        )  # fmt: skip
+
+
+def _lines(found: Trial) -> Iterator[str]:
+    model, reading = found.model, found.reading
+    yield f"{model.name}: {model.settings.id} at {model.place}, dialect {model.endpoint.dialect}"
+    for each in found.refused:
+        names = ", ".join(each.change.fields)
+        yield f"refused: {names} ({each.words})"
+        yield f"  accepted: {each.change.called or _written(each.change.settings)}"
+    if not found.fault:
+        version = reading.served_model or "no version"
+        by = "".join(f", {name} {value}" for name, value in _who(found).items() if value)
+        yield f"{reading.outcome} by {version}{by}; {found.problem or 'in the requested form'}"
+        counts = (reading.prompt_tokens, reading.completion_tokens, reading.reasoning_tokens)
+        yield "tokens: {} in, {} out, {} of them reasoning".format(*("unknown" if n is None else n for n in counts))
+    yield f"{len(found.calls)} requests, at most {trial.MOST}; {_paid(found)}"
+
+
+def _who(found: Trial) -> Mapping[str, str]:
+    return {"provider": found.reading.served_provider, "fingerprint": found.reading.system_fingerprint}
+
+
+def _paid(found: Trial) -> str:
+    accounts = {"reported": "reported by the endpoint", "priced": "at the registry's prices"}
+    words = [f"{cost:.6f} dollars, {accounts[account]}" for account, cost in found.costs.items()]
+    if found.unknown:
+        words.append(f"unknown for {found.unknown} requests: no cost or tokens reported, or no price in the registry")
+    return f"cost: {'; '.join(words) or '0 dollars'}"
+
+
+def _written(settings: Mapping[str, Any]) -> str:
+    """Settings as lines of the registry would have them."""
+    values = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
+    return ", ".join(
+        yaml.safe_dump({name: value}, default_flow_style=True).strip("{}\n") for name, value in values.items()
+    )
+
+
+COMMANDS = [check]
