@@ -133,19 +133,19 @@ def check(provider: Provider, name: str) -> Trial:
     if model.endpoint.recording is not None:
         raise BadInput(name, "endpoint", "is a recording, which accepts everything", "check a model with a `url`")
     run = f"{PURPOSE} {datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f}"
-    places = registry_places(registry, name)
+    places = _places(registry, name)
     last, raw, reading, refused = _mend(provider, run, model, places)
     fault = None if reading.policy is Policy.USE else _fault(provider, last, places, raw, reading)
     return Trial(last, reading, tuple(refused), fault, attempts(provider.ledger).filter(run=run))
 
 
-def registry_places(registry: Registry, name: str) -> tuple[str, str]:
+def _places(registry: Registry, name: str) -> tuple[str, str]:
     """Places of a model's entry and of its endpoint in the registry's file, such as 'models.x' and 'endpoints.y'."""
     section = next(section for section, entries in registry.sections.items() if name in entries)
     return f"{section}.{name}", f"endpoints.{registry.model(name).settings.endpoint}"
 
 
-def changes(model: Model, places: tuple[str, str]) -> Iterator[Change]:
+def _changes(model: Model, places: tuple[str, str]) -> Iterator[Change]:
     """Yield the changes of a model that concern one setting each, the mildest change of a setting first."""
     yield from _token_limits(model, places)
     yield from _efforts(model, places)
@@ -217,11 +217,15 @@ def _mend(
     refused: list[Refused] = []
     sent, tried = 1, set[str]()
     while _refuses(reading) and sent < MOST:
-        left = [each for each in changes(model, places) if str(each.settings) not in tried]
+        left = [each for each in _changes(model, places) if str(each.settings) not in tried]
         change = min(left, key=lambda each: _rank(each, raw)) if left and sent < MOST - 1 else _bare(model, places)
+        if not change.settings:
+            break
         tried.add(str(change.settings))
         then = _ask(provider, run, change.model, sent)
         sent += 1
+        if then[1].policy is not Policy.USE and not _refuses(then[1]):  # throttled, for instance: nothing is learned
+            return change.model, *then, refused
         if not _refuses(then[1]) or (_words(then[1]) != _words(reading) and not _renamed_in_vain(change, then[0])):
             refused.append(Refused(change, f"{raw.status}: {reading.detail}"))
             model, (raw, reading), tried = change.model, then, set()
@@ -231,11 +235,11 @@ def _mend(
 
 
 def _bare(model: Model, places: tuple[str, str]) -> Change:
-    """The change that leaves out all fields that can be left out."""
+    """The change that leaves out all fields that can be left out, and renames none."""
     settings: dict[str, Any] = {}
-    names = list(dict.fromkeys(each.fields for each in changes(model, places)))
+    names = list(dict.fromkeys(each.fields for each in _changes(model, places) if not each.called))
     for fields in names:
-        last = [each for each in changes(model, places) if each.fields == fields][-1]
+        last = [each for each in _changes(model, places) if each.fields == fields and not each.called][-1]
         model, settings = last.model, {**settings, **last.settings}
     return Change(tuple(name for fields in names for name in fields), model, settings)
 

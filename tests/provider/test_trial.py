@@ -183,6 +183,14 @@ def test_other_faults_are_named_after_a_single_request(
     assert len(server.log()) == 1
 
 
+def test_a_fault_after_a_refusal_is_no_proof_that_a_change_helped(tmp_path: Path, server: Server) -> None:
+    server.configure(refused={"temperature": "Only the default is supported."}, script=["ok", "rate_limited"])
+    found, _ = tried(tmp_path, server.url)
+    assert found.refused == ()
+    assert found.fault is not None
+    assert "Rate limit reached" in found.fault.problem
+
+
 def test_a_port_without_a_server_is_unreachable(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
