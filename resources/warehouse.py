@@ -29,6 +29,9 @@ UNWRITTEN = "nothing was written"
 
 LOST = "restore a backup with `variorum restore FOLDER`, or begin without it: `variorum rebuild`"
 
+SLACK = 16 << 20
+"""Free bytes from which a file is rewritten."""
+
 # A lock held while a file is open, because the threads of a process would share DuckDB's open file, and conflicting
 # transactions fail instead of waiting. It is reentrant, so a thread may open the file within an outer block.
 TURN = RLock()
@@ -174,6 +177,29 @@ class Warehouse(Frozen):
                 for leftover in (new, new.with_name(f"{new.name}.wal")):
                     leftover.unlink(missing_ok=True)
         return copy
+
+    def compact(self, slack: int = SLACK) -> bool:
+        """Rewrite the file if at least half of it, and `slack` bytes, are free; return whether it was rewritten.
+
+        DuckDB fills free blocks again, but returns only those at the end of the file to the disk.
+        """
+        new = Path(f"{self.path}.compact")
+        with self.exclusively(), TURN:
+            if self.path in _OPEN:  # an outer block would go on writing to the former file
+                return False
+            with self._connect() as connection:
+                connection.execute("CHECKPOINT")
+                size, total, free = connection.execute(
+                    "SELECT block_size, total_blocks, free_blocks FROM pragma_database_size() "
+                    "WHERE database_name = 'warehouse'"
+                ).fetchall()[0]
+                if size * free < slack or 2 * free < total:
+                    return False
+                _copy(connection, new)
+                sync(new)
+                new.replace(self.path)  # while the former file is open, and so locked, no other process writes to it
+            _detach()
+        return True
 
     def copy_to(self, place: Path) -> None:
         """Copy the warehouse to a file in one transaction, and sync the file to disk."""

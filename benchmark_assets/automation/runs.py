@@ -146,6 +146,7 @@ def update(
     provider: Provider = (definitions.resources or {})["provider"]
     with warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger):
         failures = _update(definitions, instance, scope, probe)
+    warehouse.compact()
     if failures:
         raise failures[0]
 

@@ -720,6 +720,40 @@ def test_a_full_disk_is_an_error_and_costs_nothing_that_was_there(warehouse: War
     assert (found["z/1"], found["y/1"]) == ("at first", "room again")
 
 
+# Free space
+
+
+NOISE = "SELECT repeat(md5(range::VARCHAR), 20) AS text FROM range"
+
+
+def test_a_file_of_which_half_is_free_is_rewritten_while_others_write(warehouse: Warehouse) -> None:
+    replace(warehouse, sources("z/0", text="kept"), "z/0")
+    for generation in range(3):
+        with by_hand(warehouse.path) as connection:
+            connection.execute(f"CREATE TABLE many AS {NOISE}(40000)")
+            connection.execute("CHECKPOINT")
+            connection.execute(f"CREATE OR REPLACE TABLE last AS {NOISE}(2000)")  # else the end would be cut off
+            connection.execute("CHECKPOINT")
+            connection.execute("DROP TABLE many")
+        before = Path(warehouse.path).stat().st_size
+        with process(write_many, warehouse.path, f"{generation}", 6, False) as (writer, connection):
+            assert connection.recv() == "ready"
+            connection.send("go")
+            assert warehouse.compact(slack=1 << 20)
+            writer.join(60)
+            assert writer.exitcode == 0
+        assert Path(warehouse.path).stat().st_size < before / 2
+        found = texts(warehouse)
+        assert found["z/0"] == "kept"
+        assert len([passage for passage in found if passage.startswith(f"{generation}/")]) == 10
+
+
+def test_a_file_that_is_open_is_not_rewritten(warehouse: Warehouse, stored: pl.DataFrame) -> None:
+    with warehouse.at_once():
+        assert not warehouse.compact(slack=0)
+    assert texts(warehouse)
+
+
 # Snapshots
 
 
