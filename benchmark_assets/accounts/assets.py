@@ -12,7 +12,7 @@ from resources.tables import markdown
 from resources.warehouse import Warehouse
 
 
-@dg.asset(group_name="accounts", code_version="2", kinds={"duckdb", "sqlite"})
+@dg.asset(group_name="accounts", code_version="3", kinds={"duckdb", "sqlite"})
 def model_call(
     context: dg.AssetExecutionContext, warehouse: dg.ResourceParam[Warehouse], provider: dg.ResourceParam[Provider],
     plots: Plots,

@@ -422,7 +422,8 @@ def attempts(path: Path) -> pl.DataFrame:
     """Read all attempts, one row each, oldest first, with costs in US dollars and times in UTC."""
     with _closing(path) as connection:
         cursor = connection.execute(
-            "SELECT a.*, q.key, q.place, q.replicate, r.status, r.received "
+            "SELECT a.*, q.key, q.place, q.replicate, r.status, r.received, "
+            "(SELECT note FROM correction c WHERE c.attempt = a.id ORDER BY c.id DESC LIMIT 1) AS correction "
             "FROM attempt a JOIN question q ON q.id = a.question LEFT JOIN reply r ON r.attempt = a.id ORDER BY a.id"
         )
         names = [column[0] for column in cursor.description]
@@ -502,9 +503,10 @@ def served(path: Path, place: str, requested: str) -> tuple[str, str]:
 
 
 def state(path: Path) -> str:
-    """Return a string that changes whenever an attempt is added or settled."""
+    """Return a string that changes whenever an attempt is added or settled, or a cost is corrected."""
+    counts = "SELECT count(*), count(outcome), (SELECT count(*) FROM correction) FROM attempt"
     with _closing(path) as connection:
-        return str(connection.execute("SELECT count(*), count(outcome) FROM attempt").fetchone())
+        return str(connection.execute(counts).fetchone())
 
 
 def _compressed(content: bytes) -> bytes:
@@ -550,7 +552,7 @@ def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> N
     row = connection.execute(
         "UPDATE attempt SET outcome = ?, detail = ?, finish = ?, served_model = ?, served_provider = ?, "
         "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?, reported_cost = ?, "
-        f"priced_cost = ?, cost = ? WHERE id = ? RETURNING {_MONEY}",
+        f"priced_cost = ?, cost = ? WHERE id = ? RETURNING {MONEY}",
         (
             reading.outcome, reading.detail[:2000], reading.finish, reading.served_model, reading.served_provider,
             reading.prompt_tokens, reading.cached_tokens, reading.completion_tokens, reading.reasoning_tokens, reported,
@@ -578,18 +580,19 @@ def _close(connection: sqlite3.Connection, which: str, value: int | str) -> int:
         except Exception as error:  # one unreadable reply must not block all sessions
             _settle(connection, attempt, Reading(Outcome.UNREADABLE, detail=type(error).__name__))
     lost = connection.execute(
-        f"UPDATE attempt SET outcome = ? WHERE {which} AND outcome IS NULL RETURNING {_MONEY}", (UNCERTAIN, value)
+        f"UPDATE attempt SET outcome = ? WHERE {which} AND outcome IS NULL RETURNING {MONEY}", (UNCERTAIN, value)
     ).fetchall()
     for row in lost:
         _move_money(connection, row)
     return len(lost)
 
 
-_MONEY = "reserved, cost, 'run ' || run, 'day ' || date(asked, 'unixepoch'), 'model ' || model"
+MONEY = "reserved, cost, 'run ' || run, 'day ' || date(asked, 'unixepoch'), 'model ' || model"
+"""Columns of an attempt: its worst case, its cost, and the names of its accounts."""
 
 
 def _move_money(connection: sqlite3.Connection, row: tuple[Any, ...]) -> None:
-    """Update the accounts for a closed attempt. `row` has the columns _MONEY."""
+    """Update the accounts for a closed attempt. `row` has the columns MONEY."""
     reserved, cost, *accounts = row
     paid, uncertain = (0, reserved) if cost is None else (cost, 0)
     connection.execute(
