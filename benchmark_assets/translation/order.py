@@ -33,8 +33,8 @@ def exchanged(sources: Mapping[str, str], texts: Mapping[str, str]) -> set[str]:
     """Keys of the translations that fit their sources clearly better in another order.
 
     Evidence for a source and a translation is each name or number that both have, by its rarity in the batch, and the
-    ratio of their lengths. Names count where source and translation share a script. Without any, as from Chinese into
-    English, only translations of very different length are told apart.
+    ratio of their lengths. Names count where source and translation share a script. Where they share none, as from
+    Chinese into English, only translations of very different length are found.
 
     Parameters
     ----------

@@ -547,8 +547,9 @@ def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> N
     if worst and (priced or 0) > INCREDIBLE * worst:
         priced = None  # the tokens stay, to be seen in the accounts
     cost = reported if reported is not None else priced
-    if cost is None and reading.policy not in (Policy.USE, Policy.RETRY):
-        cost = 0  # the server did no work; other calls without usage have an unknown cost
+    worked = reading.policy in (Policy.USE, Policy.RETRY) or reading.outcome is Outcome.OVERSIZED
+    if cost is None and not worked:
+        cost = 0  # other calls without usage have an unknown cost
     row = connection.execute(
         "UPDATE attempt SET outcome = ?, detail = ?, finish = ?, served_model = ?, served_provider = ?, "
         "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?, reported_cost = ?, "

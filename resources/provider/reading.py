@@ -22,7 +22,7 @@ class Policy(Enum):
     """The client's ways of handling an outcome."""
 
     USE = "keep the reply, and never ask the question again"
-    WAIT = "ask again until PATIENCE runs out; the call cost nothing"
+    WAIT = "ask again until patience runs out; the call cost nothing"
     RETRY = "ask again up to RETRIES times; the call may have cost something"
     FAIL = "fail this question"
     STOP_MODEL = "fail every question to this model"
@@ -57,7 +57,7 @@ class Outcome(StrEnum):
     REJECTED = "rejected", Policy.FAIL
     UNAUTHORIZED = "unauthorized", Policy.STOP_MODEL
     NOT_FOUND = "not found", Policy.STOP_MODEL
-    REDIRECTED = "redirected", Policy.STOP_MODEL  # to another host, which was not asked
+    REDIRECTED = "redirected", Policy.STOP_MODEL  # to another host, which was not asked, or in a circle
     OVERSIZED = "oversized", Policy.FAIL  # a reply far longer than the tokens that were asked for
     NO_CREDIT = "no credit", Policy.STOP
 
@@ -85,7 +85,7 @@ MOST_TOKENS, MOST_DOLLARS = 1 << 40, 1e6
 
 
 TIMEOUT, UNREACHABLE = "no reply in time", "no connection"
-OVERSIZED, REDIRECTED = "the reply is too long", "redirected to another host"
+OVERSIZED, REDIRECTED = "the reply is too long", "redirected"
 """First words of further reasons, which name the limit and the host."""
 
 

@@ -24,6 +24,9 @@ BYTES, BYTES_OF_A_TOKEN = 1 << 20, 64
 ERROR_BYTES = 1 << 16
 """Bytes that are read of the body of an error, decompressed: enough for any message, and for a page of HTML."""
 
+REDIRECTIONS = 3
+"""Redirections that are followed for a question. Each one sends the prompt again."""
+
 
 class Transport(Protocol):
     """Access to one endpoint."""
@@ -62,7 +65,9 @@ class Http:
         }
         self._client = AsyncOpenAI(
             base_url=endpoint.url, api_key=key, max_retries=0,
-            http_client=DefaultAioHttpClient(timeout=endpoint.timeout, limits=limits, event_hooks=hooks),
+            http_client=DefaultAioHttpClient(
+                timeout=endpoint.timeout, limits=limits, event_hooks=hooks, max_redirects=REDIRECTIONS
+            ),
         )  # fmt: skip
         if endpoint.dialect != "openai":  # the SDK reads them from OPENAI_…; other providers must not get them
             self._client.organization = self._client.project = None
@@ -209,9 +214,8 @@ def _same_host(endpoint: Any) -> Callable[[Any], Awaitable[None]]:
         url = request.url
         upgraded = (url.host, url.scheme, url.port) == (endpoint.host, "https", None)
         if (url.host, url.scheme, url.port) != (endpoint.host, endpoint.scheme, endpoint.port) and not upgraded:
-            raise _RedirectedError(
-                f"{REDIRECTED}: {url.scheme}://{url.netloc.decode()}; if that is right, make it the `url`"
-            )
+            place = f"{url.scheme}://{url.netloc.decode()}"
+            raise _RedirectedError(f"{REDIRECTED} to another host: {place}; if that is right, make it the `url`")
 
     return check
 
@@ -227,10 +231,13 @@ def _causes(error: Exception) -> list[BaseException]:
 def _reason(error: Exception, causes: Sequence[BaseException]) -> str:
     """The reason why a connection ended, from the root cause: the SDK also reports dropped connections as timeouts."""
     import aiohttp
+    import httpx2
 
     for each in causes:
         if isinstance(each, _RedirectedError):
             return str(each)
+        if isinstance(each, httpx2.TooManyRedirects):
+            return f"{REDIRECTED} in a circle"
     if any(isinstance(each, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError) for each in causes):
         return UNREACHABLE
     if isinstance(error, TimeoutError) or any(isinstance(each, aiohttp.ServerTimeoutError) for each in causes):

@@ -79,14 +79,20 @@ class Faulty:
     def __init__(self, scenarios: Mapping[str, Scenario]) -> None:
         self._scenarios = scenarios
         self.url, self.requests = "", Counter[str]()
+        self._stop = asyncio.Event()
 
-    async def serve(self, ready: Callable[[], None], stop: asyncio.Event) -> None:
-        """Answer requests until `stop` is set."""
+    async def serve(self, ready: Callable[[], None]) -> None:
+        """Answer requests until `stop` is called."""
         server = await asyncio.start_server(self._answer, "127.0.0.1", 0)
+        self._loop = asyncio.get_running_loop()
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
         ready()
-        await stop.wait()
+        await self._stop.wait()
         server.close()
+
+    def stop(self) -> None:
+        """End `serve`, from another thread."""
+        self._loop.call_soon_threadsafe(self._stop.set)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -104,8 +110,8 @@ class Faulty:
                 else:
                     writer.write(part)
                     await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client had enough
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # the client had enough, or the test
         finally:
             writer.close()
 
@@ -113,13 +119,12 @@ class Faulty:
 @contextmanager
 def misbehaving(scenarios: Mapping[str, Scenario]) -> Iterator[Faulty]:
     """Run the endpoint in a thread of its own until the block ends."""
-    faulty, loop, stop = Faulty(scenarios), asyncio.new_event_loop(), asyncio.Event()
-    ready = threading.Event()
-    thread = threading.Thread(target=loop.run_until_complete, args=(faulty.serve(ready.set, stop),), daemon=True)
+    faulty, ready = Faulty(scenarios), threading.Event()
+    thread = threading.Thread(target=lambda: asyncio.run(faulty.serve(ready.set)), daemon=True)
     thread.start()
     assert ready.wait(10)
     try:
         yield faulty
     finally:
-        loop.call_soon_threadsafe(stop.set)
+        faulty.stop()
         thread.join(10)

@@ -9,11 +9,35 @@ from pathlib import Path
 import pytest
 
 from resources.provider.client import opened
-from resources.provider.ledger import Ledger, attempts
-from resources.provider.reading import Outcome
+from resources.provider.ledger import UNCERTAIN, Ledger, attempts
+from resources.provider.reading import Outcome, Policy
 from resources.provider.transport import BYTES, ERROR_BYTES
+from tests.provider.faults import BEGIN, END, PAGE, Row, rows, table
 from tests.provider.faulty import Scenario, bomb, completion, long, misbehaving, response, said
 from tests.provider.support import NO_BUDGET, Result, model, outcome, question
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    """The rows of all faults."""
+    return rows(tmp_path_factory.mktemp("faults"))
+
+
+def test_the_table_in_the_decisions_says_what_happens(found: list[Row]) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    printed = page[page.index(BEGIN) + len(BEGIN) : page.index(END)]
+    assert printed == table(found), "`python -m tests.provider.faults` writes the table anew"
+
+
+def test_every_outcome_is_in_the_table(found: list[Row]) -> None:
+    assert {outcome for row in found for outcome in row.outcome.split(", ")} == {*Outcome, UNCERTAIN}
+
+
+def test_nothing_that_may_have_been_charged_is_booked_as_nothing(found: list[Row]) -> None:
+    free = {outcome for row in found if row.booked == "nothing" for outcome in row.outcome.split(", ")}
+    worked = {outcome for outcome in Outcome if outcome.policy in (Policy.USE, Policy.RETRY)} | {Outcome.OVERSIZED}
+    assert not free & worked
+
 
 HUGE = 100
 """Megabytes of a body that nobody asked for."""
