@@ -38,7 +38,7 @@ class Version(NamedTuple):
 
 VERSIONS = (
     Version(
-        "6a4420d0e1104ffa412eeb7730a53140",
+        "d2e2e617621d8559657be36115ffbaef",
         {("understanding_comparison", "p_randomization"): "p", ("system_comparison", "p_randomization"): "p"},
         {
             "translation_call": ("study_call", f"""

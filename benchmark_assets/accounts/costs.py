@@ -22,9 +22,9 @@ def costs(attempts: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     `calls` counts attempts, `replies` counts attempts with a reply, and `uncertain` counts finished attempts of unknown
-    cost (broken off, in flight when a process ended, or answered without usage). In US dollars, `paid` is the known
-    cost, and `at_most` is the most that uncertain attempts may add. `at_most` is null if a price is missing, and `paid`
-    if in addition no cost is known.
+    cost (broken off, in flight when a process ended, or answered without usage), and `corrected` those whose cost a
+    person corrected. In US dollars, `paid` is the known cost, and `at_most` is the most that uncertain attempts may
+    add. `at_most` is null if a price is missing, and `paid` if in addition no cost is known.
     """
     calls = attempts.with_columns(day=pl.col("asked").dt.date(), priced=pl.col("price").is_not_null())
     return summed(calls, "day", "model", "purpose").sort("day", "model", "purpose", descending=[True, False, False])
@@ -40,6 +40,7 @@ def summed(calls: pl.DataFrame, *by: str) -> pl.DataFrame:
         calls=pl.len(),
         replies=pl.col("outcome").is_in(REPLIES).sum(),
         uncertain=unknown.sum(),
+        corrected=pl.col("correction").is_not_null().sum(),
         prompt_tokens=pl.col("prompt_tokens").sum(),
         completion_tokens=pl.col("completion_tokens").sum(),
         reasoning_tokens=pl.col("reasoning_tokens").sum(),

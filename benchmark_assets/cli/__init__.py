@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from benchmark_assets.automation.runs import RunFailedError
-from benchmark_assets.cli import base_sets, checking, imports, keeping, people, showing, taking_away, working
+from benchmark_assets.cli import base_sets, checking, imports, keeping, money, people, showing, taking_away, working
 from resources.errors import BadInput
 
-MODULES = (working, imports, checking, showing, people, base_sets, taking_away, keeping)
+MODULES = (working, imports, checking, showing, money, people, base_sets, taking_away, keeping)
 
 
 class Commands(click.Group):

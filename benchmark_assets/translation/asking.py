@@ -5,17 +5,21 @@ object, and the reply is an object with the same keys. Not here: retries of a fa
 parsing of replies (resources.provider.replies), chunks and lines (translation.requests).
 """
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 from benchmark_assets.translation.batches import halves
+from benchmark_assets.translation.order import exchanged
 from resources.prompts import Prompt
 from resources.provider.asking import Ask, Template, Verdict, fields, insist
 from resources.provider.client import CallFailed
 from resources.provider.reading import Outcome, storable
 from resources.provider.registry import Model
 from resources.provider.replies import REFUSED, parse, schema_of
+
+logger = logging.getLogger("variorum.provider")
 
 PURPOSE = "translate"
 
@@ -83,6 +87,9 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
     translation, its batch is cut in halves, down to single passages. If the endpoint rejects both halves in the words
     in which it rejected the whole, the fault lies in no passage, and none of them is asked for again.
 
+    Translations that fit clearly better under each other's keys (translation.order) are asked for again, each alone. If
+    that gives no translation, the first one is kept: a suspicion must not lose an output.
+
     Parameters
     ----------
     passages
@@ -118,11 +125,28 @@ async def translate(ask: Ask, template: Passages, passages: Mapping[str, str]) -
             continue
         answer = parse(reply.reading, part)
         texts = {key: text for key in part if (text := _text(answer.values.get(key)))}
-        outputs += [Output(key, text, batch=batch, call=reply.key, parsing=answer.how) for key, text in texts.items()]
+        first = [Output(key, text, batch=batch, call=reply.key, parsing=answer.how) for key, text in texts.items()]
+        suspects = exchanged(part, texts)
+        outputs += [output for output in first if output.passage not in suspects]
+        for output in first:
+            if output.passage in suspects:
+                outputs.append(await _alone(ask, template, part, output))
         rest = {key: source for key, source in part.items() if key not in texts}
         if rest:
             queue += [(half, None) for half in ([rest] if texts else reversed(halves(part)))]
     return outputs
+
+
+async def _alone(ask: Ask, template: Passages, sources: Mapping[str, str], first: Output) -> Output:
+    """The output of a passage that is asked for alone because its `first` one may belong to another passage."""
+    passage = {first.passage: sources[first.passage]}
+    again = output_of(first.passage, str(first.batch), await insist(ask, template(passage), passage))
+    kept = again.text is None
+    logger.warning(
+        "%s: the translation seems to belong to another passage of the reply; %s", first.passage,
+        f"kept, because asking again gave none ({again.error or again.refusal})" if kept else "asked for again, alone",
+    )  # fmt: skip
+    return first if kept else again
 
 
 class _Rejected:

@@ -26,16 +26,8 @@ logger = logging.getLogger("variorum.provider")
 RETRIES = 5
 """Maximum number of retries of a question after outcomes that may have cost money."""
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
-"""Seconds of the first pause before a retry, doubled each time up to the longest. The actual pause is drawn at random
-between half and all of it, so that callers do not all return at once."""
-
 QUIET = 20.0
 """Seconds that a question waits before this is logged."""
-
-PATIENCE = 3600.0
-"""Total seconds that a question waits for a server that is down or throttles, before the client stops asking the
-model."""
 
 LONGEST_WAIT = 600.0
 """Longest delay that a server may announce, in seconds. If it announces a longer one, the model is not asked again."""
@@ -47,6 +39,21 @@ long as one that announces none."""
 ALIKE = 12
 """Number of questions that a server may reject in the same words, without answering any in between, before its model is
 not asked again. One passage that is rejected is in at most five batches, one within the other."""
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Waiting before a question is asked again, in seconds.
+
+    Pauses begin with `first` and double each time up to `longest`. The actual pause is drawn at random between half and
+    all of it, so that callers do not all return at once. Once a question has waited longer than `patience` for a server
+    that is down or throttles, its model is not asked again.
+    """
+
+    first: float = 0.5
+    longest: float = 60.0
+    patience: float = 3600.0
+
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -72,8 +79,8 @@ class Reply:
 class Client:
     """Asks questions within one event loop; open it with `opened`."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, ledger: Ledger, waits: Waits) -> None:
+        self._ledger, self._waits = ledger, waits
         self._transports: dict[tuple[str, str], tuple[Transport, asyncio.Semaphore]] = {}
         self._lanes: dict[str, Lane] = {}
         self._stopped: dict[str, str] = {}  # by model; '' stops all
@@ -89,7 +96,7 @@ class Client:
         BadInput
             If the model cannot be called: its API key is not set, or its recording lacks the question.
         """
-        retries, announcements, pause, waited = 0, 0, FIRST_PAUSE, 0.0
+        retries, announcements, pause, waited = 0, 0, self._waits.first, 0.0
         while True:
             stored = self._ledger.find(question.key)
             if stored:
@@ -112,15 +119,15 @@ class Client:
                 return Reply(question.key, reading, recorded=False)
             self._check(question.model)
             retries += reading.policy is Policy.RETRY
-            if waited > PATIENCE:
-                self._stop(question.model.name, f"{question.model.place}: {_words(reading)}, for an hour")
+            if waited > self._waits.patience:
+                self._stop(question.model.name, f"{question.model.place}: {_words(reading)}, for {waited:.0f} s")
                 continue
             if reading.policy is Policy.FAIL or retries > RETRIES:
                 raise CallFailed(_words(reading), reading)
             delay = (retry_after(raw.headers) if reading.policy is Policy.WAIT else None) or 0.0
             announcements += delay > 0
             if not delay or announcements > TRUSTED:
-                delay, pause = max(delay, pause * random.uniform(0.5, 1)), min(2 * pause, LONGEST_PAUSE)
+                delay, pause = max(delay, pause * random.uniform(0.5, 1)), min(2 * pause, self._waits.longest)
             waited += delay
             if waited > QUIET:
                 logger.warning("%s: %s; asking again in %.0f s", question.model.name, _words(reading), delay)
@@ -217,10 +224,10 @@ def _words(reading: Reading) -> str:
 
 
 @asynccontextmanager
-async def opened(ledger: Ledger) -> AsyncIterator[Client]:
+async def opened(ledger: Ledger, waits: Waits = Waits()) -> AsyncIterator[Client]:
     """Open a client on a ledger. No call is running when the block ends, not even after an error or a cancellation."""
     with ledger:
-        client = Client(ledger)
+        client = Client(ledger, waits)
         try:
             yield client
         finally:

@@ -425,7 +425,8 @@ def attempts(path: Path) -> pl.DataFrame:
     """Read all attempts, one row each, oldest first, with costs in US dollars and times in UTC."""
     with _closing(path) as connection:
         cursor = connection.execute(
-            "SELECT a.*, q.key, q.place, q.replicate, r.status, r.received "
+            "SELECT a.*, q.key, q.place, q.replicate, r.status, r.received, "
+            "(SELECT note FROM correction c WHERE c.attempt = a.id ORDER BY c.id DESC LIMIT 1) AS correction "
             "FROM attempt a JOIN question q ON q.id = a.question LEFT JOIN reply r ON r.attempt = a.id ORDER BY a.id"
         )
         names = [column[0] for column in cursor.description]
@@ -521,9 +522,10 @@ def set_mark(path: Path, mark: Mark) -> None:
 
 
 def state(path: Path) -> str:
-    """Return a string that changes whenever an attempt is added or settled."""
+    """Return a string that changes whenever an attempt is added or settled, or a cost is corrected."""
+    counts = "SELECT count(*), count(outcome), (SELECT count(*) FROM correction) FROM attempt"
     with _closing(path) as connection:
-        return str(connection.execute("SELECT count(*), count(outcome) FROM attempt").fetchone())
+        return str(connection.execute(counts).fetchone())
 
 
 def _compressed(content: bytes) -> bytes:
@@ -565,12 +567,13 @@ def _settle(connection: sqlite3.Connection, attempt: int, reading: Reading) -> N
     if worst and (priced or 0) > INCREDIBLE * worst:
         priced = None  # the tokens stay, to be seen in the accounts
     cost = reported if reported is not None else priced
-    if cost is None and reading.policy not in (Policy.USE, Policy.RETRY):
-        cost = 0  # the server did no work; other calls without usage have an unknown cost
+    worked = reading.policy in (Policy.USE, Policy.RETRY) or reading.outcome is Outcome.OVERSIZED
+    if cost is None and not worked:
+        cost = 0  # other calls without usage have an unknown cost
     row = connection.execute(
         "UPDATE attempt SET outcome = ?, detail = ?, finish = ?, served_model = ?, served_provider = ?, "
         "prompt_tokens = ?, cached_tokens = ?, completion_tokens = ?, reasoning_tokens = ?, reported_cost = ?, "
-        f"priced_cost = ?, cost = ?, system_fingerprint = ? WHERE id = ? RETURNING {_MONEY}",
+        f"priced_cost = ?, cost = ?, system_fingerprint = ? WHERE id = ? RETURNING {MONEY}",
         (
             reading.outcome, reading.detail[:2000], reading.finish, reading.served_model, reading.served_provider,
             reading.prompt_tokens, reading.cached_tokens, reading.completion_tokens, reading.reasoning_tokens, reported,
@@ -599,7 +602,7 @@ def _close(connection: sqlite3.Connection, which: str, value: int | str) -> int:
             _settle(connection, attempt, Reading(Outcome.UNREADABLE, detail=type(error).__name__))
     lost = connection.execute(
         "UPDATE attempt SET outcome = ?, cost = CASE WHEN price IS NOT NULL AND reserved = 0 THEN 0 END "
-        f"WHERE {which} AND outcome IS NULL RETURNING {_MONEY}",
+        f"WHERE {which} AND outcome IS NULL RETURNING {MONEY}",
         (UNCERTAIN, value),
     ).fetchall()
     for row in lost:
@@ -607,11 +610,12 @@ def _close(connection: sqlite3.Connection, which: str, value: int | str) -> int:
     return len(lost)
 
 
-_MONEY = "reserved, cost, 'run ' || run, 'day ' || date(asked, 'unixepoch'), 'model ' || model"
+MONEY = "reserved, cost, 'run ' || run, 'day ' || date(asked, 'unixepoch'), 'model ' || model"
+"""Columns of an attempt: its worst case, its cost, and the names of its accounts."""
 
 
 def _move_money(connection: sqlite3.Connection, row: tuple[Any, ...]) -> None:
-    """Update the accounts for a closed attempt. `row` has the columns _MONEY."""
+    """Update the accounts for a closed attempt. `row` has the columns MONEY."""
     reserved, cost, *accounts = row
     paid, uncertain = (0, reserved) if cost is None else (cost, 0)
     connection.execute(

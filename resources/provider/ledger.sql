@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS attempt (
     reasoning_tokens INTEGER,
     reported_cost INTEGER,        -- nanodollars, as reported by the endpoint
     priced_cost INTEGER,          -- nanodollars, by the registry's price
-    cost INTEGER,                 -- cost in the accounts: reported, else by price; NULL if unknown
+    cost INTEGER,                 -- cost in the accounts: corrected, else reported, else by price; NULL if unknown
     system_fingerprint TEXT
 );
 CREATE UNIQUE INDEX IF NOT EXISTS attempt_in_flight ON attempt (question) WHERE outcome IS NULL;
@@ -67,3 +67,18 @@ CREATE TABLE IF NOT EXISTS identity (
     home TEXT NOT NULL,
     epoch INTEGER NOT NULL
 );
+
+-- What people know of the costs of attempts. Rows are only added; the last one of an attempt counts.
+CREATE TABLE IF NOT EXISTS correction (
+    id INTEGER PRIMARY KEY,
+    attempt INTEGER NOT NULL REFERENCES attempt (id),
+    made REAL NOT NULL,           -- Unix time
+    author TEXT NOT NULL,
+    before INTEGER,               -- nanodollars; NULL if the cost was unknown, and the worst case counted
+    after INTEGER NOT NULL,       -- nanodollars
+    note TEXT NOT NULL
+);
+CREATE TRIGGER IF NOT EXISTS correction_changed BEFORE UPDATE ON correction
+BEGIN SELECT RAISE(ABORT, 'corrections are only added'); END;
+CREATE TRIGGER IF NOT EXISTS correction_deleted BEFORE DELETE ON correction
+BEGIN SELECT RAISE(ABORT, 'corrections are only added'); END;

@@ -4,6 +4,7 @@ Here: all outcomes of a call, and the policy for each. Not here: carrying out th
 an answer (replies).
 """
 
+import codecs
 import json
 import math
 import re
@@ -21,7 +22,7 @@ class Policy(Enum):
     """The client's ways of handling an outcome."""
 
     USE = "keep the reply, and never ask the question again"
-    WAIT = "ask again until PATIENCE runs out; the call cost nothing"
+    WAIT = "ask again until patience runs out; the call cost nothing"
     RETRY = "ask again up to RETRIES times; the call may have cost something"
     FAIL = "fail this question"
     STOP_MODEL = "fail every question to this model"
@@ -56,7 +57,7 @@ class Outcome(StrEnum):
     REJECTED = "rejected", Policy.FAIL
     UNAUTHORIZED = "unauthorized", Policy.STOP_MODEL
     NOT_FOUND = "not found", Policy.STOP_MODEL
-    REDIRECTED = "redirected", Policy.STOP_MODEL  # to another host, which was not asked
+    REDIRECTED = "redirected", Policy.STOP_MODEL  # to another host, which was not asked, or in a circle
     OVERSIZED = "oversized", Policy.FAIL  # a reply far longer than the tokens that were asked for
     NO_CREDIT = "no credit", Policy.STOP
 
@@ -76,12 +77,15 @@ _TOO_LONG = re.compile(
 _REFUSED = re.compile(r"content_filter|content_policy|content management policy|requires moderation|flagged", re.I)
 _NO_CREDIT = re.compile(r"insufficient_quota|insufficient credit|billing_hard_limit", re.I)
 
+STRAY = "the text contains U+FFFD, which stands for bytes that were no UTF-8"
+"""Detail of a usable reply with a replacement character. The text is kept as received."""
+
 MOST_TOKENS, MOST_DOLLARS = 1 << 40, 1e6
 """Bounds that no call reaches. Larger values in a reply are ignored."""
 
 
 TIMEOUT, UNREACHABLE = "no reply in time", "no connection"
-OVERSIZED, REDIRECTED = "the reply is too long", "redirected to another host"
+OVERSIZED, REDIRECTED = "the reply is too long", "redirected"
 """First words of further reasons, which name the limit and the host."""
 
 
@@ -179,10 +183,12 @@ def _body(raw: Raw) -> Reading:
         return Reading(Outcome.WEB_PAGE, detail=raw.body[:200].decode(errors="replace"))
     if not raw.body.strip():
         return Reading(Outcome.EMPTY, detail="a reply without a body")
+    # A stray byte in a reply that was paid for is no reason to pay for another: it becomes U+FFFD, in the text as well.
+    body = raw.body.decode(json.detect_encoding(raw.body), errors="replace")
     try:
-        content = json.loads(raw.body)
+        content = json.loads(body)
     except ValueError as error:
-        return _cut(raw) if raw.body.lstrip()[:1] == b"{" else Reading(Outcome.UNREADABLE, detail=str(error))
+        return _cut(raw) if body.lstrip()[:1] == "{" else Reading(Outcome.UNREADABLE, detail=str(error))
     return _completion(content)
 
 
@@ -221,7 +227,7 @@ def _completion(content: dict[str, Any]) -> Reading:
     elif finish == "length":
         outcome, detail = Outcome.LENGTH, ""
     elif text:
-        outcome, detail = Outcome.ANSWERED, ""
+        outcome, detail = Outcome.ANSWERED, STRAY if "\ufffd" in text else ""
     else:
         outcome, detail = Outcome.EMPTY, "a reply without a text"
     return Reading(
@@ -247,7 +253,8 @@ def _cut(raw: Raw) -> Reading:
     """Read a truncated body. The text is complete up to the last character received."""
     if raw.body.lstrip()[:1] != b"{":
         return Reading(Outcome.DROPPED, detail=raw.broken)
-    content = jiter.from_json(raw.body, partial_mode="trailing-strings")
+    body = codecs.getincrementaldecoder("utf-8")("replace").decode(raw.body)  # without half a letter at its end
+    content = jiter.from_json(body.encode(), partial_mode="trailing-strings")
     message = (content.get("choices") or [{}])[0].get("message") or {}
     text = _text(message.get("content"))
     detail = raw.broken or "the body ends within the JSON"

@@ -6,7 +6,8 @@ storage (ledger), retries (client).
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +20,12 @@ from resources.provider.registry import Endpoint
 
 BYTES, BYTES_OF_A_TOKEN = 1 << 20, 64
 """Largest reply, decompressed: so many bytes, and so many more for each token that was asked for."""
+
+ERROR_BYTES = 1 << 16
+"""Bytes that are read of the body of an error, decompressed: enough for any message, and for a page of HTML."""
+
+REDIRECTIONS = 3
+"""Redirections that are followed for a question. Each one sends the prompt again."""
 
 
 class Transport(Protocol):
@@ -52,10 +59,15 @@ class Http:
         key = api_key(endpoint.url, endpoint.key)
         # The SDK's aiohttp client takes half the time of its default client at 64 connections.
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.in_flight)
-        hooks = {"request": [_same_host(httpx2.URL(endpoint.url))]}
+        hooks: dict[str, list[Callable[..., Any]]] = {
+            "request": [_same_host(httpx2.URL(endpoint.url))],
+            "response": [_end_at_error],
+        }
         self._client = AsyncOpenAI(
             base_url=endpoint.url, api_key=key, max_retries=0,
-            http_client=DefaultAioHttpClient(timeout=endpoint.timeout, limits=limits, event_hooks=hooks),
+            http_client=DefaultAioHttpClient(
+                timeout=endpoint.timeout, limits=limits, event_hooks=hooks, max_redirects=REDIRECTIONS
+            ),
         )  # fmt: skip
         if endpoint.dialect != "openai":  # the SDK reads them from OPENAI_…; other providers must not get them
             self._client.organization = self._client.project = None
@@ -63,9 +75,10 @@ class Http:
 
     async def send(self, question: Question) -> Raw:
         """Send a question once; return the raw reply, with any echo of the key replaced by '...'."""
-        from openai import APIStatusError
-
-        status, headers, parts, size = None, {}, [], 0
+        status: int | None = None
+        headers: Mapping[str, str] = {}
+        parts: list[bytes] = []
+        size = 0
         most = BYTES + BYTES_OF_A_TOKEN * question.model.settings.max_tokens
         broken = ""
         try:
@@ -83,10 +96,13 @@ class Http:
                                 f"{OVERSIZED}: more than {most:,} bytes for {question.model.settings.max_tokens} tokens"
                             )
                             break
-        except APIStatusError as error:
-            status, headers, parts = error.status_code, dict(error.response.headers), [error.response.content]
         except Exception as error:  # raised by the SDK, or by its HTTP client while it reads a body
-            broken = _reason(error)
+            causes = _causes(error)
+            answer = next((each for each in causes if isinstance(each, _ErrorStatus)), None)
+            if answer:
+                status, headers, parts = answer.status, answer.headers, [answer.body]
+            else:
+                broken = _reason(error, causes)
         body = b"".join(parts)
         if len(self._key) > 8:
             headers = {name: value.replace(self._key, "...") for name, value in headers.items()}
@@ -161,6 +177,32 @@ def record(ledger: Path, model: str) -> Iterator[str]:
         yield json.dumps(line, ensure_ascii=False)
 
 
+class _ErrorStatus(Exception):  # noqa: N818 - a reply, which an exception carries past the SDK
+    """The endpoint answered with a status that is no success; `body` has at most ERROR_BYTES."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        super().__init__(status)
+        self.status, self.headers, self.body = status, headers, body
+
+
+async def _end_at_error(response: Any) -> None:
+    """A hook that reads the beginning of an error's body, and no body of a redirection: the SDK reads both whole."""
+    import httpx2
+
+    if response.has_redirect_location:
+        await response.stream.aclose()
+        response.stream = httpx2.ByteStream(b"")
+    elif response.status_code >= 300:
+        body = bytearray()
+        with suppress(httpx2.HTTPError):  # the status counts, even if its body breaks
+            async with aclosing(response.aiter_bytes()) as parts:
+                async for part in parts:
+                    body += part
+                    if len(body) >= ERROR_BYTES:
+                        break
+        raise _ErrorStatus(response.status_code, dict(response.headers), bytes(body[:ERROR_BYTES]))
+
+
 class _RedirectedError(Exception):
     """A request would go to another host than the endpoint's."""
 
@@ -172,23 +214,30 @@ def _same_host(endpoint: Any) -> Callable[[Any], Awaitable[None]]:
         url = request.url
         upgraded = (url.host, url.scheme, url.port) == (endpoint.host, "https", None)
         if (url.host, url.scheme, url.port) != (endpoint.host, endpoint.scheme, endpoint.port) and not upgraded:
-            raise _RedirectedError(
-                f"{REDIRECTED}: {url.scheme}://{url.netloc.decode()}; if that is right, make it the `url`"
-            )
+            place = f"{url.scheme}://{url.netloc.decode()}"
+            raise _RedirectedError(f"{REDIRECTED} to another host: {place}; if that is right, make it the `url`")
 
     return check
 
 
-def _reason(error: Exception) -> str:
-    """The reason why a connection ended, from the root cause: the SDK also reports dropped connections as timeouts."""
-    import aiohttp
-
+def _causes(error: Exception) -> list[BaseException]:
+    """An error, and the errors that it was raised from, the root cause last."""
     causes: list[BaseException] = [error]
     while cause := causes[-1].__cause__ or causes[-1].__context__:
         causes.append(cause)
+    return causes
+
+
+def _reason(error: Exception, causes: Sequence[BaseException]) -> str:
+    """The reason why a connection ended, from the root cause: the SDK also reports dropped connections as timeouts."""
+    import aiohttp
+    import httpx2
+
     for each in causes:
         if isinstance(each, _RedirectedError):
             return str(each)
+        if isinstance(each, httpx2.TooManyRedirects):
+            return f"{REDIRECTED} in a circle"
     if any(isinstance(each, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError) for each in causes):
         return UNREACHABLE
     if isinstance(error, TimeoutError) or any(isinstance(each, aiohttp.ServerTimeoutError) for each in causes):

@@ -1,4 +1,4 @@
-"""A home of which a store is lost, older, foreign or damaged says so before anything runs, and can be mended."""
+"""A home with a store that is lost, older, foreign or damaged says so before anything runs, and can be mended."""
 
 import shutil
 import sqlite3

@@ -75,6 +75,9 @@ SPOILT: dict[str, Callable[[dict[str, Any], str], str]] = {
     "renamed_key": lambda texts, last: dumps({key + "_en" * (key == last): text for key, text in texts.items()}),
     "wrong_type": lambda texts, last: dumps({**texts, last: 7}),
     "null_value": lambda texts, last: dumps({**texts, last: None}),
+    "swapped_keys": lambda texts, last: dumps(
+        {**texts, next(iter(texts)): texts[last], last: next(iter(texts.values()))}
+    ),
     "duplicate_key": lambda texts, last: f"{dumps(texts)[:-1]}, {dumps(last)}: {dumps('once more')}}}",
 }
 FAULTS = frozenset(ERRORS) - set(LIMITS) | {*PAGES, *OTHERS, *SPOILT}

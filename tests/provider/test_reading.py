@@ -14,6 +14,7 @@ from resources.provider.reading import (
     OVERSIZED,
     REDIRECTED,
     REPLIES,
+    STRAY,
     TIMEOUT,
     UNREACHABLE,
     Outcome,
@@ -132,6 +133,34 @@ REALISTIC: Mapping[str, tuple[Raw, Outcome]] = {
     "content policy": (Raw(400, {}, error("No.", code="content_policy_violation")), Outcome.REFUSED),
     "error after work": (Raw(200, {}, completion("Sal", error={"code": 502, "message": "x"})), Outcome.BROKEN_OFF),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (completion("Salve.").replace(b"Sal", b"S\xe4l"), "S\ufffdlve."),
+        (completion("Salve.").replace(b"Sal", b"S\xc3l"), "S\ufffdlve."),
+        (completion("Salve, ") + b" \xff", ""),
+        (completion("Salve.").replace(b"m-2026", b"m\x92-2026"), "Salve."),
+    ],
+)
+def test_a_stray_byte_costs_one_letter_and_not_the_reply(body: bytes, text: str) -> None:
+    reading = spoken(body)
+    assert reading.text == (text or "Salve, ")
+    assert reading.outcome is (Outcome.ANSWERED if text else Outcome.CUT)
+    assert (reading.detail == STRAY) == ("\ufffd" in text)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_other_encodings_of_unicode_are_read(encoding: str) -> None:
+    assert spoken(completion("Salve.").decode().encode(encoding)).text == "Salve."
+
+
+def test_a_broken_reply_keeps_what_stood_around_a_stray_byte_and_no_half_letter() -> None:
+    whole = completion("Sälve āmen.").decode().encode()
+    whole = json.dumps(json.loads(whole), ensure_ascii=False).encode()
+    broken = whole.replace("ä".encode(), b"\xe4")
+    assert spoken(broken[: broken.index("ā".encode()) + 1], broken=RESET).text == "S\ufffdlve "
 
 
 @pytest.mark.parametrize("name", REALISTIC)

@@ -1,4 +1,4 @@
-"""A damaged ledger: what is wrong with it is said, and every reply that can still be read is saved."""
+"""A damaged ledger: the damage is named, and every reply that can still be read is saved."""
 
 import random
 import shutil

@@ -158,6 +158,7 @@ REPLIES: dict[str, tuple[bool, Callable[[httpx.Response], bool]]] = {
     "renamed_key": (True, lambda got: json.loads(content(got)) == {"mn1:1": FIRST, "mn1:2_en": GOOD["mn1:2"]}),
     "wrong_type": (True, lambda got: json.loads(content(got)) == {"mn1:1": FIRST, "mn1:2": 7}),
     "null_value": (True, lambda got: json.loads(content(got)) == {"mn1:1": FIRST, "mn1:2": None}),
+    "swapped_keys": (True, lambda got: json.loads(content(got)) == {"mn1:1": GOOD["mn1:2"], "mn1:2": FIRST}),
     "duplicate_key": (True, lambda got: content(got).count('"mn1:2"') == 2 and len(json.loads(content(got))) == 2),
 }
 

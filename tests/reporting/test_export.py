@@ -52,7 +52,7 @@ NEVER = {
     "imported_output": ["text", "file"],
     "imported_file": ["file", "settings", "usage"],
     "refusal": ["words"],
-    "model_call": ["run", "place", "detail"],
+    "model_call": ["run", "place", "detail", "correction"],
     "study_call": ["item", "call"],
     "materialization": ["made_from"],
     "damaged_text": ["text"],

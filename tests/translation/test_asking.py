@@ -66,6 +66,23 @@ def test_a_good_reply_is_taken_as_it_stands(server: Server, ledger: Path) -> Non
     assert {output.call for output in outputs.values()} == {key}
 
 
+def test_translations_under_each_others_keys_are_asked_for_alone(server: Server, ledger: Path) -> None:
+    server.configure(script=["swapped_keys"])
+    outputs = translated(server, ledger)
+    assert texts(outputs) == RIGHT
+    assert asked(server) == [ALL, [FIRST], [LAST]]
+    assert len({output.call for output in outputs.values()}) == 3
+    assert translated(server, ledger) == outputs
+    assert len(server.log()) == 3  # the next run finds all three replies
+
+
+def test_a_suspicion_loses_no_output(server: Server, ledger: Path) -> None:
+    server.configure(script=["swapped_keys", "refusal", "bad_request"])
+    outputs = translated(server, ledger)
+    assert texts(outputs) == {**RIGHT, FIRST: RIGHT[LAST], LAST: RIGHT[FIRST]}
+    assert {output.error for output in outputs.values()} == {None}
+
+
 def test_a_good_reply_is_asked_for_once_in_all_runs(server: Server, ledger: Path) -> None:
     assert translated(server, ledger) == translated(server, ledger)
     assert asked(server) == [ALL]

@@ -528,7 +528,9 @@ def costs(home: Home) -> list[Exhibit]:
         return []
     rows = summed(calls, "model", "purpose").sort("paid", "model", "purpose", descending=[True, False, False],
                                                   nulls_last=True)  # fmt: skip
-    names = ("model", "purpose", "calls", "prompt_tokens", "completion_tokens", "paid", "uncertain", "at_most")
+    names = (
+        "model", "purpose", "calls", "prompt_tokens", "completion_tokens", "paid", "uncertain", "at_most", "corrected",
+    )  # fmt: skip
     table = columns(rows, "package_cost", *names)
     paid = catalogue.column("package_cost", "paid")
     plot_rows = rows.filter(pl.col("paid") > 0).select(
@@ -540,8 +542,8 @@ def costs(home: Home) -> list[Exhibit]:
     if len(plot_rows) > MOST_BARS:
         words += f" The chart shows the {MOST_BARS} largest of {len(plot_rows)}."
     method = (
-        "cost as reported by the endpoint, otherwise by the registry's price; for calls of unknown cost the worst "
-        "case, or nothing if the model has no price"
+        "cost as corrected by a person, else as reported by the endpoint, else by the registry's price; for calls of "
+        "unknown cost the worst case, or nothing if the model has no price"
     )
     return [home.exhibit("", "Costs", words, table, [method], chart, "model_call")]
 

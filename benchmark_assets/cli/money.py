@@ -1,0 +1,79 @@
+"""Commands that correct what calls cost."""
+
+import getpass
+from collections.abc import Callable
+from typing import Any
+
+import click
+import polars as pl
+
+from benchmark_assets.cli.deployment import Deployment
+from resources.errors import BadInput
+from resources.provider import corrections
+from resources.provider.provider import Provider
+from resources.tables import plain
+
+Command = Callable[..., Any]
+
+
+def _choosing(command: Command) -> Command:
+    """Add the arguments that choose attempts, and the words that a correction requires."""
+    options = (
+        click.argument("attempts", nargs=-1, type=int, metavar="[ATTEMPT]..."),
+        click.option("--model", help="Choose all calls of unknown cost of this model, in place of numbers."),
+        click.option("--note", required=True, help="How the cost is known, such as the number of a bill."),
+        click.option("--by", "author", default=getpass.getuser, help="Name of who knows it; by default your login."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command()
+def uncertain() -> None:
+    """List calls of unknown cost, whose worst case counts against the budgets: broken off, or without usage."""
+    rows = corrections.uncertain(Deployment().provider.ledger)
+    if rows.is_empty():
+        click.echo("the cost of every call is known")
+        return
+    at_most = pl.when(pl.col("price").is_not_null()).then(pl.col("reserved").round(6)).alias("at_most")
+    asked = pl.col("asked").dt.strftime("%Y-%m-%d %H:%M:%S")
+    click.echo(plain(rows.select(pl.col("id").alias("attempt"), asked, "model", "purpose", "outcome", at_most)))
+    click.echo(f"\n{len(rows)} calls, at most {rows['reserved'].sum():.4f} dollars")
+    click.echo("see the endpoint's bill, then `variorum release ATTEMPT` or `variorum confirm ATTEMPT --cost DOLLARS`")
+
+
+@click.command()
+@_choosing
+def release(attempts: tuple[int, ...], model: str | None, note: str, author: str) -> None:
+    """Record that calls cost nothing. Budgets of their day, run and model get the money back."""
+    _correct(attempts, model, 0, author, note)
+
+
+@click.command()
+@_choosing
+@click.option("--cost", type=click.FloatRange(0), help="US dollars that each call cost; by default its worst case.")
+def confirm(attempts: tuple[int, ...], model: str | None, cost: float | None, note: str, author: str) -> None:
+    """Record what calls cost, also where another cost is known. `variorum costs` lists all corrections."""
+    _correct(attempts, model, cost, author, note)
+
+
+def _correct(attempts: tuple[int, ...], model: str | None, cost: float | None, author: str, note: str) -> None:
+    if bool(attempts) == bool(model):
+        raise click.UsageError("give numbers of attempts or --model")
+    provider = Deployment().provider
+    chosen = _of_model(provider, model) if model else list(attempts)
+    corrections.correct(provider.ledger, chosen, cost, author, note)
+    rows = corrections.corrections(provider.ledger).tail(len(chosen))
+    before, after = rows.select(pl.coalesce("before", "at_most").sum(), pl.col("after").sum()).row(0)
+    click.echo(f"{len(rows)} calls: {before:.4f} dollars counted, {after:.4f} count now")
+
+
+def _of_model(provider: Provider, model: str) -> list[int]:
+    rows = corrections.uncertain(provider.ledger).filter(model=model)
+    if rows.is_empty():
+        raise BadInput(model, "", "has no calls of unknown cost", "`variorum uncertain` lists those of all models")
+    return rows["id"].to_list()
+
+
+COMMANDS = [uncertain, release, confirm]

@@ -1,0 +1,108 @@
+"""The order of the translations in a reply: detection of those that stand under each other's keys.
+
+Here: the evidence, without references and without a model. Not here: asking again (translation.asking), outputs that
+translate another passage, found with references (metrics.fidelity).
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence, Set
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
+
+WORD = re.compile(r"[^\W\d_]{5,}|\d+")
+"""Words that may be names, and numbers."""
+
+STEM = 5
+"""Letters of a word that are compared: endings differ between languages."""
+
+SPREAD, FREEDOM = 0.15, 4
+"""Least scale and degrees of freedom of Student's t, the distribution of log length ratios within a batch."""
+
+MARGIN, FURTHER = 6.0, 1.0
+"""Log likelihood by which two translations must fit better under each other's keys, and by how much more for each
+further translation that moves: there are more orders of more texts. No batch of real outputs exceeds it
+(docs/measurements.md)."""
+
+Floats = NDArray[np.float64]
+
+
+def exchanged(sources: Mapping[str, str], texts: Mapping[str, str]) -> set[str]:
+    """Keys of the translations that fit their sources clearly better in another order.
+
+    Evidence for a source and a translation is each name or number that both have, by its rarity in the batch, and the
+    ratio of their lengths. Names count where source and translation share a script. Where they share none, as from
+    Chinese into English, only translations of very different length are found.
+
+    Parameters
+    ----------
+    sources
+        Source texts by key.
+    texts
+        Their translations by key, none empty; keys are among those of `sources`.
+    """
+    keys = list(texts)
+    if len(keys) < 2:
+        return set()
+    before, after = [sources[key] for key in keys], [texts[key] for key in keys]
+    fit = _shared(before, after) + _lengths(before, after)
+    suspects: set[int] = set()
+    for cycle in _cycles(linear_sum_assignment(fit, maximize=True)[1].tolist()):
+        ordered = list(cycle)
+        gain = fit[ordered, [cycle[place] for place in ordered]].sum() - fit[ordered, ordered].sum()
+        if gain >= MARGIN + FURTHER * (len(ordered) - 2):
+            suspects |= cycle.keys()
+    return {keys[place] for place in suspects}
+
+
+def _shared(sources: Sequence[str], texts: Sequence[str]) -> Floats:
+    """Log rarity of the words that each source shares with each translation, summed; shape (sources, texts)."""
+    left, right = _places(sources), _places(texts)
+    fit = np.zeros((len(sources), len(texts)))
+    for stem in left.keys() & right.keys():
+        rarity = len(sources) / max(len(left[stem]), len(right[stem]))
+        fit[np.ix_(left[stem], right[stem])] += np.log(rarity)
+    return fit
+
+
+def _places(texts: Sequence[str]) -> dict[str, list[int]]:
+    """Positions of the texts that have each stem."""
+    places: dict[str, list[int]] = {}
+    for position, text in enumerate(texts):
+        for stem in _stems(text):
+            places.setdefault(stem, []).append(position)
+    return places
+
+
+def _stems(text: str) -> Set[str]:
+    """Numbers in decimal digits, and the beginnings of longer words without accents and case."""
+    letters = (each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+    words = WORD.findall("".join(letters).casefold())
+    return {str(int(word)) if word.isdecimal() else word[:STEM] for word in words}
+
+
+def _lengths(sources: Sequence[str], texts: Sequence[str]) -> Floats:
+    """Log density of the ratio of lengths under the batch's own distribution; shape (sources, texts)."""
+    ratios = _logs(texts)[None, :] - _logs(sources)[:, None]
+    ratios -= np.median(ratios.diagonal())
+    spread = max(SPREAD, 1.4826 * float(np.median(np.abs(ratios.diagonal()))))
+    return -(FREEDOM + 1) / 2 * np.log1p((ratios / spread) ** 2 / FREEDOM)
+
+
+def _logs(texts: Sequence[str]) -> Floats:
+    return np.log([max(len(text), 1) for text in texts])
+
+
+def _cycles(order: Sequence[int]) -> Iterator[dict[int, int]]:
+    """The cycles of a permutation that move something, each as a mapping of places to places."""
+    seen: set[int] = set()
+    for start in range(len(order)):
+        cycle: dict[int, int] = {}
+        place = start
+        while place not in seen:
+            seen.add(place)
+            place = cycle.setdefault(place, order[place])
+        if len(cycle) > 1:
+            yield cycle

@@ -1,0 +1,97 @@
+"""Corrections of what calls cost: a person releases uncertain money, or enters the amount of a bill.
+
+Here: the corrections in the ledger, with the accounts that they change. Not here: attempts and their costs as received
+(ledger), sums (benchmark_assets.accounts).
+"""
+
+import sqlite3
+import time
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+import polars as pl
+
+from resources.errors import BadInput
+from resources.provider.ledger import MONEY, Ledger, attempts, connect
+from resources.provider.registry import NANO, Budget
+
+SCHEMA = {
+    "made": pl.Float64, "author": pl.String, "attempt": pl.Int64, "model": pl.String, "before": pl.Int64,
+    "at_most": pl.Int64, "after": pl.Int64, "note": pl.String,
+}  # fmt: skip
+
+
+def uncertain(path: Path) -> pl.DataFrame:
+    """Finished attempts of unknown cost, a subset of `ledger.attempts`.
+
+    Attempts that were in flight when their process died become uncertain first.
+    """
+    with Ledger(path, "corrections", Budget()):
+        frame = attempts(path)
+    return frame.filter(pl.col("outcome").is_not_null(), pl.col("cost").is_null())
+
+
+def correct(path: Path, numbers: Iterable[int], cost: float | None, author: str, note: str) -> None:
+    """Record what attempts cost, and move the difference in the accounts of their run, day and model.
+
+    Parameters
+    ----------
+    numbers
+        Numbers of the attempts. If one of them cannot be corrected, none is.
+    cost
+        US dollars that each of the attempts cost; None for the worst case that it reserved.
+
+    Raises
+    ------
+    BadInput
+        If an attempt does not exist, is in flight, or has this cost already, or if the note is empty.
+    """
+    if not note.strip():
+        raise BadInput("--note", "", "is empty", "say how the cost is known, such as the number of a bill")
+    with closing(connect(path)) as connection, connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for number in numbers:
+            _correct(connection, path, number, cost, author, note.strip())
+
+
+def corrections(path: Path) -> pl.DataFrame:
+    """All corrections, oldest first: columns SCHEMA, with money in US dollars and times in UTC.
+
+    `before` is null if the cost was unknown; `at_most`, the worst case, then counted in its place.
+    """
+    query = (
+        "SELECT made, author, attempt, model, before, reserved, after, note FROM correction c "
+        "JOIN attempt a ON a.id = c.attempt ORDER BY c.id"
+    )
+    with closing(connect(path)) as connection:
+        frame = pl.DataFrame(connection.execute(query).fetchall(), schema=SCHEMA, orient="row")
+    moment = pl.from_epoch((pl.col("made") * 1e6).cast(pl.Int64), "us").alias("made")
+    return frame.with_columns(moment, pl.col("before", "at_most", "after") / NANO)
+
+
+def _correct(
+    connection: sqlite3.Connection, path: Path, number: int, cost: float | None, author: str, note: str
+) -> None:
+    query = f"SELECT outcome, price, {MONEY} FROM attempt WHERE id = ?"
+    row = connection.execute(query, (number,)).fetchone()
+    if row is None or row[0] is None:
+        problem, remedy = ("is no attempt", "`variorum uncertain` lists those of unknown cost")
+        if row:
+            problem, remedy = "is in flight", "wait until its run has ended"
+        raise BadInput(path, str(number), problem, remedy)
+    _, price, reserved, before, *accounts = row
+    if cost is None and price is None:
+        raise BadInput(path, str(number), "had no price, so its worst case is unknown", "give the amount: `--cost`")
+    after = reserved if cost is None else round(cost * NANO)
+    if after == before:
+        raise BadInput(path, str(number), f"costs {after / NANO:g} dollars already", "leave it out")
+    connection.execute("UPDATE attempt SET cost = ? WHERE id = ?", (after, number))
+    connection.execute(
+        "UPDATE account SET paid = paid + ?, uncertain = uncertain - ? WHERE name IN (?, ?, ?)",
+        (after - (before or 0), reserved if before is None else 0, *accounts),
+    )
+    connection.execute(
+        "INSERT INTO correction (attempt, made, author, before, after, note) VALUES (?, ?, ?, ?, ?, ?)",
+        (number, time.time(), author, before, after, note),
+    )
