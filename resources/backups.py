@@ -24,10 +24,14 @@ import duckdb
 from resources import locks
 from resources.errors import BadInput, raise_all
 from resources.home import RESTORING
+from resources.provider.ledger import archived
 from resources.warehouse import Warehouse
-from resources.whole_files import sha256, sync, write
+from resources.whole_files import move, sha256, sync, write
 
 MANIFEST = "manifest.json"
+
+LEDGER = "ledger.sqlite"
+"""Name of the ledger in a home and in a backup."""
 
 README = """Backups of a Variorum home, one folder for each, named for its time in UTC.
 
@@ -109,7 +113,10 @@ def back_up(warehouse: Warehouse, ledger: Path, outside: Mapping[str, Path], fol
                     files[path] = _keep(original, path, new, last, known)
             warehouse.copy_to(new / "variorum.duckdb")
             files["variorum.duckdb"] = _content(new / "variorum.duckdb", [])
-            for path, original in {**({"ledger.sqlite": ledger} if ledger.exists() else {}), **outside}.items():
+            if ledger.exists():
+                files[LEDGER] = _keep(ledger, LEDGER, new, last, known)
+            filed = {f"{LEDGER}.archive/{file.name}": file for file in archived(ledger)}  # of the copy, or later
+            for path, original in {**filed, **outside}.items():
                 files[path] = _keep(original, path, new, last, known)
             places = {path: str(original) for path, original in outside.items()}
             made = Manifest(str(home), files, rows(new / "variorum.duckdb"), places)
@@ -215,9 +222,11 @@ def restore(backup: Path, home: Path) -> tuple[Path | None, list[str]]:
         unpack(backup, expected, home / RESTORING)
         write(ready, datetime.now(UTC).strftime(STAMP))
     aside = home / ASIDE / ready.read_text(encoding="utf-8")
-    for name in ("dagster", "variorum.duckdb", "ledger.sqlite"):
+    for file in (home / RESTORING / f"{LEDGER}.archive").glob("*"):  # named by their content
+        move(file, home / f"{LEDGER}.archive" / file.name)
+    for name in ("dagster", "variorum.duckdb", LEDGER):
         new = home / RESTORING / name
-        if not new.exists() or (name == "ledger.sqlite" and _has_replies_of(home / name, new)):
+        if not new.exists() or (name == LEDGER and _has_replies_of(home / name, new)):
             continue
         for old in (f"{name}-shm", f"{name}-wal", f"{name}.wal", name):  # no log may stay beside a new file
             if (home / old).exists():
@@ -237,7 +246,7 @@ def unpack(backup: Path, expected: Manifest, folder: Path) -> None:
 
 def databases(home: Path) -> list[Path]:
     """The SQLite databases of a home: its ledger, if it has one, and Dagster's; not what restorations moved aside."""
-    return [*home.glob("ledger.sqlite"), *sorted((home / "dagster").rglob("*.db"))]
+    return [*home.glob(LEDGER), *sorted((home / "dagster").rglob("*.db"))]
 
 
 def _has_replies_of(ledger: Path, other: Path) -> bool:

@@ -44,6 +44,9 @@ NOT_AGAIN = "dagster/max_retries"
 LOGS_DAYS = 30
 """Days for which the logs of runs are kept."""
 
+REPLIES_DAYS = 90
+"""Days after which the texts of requests and replies move from the ledger to compressed files."""
+
 CHECKED = DagsterAssetCheckFailedError.__name__
 
 
@@ -147,6 +150,7 @@ def update(
     with warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger):
         failures = _update(definitions, instance, scope, probe)
     warehouse.compact()
+    ledger.compact(provider.ledger, datetime.now(UTC) - timedelta(days=REPLIES_DAYS))
     if failures:
         raise failures[0]
 

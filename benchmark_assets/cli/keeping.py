@@ -16,6 +16,8 @@ from benchmark_assets.definitions import build_definitions
 from resources import backups
 from resources.errors import BadInput
 from resources.home import home, prepare
+from resources.provider import archive
+from resources.provider.ledger import archived
 from resources.tables import plain
 from resources.warehouse import Warehouse
 
@@ -101,6 +103,8 @@ def _report(place: Path, definitions: dg.Definitions, instance: dg.DagsterInstan
         if problem := backups.integrity(database):
             where = place / database.relative_to(warehouse.folder)
             raise BadInput(where, "", f"is damaged ({problem})", "restore a backup: `variorum restore`")
+    for file in archived(warehouse.folder / backups.LEDGER):
+        archive.read(file)
     found = agreement(definitions, instance)
     wrong = found.filter(pl.col("problem") != "")
     if len(wrong):

@@ -15,7 +15,7 @@ import sqlite3
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -28,6 +28,7 @@ import polars as pl
 from resources import locks
 from resources.errors import BadInput
 from resources.identity import Mark
+from resources.provider import archive
 from resources.provider.question import Question
 from resources.provider.reading import REPLIES, Outcome, Policy, Raw, Reading, read
 from resources.provider.registry import NANO, Budget, Price
@@ -59,8 +60,11 @@ PROBE = "probe"
 
 _REPLIES = ", ".join(f"'{outcome}'" for outcome in REPLIES)
 
+_RAW = "r.status, r.headers, r.broken, r.body, f.file, f.start, f.length"
+_FILED = "LEFT JOIN archived f ON f.kind = 'reply' AND f.id = r.attempt"
+
 _REPLY_TO = (
-    "SELECT r.status, r.headers, r.body, r.broken FROM attempt a JOIN reply r ON r.attempt = a.id "
+    f"SELECT {_RAW} FROM attempt a JOIN reply r ON r.attempt = a.id {_FILED} "
     f"WHERE a.question = ? AND a.outcome IN ({_REPLIES}) ORDER BY a.id LIMIT 1"
 )
 _TAKEN = f"SELECT 1 FROM attempt WHERE question = ? AND (outcome IS NULL OR outcome IN ({_REPLIES}))"
@@ -171,7 +175,7 @@ class Ledger:
         with _damage_named(self._path):
             question = self._reader.execute("SELECT id FROM question WHERE key = ?", (key,)).fetchone()
             row = question and self._reader.execute(_REPLY_TO, question).fetchone()
-            return _raw(row) if row else None
+            return _raw(self._path, row) if row else None
 
     async def claim(self, question: Question) -> int:
         """Record an attempt, reserve its worst-case cost, and return its id. The question may then be sent.
@@ -453,13 +457,14 @@ def replies(path: Path, model: str) -> Iterator[tuple[int, bytes, Raw]]:
     """
     ends = ", ".join(f"'{outcome}'" for outcome in Outcome if outcome.policy in (Policy.USE, Policy.FAIL))
     with _closing(path) as connection:
-        for replicate, body, *raw in connection.execute(
-            "SELECT q.replicate, q.body, r.status, r.headers, r.body, r.broken FROM attempt a "
-            "JOIN question q ON q.id = a.question JOIN reply r ON r.attempt = a.id "
+        for replicate, *row in connection.execute(
+            f"SELECT q.replicate, q.body, g.file, g.start, g.length, {_RAW} FROM attempt a "
+            f"JOIN question q ON q.id = a.question JOIN reply r ON r.attempt = a.id {_FILED} "
+            "LEFT JOIN archived g ON g.kind = 'question' AND g.id = q.id "
             f"WHERE a.model = ? AND a.outcome IN ({ends}) ORDER BY a.id",
             (model,),
         ):
-            yield replicate, zlib.decompress(body), _raw(tuple(raw))
+            yield replicate, archive.text(path, *row[:4]), _raw(path, row[4:])
 
 
 def answered(path: Path, keys: Iterable[str]) -> set[str]:
@@ -521,6 +526,22 @@ def set_mark(path: Path, mark: Mark) -> None:
         connection.execute("INSERT INTO identity VALUES (?, ?)", (mark.home, mark.epoch))
 
 
+def compact(path: Path, before: datetime) -> int:
+    """Move requests and replies received before a time to compressed files; return the number of replies."""
+    if not path.exists():
+        return 0
+    with _closing(path) as connection:
+        return archive.compact(connection, path, before.timestamp())
+
+
+def archived(path: Path) -> list[Path]:
+    """The compressed files to which a ledger refers."""
+    if not path.exists():
+        return []
+    with _closing(path) as connection:
+        return archive.files(connection, path)
+
+
 def state(path: Path) -> str:
     """Return a string that changes whenever an attempt is added or settled, or a cost is corrected."""
     counts = "SELECT count(*), count(outcome), (SELECT count(*) FROM correction) FROM attempt"
@@ -533,9 +554,10 @@ def _compressed(content: bytes) -> bytes:
     return zlib.compress(content, 1, wbits=min(max(len(content).bit_length(), 9), 15))
 
 
-def _raw(row: tuple[Any, ...]) -> Raw:
-    status, headers, body, broken = row
-    return Raw(status, json.loads(headers), zlib.decompress(body), broken)
+def _raw(path: Path, row: Sequence[Any]) -> Raw:
+    """A reply, given its columns _RAW."""
+    status, headers, broken, *place = row
+    return Raw(status, json.loads(headers), archive.text(path, *place), broken)
 
 
 def _reserve(connection: sqlite3.Connection, name: str, worst: int, cap: float | None) -> None:
@@ -589,13 +611,13 @@ def _close(connection: sqlite3.Connection, which: str, value: int | str) -> int:
     `which` is an SQL condition on `attempt` with one placeholder, for `value`. Return the number of uncertain attempts.
     """
     received = connection.execute(
-        "SELECT id, status, headers, body, broken FROM attempt JOIN reply ON attempt = id "
+        "SELECT id, status, headers, broken, body FROM attempt JOIN reply ON attempt = id "
         f"WHERE {which} AND outcome IS NULL",
         (value,),
     ).fetchall()
-    for attempt, *raw in received:
+    for attempt, status, headers, broken, body in received:
         try:
-            _settle(connection, attempt, read(_raw(tuple(raw))))
+            _settle(connection, attempt, read(Raw(status, json.loads(headers), zlib.decompress(body), broken)))
         except sqlite3.Error:
             raise
         except Exception as error:  # one unreadable reply must not block all sessions

@@ -54,6 +54,16 @@ CREATE TABLE IF NOT EXISTS reply (
     broken TEXT NOT NULL          -- how the connection broke, '' if it did not
 );
 
+-- Where the text of a request ('question') or reply ('reply') is whose body is empty here (archive.py).
+CREATE TABLE IF NOT EXISTS archived (
+    kind TEXT NOT NULL,
+    id INTEGER NOT NULL,          -- of the question, or of the attempt
+    file TEXT NOT NULL,
+    start INTEGER NOT NULL,       -- bytes, in the decompressed file
+    length INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX IF NOT EXISTS archived_text ON archived (kind, id);
+
 -- Sums over attempts, in nanodollars, updated in the attempts' transactions: 'run …', 'day …', 'model …'.
 CREATE TABLE IF NOT EXISTS account (
     name TEXT PRIMARY KEY,

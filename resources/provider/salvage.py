@@ -17,7 +17,7 @@ import polars as pl
 from resources.provider.ledger import UNCERTAIN, connect
 from resources.provider.registry import NANO
 
-TABLES = ("session", "question", "attempt", "reply", "correction", "identity")
+TABLES = ("session", "question", "attempt", "reply", "correction", "archived", "identity")
 """Tables in the order in which they refer to each other; accounts are sums over attempts."""
 
 FARTHEST = 1 << 20

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -18,13 +19,16 @@ from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import due, order
 from benchmark_assets.automation.safekeeping import agreement
 from resources import backups, catalogue
-from resources.provider.ledger import connect
+from resources.provider import archive
+from resources.provider.ledger import archived, connect
 from resources.warehouse import Warehouse
 from tests.processes import environment, here
 from tests.support import by_hand, edit_segment
 
 ONE = "from benchmark_assets.cli import console; console()"
 """A command in a process that can be killed."""
+
+EMPTY = zlib.compress(b"{}")
 
 
 def contents(warehouse: Warehouse) -> dict[str, pl.DataFrame]:
@@ -51,14 +55,14 @@ def answer(connection: sqlite3.Connection, key: str) -> None:
     """A question with a paid reply."""
     connection.execute("INSERT OR IGNORE INTO session VALUES ('s', 'r', 0)")
     question = connection.execute(
-        "INSERT INTO question (key, place, replicate, body) VALUES (?, 'p', 0, x'')", (key,)
+        "INSERT INTO question (key, place, replicate, body) VALUES (?, 'p', 0, ?)", (key, EMPTY)
     ).lastrowid
     attempt = connection.execute(
         "INSERT INTO attempt (question, session, run, model, purpose, asked, reserved, outcome) "
         "VALUES (?, 's', 'r', 'm', 'translate', 0, 0, 'answered')",
         (question,),
     ).lastrowid
-    connection.execute("INSERT INTO reply VALUES (?, 0, 200, '{}', x'', '')", (attempt,))
+    connection.execute("INSERT INTO reply VALUES (?, 0, 200, '{}', ?, '')", (attempt, EMPTY))
 
 
 def answered(home: Path) -> set[str]:
@@ -113,6 +117,23 @@ def test_a_lost_ledger_comes_back(saved: Path, home: Path) -> None:
             part.unlink()
     here(home, "restore", str(saved))
     assert answered(home) == {"before"}
+
+
+def test_compressed_replies_come_back_with_their_ledger(saved: Path, home: Path) -> None:
+    with closing(connect(home / "ledger.sqlite")) as ledger:
+        assert archive.compact(ledger, home / "ledger.sqlite", before=1, fewest=1) == 1
+    (file,) = archived(home / "ledger.sqlite")
+    here(home, "backup", str(saved))
+    content = file.read_bytes()
+    file.write_bytes(b"")
+    assert f"{file.name}: cannot be read" in here(home, "verify", code=1).stderr
+    for part in (file, *home.glob("ledger.sqlite*")):
+        if part.is_file():
+            part.unlink()
+    here(home, "restore", str(saved))
+    assert file.read_bytes() == content
+    assert "sound" in here(home, "verify").stdout
+    assert "sound" in here(home, "verify", str(saved)).stdout
 
 
 def test_what_a_restoration_moved_aside_is_no_part_of_the_home(saved: Path, home: Path) -> None:

@@ -1,0 +1,102 @@
+"""Old requests and replies, moved from the ledger to compressed files, in which they are still found.
+
+Thousands of requests and replies compressed together take a fraction of the space that they take one by one. Files are
+named by a hash of their content and are never changed or removed, so that a copy of the ledger always finds its own.
+
+Here: the files, and the rows of `archived` that point into them. Not here: when replies are old (automation.runs).
+"""
+
+import lzma
+import sqlite3
+import zlib
+from contextlib import suppress
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+
+from resources.errors import DamagedError
+from resources.whole_files import write
+
+FILE = 2000
+"""Largest number of replies in a file: all of them are decompressed to find one."""
+
+FEWEST = 200
+"""Replies are left in the ledger until there are so many old ones."""
+
+_OLD = """
+    SELECT r.attempt, r.body, q.id, q.body FROM reply r
+    JOIN attempt a ON a.id = r.attempt JOIN question q ON q.id = a.question
+    WHERE r.received < ? AND r.body <> x'' AND a.outcome IS NOT NULL ORDER BY r.attempt LIMIT ?
+"""
+
+
+def folder(ledger: Path) -> Path:
+    """The folder beside a ledger that has its files."""
+    return ledger.with_name(f"{ledger.name}.archive")
+
+
+def text(ledger: Path, body: bytes, file: str | None, start: int, length: int) -> bytes:
+    """The text of a request or reply, given its body in the ledger and the row of `archived`, if it has one.
+
+    Raises
+    ------
+    DamagedError
+        If its file is missing or damaged.
+    zlib.error
+        If its body is damaged.
+    """
+    return zlib.decompress(body) if file is None else read(folder(ledger) / file)[start : start + length]
+
+
+def files(connection: sqlite3.Connection, ledger: Path) -> list[Path]:
+    """The files in which a ledger's requests and replies are."""
+    names = connection.execute("SELECT DISTINCT file FROM archived ORDER BY file").fetchall()
+    return [folder(ledger) / name for (name,) in names]
+
+
+@lru_cache(maxsize=2)  # replies are read in the order of their numbers
+def read(file: Path) -> bytes:
+    """The texts in a file, one after the other.
+
+    Raises
+    ------
+    DamagedError
+        If the file is missing or damaged.
+    """
+    try:
+        return lzma.decompress(file.read_bytes())
+    except (OSError, lzma.LZMAError) as error:
+        raise DamagedError(file, "", f"cannot be read ({error})", "restore the file from a backup") from error
+
+
+def compact(connection: sqlite3.Connection, ledger: Path, before: float, fewest: int = FEWEST) -> int:
+    """Move the bodies of replies received before a time (Unix), and of their requests; return the number of replies.
+
+    A file is on disk before the rows that point into it are committed. The ledger's own file shrinks if half of it is
+    free and no other process uses it.
+    """
+    moved = 0
+    while len(rows := connection.execute(_OLD, (before, FILE)).fetchall()) >= fewest:
+        bodies = {("reply", attempt): body for attempt, body, _, _ in rows}
+        bodies |= {("question", question): body for _, _, question, body in rows if body}
+        contents = {place: zlib.decompress(body) for place, body in bodies.items()}
+        whole = b"".join(contents.values())
+        name = f"{blake2b(whole, digest_size=16).hexdigest()}.xz"
+        write(folder(ledger) / name, lzma.compress(whole))
+        connection.execute("BEGIN IMMEDIATE")
+        start = 0
+        for (table, number), content in contents.items():
+            connection.execute(
+                "INSERT INTO archived VALUES (?, ?, ?, ?, ?)", (table, number, name, start, len(content))
+            )
+            key = "attempt" if table == "reply" else "id"
+            connection.execute(f"UPDATE {table} SET body = x'' WHERE {key} = ?", (number,))
+            start += len(content)
+        connection.execute("COMMIT")
+        moved += len(rows)
+    if moved:
+        free, pages = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
+        if 2 * free > pages:
+            with suppress(sqlite3.OperationalError):  # in use by another process: at another time
+                connection.execute("VACUUM")
+    return moved

@@ -1,0 +1,114 @@
+"""Old requests and replies in compressed files: found as before, whole after kills, named where they are damaged."""
+
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from resources.errors import DamagedError
+from resources.provider import archive
+from resources.provider.ledger import archived, attempts, compact, connect, replies
+from resources.provider.salvage import Salvaged, is_damaged, salvage
+from tests.provider.server import Server
+from tests.provider.support import model, question
+from tests.provider.test_ledger import ask, good, rows
+
+NOW = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def whole(running: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger with 240 paid replies, of which 230 are old."""
+    path = tmp_path_factory.mktemp("whole") / "ledger.sqlite"
+    chance = random.Random(1)
+    asked = [question(model(running.url), number, filler="Item. " * chance.randrange(90)) for number in range(240)]
+    assert all(map(good, ask(path, asked)))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE reply SET received = 4102444801 WHERE attempt > 230")
+    return path
+
+
+@pytest.fixture
+def ledger(whole: Path, tmp_path: Path) -> Path:
+    with closing(sqlite3.connect(whole)) as source, closing(sqlite3.connect(tmp_path / "ledger.sqlite")) as target:
+        source.backup(target)
+    return tmp_path / "ledger.sqlite"
+
+
+def test_moved_replies_are_found_and_take_less_space(ledger: Path, whole: Path, running: Server) -> None:
+    assert compact(ledger, NOW) == 230
+    assert compact(ledger, NOW) == 0
+    assert len(rows(ledger, "SELECT 1 FROM reply WHERE body = x''")) == 230
+    assert list(replies(ledger, "m")) == list(replies(whole, "m"))
+    assert attempts(ledger).equals(attempts(whole))
+    running.clear()
+    chance = random.Random(1)
+    again = [question(model(running.url), number, filler="Item. " * chance.randrange(90)) for number in range(240)]
+    assert all(map(good, ask(ledger, again)))
+    assert running.log() == []
+    (file,) = archived(ledger)
+    with closing(sqlite3.connect(whole)) as connection:
+        (size,) = connection.execute(
+            "SELECT sum(length(r.body) + length(q.body)) FROM reply r JOIN attempt a ON a.id = r.attempt "
+            "JOIN question q ON q.id = a.question WHERE r.attempt <= 230"
+        ).fetchone()
+    print(f"\n{size} bytes of bodies, {file.stat().st_size} in the file")
+    assert file.stat().st_size < size / 3
+
+
+def test_few_old_replies_stay_where_they_are(ledger: Path) -> None:
+    with closing(connect(ledger)) as connection:
+        assert archive.compact(connection, ledger, NOW.timestamp(), fewest=231) == 0
+    assert archived(ledger) == []
+
+
+def test_a_missing_or_damaged_file_is_named(ledger: Path) -> None:
+    compact(ledger, NOW)
+    (file,) = archived(ledger)
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(DamagedError, match=f"{file.name}: cannot be read .*; restore the file from a backup"):
+        list(replies(ledger, "m"))
+    file.unlink()
+    with pytest.raises(DamagedError, match=f"{file.name}: cannot be read"):
+        list(replies(ledger, "m"))
+
+
+def test_a_ledger_with_moved_replies_is_salvaged(ledger: Path, tmp_path: Path) -> None:
+    compact(ledger, NOW)
+    assert not is_damaged(ledger)
+    assert salvage(ledger, tmp_path / "new.sqlite") == Salvaged(240, 240, 0)
+    assert len(rows(tmp_path / "new.sqlite", "SELECT 1 FROM archived")) == 460
+
+
+COMPACT = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from resources.provider.ledger import compact
+print(flush=True)
+compact(Path(sys.argv[1]), datetime(2100, 1, 1, tzinfo=UTC))
+"""
+
+
+@pytest.mark.proof
+def test_kills_of_a_move_lose_nothing(ledger: Path, whole: Path, full: bool) -> None:
+    expected, chance = list(replies(whole, "m")), random.Random(2)
+    for _ in range(20 if full else 2):
+        with closing(sqlite3.connect(whole)) as source, closing(sqlite3.connect(ledger)) as target:
+            source.backup(target)
+        with subprocess.Popen([sys.executable, "-c", COMPACT, str(ledger)], stdout=subprocess.PIPE) as process:
+            assert process.stdout
+            process.stdout.readline()
+            time.sleep(chance.uniform(0, 0.3))
+            process.kill()
+        assert list(replies(ledger, "m")) == expected
+        compact(ledger, NOW)
+        assert list(replies(ledger, "m")) == expected
