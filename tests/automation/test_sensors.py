@@ -30,9 +30,9 @@ def registry(tmp_path: Path, server: Server) -> Path:
 
 
 @pytest.fixture
-def definitions(registry: Path, tmp_path: Path, warehouse: Warehouse, built: dg.Definitions) -> dg.Definitions:
+def definitions(registry: Path, home: Path, warehouse: Warehouse, built: dg.Definitions) -> dg.Definitions:
     """The code location on a finished home, with models of the registry in place of those that translate by rule."""
-    provider = Provider(registry_path=str(registry), ledger_path=str(tmp_path / "ledger.sqlite"))
+    provider = Provider(registry_path=str(registry), ledger_path=str(home / "ledger.sqlite"))
     return build_definitions(
         resource_overrides={"warehouse": warehouse, "provider": provider, "embedder": LetterEmbedder()}
     )
