@@ -20,6 +20,7 @@ from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventL
 
 from resources.event_storage import BatchingSqliteEventLogStorage
 from resources.home import PROJECT
+from resources.packing import unpack
 
 MATERIALIZATION = dg.DagsterEventType.ASSET_MATERIALIZATION
 PLANNED = dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED
@@ -110,7 +111,8 @@ class Home:
 
     def rows(self, query: str, shard: str = "index") -> list[tuple[Any, ...]]:
         with closing(sqlite3.connect(self.events / f"{shard}.db")) as connection:
-            return connection.execute(query).fetchall()
+            rows = connection.execute(query).fetchall()
+        return [tuple(unpack(value) if isinstance(value, bytes) else value for value in row) for row in rows]
 
     def log(self, run_id: str) -> list[str]:
         records = self.storage.get_records_for_run(run_id).records
