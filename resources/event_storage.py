@@ -210,8 +210,7 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
             and EVENT_TYPE_TO_PIPELINE_RUN_STATUS.get(event.get_dagster_event().event_type) in FINISHED_STATUSES
         ):
             with self._db_lock:
-                if engine := self._engines.pop(event.run_id, None):
-                    engine.dispose()
+                self._close(event.run_id)
         self._tell_watchers(event.run_id)
 
     def store_event_batch(self, events: Sequence[EventLogEntry]) -> None:
@@ -252,14 +251,13 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
     @contextmanager
     def _connect(self, shard: str) -> Iterator[db.Connection]:
         with self._db_lock:
-            engine = self._engine(shard)
-            if shard not in self._initialized_dbs:
-                if not os.path.exists(self.path_for_shard(shard)):
-                    self._copy_empty_shard(shard)
-                else:
-                    self._initdb(engine)
-                self._initialized_dbs.add(shard)
-            with engine.connect() as connection, connection.begin():
+            if not os.path.exists(self.path_for_shard(shard)):  # new, or another process forgot it
+                self._close(shard)
+                self._copy_empty_shard(shard)
+            elif shard not in self._initialized_dbs:
+                self._initdb(self._engine(shard))
+            self._initialized_dbs.add(shard)
+            with self._engine(shard).connect() as connection, connection.begin():
                 yield connection
 
     def _has_asset_key_col_on_connection(self, conn: db.Connection, column_name: str) -> bool:
@@ -288,6 +286,10 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         """Touch the shard's file, because its watchers do not see that new events went to SQLite's write-ahead log."""
         with suppress(FileNotFoundError):
             os.utime(self.path_for_shard(run_id))
+
+    def _close(self, shard: str) -> None:
+        if engine := self._engines.pop(shard, None):
+            engine.dispose()
 
     def _dispose_engines(self) -> None:
         for engine in self._engines.values():

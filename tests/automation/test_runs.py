@@ -301,16 +301,19 @@ def answers(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[s
     resolver = CachingStaleStatusResolver(instance, graph, LoadingContextForTest(instance))
     for key in graph.get_all_asset_keys():
         name, partitions_def = key.to_user_string(), graph.get(key).partitions_def
-        keys = partitions_def.get_partition_keys(dynamic_partitions_store=instance) if partitions_def else []
-        found[f"{name} statuses"] = instance.get_status_by_partition(key, keys, partitions_def) if keys else None
+        keys: list[str | None] = [None]
+        if partitions_def:
+            names = list(partitions_def.get_partition_keys(dynamic_partitions_store=instance))
+            found[f"{name} statuses"] = instance.get_status_by_partition(key, names, partitions_def)
+            keys = [*names]
         found[f"{name} attempts"] = events.get_latest_asset_partition_materialization_attempts_without_materializations(
             key
         )
         found[f"{name} planned"] = instance.get_latest_planned_materialization_info(key)
         found[f"{name} ids"] = [events.get_latest_storage_id_by_partition(key, kind) for kind in kinds]
         found[f"{name} tags"] = events.get_latest_tags_by_partition(key, kinds[0], ["dagster/data_version"])
-        found[f"{name} freshness"] = [resolver.get_status(key, each) for each in keys or [None]]
-        found[f"{name} causes"] = [resolver.get_stale_causes(key, each) for each in keys or [None]]
+        found[f"{name} freshness"] = [resolver.get_status(key, each) for each in keys]
+        found[f"{name} causes"] = [resolver.get_stale_causes(key, each) for each in keys]
     checks = list(graph.asset_check_keys)
     found["checks"] = events.get_latest_asset_check_execution_by_key(checks)
     found["remembered"] = {each: last_evaluation(instance, each) for each in checks}
@@ -347,7 +350,10 @@ def test_what_is_old_is_forgotten_and_neither_dagster_nor_an_update_notices(
         assert answers(built, later) == before
         assert all_due(built, later) == stale
         assert runs.status(built, later).equals(statuses)
-        assert later.all_logs(later.get_runs()[-1].run_id) == []  # its page opens
+        for each in later.get_runs():  # its page opens
+            assert later.all_logs(each.run_id) == []
+            assert later.get_job_snapshot(each.job_snapshot_id or "")
+            assert later.get_execution_plan_snapshot(each.execution_plan_snapshot_id or "")
         (tmp_path / "failing").unlink()
         systems.asked()
         runs.update(built, later)
