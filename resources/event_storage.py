@@ -1,12 +1,13 @@
 """Event log of the Dagster instance: SQLite storage that writes a batch of events in one transaction per shard.
 
 Each run has its own file, a shard. The base class creates a shard by migrations, and opens an engine and a
-connection for every event. This class copies an empty shard and keeps one engine and connection open per shard, which
-halves the time of a small run. Completed migrations are looked up once per process, not before every query.
+connection for every event. This class copies an empty shard and keeps one engine and connection open per shard while
+the run lasts, which halves the time of a small run. Completed migrations are looked up once per process, not before
+every query. Events are stored packed, and events without influence on the present can be forgotten.
 
 Here: the subclass named in dagster.yaml, independent of the rest of the project. Not here: the content of events
-(benchmark_assets.lineage). It relies on internals of Dagster 1.13; tests/resources/test_event_storage.py checks that
-it behaves like its base class.
+(benchmark_assets.lineage), their packing (packing). It relies on internals of Dagster 1.13;
+tests/resources/test_event_storage.py checks that it behaves like its base class.
 """
 
 import logging
@@ -15,19 +16,29 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
 
 import dagster as dg
 import sqlalchemy as db
-from dagster._core.events import DagsterEventType
+from dagster._core.events import EVENT_TYPE_TO_PIPELINE_RUN_STATUS, DagsterEventType
 from dagster._core.events.log import EventLogEntry
-from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
+from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
+from dagster._core.storage.dagster_run import FINISHED_STATUSES
+from dagster._core.storage.event_log.schema import (
+    AssetCheckExecutionsTable,
+    AssetEventTagsTable,
+    SqlEventLogStorageMetadata,
+    SqlEventLogStorageTable,
+)
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
-from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._serdes import ConfigurableClassData
 from sqlalchemy.pool import NullPool
+
+from resources.engines import compact, kept_engine
+from resources.packing import PackedText, pack
 
 logger = logging.getLogger("variorum.event_storage")
 
@@ -42,6 +53,79 @@ RUN = "????????-????-????-????-????????????.db"
 
 ENGINES = 100
 """Maximum number of engines kept open. A web server reads the shards of all runs."""
+
+EMPTY = f"empty-{dg.__version__}-1"
+"""File that new shards are copied from. The last number rises when its content changes."""
+
+IN_SHARD = {SqlEventLogStorageTable, AssetEventTagsTable}
+"""Tables of a run's shard: its events, and the tags from which Dagster deletes when a run is deleted."""
+
+SHARD_PAGE = 1024
+"""Bytes of a page of a run's shard. Most shards have some twenty events of 150 to 500 bytes."""
+
+CHANGES = 10
+"""Changes of a partition's version that are remembered at most (REFERRED)."""
+
+OLD = """
+CREATE TEMPORARY TABLE forgotten AS
+SELECT id, asset_key, dagster_event_type, partition FROM event_logs
+WHERE timestamp < :before
+    AND id <= :last
+    AND id < (SELECT max(id) FROM event_logs)
+    AND id NOT IN (
+        SELECT evaluation_event_storage_id FROM asset_check_executions WHERE evaluation_event_storage_id IS NOT NULL
+    )
+    AND id NOT IN (
+        SELECT id FROM (
+            SELECT
+                dagster_event_type AS kind,
+                max(id) AS id,
+                max(max(id)) OVER (PARTITION BY asset_key, dagster_event_type) AS last_of_asset,
+                max(CASE dagster_event_type WHEN 'ASSET_MATERIALIZATION' THEN max(id) ELSE 0 END)
+                    OVER (PARTITION BY asset_key, partition) AS materialized
+            FROM event_logs
+            WHERE asset_key IS NOT NULL
+            GROUP BY asset_key, dagster_event_type, partition
+        )
+        WHERE kind <> 'ASSET_MATERIALIZATION_PLANNED' OR id > materialized OR id = last_of_asset
+    )
+"""
+"""Events before a time, except the latest of each kind for each partition. A plan to materialize a partition is not
+excepted once that took place, unless it is the asset's last one: for that, Dagster asks. The newest event is excepted
+in any case: SQLite numbers the next one after it, and sensors remember numbers."""
+
+REFERRED = """
+DELETE FROM forgotten WHERE id IN (
+    SELECT id FROM (
+        SELECT
+            id,
+            changed,
+            max(version = latest) OVER (PARTITION BY asset_key, dagster_event_type, partition ORDER BY id) AS known,
+            sum(changed) OVER (PARTITION BY asset_key, dagster_event_type, partition ORDER BY id DESC) AS changes
+        FROM (
+            SELECT
+                event_logs.id,
+                event_logs.asset_key,
+                dagster_event_type,
+                partition,
+                value AS version,
+                value IS NOT lag(value) OVER history AS changed,
+                last_value(value) OVER (history ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS latest
+            FROM event_logs
+            JOIN asset_event_tags ON event_id = event_logs.id AND key = 'dagster/data_version'
+            WHERE (event_logs.asset_key, dagster_event_type, partition) IN (
+                SELECT asset_key, dagster_event_type, partition FROM forgotten
+            )
+            WINDOW history AS (
+                PARTITION BY event_logs.asset_key, dagster_event_type, partition ORDER BY event_logs.id
+            )
+        )
+    )
+    WHERE changed AND known AND changes <= :changes
+)
+"""
+"""Keeps the event that first reported a version, from the first time that the partition had its present version. A
+downstream partition refers to the event that it was made from; Dagster calls it stale if the version was another."""
 
 
 class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
@@ -92,22 +176,41 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         base_dir = config_value.get("base_dir") or os.path.join(os.environ["DAGSTER_HOME"], "history", "runs")
         return cls(base_dir, config_value["batch_size"], inst_data)
 
-    def forget_logs(self, before: float) -> None:
-        """Remove the logs of runs whose last event is older than `before` (Unix time).
+    def forget(self, before: float) -> None:
+        """Remove what is older than `before` (Unix time) and has no influence on the present.
 
-        What assets, partitions and checks have become stays: it is in the index shard. The page of such a run in
-        Dagster's UI has no messages.
+        That is the shards of runs whose last event is older, and events in the index shard, except the latest of each
+        kind for each partition. An attempt to materialize a partition is removed once the partition is materialized.
+        Of the evaluations of a check, the latest and the latest finished one stay. The page of an old run in Dagster's
+        UI has no messages.
         """
-        old = [path for path in Path(self._base_dir).glob(RUN) if path.stat().st_mtime < before]
+        folder = Path(self._base_dir)
+        templates = set(folder.glob("empty-*")) - {folder / EMPTY}
+        old = [path for path in {*folder.glob(RUN), *templates} if path.stat().st_mtime < before]
         if old:
             self._dispose_engines()
         for path in old:
             for part in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
                 part.unlink(missing_ok=True)
+        with self.index_connection() as index_shard:
+            forgotten = _forget_events(index_shard, datetime.fromtimestamp(before, UTC).replace(tzinfo=None))
+        if forgotten:
+            compact(self._engine(INDEX_SHARD_NAME))
+
+    def runs_in_index(self) -> set[str]:
+        """Ids of the runs that reported the events in the index shard."""
+        with self.index_connection() as index_shard:
+            return set(index_shard.execute(db.select(SqlEventLogStorageTable.c.run_id).distinct()).scalars())
 
     def store_event(self, event: EventLogEntry) -> None:
-        """Store one event."""
+        """Store one event. After the last one of a run, its shard is closed, so that one file remains of it."""
         super().store_event(event)
+        if (
+            event.is_dagster_event
+            and EVENT_TYPE_TO_PIPELINE_RUN_STATUS.get(event.get_dagster_event().event_type) in FINISHED_STATUSES
+        ):
+            with self._db_lock:
+                self._close(event.run_id)
         self._tell_watchers(event.run_id)
 
     def store_event_batch(self, events: Sequence[EventLogEntry]) -> None:
@@ -148,14 +251,13 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
     @contextmanager
     def _connect(self, shard: str) -> Iterator[db.Connection]:
         with self._db_lock:
-            engine = self._engine(shard)
-            if shard not in self._initialized_dbs:
-                if not os.path.exists(self.path_for_shard(shard)):
-                    self._copy_empty_shard(shard)
-                else:
-                    self._initdb(engine)
-                self._initialized_dbs.add(shard)
-            with engine.connect() as connection, connection.begin():
+            if not os.path.exists(self.path_for_shard(shard)):  # new, or another process forgot it
+                self._close(shard)
+                self._copy_empty_shard(shard)
+            elif shard not in self._initialized_dbs:
+                self._initdb(self._engine(shard))
+            self._initialized_dbs.add(shard)
+            with self._engine(shard).connect() as connection, connection.begin():
                 yield connection
 
     def _has_asset_key_col_on_connection(self, conn: db.Connection, column_name: str) -> bool:
@@ -175,21 +277,19 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
         if len(self._engines) > ENGINES:
             self._dispose_engines()
         if shard not in self._engines:
-            engine = db.create_engine(
-                self.conn_string_for_shard(shard),
-                pool_size=1,
-                max_overflow=-1,
-                connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS},
-            )
             # Events lost in a power failure are reported again from the warehouse, by the next update.
-            db.event.listen(engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous=NORMAL").close())
-            self._engines[shard] = engine
+            engine = self._engines[shard] = kept_engine(self.conn_string_for_shard(shard))
+            engine.dialect.colspecs = {**engine.dialect.colspecs, db.Text: PackedText}
         return self._engines[shard]
 
     def _tell_watchers(self, run_id: str) -> None:
         """Touch the shard's file, because its watchers do not see that new events went to SQLite's write-ahead log."""
         with suppress(FileNotFoundError):
             os.utime(self.path_for_shard(run_id))
+
+    def _close(self, shard: str) -> None:
+        if engine := self._engines.pop(shard, None):
+            engine.dispose()
 
     def _dispose_engines(self) -> None:
         for engine in self._engines.values():
@@ -198,16 +298,35 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
 
     def _copy_empty_shard(self, shard: str) -> None:
         """Create a shard as a copy of an empty one. If several processes try, the first one succeeds."""
-        empty = self.path_for_shard(f"empty-{dg.__version__}").removesuffix(".db")
+        empty = os.path.join(self._base_dir, EMPTY)
         draft = f"{empty}-{uuid.uuid4()}"
         if not os.path.exists(empty):
-            engine = db.create_engine(f"sqlite:///{draft}", poolclass=NullPool)
-            self._initdb(engine)
+            self._make_empty_shard(draft)
             os.replace(draft, empty)
         shutil.copyfile(empty, draft)
         with suppress(FileExistsError):
             os.link(draft, self.path_for_shard(shard))
         os.unlink(draft)
+
+    def _make_empty_shard(self, path: str) -> None:
+        """Create an empty shard that has only the tables of a run, without indexes: all its events are of one run."""
+        engine = db.create_engine(f"sqlite:///{path}", poolclass=NullPool)
+        db.event.listen(engine, "connect", lambda raw, _: raw.execute(f"PRAGMA page_size={SHARD_PAGE}").close())
+        self._initdb(engine)
+        with engine.begin() as connection:
+            for table in SqlEventLogStorageMetadata.sorted_tables:
+                if table not in IN_SHARD:
+                    table.drop(connection)
+                else:
+                    for index in table.indexes:
+                        index.drop(connection)
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql("VACUUM")
+
+    def _event_to_row(self, event: EventLogEntry) -> dict[str, Any]:
+        """The row of an event, packed here because two shards store it."""
+        row = super()._event_to_row(event)
+        return {**row, "event": pack(row["event"])}
 
     def _store_asset_events(self, run_id: str, events: list[EventLogEntry]) -> None:
         rows = [self._event_to_row(event) for event in events]
@@ -226,3 +345,31 @@ class BatchingSqliteEventLogStorage(SqliteEventLogStorage):
                 for event, event_id in sorted(latest.values(), key=lambda pair: pair[1]):
                     self._store_asset_event(index_shard, event, event_id)
         self._tell_watchers(run_id)
+
+
+def _forget_events(index_shard: db.Connection, before: datetime) -> bool:
+    """Remove events, their tags, and evaluations of checks from the index; return whether there were any."""
+    events = SqlEventLogStorageTable.c
+    newest = db.select(events.id).where(events.timestamp < before).order_by(events.id.desc()).limit(1)
+    last = index_shard.execute(newest).scalar()
+    if last is None:
+        return False
+    index_shard.execute(_old_evaluations(before))
+    index_shard.execute(db.text(OLD), {"before": str(before), "last": last})
+    index_shard.execute(db.text(REFERRED), {"changes": CHANGES})
+    index_shard.execute(db.text("DELETE FROM asset_event_tags WHERE event_id IN (SELECT id FROM forgotten)"))
+    removed = index_shard.execute(db.text("DELETE FROM event_logs WHERE id IN (SELECT id FROM forgotten)")).rowcount
+    index_shard.execute(db.text("DROP TABLE forgotten"))
+    return removed > 0
+
+
+def _old_evaluations(before: datetime) -> db.Delete:
+    """Remove evaluations of checks before a time, except the latest of each check and the latest finished one."""
+    checks = AssetCheckExecutionsTable.c
+    latest = db.select(db.func.max(checks.id)).group_by(checks.asset_key, checks.check_name, checks.partition)
+    evaluated = [AssetCheckExecutionRecordStatus.SUCCEEDED.value, AssetCheckExecutionRecordStatus.FAILED.value]
+    return AssetCheckExecutionsTable.delete().where(
+        checks.create_timestamp < before,
+        checks.id.not_in(latest),
+        checks.id.not_in(latest.where(checks.execution_status.in_(evaluated))),
+    )

@@ -30,6 +30,7 @@ from resources.notifications import Notifications
 from resources.processes import PROCESS, is_dead, process_tag
 from resources.provider import ledger
 from resources.provider.provider import Provider
+from resources.run_storage import ForgettingSqliteRunStorage
 from resources.warehouse import Replacement, Warehouse
 
 logger = logging.getLogger("variorum.runs")
@@ -41,8 +42,8 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 NOT_AGAIN = "dagster/max_retries"
 """Tag that keeps Dagster's daemon from retrying a run. The daemon retries the job that started the run instead."""
 
-LOGS_DAYS = 30
-"""Days for which the logs of runs are kept."""
+HISTORY = timedelta(days=30)
+"""Time for which Dagster keeps what has no influence on the present: logs, replaced materializations, runs."""
 
 REPLIES_DAYS = 90
 """Days after which the texts of requests and replies move from the ledger to compressed files."""
@@ -125,7 +126,11 @@ def evaluate(definitions: dg.Definitions, instance: dg.DagsterInstance, *models:
 
 
 def update(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope = EVERYTHING, probe: bool = False
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    scope: Scope = EVERYTHING,
+    probe: bool = False,
+    history: timedelta = HISTORY,
 ) -> None:
     """Materialize all stale partitions in a scope, one asset after the other.
 
@@ -137,6 +142,8 @@ def update(
     ----------
     probe
         Whether to begin by asking the models of the scope, and all judges, which version they serve.
+    history
+        Time for which Dagster keeps what has no influence on the present (`forget_history`).
 
     Raises
     ------
@@ -145,6 +152,8 @@ def update(
     RunFailedError
         At the end, with the first failure.
     """
+    settle_the_dead(instance)
+    forget_history(instance, datetime.now(UTC) - history)
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     provider: Provider = (definitions.resources or {})["provider"]
     with warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger):
@@ -159,8 +168,6 @@ def _update(
     definitions: dg.Definitions, instance: dg.DagsterInstance, scope: Scope, probe: bool
 ) -> list[RunFailedError]:
     """Carry out `update` while the warehouse is kept open; return all failures."""
-    settle_the_dead(instance)
-    forget_logs(instance, datetime.now(UTC))
     resources = definitions.resources or {}
     notifications: Notifications = resources["notifications"]
     provider: Provider = resources["provider"]
@@ -280,11 +287,16 @@ def settle_the_dead(instance: dg.DagsterInstance) -> None:
             logger.warning("run %s failed: its process has ended", run.run_id)
 
 
-def forget_logs(instance: dg.DagsterInstance, now: datetime) -> None:
-    """Remove the logs of runs that ended more than LOGS_DAYS days ago; what they materialized stays."""
-    storage = instance.event_log_storage
-    if isinstance(storage, BatchingSqliteEventLogStorage):
-        storage.forget_logs((now - timedelta(days=LOGS_DAYS)).timestamp())
+def forget_history(instance: dg.DagsterInstance, before: datetime) -> None:
+    """Remove from Dagster's records what is older than `before` and has no influence on the present.
+
+    That is the logs of runs, materializations that later ones replaced, and runs that no remaining event names.
+    """
+    events, table = instance.event_log_storage, instance.run_storage
+    if isinstance(events, BatchingSqliteEventLogStorage):
+        events.forget(before.timestamp())
+        if isinstance(table, ForgettingSqliteRunStorage):
+            table.forget(before.timestamp(), events.runs_in_index())
 
 
 def _ranges(

@@ -11,10 +11,13 @@ from uuid import uuid4
 import dagster as dg
 import polars as pl
 import pytest
+from dagster._core.definitions.data_version import CachingStaleStatusResolver
+from dagster._core.loader import LoadingContextForTest
 
 from benchmark_assets.automation import runs
 from benchmark_assets.automation.due import Scope, due, order
 from benchmark_assets.definitions import build_definitions
+from benchmark_assets.lineage.events import last_evaluation
 from benchmark_assets.translation.imports import import_outputs
 from resources import catalogue
 from resources.errors import BadInput
@@ -40,6 +43,7 @@ from tests.systems import RuleSystems
 REFERENCES = ["reference", "reference_envelope", "human_baseline", "comet_baseline"]
 OF_SEGMENTS = ["alignment", "verification", "glossary", "passage_filter"]
 """Assets that an edit of a segment makes stale, whatever becomes of the text of the passage."""
+SHARD = "????????-????-*"
 
 
 def all_due(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[str, dict[str, str]]:
@@ -289,19 +293,69 @@ def test_rows_of_other_models_that_wait_for_their_references_are_sound(
     assert dict(drift.select("model", pl.col("drift").is_null()).iter_rows()) == {"alpha": False, "beta": True}
 
 
-def test_logs_of_old_runs_are_removed_and_nothing_becomes_due(
-    built: dg.Definitions, instance: dg.DagsterInstance, home: Path
+def answers(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[str, object]:
+    """What Dagster says of the present of each asset, partition and check."""
+    events, graph = instance.event_log_storage, definitions.resolve_asset_graph()
+    kinds = (dg.DagsterEventType.ASSET_MATERIALIZATION, dg.DagsterEventType.ASSET_OBSERVATION)
+    found: dict[str, object] = {"latest": events.get_latest_materialization_events(list(graph.get_all_asset_keys()))}
+    resolver = CachingStaleStatusResolver(instance, graph, LoadingContextForTest(instance))
+    for key in graph.get_all_asset_keys():
+        name, partitions_def = key.to_user_string(), graph.get(key).partitions_def
+        keys: list[str | None] = [None]
+        if partitions_def:
+            names = list(partitions_def.get_partition_keys(dynamic_partitions_store=instance))
+            found[f"{name} statuses"] = instance.get_status_by_partition(key, names, partitions_def)
+            keys = [*names]
+        found[f"{name} attempts"] = events.get_latest_asset_partition_materialization_attempts_without_materializations(
+            key
+        )
+        found[f"{name} planned"] = instance.get_latest_planned_materialization_info(key)
+        found[f"{name} ids"] = [events.get_latest_storage_id_by_partition(key, kind) for kind in kinds]
+        found[f"{name} tags"] = events.get_latest_tags_by_partition(key, kinds[0], ["dagster/data_version"])
+        found[f"{name} freshness"] = [resolver.get_status(key, each) for each in keys]
+        found[f"{name} causes"] = [resolver.get_stale_causes(key, each) for each in keys]
+    checks = list(graph.asset_check_keys)
+    found["checks"] = events.get_latest_asset_check_execution_by_key(checks)
+    found["remembered"] = {each: last_evaluation(instance, each) for each in checks}
+    return found
+
+
+def test_what_is_old_is_forgotten_and_neither_dagster_nor_an_update_notices(
+    built: dg.Definitions, instance: dg.DagsterInstance, home: Path, corpus: Path, tmp_path: Path, systems: RuleSystems
 ) -> None:
+    """In a home with a passage that was mended, one that could not be translated, and runs that were not needed."""
+    edit_segment(corpus, "ben", "doc1:2.1", "The sun is coming up.")
+    runs.look(built, instance)
+    runs.update(built, instance)
+    run(built, instance, "references", PASSAGES[0])
+    instance.add_dynamic_partitions("model", ["gamma"])
+    (tmp_path / "failing").write_text(PASSAGES[1])
+    with pytest.raises(runs.RunFailedError, match="the provider said no"):
+        runs.update(built, instance)
+    before, stale, statuses = answers(built, instance), all_due(built, instance), runs.status(built, instance)
+    assert stale == {"model_output": {f"gamma|{PASSAGES[1]}": "failed"}}
+
     folder = home / "dagster" / "history" / "runs"
-    before = all_due(built, instance)
-    statuses = runs.status(built, instance)
-    runs.forget_logs(instance, datetime.now(UTC) + timedelta(days=29))
-    kept = set(folder.glob("????????-*.db"))
-    runs.forget_logs(instance, datetime.now(UTC) + timedelta(days=31))
-    assert kept
-    assert set(folder.glob("????????-*")) == set()
+    shards, count, reported = set(folder.glob(SHARD)), instance.get_runs_count(), reports(instance)
+    runs.forget_history(instance, datetime.now(UTC) - timedelta(days=1))
+    assert set(folder.glob(SHARD)) == shards
+    assert (instance.get_runs_count(), reports(instance)) == (count, reported)
+    runs.forget_history(instance, datetime.now(UTC) + timedelta(days=1))
+    assert set(folder.glob(SHARD)) == set()
+    assert instance.get_runs_count() < count
+    assert set(reports(instance)) == set(reported)
+    assert reports(instance) < reported
+
     with dg.DagsterInstance.get() as later:
-        assert all_due(built, later) == before
+        assert answers(built, later) == before
+        assert all_due(built, later) == stale
         assert runs.status(built, later).equals(statuses)
-        oldest = later.get_runs()[-1]
-        assert later.all_logs(oldest.run_id) == []  # its page opens
+        for each in later.get_runs():  # its page opens
+            assert later.all_logs(each.run_id) == []
+            assert later.get_job_snapshot(each.job_snapshot_id or "")
+            assert later.get_execution_plan_snapshot(each.execution_plan_snapshot_id or "")
+        (tmp_path / "failing").unlink()
+        systems.asked()
+        runs.update(built, later)
+        assert systems.asked() == [f"gamma|{PASSAGES[1]}"]
+        assert all_due(built, later) == {}

@@ -24,7 +24,7 @@ NOW = datetime(2100, 1, 1, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def whole(running: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A ledger with 240 paid replies, of which 230 are old."""
+    """A ledger with 240 paid replies; the first 230 are old."""
     path = tmp_path_factory.mktemp("whole") / "ledger.sqlite"
     chance = random.Random(1)
     asked = [question(model(running.url), number, filler="Item. " * chance.randrange(90)) for number in range(240)]

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import re
 import sqlite3
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,9 +18,12 @@ import sqlalchemy as db
 from dagster._core.events import DagsterEventBatchMetadata
 from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from resources.event_storage import BatchingSqliteEventLogStorage
 from resources.home import PROJECT
+from resources.packing import unpack
 
 MATERIALIZATION = dg.DagsterEventType.ASSET_MATERIALIZATION
 PLANNED = dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED
@@ -110,7 +114,8 @@ class Home:
 
     def rows(self, query: str, shard: str = "index") -> list[tuple[Any, ...]]:
         with closing(sqlite3.connect(self.events / f"{shard}.db")) as connection:
-            return connection.execute(query).fetchall()
+            rows = connection.execute(query).fetchall()
+        return [tuple(unpack(value) if isinstance(value, bytes) else value for value in row) for row in rows]
 
     def log(self, run_id: str) -> list[str]:
         records = self.storage.get_records_for_run(run_id).records
@@ -341,6 +346,88 @@ def test_a_history_that_dagsters_own_storage_wrote_is_continued(home: Path) -> N
         assert len(after.all_logs(old, of_type=MATERIALIZATION)) == 2
         run(after, ["source"], ("c", "e"))
         assert after.get_materialized_partitions(SOURCE) == set(KEYS)
+
+
+# Size
+
+
+def test_a_run_leaves_one_small_file_that_dagster_can_still_delete(home: Path) -> None:
+    with dg.DagsterInstance.get() as instance:
+        run_id = run(instance, ["source"], ("a", "e")).run_id
+        folder = home / "dagster" / "history" / "runs"
+        (shard,) = folder.glob(f"{run_id}*")
+        assert shard.stat().st_size < 15_000
+        with closing(sqlite3.connect(shard)) as connection:
+            tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        assert {name for (name,) in tables} == {"event_logs", "asset_event_tags", "alembic_version"}
+        assert len(instance.all_logs(run_id, of_type=MATERIALIZATION)) == 5
+        instance.delete_run(run_id)
+        assert instance.all_logs(run_id) == []
+        assert instance.get_materialized_partitions(SOURCE) == set()
+
+
+# Forgetting
+
+
+def report_versions(storage: BatchingSqliteEventLogStorage, event: EventLogEntry, versions: Sequence[str]) -> None:
+    """Store materializations of the event's partition, with these versions."""
+    told = event.get_dagster_event()
+    for version in versions:
+        made = told.step_materialization_data.materialization._replace(tags={TAGS[0]: version})
+        data = told.step_materialization_data._replace(materialization=made)
+        storage.store_event(event._replace(dagster_event=told._replace(event_specific_data=data)))
+
+
+def unchanged_since(instance: dg.DagsterInstance, ids: Sequence[int]) -> list[bool]:
+    """For each event, whether a downstream partition that was made from it has the present version of partition a."""
+
+    def version(before: int | None) -> str | None:
+        record = instance.get_latest_data_version_record(SOURCE, False, "a", before_cursor=before)
+        entry = record and record.event_log_entry.asset_materialization
+        return (entry.tags or {})[TAGS[0]] if entry else None
+
+    return [version(each + 1) == version(None) for each in ids]
+
+
+@settings(max_examples=15)
+@given(versions=st.lists(st.sampled_from("xyz"), min_size=1, max_size=11))
+def test_downstream_partitions_are_fresh_after_forgetting_as_they_were_before(versions: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder) / "home", BatchingSqliteEventLogStorage)
+        with home.instance:
+            assert isinstance(home.storage, BatchingSqliteEventLogStorage)
+            first = run(home.instance, ["source"], ("a", "a"))
+            (event,) = home.instance.all_logs(first.run_id, of_type=MATERIALIZATION)
+            report_versions(home.storage, event, versions)
+            ids = [record.storage_id for record in home.storage.fetch_materializations(SOURCE, 100).records]
+            before = unchanged_since(home.instance, ids)
+            home.storage.forget(time.time() + 1)
+            assert unchanged_since(home.instance, ids) == before
+
+
+def test_a_partition_that_is_often_changed_keeps_few_events_and_their_tags(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home", BatchingSqliteEventLogStorage)
+    with home.instance:
+        assert isinstance(home.storage, BatchingSqliteEventLogStorage)
+        first = run(home.instance, ["source"], ("a", "a"))
+        (event,) = home.instance.all_logs(first.run_id, of_type=MATERIALIZATION)
+        report_versions(home.storage, event, [f"version {i}" for i in range(400)])
+        home.storage.dispose()
+        size = (home.events / "index.db").stat().st_size
+        home.storage.forget(time.time() - 60)
+        assert len(home.storage.fetch_materializations(SOURCE, 1000).records) == 401
+        home.storage.forget(time.time() + 1)
+        (record,) = home.storage.fetch_materializations(SOURCE, 1000).records
+        assert home.storage.get_latest_tags_by_partition(SOURCE, MATERIALIZATION, TAGS) == {
+            "a": {TAGS[0]: "version 399"}
+        }
+        home.storage.dispose()
+        assert (home.events / "index.db").stat().st_size < size / 2
+        report_versions(home.storage, event, ["x", "y"] * 50)
+        home.storage.forget(time.time() + 1)
+        assert len(home.storage.fetch_materializations(SOURCE, 1000).records) == 10
+        assert home.rows("SELECT count(*) FROM asset_event_tags") == [(10,)]
+        assert home.storage.fetch_materializations(SOURCE, 1).records[0].storage_id > record.storage_id
 
 
 # Failures

@@ -1,0 +1,95 @@
+"""Table of runs of the Dagster instance: SQLite storage with an open connection, which forgets old runs.
+
+The base class creates an engine and a connection for each of some twenty statements of a run.
+
+Here: the subclass named in dagster.yaml, independent of the rest of the project. Not here: events (event_storage),
+which runs may be forgotten (automation.runs). It relies on internals of Dagster 1.13.
+"""
+
+import json
+import os
+import zlib
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import dagster as dg
+import sqlalchemy as db
+from dagster._core.storage.dagster_run import FINISHED_STATUSES
+from dagster._core.storage.runs import SqliteRunStorage
+from dagster._core.storage.runs.schema import RunsTable, RunTagsTable, SnapshotsTable
+from dagster._serdes import ConfigurableClassData
+
+from resources.engines import compact, kept_engine
+
+FINISHED = [status.value for status in FINISHED_STATUSES]
+
+
+class ForgettingSqliteRunStorage(SqliteRunStorage):
+    """`SqliteRunStorage` that keeps a connection open and can forget old runs."""
+
+    def __init__(self, conn_string: str, inst_data: ConfigurableClassData | None = None) -> None:
+        self._engine = kept_engine(conn_string)
+        super().__init__(conn_string, inst_data)
+
+    @classmethod
+    def config_type(cls) -> dict[str, Any]:
+        """Configuration keys for dagster.yaml: the folder, by default `$DAGSTER_HOME/history`, as in the base class."""
+        return {"base_dir": dg.Field(dg.StringSource, is_required=False)}
+
+    @classmethod
+    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:
+        """Build the storage from dagster.yaml.
+
+        Raises
+        ------
+        KeyError
+            If neither `base_dir` nor the environment variable `DAGSTER_HOME` is set.
+        """
+        return cls.from_local(
+            config_value.get("base_dir") or os.path.join(os.environ["DAGSTER_HOME"], "history"), inst_data
+        )
+
+    @contextmanager
+    def connect(self) -> Iterator[db.Connection]:
+        """A connection in a transaction."""
+        with self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    def dispose(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+        super().dispose()
+
+    def forget(self, before: float, named: Collection[str]) -> None:
+        """Remove runs that ended before `before` (Unix time), and descriptions of jobs that no other run has.
+
+        Runs with events in the index (ids `named`) stay. The newest run stays, too, so that no number is given twice.
+        """
+        newest = db.select(db.func.max(RunsTable.c.id)).scalar_subquery()
+        old = db.select(RunsTable.c.run_id).where(
+            RunsTable.c.status.in_(FINISHED), RunsTable.c.end_time < before, RunsTable.c.id < newest
+        )
+        with self.connect() as connection:
+            forgotten = set(connection.execute(old).scalars()) - set(named)
+            for run_id in forgotten:
+                connection.execute(db.delete(RunTagsTable).where(RunTagsTable.c.run_id == run_id))
+                connection.execute(db.delete(RunsTable).where(RunsTable.c.run_id == run_id))
+            if forgotten:
+                _forget_snapshots(connection)
+        if forgotten:
+            compact(self._engine)
+
+
+def _forget_snapshots(connection: db.Connection) -> None:
+    """Remove descriptions of jobs and plans that no run names, and that no job in a run was selected from."""
+    bodies = {
+        row.snapshot_id: json.loads(zlib.decompress(row.snapshot_body))
+        for row in connection.execute(db.select(SnapshotsTable))
+    }
+    named: set[str | None] = set()
+    for job, run in connection.execute(db.select(RunsTable.c.snapshot_id, RunsTable.c.run_body)):
+        lineage = bodies.get(job, {}).get("lineage_snapshot") or {}
+        named |= {job, json.loads(run)["execution_plan_snapshot_id"], lineage.get("parent_snapshot_id")}
+    for snapshot in bodies.keys() - named:
+        connection.execute(db.delete(SnapshotsTable).where(SnapshotsTable.c.snapshot_id == snapshot))
