@@ -152,11 +152,11 @@ def update(
     RunFailedError
         At the end, with the first failure.
     """
-    settle_the_dead(instance)
-    forget_history(instance, datetime.now(UTC) - history)
     warehouse: Warehouse = (definitions.resources or {})["warehouse"]
     provider: Provider = (definitions.resources or {})["provider"]
     with warehouse.kept_open(), identity.advanced(instance, warehouse, provider.ledger):
+        settle_the_dead(instance)
+        forget_history(instance, datetime.now(UTC) - history)
         failures = _update(definitions, instance, scope, probe)
     warehouse.compact()
     ledger.compact(provider.ledger, datetime.now(UTC) - timedelta(days=REPLIES_DAYS))

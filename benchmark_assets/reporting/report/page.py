@@ -28,7 +28,7 @@ POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src {s
 hashes. Vega interprets the expressions of a specification instead of compiling them (`ast` in table.js)."""
 
 TIME = re.compile(r"<time\b[^>]*>[^<]*</time>")
-_TAG, _DIGITS = re.compile(r"<[^>]*>"), re.compile(r"(\.\d\d)\d+")
+_TAG, _DIGITS = re.compile(r"<[^>]*>"), re.compile(r'((?<!opacity="0)\.\d)\d+')
 
 
 def page(parts: Sequence[Part], time: datetime, readers: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -170,7 +170,7 @@ def styled(chart: Spec) -> str:
 
 
 def _picture(spec: str) -> str:
-    """A chart as SVG. Cutting coordinates to hundredths of a pixel halves the size of the SVG."""
+    """A chart as SVG. Cutting coordinates to tenths of a pixel halves the size of the SVG."""
     svg = _TAG.sub(lambda tag: _DIGITS.sub(r"\1", tag[0]), vl_convert.vegalite_to_svg(spec))
     return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # its label and the table have the content
 
