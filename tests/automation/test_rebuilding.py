@@ -88,7 +88,9 @@ FULL = [pytest.mark.large]
     [
         (remove, "ledger.sqlite", "ledger.sqlite: was lost"),
         (put_former, "dagster", "dagster: is older than the rest of this home"),
-        (remove, "variorum.duckdb", "variorum.duckdb: is missing, but it was written to"),
+        pytest.param(
+            remove, "variorum.duckdb", "variorum.duckdb: is missing, but it was written to", marks=FULL
+        ),
         pytest.param(damage, "ledger.sqlite", "ledger.sqlite: is damaged", marks=FULL),
         pytest.param(remove, "dagster", "dagster: was lost", marks=FULL),
         pytest.param(
