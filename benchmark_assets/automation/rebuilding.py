@@ -48,7 +48,8 @@ def rebuild(definitions: dg.Definitions) -> Iterator[str]:
     emptied = warehouse.read("materialization", most=1).is_empty() and any(known.values())
     if emptied:
         yield from _names(known)
-    if emptied or wrong.keys() & {"dagster", "warehouse"}:
+    is_new = (aside / "dagster").exists()  # the damaged one is there
+    if (emptied or wrong.keys() & {"dagster", "warehouse"}) and not is_new:
         yield _set_aside(warehouse.folder / "dagster", aside)
         prepare()
     with dg.DagsterInstance.get() as instance, warehouse.kept_open():

@@ -6,10 +6,13 @@ import sys
 from typing import Any
 
 import click
+from sqlalchemy.exc import DatabaseError, OperationalError
 
+from benchmark_assets.automation.identity import REMEDY
 from benchmark_assets.automation.runs import RunFailedError
 from benchmark_assets.cli import base_sets, checking, imports, keeping, money, people, showing, taking_away, working
 from resources.errors import BadInput
+from resources.home import home
 
 MODULES = (working, imports, checking, showing, money, people, base_sets, taking_away, keeping)
 
@@ -23,6 +26,10 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except (BadInput, RunFailedError) as error:
             raise click.ClickException(str(error)) from error
+        except DatabaseError as error:
+            if isinstance(error, OperationalError):  # such as a full disk
+                raise
+            raise click.ClickException(f"{home() / 'dagster'}: is damaged ({error.orig}); {REMEDY}") from error
 
 
 @click.group(cls=Commands)

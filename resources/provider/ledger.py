@@ -37,6 +37,9 @@ logger = logging.getLogger("variorum.ledger")
 
 SCHEMA = Path(__file__).with_name("ledger.sql")
 
+VERSION = 1
+"""Version of the tables, which the file has as `user_version`. It rises when an earlier program could not use them."""
+
 BUSY = 60
 """Seconds to wait for another process that has locked the file."""
 
@@ -403,9 +406,15 @@ def connect(path: Path) -> sqlite3.Connection:
         for name in ("requested_model", "system_fingerprint"):  # a ledger from before these columns
             if columns and name not in columns:
                 connection.execute(f"ALTER TABLE attempt ADD COLUMN {name} TEXT")
-        connection.executescript(SCHEMA.read_text(encoding="utf-8"))
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version <= VERSION:
+            connection.executescript(SCHEMA.read_text(encoding="utf-8"))
     except sqlite3.Error as error:
         raise _unusable(path, error) from error
+    if version > VERSION:
+        connection.close()
+        problem = f"has version {version}, but this program knows versions up to {VERSION}"
+        raise BadInput(path, "", problem, "use the version of Variorum that wrote it, or a later one")
     return connection
 
 

@@ -1,4 +1,6 @@
 -- Questions, replies and costs of a deployment. Replies are kept forever.
+PRAGMA user_version = 1;
+
 CREATE TABLE IF NOT EXISTS session (
     id TEXT PRIMARY KEY,          -- also the name of its lock file; the lock ends with the process
     run TEXT NOT NULL,

@@ -93,6 +93,7 @@ FULL = [pytest.mark.large]
         ),
         pytest.param(damage, "ledger.sqlite", "ledger.sqlite: is damaged", marks=FULL),
         pytest.param(remove, "dagster", "dagster: was lost", marks=FULL),
+        pytest.param(damage, "dagster", "dagster: is damaged", marks=FULL),
         pytest.param(
             put_former, "variorum.duckdb", "variorum.duckdb: is older than the rest of this home", marks=FULL
         ),

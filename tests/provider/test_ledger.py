@@ -629,3 +629,13 @@ def test_a_question_that_waits_for_money_fails_like_the_rest_on_a_full_disk(serv
     results = asyncio.run(ask_all())
     assert sorted(map(good, results)) == [False] * 3 + [True]
     assert len(server.log()) == 1
+
+
+def test_a_ledger_of_a_later_version_is_refused_unchanged(ledger: Path) -> None:
+    connect(ledger).close()
+    with closing(sqlite3.connect(ledger)) as connection, connection:
+        connection.execute("PRAGMA user_version = 2")
+        connection.execute("DROP TABLE account")
+    with pytest.raises(BadInput, match=r"has version 2, .*; use the version of Variorum that wrote it"):
+        attempts(ledger)
+    assert ("account",) not in rows(ledger, "SELECT name FROM sqlite_schema")
