@@ -1,4 +1,4 @@
-"""Agreement of people's errors and scores (ESA, MQM): between annotators, and of annotators with themselves.
+"""Agreement of errors and scores (ESA, MQM): between annotators, of annotators with themselves, and with judges.
 
 Here: pairs of annotations of one text, and their statistics. Not here: control items (adjudication.controls), agreement
 of labels (audit.calibration, adjudication.consistency).
@@ -53,25 +53,41 @@ def by_people(annotations: pl.DataFrame, spans: pl.DataFrame, controls: pl.DataF
 
     Returns
     -------
-    One row for each annotation, except those of attention checks: `corpus`, `unit`, `item`, `rater`, `again` (whether
-    the item is a repeated one; `item` is then the original), `esa`, `mqm`, `prefilled` ('' if nothing was marked from
-    the start), and `errors`: a list of `span_start`, `span_end` and `severity`.
+    One row for each annotation, except those of attention checks: `corpus`, `unit`, `item`, `by` ('people'), `rater`,
+    `again` (whether the item is a repeated one; `item` is then the original), `esa`, `mqm`, `prefilled` ('' if nothing
+    was marked from the start), and `errors`: a list of `span_start`, `span_end` and `severity`.
     """
     kinds = controls.select("item", "original", control="kind")
     errors = spans.group_by("item", "annotator").agg(errors=pl.struct("span_start", "span_end", "severity"))
     rows = annotations.join(errors, on=["item", "annotator"], how="left").join(kinds, on="item", how="left")
     again = pl.col("control").eq_missing(REPEAT)
     return rows.filter(pl.col("control").ne_missing(ATTENTION)).select(
-        CORPUS, "unit", "esa", pl.col("errors").fill_null([]), prefilled=pl.col("prefilled").fill_null(""),
+        CORPUS, "unit", "esa", pl.col("errors").fill_null([]), by=pl.lit("people"),
+        prefilled=pl.col("prefilled").fill_null(""),
         item=pl.when(again).then("original").otherwise("item"), rater="annotator", again=again,
         mqm=pl.col("errors").fill_null([]).map_elements(_mqm, return_dtype=pl.Float64),
     )  # fmt: skip
 
 
-def agreement(ratings: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `annotation_agreement`, from rows of `by_people`.
+def by_judges(votes: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
+    """Ratings by judges, in the form of `by_people`; `by` is 'judge'. Abstentions are left out.
 
-    Pairs in which errors were marked from the start are apart, since both raters may have left them as they were.
+    `votes` are rows of `span_vote`, with the key `item` of the output and the passage's `unit`; `spans` are rows of
+    `error_span`.
+    """
+    keys = ["model", "passage", "judge"]
+    located = spans.filter(side="output")  # an omission has a place in the source
+    errors = located.group_by(keys).agg(errors=pl.struct("span_start", "span_end", "severity"))
+    return votes.drop_nulls("mqm").join(errors, on=keys, how="left").select(
+        CORPUS, "unit", "esa", pl.col("errors").fill_null([]), by=pl.lit("judge"), prefilled=pl.lit(""),
+        item="item", rater="judge", again=pl.lit(False), mqm="mqm",
+    )  # fmt: skip
+
+
+def agreement(ratings: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `annotation_agreement`, from rows of `by_people` and `by_judges`.
+
+    Pairs in which errors were marked from the start are apart, since annotators may have left them as they were.
 
     Notes
     -----
@@ -89,11 +105,14 @@ def agreement(ratings: pl.DataFrame) -> pl.DataFrame:
 
 def _pairs(ratings: pl.DataFrame) -> pl.DataFrame:
     """Pairs of ratings of one text: columns of `PAIR`, `item`, `unit`, both scores, and counts of characters."""
-    joined = ratings.join(ratings.drop("corpus", "unit"), on="item", suffix="_second")
-    first, second = pl.col("rater"), pl.col("rater_second")
+    people = ratings.filter(by="people")
+    joined = ratings.join(people.drop("corpus", "unit", "by"), on="item", suffix="_second")
+    first, second, judged = pl.col("rater"), pl.col("rater_second"), pl.col("by") == "judge"
+    once, twice = ~pl.col("again") & ~pl.col("again_second"), ~pl.col("again") & pl.col("again_second")
     kind = (
-        pl.when((first < second) & ~pl.col("again") & ~pl.col("again_second")).then(pl.lit("people"))
-        .when((first == second) & ~pl.col("again") & pl.col("again_second")).then(pl.lit("oneself"))
+        pl.when(judged & once).then(pl.lit("judge"))
+        .when(~judged & (first < second) & once).then(pl.lit("people"))
+        .when(~judged & (first == second) & twice).then(pl.lit("oneself"))
     )  # fmt: skip
     pairs = joined.with_columns(kind=kind).drop_nulls("kind")
     start = pl.concat_list("prefilled", "prefilled_second").list.unique().list.sort().list.join(", ")

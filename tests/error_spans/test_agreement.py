@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import kendalltau, pearsonr  # type: ignore[import-untyped]
 
 from benchmark_assets.corpus.units import with_units
-from benchmark_assets.error_spans.agreement import agreement, by_people
+from benchmark_assets.error_spans.agreement import agreement, by_judges, by_people
 from benchmark_assets.error_spans.campaigns import Plan, write_campaign
 from benchmark_assets.error_spans.human_spans import import_annotations
 from resources.warehouse import Warehouse
@@ -123,3 +123,24 @@ def test_a_campaign_of_two_people_comes_back_with_their_agreement(drawn: Warehou
         ("people", "mori", "santos", sent.items),
     ]
     assert table["esa_pearson"].to_list() == pytest.approx([1, 1, 1])
+
+
+def test_a_judge_is_compared_with_people_and_apart_where_they_started_from_its_errors() -> None:
+    scores = {item: 10.0 * place for place, item in enumerate(ITEMS)}
+    votes = annotated("strict", scores).rename({"annotator": "judge"})
+    votes = votes.with_columns(model=pl.lit("m"), mqm=pl.when(pl.col("item") != "i7").then(-5.0))
+    spans = pl.DataFrame([
+        {"model": "m", "passage": "tiny/i0", "judge": "strict", "side": side, "span_start": 0, "span_end": 4,
+         "severity": "major"}
+        for side in ("output", "source")
+    ], schema_overrides={"span_start": pl.Int32, "span_end": pl.Int32})  # fmt: skip
+    errors = pl.concat([marked(name, {"i0": [(0, 4, "major")]}) for name in ("mori", "zoe")])
+    again = pl.DataFrame([("r", "repeat", "i0")], schema=CONTROLS, orient="row")
+    people = pl.concat([annotated("mori", scores | {"r": 0}), annotated("zoe", scores, prefilled="strict")])
+    ratings = by_people(people, errors, again)
+    judges = by_judges(votes, spans).select(ratings.columns)
+    found = agreement(pl.concat([ratings, judges])).filter(kind="judge")
+    columns = ["first", "second", "prefilled", "outputs", "span_f1"]
+    assert found.select(columns).rows() == [("strict", "mori", "", 7, 1), ("strict", "zoe", "strict", 7, 1)]
+    assert found["esa_kendall"].to_list() == pytest.approx([1, 1])
+    assert found["mqm_difference"].to_list() == pytest.approx([6 * 5 / 7] * 2)
